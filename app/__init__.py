@@ -1,0 +1,1 @@
+"""The workbench: command line, screens and the engine under both."""

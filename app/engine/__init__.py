@@ -1,0 +1,1 @@
+"""The workbench without a terminal: events, session, measuring, guarding."""

@@ -1,0 +1,1 @@
+"""What a session says on paper."""
