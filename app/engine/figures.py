@@ -1,0 +1,137 @@
+"""What a run measured: plain numbers with their units in the name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Phase(StrEnum):
+    """What a job is doing."""
+
+    PREPARING = "preparing"
+    LAYOUT = "laying out file"
+    RAMP = "ramp"
+    MEASURING = "measuring"
+    STOPPING = "stopping"
+    DONE = "done"
+
+
+class RunStatus(StrEnum):
+    """How a run ended."""
+
+    OK = "ok"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencyFigures:
+    """Completion latency in nanoseconds; a percentile is None where too few I/Os carry it."""
+
+    mean: float | None = None
+    """Arithmetic mean."""
+    stddev: float | None = None
+    """Standard deviation."""
+    min: int | None = None
+    """Smallest."""
+    p50: int | None = None
+    """Median."""
+    p95: int | None = None
+    """95th percentile."""
+    p99: int | None = None
+    """99th percentile."""
+    p99_9: int | None = None
+    """99.9th percentile."""
+    max: int | None = None
+    """Largest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectionFigures:
+    """One direction (read or write) of a whole run, from fio's last document."""
+
+    iops: float
+    """Completed I/Os per second over the measured time."""
+    bytes_per_second: float
+    """Bytes per second over the measured time."""
+    total_ios: int
+    """Completed I/Os (clat N where fio gives it)."""
+    total_bytes: int
+    """Bytes moved."""
+    runtime_s: float
+    """Measured seconds."""
+    latency_ns: LatencyFigures
+    """Completion latency."""
+    bins: tuple[tuple[int, int], ...] = ()
+    """Histogram: (bucket value in ns, count), ascending; merges across runs by adding."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectionSample:
+    """One direction in one interval."""
+
+    iops: float
+    """Completed I/Os per second in the interval."""
+    bytes_per_second: float
+    """Bytes per second in the interval."""
+    ios: int
+    """I/Os completed in the interval."""
+    p50_ns: int | None = None
+    """Median completion latency; None without I/Os."""
+    p99_ns: int | None = None
+    """None with fewer than 100 I/Os in the window."""
+    p99_9_ns: int | None = None
+    """None with fewer than 1,000 I/Os in the window."""
+    max_ns: int | None = None
+    """Largest completion latency of the interval (exact if the run's maximum rose in it)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One interval of a running job."""
+
+    at: float
+    """Seconds from the start of the measured phase to the end of the interval (of the ramp: from its start)."""
+    seconds: float
+    """Length of the interval."""
+    phase: Phase
+    """Ramp or measuring (or laying out)."""
+    read: DirectionSample | None = None
+    """None if the job does not read."""
+    write: DirectionSample | None = None
+    """None if the job does not write."""
+    stalled: bool = False
+    """fio fell silent in this interval: some I/O did not come back in time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CpuFigures:
+    """Processor shares during the measured phase, in percent."""
+
+    fio_percent_of_core: float | None = None
+    """CPU time of fio; 100 is one core."""
+    host_percent: float | None = None
+    """CPU time of the whole host; 100 is all cores."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFigures:
+    """A whole run as fio's last document has it."""
+
+    status: RunStatus
+    """How it ended."""
+    reason: str | None = None
+    """A sentence when it is not ok."""
+    seconds: float = 0.0
+    """Measured seconds."""
+    read: DirectionFigures | None = None
+    """None if nothing was read."""
+    write: DirectionFigures | None = None
+    """None if nothing was written."""
+    cpu: CpuFigures = CpuFigures()
+    """Processor shares."""
+    fio_version: str | None = None
+    """`fio-3.33`."""
+    warnings: tuple[str, ...] = ()
+    """Sentences about what makes the figures doubtful (size clipped, errors passed over)."""

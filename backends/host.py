@@ -1,0 +1,168 @@
+"""The outside world as the backends see it: run, stream, read, write, list."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from backends.model import quote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A program to run: words only, never a shell."""
+
+    argv: tuple[str, ...]
+    """Program (a path from `which`) and its words."""
+    timeout: float = 60.0
+    """Seconds after which a read is killed; a mutating command is waited for."""
+    mutates: bool = False
+    """Whether it changes the machine; read-only hosts refuse it and it is never killed."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Added to the clean environment (LC_ALL=C, PATH)."""
+    cwd: str | None = None
+    """Working directory; None means a private empty one."""
+    secret: tuple[str, ...] = ()
+    """Words never shown or logged (activation keys)."""
+
+    def shown(self) -> str:
+        """The line as a person would type it, secrets masked."""
+        return " ".join("***" if word in self.secret else quote(word) for word in self.argv)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completed:
+    """A finished program."""
+
+    returncode: int
+    """Exit status; -N when killed by signal N."""
+    stdout: str
+    """Decoded with replacement, at most 16 MiB."""
+    stderr: str
+    """Decoded with replacement, at most 16 MiB."""
+    seconds: float = 0.0
+    """How long it took."""
+    truncated: bool = False
+    """Output was longer than the limit and cut."""
+
+
+class Process(Protocol):
+    """A running program whose output is read as it comes."""
+
+    @property
+    def pid(self) -> int:
+        """Process id, 0 when there is none (simulated)."""
+        ...
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """Standard output as it comes, until end of file or the process has exited and fell silent."""
+        ...
+
+    def interrupt(self) -> None:
+        """Ask it to stop (SIGINT); it goes on writing its summary."""
+        ...
+
+    def terminate(self) -> None:
+        """Ask harder (SIGTERM)."""
+        ...
+
+    def kill(self) -> None:
+        """Stop it and all its children now (SIGKILL)."""
+        ...
+
+    async def wait(self) -> int:
+        """Exit status; -N when killed by signal N."""
+        ...
+
+    def stderr(self) -> str:
+        """What came on standard error so far: the first 200 and the last 50 lines."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileStat:
+    """What `stat` says, as far as anyone here needs it."""
+
+    kind: str
+    """`file`, `directory`, `block`, `char`, `link`, `other`."""
+    size: int
+    """Bytes."""
+    devno: str | None = None
+    """MAJ:MIN of a device node."""
+
+
+class Host(Protocol):
+    """One machine: local, over SSH, recorded or simulated. Backends cannot tell which."""
+
+    @property
+    def name(self) -> str:
+        """Host name, cleaned."""
+        ...
+
+    @property
+    def simulated(self) -> bool:
+        """Whether what it answers was made up."""
+        ...
+
+    @property
+    def is_root(self) -> bool:
+        """Whether writes to hardware have a chance."""
+        ...
+
+    async def run(self, command: Command) -> Completed:
+        """Run to the end.
+
+        Raises ToolMissingError, ToolTimeoutError, RefusedError (read-only host and `mutates`).
+        """
+        ...
+
+    def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
+        """Run and read as it goes; leaving the context ends the program and all its children.
+
+        Raises ToolMissingError, RefusedError.
+        """
+        ...
+
+    async def read(self, path: str) -> str | None:
+        """A small file's text without trailing white space; None if it is not there or not readable."""
+        ...
+
+    async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Many small files in one go; those that are missing or unreadable are left out."""
+        ...
+
+    async def write(self, path: str, text: str) -> None:
+        """Write to an existing file (sysfs) in one write.
+
+        Raises ToolFailedError with the errno's words, RefusedError on a read-only host.
+        """
+        ...
+
+    async def install(self, path: str, text: str) -> None:
+        """Put a whole file in place atomically (0644), making its folder if need be; "" removes it.
+
+        Raises ToolFailedError, RefusedError on a read-only host.
+        """
+        ...
+
+    async def list(self, pattern: str) -> tuple[str, ...]:
+        """Paths that match a glob pattern, sorted."""
+        ...
+
+    async def link(self, path: str) -> str | None:
+        """Where a symbolic link finally leads (realpath); None if there is nothing."""
+        ...
+
+    async def stat(self, path: str) -> FileStat | None:
+        """What is at `path`, links followed; None if nothing is."""
+        ...
+
+    async def writable(self, path: str) -> str | None:
+        """None if `write` may be tried, else the reason (no file, needs root, read-only mode)."""
+        ...
+
+    def which(self, names: Sequence[str]) -> str | None:
+        """Absolute path of the first of `names` (absolute or on the fixed PATH) that may be executed."""
+        ...

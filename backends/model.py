@@ -1,0 +1,491 @@
+"""The words of storage: what is there, what may be set, what a change is. Values only, no I/O.
+
+Unknown is `None` (the tool or kernel did not say). Sizes are bytes, times seconds; units end at the parser.
+Strings from devices are already cleaned (backends.text.clean).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """RAID levels, in the words of the command line's JSON."""
+
+    RAID0 = "raid0"
+    RAID1 = "raid1"
+    RAID4 = "raid4"
+    RAID5 = "raid5"
+    RAID6 = "raid6"
+    RAID10 = "raid10"
+    RAID50 = "raid50"
+    RAID60 = "raid60"
+    JBOD = "jbod"
+    CONCAT = "concat"
+    UNKNOWN = "unknown"
+
+
+class State(StrEnum):
+    """State of an array or a drive."""
+
+    OPTIMAL = "optimal"
+    DEGRADED = "degraded"
+    REBUILDING = "rebuilding"
+    FAILED = "failed"
+    OFFLINE = "offline"
+    MISSING = "missing"
+    SPARE = "spare"
+    UNASSIGNED = "unassigned"
+    FOREIGN = "foreign"
+    ONLINE = "online"
+    UNKNOWN = "unknown"
+
+
+class Media(StrEnum):
+    """What stores the bits."""
+
+    HDD = "hdd"
+    SSD = "ssd"
+    NVME = "nvme"
+    VIRTUAL = "virtual"
+    RAM = "ram"
+    UNKNOWN = "unknown"
+
+
+class Risk(StrEnum):
+    """The worst that setting a value may do."""
+
+    NONE = "none"
+    PERFORMANCE = "performance"
+    POWER_LOSS = "power-loss"
+    OUTAGE = "outage"
+    DESTROYS_DATA = "destroys-data"
+
+
+class Effect(StrEnum):
+    """When a changed value takes effect."""
+
+    AT_ONCE = "at-once"
+    REBOOT = "reboot"
+    RESET = "reset"
+    RESHAPE = "reshape"
+    RECREATED = "re-created"
+
+
+class Persistence(StrEnum):
+    """Whether a value survives a reboot."""
+
+    STORED = "stored"
+    LOST_AT_REBOOT = "lost-at-reboot"
+
+
+class Scope(StrEnum):
+    """What kind of thing a target is."""
+
+    CONTROLLER = "controller"
+    ARRAY = "array"
+    DRIVE = "drive"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Something that has settings. `address` is the backend's own (`sda`, `/c0/v1`) and opaque to the rest."""
+
+    backend: str
+    """The vendor's name: `block`, `megaraid`, ..."""
+    address: str
+    """Unique within the backend and stable for as long as the machine runs."""
+    scope: Scope = Scope.DRIVE
+    """Controller, array or drive."""
+
+    def __str__(self) -> str:
+        return f"{self.backend}:{self.address}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """What a device is, whatever its name: compared before every write."""
+
+    name: str
+    """Kernel name at the time, `sda`. A name alone proves nothing."""
+    wwn: str | None = None
+    """World wide name or NVMe EUI/NGUID, None if the device has none."""
+    serial: str | None = None
+    """Serial number, None if not reported."""
+    model: str | None = None
+    """Model, None if not reported."""
+    size_bytes: int | None = None
+    """Size, None if not readable."""
+    devno: str | None = None
+    """MAJ:MIN, e.g. `8:0`."""
+    diskseq: str | None = None
+    """The kernel's sequence number of the disk (Linux >= 5.15): another disk under the same name has another."""
+    backing: str | None = None
+    """A loop device's backing file."""
+
+    def same_device(self, other: Identity) -> bool:
+        """Whether two readings are the same device; differing known facts mean no."""
+        pairs = (
+            (self.wwn, other.wwn),
+            (self.serial, other.serial),
+            (self.model, other.model),
+            (self.size_bytes, other.size_bytes),
+            (self.devno, other.devno),
+            (self.diskseq, other.diskseq),
+            (self.backing, other.backing),
+        )
+        return self.name == other.name and all(mine == theirs for mine, theirs in pairs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """One thing that uses a device."""
+
+    kind: str
+    """`mount`, `swap`, `holder`, `lvm`, `md`, `zfs`, `btrfs`, `open`, `root`, `exclusive`, `unknown` ..."""
+    detail: str
+    """A sentence's worth: the mount point, the holder, the program and pid."""
+    part: str | None = None
+    """The partition concerned, None if the whole device."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """Something found on a device: a filesystem, RAID member, partition table."""
+
+    kind: str
+    """libblkid's TYPE or PTTYPE: `ext4`, `LVM2_member`, `gpt`, or `unknown` when the probe failed."""
+    label: str | None = None
+    """Filesystem label."""
+    uuid: str | None = None
+    """Filesystem or table UUID."""
+    part: str | None = None
+    """The partition it is on, None if the whole device."""
+    size_bytes: int | None = None
+    """Size of the partition or device it is on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Background work of a controller or array."""
+
+    kind: str
+    """`patrol-read`, `consistency-check`, `initialisation`, `rebuild`, `resync`, `reshape`, ..."""
+    progress: float | None = None
+    """0..1, None if not reported."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One line of the facts panel that has no field of its own."""
+
+    label: str
+    """Shown as is: `Rotational`, `Firmware`."""
+    value: str
+    """Shown as is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drive:
+    """A disk: physical, virtual, loop or zram."""
+
+    target: Target
+    """How settings and benchmarks address it."""
+    controller: Target | None = None
+    """The controller it hangs from, None if none is known."""
+    array: Target | None = None
+    """The array it is a member of."""
+    model: str | None = None
+    """Vendor and model as reported."""
+    serial: str | None = None
+    """Serial number."""
+    firmware: str | None = None
+    """Firmware revision."""
+    wwn: str | None = None
+    """World wide name, EUI-64 or NGUID, with its prefix (`naa.`, `eui.`)."""
+    media: Media = Media.UNKNOWN
+    """What stores the bits."""
+    interface: str | None = None
+    """`virtio`, `sata`, `sas`, `nvme`, `usb`, `loop`, `zram`, ..."""
+    size_bytes: int | None = None
+    """Capacity."""
+    logical_block: int | None = None
+    """Logical sector in bytes."""
+    physical_block: int | None = None
+    """Physical sector in bytes."""
+    state: State = State.UNKNOWN
+    """State as its controller or kernel sees it."""
+    device: str | None = None
+    """`/dev/sda`; None if the kernel has no node for it."""
+    read_only: bool = False
+    """The kernel refuses writes."""
+    scheduler: str | None = None
+    """I/O scheduler in force, None if the device has none."""
+    identity: Identity | None = None
+    """For the guard and the journal."""
+    uses: tuple[Use, ...] = ()
+    """What uses it or a partition of it, as far as can be seen without opening it."""
+    signatures: tuple[Signature, ...] = ()
+    """What lies on it, as far as udev or lsblk knows; the guard probes anew."""
+    partitions: tuple[str, ...] = ()
+    """Kernel names of its partitions."""
+    backing: str | None = None
+    """Backing file of a loop device."""
+    facts: tuple[Fact, ...] = ()
+    """Anything else worth a line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Array:
+    """A RAID array or virtual drive."""
+
+    target: Target
+    """How settings and benchmarks address it."""
+    controller: Target | None = None
+    """The controller it lives on; None for software RAID."""
+    name: str | None = None
+    """Its given name."""
+    level: Level = Level.UNKNOWN
+    """RAID level."""
+    state: State = State.UNKNOWN
+    """State."""
+    size_bytes: int | None = None
+    """Usable capacity."""
+    strip_bytes: int | None = None
+    """Bytes per member per stripe (chunk)."""
+    data_drives: int | None = None
+    """Members that carry data in one stripe."""
+    device: str | None = None
+    """Block device node."""
+    members: tuple[Target, ...] = ()
+    """Member drives."""
+    identity: Identity | None = None
+    """For the guard and the journal."""
+    uses: tuple[Use, ...] = ()
+    """What uses it."""
+    tasks: tuple[Task, ...] = ()
+    """Background work under way."""
+    facts: tuple[Fact, ...] = ()
+    """Anything else worth a line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protection:
+    """What keeps a write cache alive without power."""
+
+    kind: str
+    """`bbu`, `cachevault`, `none`."""
+    state: str
+    """`optimal`, `failed`, `learning`, `missing`, `unknown`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """An activated or activatable option of a controller."""
+
+    name: str
+    """The vendor's name for it."""
+    state: str
+    """`active`, `trial`, `not activated`, `unknown`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Controller:
+    """A RAID controller or host bus adapter."""
+
+    target: Target
+    """How settings address it."""
+    vendor: str
+    """The backend that manages it."""
+    model: str | None = None
+    """Model."""
+    serial: str | None = None
+    """Serial number."""
+    firmware: str | None = None
+    """Firmware version."""
+    driver: str | None = None
+    """Kernel driver and version."""
+    cache_bytes: int | None = None
+    """Size of its cache."""
+    protection: Protection | None = None
+    """Battery or capacitor."""
+    features: tuple[Feature, ...] = ()
+    """Activated options."""
+    tasks: tuple[Task, ...] = ()
+    """Background work under way."""
+    facts: tuple[Fact, ...] = ()
+    """Anything else worth a line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something that could not be read; the rest of the inventory stands."""
+
+    where: str
+    """The backend or device."""
+    message: str
+    """What happened."""
+    hint: str = ""
+    """What to do next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inventory:
+    """All that one backend, or the whole machine, has."""
+
+    controllers: tuple[Controller, ...] = ()
+    """Controllers."""
+    arrays: tuple[Array, ...] = ()
+    """Arrays."""
+    drives: tuple[Drive, ...] = ()
+    """Drives."""
+    problems: tuple[Problem, ...] = ()
+    """What went wrong while looking."""
+
+    def merge(self, other: Inventory) -> Inventory:
+        """Both inventories in one."""
+        return Inventory(
+            controllers=self.controllers + other.controllers,
+            arrays=self.arrays + other.arrays,
+            drives=self.drives + other.drives,
+            problems=self.problems + other.problems,
+        )
+
+    def find(self, address: str) -> Controller | Array | Drive | None:
+        """The thing whose target prints as `address` (`block:sda`) or whose device node it is."""
+        things: tuple[Controller | Array | Drive, ...] = (*self.controllers, *self.arrays, *self.drives)
+        for thing in things:
+            if str(thing.target) == address:
+                return thing
+        nodes: tuple[Array | Drive, ...] = (*self.arrays, *self.drives)
+        for node in nodes:
+            if node.device is not None and node.device == address:
+                return node
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One legal value of a setting."""
+
+    value: str
+    """In the common vocabulary."""
+    label: str
+    """For people; may equal `value`."""
+    help: str = ""
+    """One sentence."""
+    risk: Risk = Risk.NONE
+    """The worst that this value may do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """The legal values of a numeric setting."""
+
+    minimum: int
+    """Smallest legal value."""
+    maximum: int
+    """Largest legal value."""
+    step: int = 1
+    """Values are minimum + n * step."""
+    unit: str = ""
+    """`KiB`, `us`, `requests`; "" for a bare number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Availability:
+    """May the setting be changed? `why_not` is None when it may."""
+
+    why_not: str | None = None
+    """The reason, in words for the person."""
+
+    @property
+    def available(self) -> bool:
+        """Whether it may be changed."""
+        return self.why_not is None
+
+
+AVAILABLE = Availability()
+"""May be changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A setting as read just now."""
+
+    now: str | None
+    """Value in the common vocabulary; None if not reported, `unknown` if not understood."""
+    raw: str | None = None
+    """The tool's or kernel's own word."""
+    effective: str | None = None
+    """What is really in force where that can differ (write-back without a battery); None if the same."""
+    why_effective: str | None = None
+    """Why the effective value differs."""
+    choices: tuple[Choice, ...] = ()
+    """Legal values on this target; empty if the setting is a span."""
+    span: Span | None = None
+    """Legal range on this target; None if the setting is a choice."""
+    availability: Availability = AVAILABLE
+    """Whether it may be changed here and now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """One step of a change: a file to write or a command to run."""
+
+    path: str | None = None
+    """File to write, for sysfs settings."""
+    text: str | None = None
+    """What is written to `path`."""
+    argv: tuple[str, ...] = ()
+    """Command to run when `path` is None."""
+
+    def shown(self) -> str:
+        """The line a person would type to do the same."""
+        if self.path is not None:
+            return f"echo {quote(self.text or '')} > {self.path}"
+        return " ".join(quote(word) for word in self.argv)
+
+
+def quote(word: str) -> str:
+    """A word as a shell would need it; for showing only, nothing is ever given to a shell."""
+    safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_-+=:,./"
+    if word and all(char in safe for char in word):
+        return word
+    return "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A planned change of one setting, complete enough to show, apply, verify and undo."""
+
+    target: Target
+    """What is changed."""
+    key: str
+    """The setting's key."""
+    label: str
+    """The setting's label."""
+    before: str | None
+    """Value read when planning; checked again before applying."""
+    after: str
+    """Wanted value, in the common vocabulary."""
+    writes: tuple[Write, ...]
+    """The very steps that will be taken."""
+    undo: tuple[Write, ...]
+    """The steps that bring `before` back; empty if nothing can."""
+    risk: Risk = Risk.NONE
+    """The worst that may happen."""
+    risk_text: str = ""
+    """The same in one sentence."""
+    effect: Effect = Effect.AT_ONCE
+    """When it takes effect."""
+    persistence: Persistence = Persistence.LOST_AT_REBOOT
+    """Whether it survives a reboot."""
+    identity: Identity | None = None
+    """The device it was planned for."""
+    lock: str = ""
+    """Name of the lock that serialises changes: the controller or the disk."""
+    extra: Mapping[str, str] = field(default_factory=dict)
+    """What else the backend needs to apply it."""

@@ -1,0 +1,96 @@
+"""What a backend and a vendor are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from backends.host import Host
+from backends.model import Change, Inventory, Problem, Reading, Target
+from backends.settings import Setting
+
+
+class Backend(Protocol):
+    """One vendor's tools, or one part of the kernel, on one host."""
+
+    async def inventory(self) -> Inventory:
+        """All that this backend finds. Errors of a part become problems of the inventory."""
+        ...
+
+    def settings(self, target: Target) -> tuple[Setting, ...]:
+        """The settings this target may have, as declared; no I/O."""
+        ...
+
+    async def read(self, target: Target) -> Mapping[str, Reading]:
+        """Every setting's value now, legal values and availability, by key.
+
+        Raises NotFoundError or DeviceGoneError.
+        """
+        ...
+
+    async def plan(self, target: Target, key: str, value: str) -> Change:
+        """What setting `key` to `value` would do; changes nothing.
+
+        Raises NotFoundError, InvalidValueError, BlockedError.
+        """
+        ...
+
+    async def apply(self, change: Change) -> None:
+        """Do it, judge by the tool's own verdict. The caller reads back.
+
+        Raises ToolFailedError, DeviceGoneError.
+        """
+        ...
+
+    async def undo(self, change: Change) -> None:
+        """Take the steps that bring the value before `change` back. Raises as `apply`."""
+        ...
+
+
+@runtime_checkable
+class HasDiagnosis(Protocol):
+    """A backend that can say what `raidbench doctor` should show."""
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        """What is missing or wrong, and what to do."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersistRule:
+    """A file that keeps settings after a reboot."""
+
+    path: str
+    """Where it lies."""
+    text: str
+    """What it will hold; "" means the file is removed."""
+    explanation: str
+    """A sentence: what it does, and when it takes effect."""
+    reload: tuple[tuple[str, ...], ...] = ()
+    """Commands that make it known (`udevadm control --reload-rules`)."""
+
+
+@runtime_checkable
+class CanPersist(Protocol):
+    """A backend that can keep settings after a reboot."""
+
+    async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
+        """The rule that keeps `values` on `target`; an empty mapping takes the target's lines out again.
+
+        Raises BlockedError when the device has nothing stable to match by.
+        """
+        ...
+
+
+class Vendor(Protocol):
+    """What a module in backends.vendors exports as `VENDOR`."""
+
+    @property
+    def name(self) -> str:
+        """The prefix of its targets: `block`."""
+        ...
+
+    def backend(self, host: Host) -> Backend:
+        """A backend on `host`; no I/O yet."""
+        ...

@@ -1,0 +1,51 @@
+"""Text from devices and tools, made harmless before anyone sees it."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_REPLACED = {"Cc", "Cs", "Co", "Cn", "Cf"}
+_SEPARATORS = {"Zs", "Zl", "Zp"}
+
+
+def clean(text: str, limit: int = 128) -> str:
+    """One line of at most `limit` characters without control, format, private or unassigned characters.
+
+    A drive's model, a filesystem label or a tool's message may hold terminal escapes, markup or 4 KiB of NUL.
+    Such characters become U+FFFD, runs of them one; separators become a blank; only one combining mark is
+    kept per base character. Longer text ends in an ellipsis.
+    """
+    kept: list[str] = []
+    marks = 0
+    for char in text[: limit * 8].strip("\0 \t\r\n"):
+        category = unicodedata.category(char)
+        if category in _REPLACED:
+            if char in "\t\n\r":
+                char = " "
+            else:
+                char = "�"
+        elif category in _SEPARATORS:
+            char = " "
+        if category.startswith("M"):
+            marks += 1
+            if marks > 1:
+                continue
+        else:
+            marks = 0
+        if kept and char == kept[-1] and char in " �":
+            continue
+        kept.append(char)
+        if len(kept) > limit:
+            break
+    line = "".join(kept).strip()
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def clean_lines(text: str, lines: int = 200, width: int = 400) -> str:
+    """Several lines, each cleaned; the middle of a long text is left out and said so."""
+    rows = [clean(row, width) for row in text.splitlines()]
+    if len(rows) > lines:
+        head = lines * 3 // 4
+        tail = lines - head
+        rows = [*rows[:head], f"... {len(rows) - head - tail} lines left out ...", *rows[-tail:]]
+    return "\n".join(rows)
