@@ -1,0 +1,460 @@
+"""The machine the program runs on: the only place where a program is started or a file opened."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import fcntl
+import glob
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+
+from backends.errors import ToolFailedError, ToolMissingError, ToolTimeoutError
+from backends.host import Command, Completed, FileStat
+from backends.text import clean
+
+OUTPUT_LIMIT = 16 * 1024 * 1024
+"""Bytes of output kept from one command (one controller's JSON may be several MiB)."""
+
+SMALL_FILE = 1024 * 1024
+"""Bytes read of one file at most."""
+
+_SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_PR_SET_PDEATHSIG = 1
+_F_SETPIPE_SZ = 1031
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def _child_setup(parent: int, nice: int | None) -> Callable[[], None]:
+    """What runs between fork and exec: die with the parent, run at the asked priority."""
+
+    def setup() -> None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != parent:  # the parent died before the line above
+            os._exit(127)
+        if nice is not None:
+            with contextlib.suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, 0, nice)
+
+    return setup
+
+
+def _search_path() -> str:
+    """The user's PATH first, then the system's: sudo often leaves sbin out."""
+    return os.pathsep.join(filter(None, (os.environ.get("PATH", ""), _SYSTEM_PATH)))
+
+
+def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """The environment every program gets: C locale, a known PATH, nothing else of ours."""
+    base = {"LC_ALL": "C", "LANG": "C", "PATH": _search_path(), "TZ": os.environ.get("TZ", "")}
+    if not base["TZ"]:
+        del base["TZ"]
+    return {**base, **extra}
+
+
+class LocalProcess:
+    """A running program in its own session; leaving its context ends it and its whole group."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._head: list[str] = []
+        self._tail: list[str] = []
+        self._partial = b""
+        self._left_out = 0
+        self._err_task = asyncio.create_task(self._read_stderr(), name="stderr")
+        self._widen_pipe()
+
+    @property
+    def pid(self) -> int:
+        """Process id; also its process group."""
+        return self._process.pid
+
+    def _widen_pipe(self) -> None:
+        """1 MiB of slack, so that a busy moment here never blocks the program there."""
+        transport = getattr(self._process, "_transport", None)
+        pipe = transport.get_pipe_transport(1) if transport is not None else None
+        raw = pipe.get_extra_info("pipe") if pipe is not None else None
+        if raw is not None:
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(raw.fileno(), _F_SETPIPE_SZ, 1024 * 1024)
+
+    async def _read_stderr(self) -> None:
+        assert self._process.stderr is not None
+        while chunk := await self._process.stderr.read(65536):
+            *lines, self._partial = (self._partial + chunk).split(b"\n")
+            self._partial = self._partial[-8192:]
+            for line in lines:
+                self._keep(line.decode("utf-8", "replace")[:4096])
+
+    def _keep(self, line: str) -> None:
+        if len(self._head) < 200:
+            self._head.append(line)
+            return
+        self._tail.append(line)
+        if len(self._tail) > 50:
+            del self._tail[0]
+            self._left_out += 1
+
+    def stderr(self) -> str:
+        """Standard error so far: the first 200 and the last 50 lines."""
+        middle = [f"... {self._left_out} lines left out ..."] if self._left_out else []
+        last = [self._partial.decode("utf-8", "replace")] if self._partial else []
+        return "\n".join([*self._head, *middle, *self._tail, *last])
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """Output until end of file, or until the program has exited and nothing came for half a second.
+
+        A forked child may keep the pipe open after its parent is gone, so end of file alone is not waited for.
+        """
+        assert self._process.stdout is not None
+        exited = asyncio.create_task(self._process.wait(), name="wait")
+        try:
+            while True:
+                limit = 0.5 if exited.done() else None
+                read = asyncio.create_task(self._process.stdout.read(262144), name="stdout")
+                waiting: set[asyncio.Task[bytes] | asyncio.Task[int]] = {read}
+                if not exited.done():
+                    waiting.add(exited)
+                await asyncio.wait(waiting, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+                if not read.done() and exited.done() and limit is None:
+                    await asyncio.wait({read}, timeout=0.5)
+                if not read.done():
+                    read.cancel()
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await read
+                    return
+                chunk = read.result()
+                if not chunk:
+                    return
+                yield chunk
+        finally:
+            exited.cancel()
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+    def interrupt(self) -> None:
+        """SIGINT to the group."""
+        self._signal(signal.SIGINT)
+
+    def terminate(self) -> None:
+        """SIGTERM to the group."""
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """SIGKILL to the group."""
+        self._signal(signal.SIGKILL)
+
+    async def wait(self) -> int:
+        """Exit status; -N when killed by signal N."""
+        return await self._process.wait()
+
+    async def close(self) -> None:
+        """End the program: SIGINT, 5 s, then SIGKILL; also when this coroutine is cancelled."""
+        try:
+            if self._process.returncode is None:
+                self.interrupt()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(5):
+                        await self._drain_until_exit()
+        finally:
+            if self._process.returncode is None:
+                self.kill()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(5):
+                        await self._process.wait()
+            self._err_task.cancel()
+            transport = getattr(self._process, "_transport", None)
+            if transport is not None:
+                transport.close()
+
+    async def _drain_until_exit(self) -> None:
+        """Wait for the exit while reading, or a full pipe would keep the program from ending."""
+        assert self._process.stdout is not None
+        wait = asyncio.create_task(self._process.wait())
+        try:
+            while not wait.done():
+                read = asyncio.create_task(self._process.stdout.read(262144))
+                await asyncio.wait({wait, read}, return_when=asyncio.FIRST_COMPLETED)
+                if not read.done():
+                    read.cancel()
+                elif not read.result():
+                    await wait
+        finally:
+            wait.cancel()
+
+
+class _Stream(contextlib.AbstractAsyncContextManager[LocalProcess]):
+    """Starts the program on entry, ends it on exit."""
+
+    def __init__(self, host: LocalHost, command: Command) -> None:
+        self._host = host
+        self._command = command
+        self._process: LocalProcess | None = None
+        self._folder: str | None = None
+
+    async def __aenter__(self) -> LocalProcess:
+        folder = self._command.cwd
+        if folder is None:
+            folder = self._folder = tempfile.mkdtemp(prefix="raidbench-")
+        self._process = LocalProcess(await self._host.start(self._command, folder))
+        return self._process
+
+    async def __aexit__(self, *exc: object) -> None:
+        try:
+            if self._process is not None:
+                await self._process.close()
+        finally:
+            if self._folder is not None:
+                shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class LocalHost:
+    """This machine."""
+
+    def __init__(self, *, child_nice: int | None = None) -> None:
+        """`child_nice`: absolute priority given to programs, where the user may (root)."""
+        self._child_nice = child_nice
+        self._name = clean(socket.gethostname(), 64) or "localhost"
+
+    @property
+    def name(self) -> str:
+        """Host name, cleaned."""
+        return self._name
+
+    @property
+    def simulated(self) -> bool:
+        """Never."""
+        return False
+
+    @property
+    def is_root(self) -> bool:
+        """Whether the effective user is root."""
+        return os.geteuid() == 0
+
+    def which(self, names: Sequence[str]) -> str | None:
+        """Absolute path of the first name that may be executed; as root, none that everybody may overwrite."""
+        for name in names:
+            found = shutil.which(name, path=_search_path())
+            if found is None:
+                continue
+            path = os.path.abspath(found)
+            if os.geteuid() == 0 and os.stat(path).st_mode & stat.S_IWOTH:
+                continue
+            return path
+        return None
+
+    async def start(self, command: Command, cwd: str) -> asyncio.subprocess.Process:
+        """Start a program with pipes, in its own session, stdin at /dev/null.
+
+        Raises ToolMissingError, ToolFailedError.
+        """
+        try:
+            return await asyncio.create_subprocess_exec(
+                *command.argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=cwd,
+                env=clean_environment(command.env),
+                start_new_session=True,
+                preexec_fn=_child_setup(os.getpid(), self._child_nice),
+                limit=OUTPUT_LIMIT,
+            )
+        except FileNotFoundError as error:
+            raise ToolMissingError(
+                f"{command.argv[0]} is not there.",
+                hint="Install it or correct its path.",
+                evidence=str(error),
+            ) from error
+        except OSError as error:
+            raise ToolFailedError(
+                f"{command.argv[0]} could not be started: {error.strerror}.", evidence=str(error)
+            ) from error
+
+    def stream(self, command: Command) -> contextlib.AbstractAsyncContextManager[LocalProcess]:
+        """Run and read as it goes."""
+        return _Stream(self, command)
+
+    async def run(self, command: Command) -> Completed:
+        """Run to the end; a mutating command is waited for whatever happens to the caller."""
+        if command.mutates:
+            return await asyncio.shield(asyncio.create_task(self._run(command)))
+        return await self._run(command)
+
+    async def _run(self, command: Command) -> Completed:
+        folder = command.cwd or tempfile.mkdtemp(prefix="raidbench-")
+        started = time.monotonic()
+        try:
+            process = await self.start(command, folder)
+            try:
+                async with asyncio.timeout(None if command.mutates else command.timeout):
+                    out, err, cut = await _collect(process, kill_when_full=not command.mutates)
+            except TimeoutError:
+                raise ToolTimeoutError(
+                    f"{os.path.basename(command.argv[0])}: no answer in {command.timeout:g} s.",
+                    hint="It was stopped; try again when the device is less busy.",
+                    evidence=command.shown(),
+                ) from None
+            finally:
+                if process.returncode is None:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+                    await process.wait()
+        finally:
+            if command.cwd is None:
+                shutil.rmtree(folder, ignore_errors=True)
+        assert process.returncode is not None
+        return Completed(
+            returncode=process.returncode,
+            stdout=out.decode("utf-8", "replace"),
+            stderr=err.decode("utf-8", "replace"),
+            seconds=time.monotonic() - started,
+            truncated=cut,
+        )
+
+    async def read(self, path: str) -> str | None:
+        """A small file's text without trailing white space, or None."""
+        return _read(path)
+
+    async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Many small files; the unreadable are left out."""
+        return {path: text for path in paths if (text := _read(path)) is not None}
+
+    async def write(self, path: str, text: str) -> None:
+        """One write to an existing file.
+
+        In a thread: sysfs may take its time, a scheduler switch waits for the queue to drain.
+        """
+        await asyncio.shield(asyncio.create_task(asyncio.to_thread(_write, path, text)))
+
+    async def install(self, path: str, text: str) -> None:
+        """A whole file atomically; "" removes it."""
+        await asyncio.to_thread(_install, path, text)
+
+    async def list(self, pattern: str) -> tuple[str, ...]:
+        """Paths matching a glob pattern."""
+        return tuple(sorted(glob.glob(pattern)))
+
+    async def link(self, path: str) -> str | None:
+        """Real path, or None."""
+        try:
+            return os.path.realpath(path, strict=True)
+        except OSError:
+            return None
+
+    async def stat(self, path: str) -> FileStat | None:
+        """What is there."""
+        try:
+            info = os.stat(path)
+        except (OSError, ValueError):
+            return None
+        kinds = {
+            stat.S_IFREG: "file",
+            stat.S_IFDIR: "directory",
+            stat.S_IFBLK: "block",
+            stat.S_IFCHR: "char",
+        }
+        kind = kinds.get(stat.S_IFMT(info.st_mode), "other")
+        device = f"{os.major(info.st_rdev)}:{os.minor(info.st_rdev)}" if kind in ("block", "char") else None
+        return FileStat(kind=kind, size=info.st_size, devno=device)
+
+    async def writable(self, path: str) -> str | None:
+        """None if a write may be tried."""
+        if not os.path.exists(path):
+            return "the kernel does not offer it for this device"
+        if os.access(path, os.W_OK):
+            return None
+        return "needs root" if not self.is_root else "the kernel offers it read-only"
+
+
+async def _collect(process: asyncio.subprocess.Process, *, kill_when_full: bool) -> tuple[bytes, bytes, bool]:
+    """Both outputs, each up to the limit; a read that floods is stopped, a mutating command only cut."""
+    cut = False
+
+    async def take(stream: asyncio.StreamReader | None) -> bytes:
+        nonlocal cut
+        assert stream is not None
+        kept = bytearray()
+        while chunk := await stream.read(262144):
+            room = OUTPUT_LIMIT - len(kept)
+            kept += chunk[:room]
+            if len(chunk) > room:
+                cut = True
+                if kill_when_full:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+        return bytes(kept)
+
+    out, err, _ = await asyncio.gather(take(process.stdout), take(process.stderr), process.wait())
+    return out, err, cut
+
+
+def _read(path: str) -> str | None:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        return None
+    try:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            parts: list[bytes] = []
+            size = 0
+            while size < SMALL_FILE and (part := os.read(descriptor, 65536)):
+                parts.append(part)
+                size += len(part)
+            return b"".join(parts).decode("utf-8", "replace").rstrip()
+        return None
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.write(descriptor, text.encode())
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        hint = "Run raidbench as root." if isinstance(error, PermissionError) else ""
+        raise ToolFailedError(
+            f"The kernel refused {text!r}: {error.strerror}.", hint=hint, evidence=f"{path}: {error}"
+        ) from error
+
+
+def _install(path: str, text: str) -> None:
+    try:
+        if not text:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+            return
+        folder = os.path.dirname(path)
+        os.makedirs(folder, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".raidbench-")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+                os.fchmod(file.fileno(), 0o644)
+            os.replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary)
+            raise
+    except OSError as error:
+        hint = "Run raidbench as root." if isinstance(error, PermissionError) else ""
+        raise ToolFailedError(
+            f"{path} could not be written: {error.strerror}.", hint=hint, evidence=str(error)
+        ) from error
