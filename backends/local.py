@@ -112,7 +112,7 @@ class LocalProcess:
     async def chunks(self) -> AsyncIterator[bytes]:
         """Output until end of file, or until the program has exited and nothing came for half a second.
 
-        A forked child may keep the pipe open after its parent is gone, so end of file alone is not waited for.
+        A forked child may keep the pipe open after its parent is gone: end of file alone is not waited for.
         """
         assert self._process.stdout is not None
         exited = asyncio.create_task(self._process.wait(), name="wait")
@@ -242,7 +242,7 @@ class LocalHost:
         return os.geteuid() == 0
 
     def which(self, names: Sequence[str]) -> str | None:
-        """Absolute path of the first name that may be executed; as root, none that everybody may overwrite."""
+        """Absolute path of the first name that may be executed; root takes none that anybody may overwrite."""
         for name in names:
             found = shutil.which(name, path=_search_path())
             if found is None:

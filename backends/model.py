@@ -91,7 +91,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Something that has settings. `address` is the backend's own (`sda`, `/c0/v1`) and opaque to the rest."""
+    """Something that has settings; `address` is the backend's own (`sda`, `/c0/v1`), opaque to the rest."""
 
     backend: str
     """The vendor's name: `block`, `megaraid`, ..."""
@@ -121,7 +121,7 @@ class Identity:
     devno: str | None = None
     """MAJ:MIN, e.g. `8:0`."""
     diskseq: str | None = None
-    """The kernel's sequence number of the disk (Linux >= 5.15): another disk under the same name has another."""
+    """The kernel's sequence number of the disk (Linux >= 5.15): a new disk under an old name has another."""
     backing: str | None = None
     """A loop device's backing file."""
 

@@ -92,7 +92,7 @@ class Sample:
     """One interval of a running job."""
 
     at: float
-    """Seconds from the start of the measured phase to the end of the interval (of the ramp: from its start)."""
+    """Seconds from the start of the phase it belongs to, to the end of the interval."""
     seconds: float
     """Length of the interval."""
     phase: Phase

@@ -1,0 +1,204 @@
+"""Changing a setting: lock, look again, intent on disk, write, read back, say how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from app.engine.events import AnyEvent, ChangeEnded, ChangeIntended
+from app.engine.journal import Intent, Journal
+from app.engine.locks import hold_lock
+from app.engine.session import ChangeRecord
+from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
+from backends.model import Change, Target
+from backends.protocol import Backend
+
+Emit = Callable[[AnyEvent], None]
+
+
+class Changer:
+    """Applies changes one at a time. What it promises is on disk before the first command."""
+
+    def __init__(
+        self,
+        *,
+        backends: Mapping[str, Backend],
+        journal: Journal,
+        locks: Path,
+        folder: Path,
+        emit: Emit,
+        next_id: Callable[[], str],
+    ) -> None:
+        self._backends = backends
+        self._journal = journal
+        self._locks = locks
+        self._folder = folder
+        self._emit = emit
+        self._next_id = next_id
+
+    async def apply(self, change: Change, *, undoes: str | None = None) -> ChangeEnded:
+        """Make the change and verify it. Not cancelled half-way: the caller may go, the change comes to an end.
+
+        Raises RefusedError (somebody else holds the device, or the value is not what it was when planned),
+        StorageError (nothing was done).
+        """
+        return await asyncio.shield(asyncio.create_task(self._apply(change, undoes), name="apply"))
+
+    async def _apply(self, change: Change, undoes: str | None) -> ChangeEnded:
+        backend = self._backend(change.target)
+        with hold_lock(self._locks, change.lock or str(change.target), f"changing {change.key}"):
+            await self._still_as_planned(backend, change)
+            change_id = self._next_id()
+            self._emit(_intent_event(change_id, change, undoes))
+            self._journal.intent(change_id, self._folder, change)
+            message = ""
+            try:
+                await backend.apply(change)
+            except RaidbenchError as error:
+                message = " ".join(filter(None, (error.message, error.hint)))
+            ended = await self._verdict(backend, change_id, change, message)
+            self._emit(ended)
+            self._journal.outcome(change_id, self._folder, ended.result)
+            return ended
+
+    async def undo(self, record: ChangeRecord) -> ChangeEnded:
+        """Take a change back; a value that is neither the new nor the old one is left alone.
+
+        Raises RefusedError, BlockedError, NotFoundError, StorageError.
+        """
+        intent = record.intent
+        back = _reverse(intent)
+        now = (await self._backend(intent.target).read(intent.target)).get(intent.key)
+        if now is not None and now.now == intent.before:
+            ended = ChangeEnded(
+                at=time.time(),
+                id=intent.id,
+                result="restored",
+                now=now.now,
+                message="it already had its old value",
+            )
+            self._emit(ended)
+            self._journal.outcome(intent.id, self._folder, "restored")
+            return ended
+        left_at = {intent.after, record.end.now if record.end else None}
+        if now is not None and now.now not in left_at:
+            raise RefusedError(
+                f"{intent.label} of {intent.target} is now {now.now}, neither {intent.after} (set here) "
+                f"nor {intent.before} (before): somebody else changed it.",
+                hint="Nothing was touched. Set the value you want by hand.",
+            )
+        current = now.now if now is not None else intent.after
+        return await self.apply(replace(back, before=current), undoes=intent.id)
+
+    async def recover(self, intent: Intent) -> str:
+        """Restore what a crash left unresolved: `restored`, or `conflict` with nothing touched.
+
+        Raises RaidbenchError when the device is gone or refuses.
+        """
+        backend = self._backend(intent.target)
+        now = (await backend.read(intent.target)).get(intent.key)
+        value = None if now is None else now.now
+        session = Path(intent.session)
+        if value == intent.before:
+            self._journal.outcome(intent.id, session, "restored")
+            return "restored"
+        if value != intent.after or intent.before is None:
+            return "conflict"
+        change = Change(
+            target=intent.target,
+            key=intent.key,
+            label=intent.key,
+            before=value,
+            after=intent.before,
+            writes=intent.undo,
+            undo=(),
+            identity=intent.identity,
+        )
+        ended = await self.apply(change)
+        if ended.result != "verified":
+            raise RaidbenchError(f"{intent.key} of {intent.target}: {ended.message or ended.result}.")
+        self._journal.outcome(intent.id, session, "restored")
+        return "restored"
+
+    def _backend(self, target: Target) -> Backend:
+        backend = self._backends.get(target.backend)
+        if backend is None:
+            raise NotFoundError(
+                f"Nothing here manages {target}.", hint="`raidbench doctor` says what is missing."
+            )
+        return backend
+
+    async def _still_as_planned(self, backend: Backend, change: Change) -> None:
+        reading = (await backend.read(change.target)).get(change.key)
+        if reading is None:
+            raise DeviceGoneError(f"{change.target} no longer has the setting {change.key}.")
+        if reading.now != change.before:
+            raise RefusedError(
+                f"{change.label} of {change.target} changed since it was shown: "
+                f"{change.before} then, {reading.now} now.",
+                hint="Look at it again and stage it anew.",
+            )
+        if not reading.availability.available:
+            raise BlockedError(f"{change.label} of {change.target}: {reading.availability.why_not}.")
+
+    async def _verdict(self, backend: Backend, change_id: str, change: Change, message: str) -> ChangeEnded:
+        """Read back: the tool's word is not proof."""
+        try:
+            reading = (await backend.read(change.target)).get(change.key)
+            now = None if reading is None else reading.now
+        except RaidbenchError as error:
+            now = None
+            message = message or error.message
+        if message:
+            result = "failed"
+        elif now == change.after:
+            result = "verified"
+        else:
+            result = "differs"
+            message = f"{change.label} reads {now} after {change.after} was accepted"
+        return ChangeEnded(at=time.time(), id=change_id, result=result, now=now, message=message)
+
+
+def _intent_event(change_id: str, change: Change, undoes: str | None) -> ChangeIntended:
+    return ChangeIntended(
+        at=time.time(),
+        id=change_id,
+        target=change.target,
+        key=change.key,
+        label=change.label,
+        before=change.before,
+        after=change.after,
+        writes=change.writes,
+        undo=change.undo,
+        identity=change.identity,
+        risk=change.risk,
+        effect=change.effect,
+        persistence=change.persistence,
+        undoes=undoes,
+    )
+
+
+def _reverse(intent: ChangeIntended) -> Change:
+    """The change that takes `intent` back."""
+    if intent.before is None or not intent.undo:
+        raise BlockedError(
+            f"{intent.label} of {intent.target} cannot be taken back: its old value is not known.",
+            hint="Set the value you want by hand.",
+        )
+    return Change(
+        target=intent.target,
+        key=intent.key,
+        label=intent.label,
+        before=intent.after,
+        after=intent.before,
+        writes=intent.undo,
+        undo=intent.writes,
+        risk=intent.risk,
+        effect=intent.effect,
+        persistence=intent.persistence,
+        identity=intent.identity,
+        lock=intent.identity.name if intent.identity else "",
+    )

@@ -1,0 +1,214 @@
+"""The write-ahead journal: no intent on disk, no command.
+
+One record is one `write` and one `fsync`: `crc32 length JSON\\n`. A torn or flipped record is detected and passed
+over, every complete one before and after it is kept. The journal outlives sessions: what a crash left unresolved
+is found at the next start.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from app.engine.paths import private_folder
+from backends.errors import StorageError
+from backends.model import Change, Identity, Persistence, Target, Write
+
+FILE = "journal.log"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """A change that was about to be made."""
+
+    id: str
+    """The change's id in its session."""
+    session: str
+    """The session's folder."""
+    target: Target
+    """What was to be changed."""
+    identity: Identity | None
+    """The device it was planned for."""
+    key: str
+    """The setting."""
+    before: str | None
+    """The value to go back to."""
+    after: str
+    """The value that was wanted."""
+    undo: tuple[Write, ...]
+    """The steps that bring `before` back."""
+    persistence: Persistence
+    """Whether a reboot alone undoes it."""
+    at: float
+    """Seconds since the epoch."""
+    pid: int
+    """Who was about to do it."""
+    boot: str
+    """The kernel's boot id then."""
+    start: str
+    """Start time of that process, so that a recycled pid is not taken for it."""
+
+
+class Journal:
+    """Appends intents and outcomes, each on disk before the call returns."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @property
+    def file(self) -> Path:
+        """Where it lies."""
+        return self._folder / FILE
+
+    def intent(self, change_id: str, session: Path, change: Change) -> None:
+        """Put the intent on disk.
+
+        Raises StorageError: then nothing may be changed.
+        """
+        self._append(
+            {
+                "kind": "intent",
+                "id": change_id,
+                "session": str(session),
+                "target": asdict(change.target),
+                "identity": None if change.identity is None else asdict(change.identity),
+                "key": change.key,
+                "before": change.before,
+                "after": change.after,
+                "undo": [asdict(step) for step in change.undo],
+                "persistence": change.persistence.value,
+                "at": time.time(),
+                "pid": os.getpid(),
+                "boot": boot_id(),
+                "start": process_start(os.getpid()),
+            }
+        )
+
+    def outcome(self, change_id: str, session: Path, result: str) -> None:
+        """Say how it ended: `verified`, `differs`, `failed`, `restored`, `kept`.
+
+        Raises StorageError.
+        """
+        self._append({"kind": "outcome", "id": change_id, "session": str(session), "result": result})
+
+    def unresolved(self) -> tuple[Intent, ...]:
+        """Intents without an outcome whose process is gone, newest first. Never raises.
+
+        A setting that a reboot undoes is resolved by a reboot.
+        """
+        open_: dict[tuple[str, str], Intent] = {}
+        for record in read_records(self.file):
+            key = (str(record.get("session")), str(record.get("id")))
+            if record.get("kind") == "intent":
+                intent = _intent(record)
+                if intent is not None:
+                    open_[key] = intent
+            elif record.get("kind") == "outcome":
+                open_.pop(key, None)
+        boot = boot_id()
+        left = [
+            intent
+            for intent in open_.values()
+            if not (intent.boot == boot and intent.start and process_start(intent.pid) == intent.start)
+            and not (intent.boot != boot and intent.persistence is Persistence.LOST_AT_REBOOT)
+        ]
+        return tuple(sorted(left, key=lambda intent: intent.at, reverse=True))
+
+    def _append(self, record: Mapping[str, Any]) -> None:
+        body = json.dumps(record, separators=(",", ":")).encode()
+        line = b"%08x %d %s\n" % (zlib.crc32(body), len(body), body)
+        try:
+            new = not self.file.exists()
+            private_folder(self._folder)
+            descriptor = os.open(
+                self.file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+            )
+            try:
+                size = os.fstat(descriptor).st_size
+                if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                    line = b"\n" + line  # a torn record stands alone
+                if os.write(descriptor, line) != len(line):
+                    raise OSError(28, "No space left on device")
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            if new:
+                folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                try:
+                    os.fsync(folder)
+                finally:
+                    os.close(folder)
+        except OSError as error:
+            raise StorageError(
+                f"The journal cannot be written: {error.strerror}. Nothing was changed.",
+                hint=f"Make room or rights for {self.file}.",
+                evidence=str(error),
+            ) from error
+
+
+def read_records(file: Path) -> list[dict[str, Any]]:
+    """Every complete record; torn and flipped ones are passed over. A missing file has none."""
+    try:
+        data = file.read_bytes()
+    except OSError:
+        return []
+    records: list[dict[str, Any]] = []
+    for line in data.split(b"\n"):
+        try:
+            crc, length, body = line.split(b" ", 2)
+            if len(body) == int(length) and zlib.crc32(body) == int(crc, 16):
+                record = json.loads(body)
+                if isinstance(record, dict):
+                    records.append(record)
+        except (ValueError, RecursionError):
+            continue
+    return records
+
+
+def _intent(record: Mapping[str, Any]) -> Intent | None:
+    """A record as an intent; None if an other version wrote it in a shape unknown here."""
+    try:
+        identity = record["identity"]
+        return Intent(
+            id=str(record["id"]),
+            session=str(record["session"]),
+            target=Target(**record["target"]),
+            identity=None if identity is None else Identity(**identity),
+            key=str(record["key"]),
+            before=record["before"],
+            after=str(record["after"]),
+            undo=tuple(
+                Write(path=step["path"], text=step["text"], argv=tuple(step["argv"]))
+                for step in record["undo"]
+            ),
+            persistence=Persistence(record["persistence"]),
+            at=float(record["at"]),
+            pid=int(record["pid"]),
+            boot=str(record["boot"]),
+            start=str(record["start"]),
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def boot_id() -> str:
+    """The kernel's id of this boot, "" where there is none."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def process_start(pid: int) -> str:
+    """Start time of a process in clock ticks since boot, "" if it is gone."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        return stat.rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""

@@ -1,0 +1,62 @@
+"""Where sessions, the journal, locks and the configuration lie."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paths:
+    """Folders of one user on one machine; nothing is created until something is written."""
+
+    sessions: Path
+    """One folder a session."""
+    journal: Path
+    """The write-ahead journal's folder."""
+    locks: Path
+    """flock files, one a controller or disk."""
+    config: Path
+    """The configuration file; may be missing."""
+
+    @classmethod
+    def default(cls) -> Paths:
+        """As root /var/lib and /run, otherwise the user's state folder.
+
+        RAIDBENCH_STATE_DIR puts everything below one folder: tests, trials, several users on one account.
+        """
+        override = os.environ.get("RAIDBENCH_STATE_DIR")
+        if override:
+            base = Path(override).absolute()
+            return cls(
+                sessions=base / "sessions",
+                journal=base / "journal",
+                locks=base / "locks",
+                config=base / "config.toml",
+            )
+        import platformdirs
+
+        config = platformdirs.user_config_path("raidbench") / "config.toml"
+        state = platformdirs.user_state_path("raidbench")
+        if os.geteuid() == 0:
+            return cls(
+                sessions=state / "sessions",
+                journal=Path("/var/lib/raidbench/journal"),
+                locks=Path("/run/raidbench"),
+                config=config,
+            )
+        return cls(
+            sessions=state / "sessions", journal=state / "journal", locks=state / "locks", config=config
+        )
+
+
+def private_folder(path: Path) -> Path:
+    """Make `path` (0700) and everything above it.
+
+    Raises OSError; NotADirectoryError if it is a link or a file of somebody else's making.
+    """
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.is_symlink() or path.stat().st_uid not in (os.geteuid(), 0):
+        raise NotADirectoryError(f"{path} is not a folder of this user")
+    return path

@@ -1,0 +1,248 @@
+"""A session: the fold of its events. Immutable, so screens may hold it and compare it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from app.engine.events import (
+    AnyEvent,
+    BaselineMarked,
+    ChangeEnded,
+    ChangeIntended,
+    CommandRan,
+    CpuSampled,
+    InventorySeen,
+    LoggedEvent,
+    MachineFacts,
+    NoteAdded,
+    PhaseChanged,
+    ProblemMet,
+    RulePersisted,
+    RunEnded,
+    RunStarted,
+    SampleTaken,
+    SessionEnded,
+    SessionStarted,
+)
+from app.engine.figures import Phase, RunFigures, RunStatus, Sample
+from backends.model import Inventory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeRecord:
+    """A change and how it ended."""
+
+    intent: ChangeIntended
+    """What was to be done."""
+    end: ChangeEnded | None = None
+    """None while it is being done, or after a crash."""
+    undone_by: str | None = None
+    """The change that took it back, once that is verified."""
+
+    @property
+    def id(self) -> str:
+        """The change's id."""
+        return self.intent.id
+
+    @property
+    def in_force(self) -> bool:
+        """Whether its value may still stand: applied in some way, not taken back, not itself an undo."""
+        if self.undone_by is not None or self.intent.undoes is not None:
+            return False
+        return self.end is None or self.end.result in ("verified", "differs", "kept")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """A run and what it measured."""
+
+    start: RunStarted
+    """What was to be measured."""
+    end: RunEnded | None = None
+    """None while it runs, or after a crash."""
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return self.start.id
+
+    @property
+    def figures(self) -> RunFigures:
+        """What was measured; a run that never ended has failed."""
+        if self.end is not None:
+            return self.end.figures
+        return RunFigures(
+            status=RunStatus.FAILED, reason="raidbench ended before the run did; fio was stopped with it."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveRun:
+    """The job that is running now."""
+
+    start: RunStarted
+    """What it is."""
+    phase: Phase = Phase.PREPARING
+    """What it is doing."""
+    phase_since: float = 0.0
+    """When that began, seconds since the epoch."""
+    phase_seconds: float | None = None
+    """How long that will last."""
+    message: str = ""
+    """A sentence worth showing."""
+    samples: tuple[Sample, ...] = ()
+    """Intervals so far, oldest first; layout samples are dropped when the ramp begins."""
+    fio_percent_of_core: float | None = None
+    """fio's CPU now."""
+    host_percent: float | None = None
+    """The host's CPU now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """Everything a screen or a report needs to know."""
+
+    id: str = ""
+    """Name of the session."""
+    started: float = 0.0
+    """Seconds since the epoch."""
+    machine: MachineFacts | None = None
+    """Where it runs."""
+    simulated: bool = False
+    """Whether any of it is simulated."""
+    version: str = ""
+    """raidbench's version."""
+    inventory: Inventory = Inventory()
+    """What was found last."""
+    probing: bool = True
+    """Whether hardware is still being looked for."""
+    changes: tuple[ChangeRecord, ...] = ()
+    """Oldest first."""
+    runs: tuple[RunRecord, ...] = ()
+    """Oldest first."""
+    active: ActiveRun | None = None
+    """The running job."""
+    baseline: str | None = None
+    """The run others are shown against."""
+    events: tuple[LoggedEvent, ...] = ()
+    """All that is on disk, oldest first."""
+    ended: bool = False
+    """Whether the last program left it in good order."""
+
+    def run(self, run_id: str) -> RunRecord | None:
+        """The run of that id."""
+        return next((run for run in self.runs if run.id == run_id), None)
+
+    def change(self, change_id: str) -> ChangeRecord | None:
+        """The change of that id."""
+        return next((change for change in self.changes if change.id == change_id), None)
+
+    @property
+    def in_force(self) -> tuple[ChangeRecord, ...]:
+        """Changes that could be undone, newest first."""
+        return tuple(change for change in reversed(self.changes) if change.in_force)
+
+
+def fold(session: Session, event: AnyEvent) -> Session:
+    """The session after the event. Pure; a forgotten event is a type error."""
+    match event:
+        case PhaseChanged() | SampleTaken() | CpuSampled():
+            return _fold_live(session, event)
+        case _:
+            return _fold_logged(replace(session, events=(*session.events, event)), event)
+
+
+def replay(events: Iterable[LoggedEvent]) -> Session:
+    """The session that the events make."""
+    collected = tuple(events)
+    session = Session()
+    for event in collected:
+        session = _fold_logged(session, event)
+    return replace(session, events=collected)
+
+
+def _fold_live(session: Session, event: PhaseChanged | SampleTaken | CpuSampled) -> Session:
+    active = session.active
+    if active is None or active.start.id != event.id:
+        return session
+    match event:
+        case PhaseChanged(phase=phase):
+            fresh = phase != active.phase
+            samples = () if fresh and active.phase is Phase.LAYOUT else active.samples
+            active = replace(
+                active,
+                phase=phase,
+                phase_since=event.at if fresh else active.phase_since,
+                phase_seconds=event.seconds if fresh or event.seconds is not None else active.phase_seconds,
+                message=event.message,
+                samples=samples,
+            )
+        case SampleTaken(sample=sample):
+            active = replace(active, samples=(*active.samples, sample))
+        case CpuSampled():
+            active = replace(
+                active,
+                fio_percent_of_core=event.fio_percent_of_core,
+                host_percent=event.host_percent,
+            )
+        case _:
+            assert_never(event)
+    return replace(session, active=active)
+
+
+def _fold_logged(session: Session, event: LoggedEvent) -> Session:
+    match event:
+        case SessionStarted():
+            return replace(
+                session,
+                id=session.id or event.id,
+                started=session.started or event.at,
+                machine=event.machine,
+                simulated=session.simulated or event.simulated,
+                version=event.version,
+                ended=False,
+                active=None,
+            )
+        case InventorySeen():
+            return replace(session, inventory=event.inventory, probing=not event.complete)
+        case ChangeIntended():
+            return replace(session, changes=(*session.changes, ChangeRecord(intent=event)))
+        case ChangeEnded():
+            return replace(session, changes=_end_change(session.changes, event))
+        case RunStarted():
+            return replace(
+                session,
+                runs=(*session.runs, RunRecord(start=event)),
+                active=ActiveRun(start=event, phase_since=event.at),
+            )
+        case RunEnded():
+            runs = tuple(replace(run, end=event) if run.id == event.id else run for run in session.runs)
+            active = session.active
+            if active is not None and active.start.id == event.id:
+                active = None
+            return replace(session, runs=runs, active=active)
+        case BaselineMarked():
+            return replace(session, baseline=event.run)
+        case SessionEnded():
+            return replace(session, ended=True, active=None)
+        case CommandRan() | NoteAdded() | RulePersisted() | ProblemMet():
+            return session
+        case _:
+            assert_never(event)
+
+
+def _end_change(changes: tuple[ChangeRecord, ...], event: ChangeEnded) -> tuple[ChangeRecord, ...]:
+    undoes = next((change.intent.undoes for change in changes if change.id == event.id), None)
+    taken_back = undoes if event.result == "verified" else None
+    ended = []
+    for change in changes:
+        if change.id == event.id:
+            change = replace(change, end=event)
+            if event.result == "restored":
+                change = replace(change, undone_by=event.id)
+        elif taken_back is not None and change.id == taken_back:
+            change = replace(change, undone_by=event.id)
+        ended.append(change)
+    return tuple(ended)

@@ -1,0 +1,155 @@
+"""Sessions on disk: one folder each, `session.jsonl` in it, raw output beside it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.engine import wire
+from app.engine.events import DURABLE, LoggedEvent
+from app.engine.paths import private_folder
+from app.engine.session import Session, replay
+from backends.errors import NotFoundError, StorageError
+
+LOG = "session.jsonl"
+CONTINUE_WITHIN = 12 * 3600.0
+"""A command continues the last session of the same machine if that was used within these seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A session read from disk."""
+
+    folder: Path
+    """Where it lies."""
+    session: Session
+    """What it says."""
+    passed_over: int
+    """Lines that are torn, damaged or of a kind this version does not know."""
+
+
+class SessionLog:
+    """Appends events; holds the folder's lock, so that one program writes a session at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises StorageError; BlockingIOError when another program writes this session."""
+        self.folder = folder
+        try:
+            private_folder(folder)
+            self._descriptor = os.open(
+                folder / LOG, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+            )
+        except OSError as error:
+            raise _storage(folder, error) from error
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._descriptor)
+            raise
+        size = os.fstat(self._descriptor).st_size
+        self._torn = bool(size) and os.pread(self._descriptor, 1, size - 1) != b"\n"
+
+    def append(self, event: LoggedEvent) -> None:
+        """One line, on disk before the call returns for changes and runs.
+
+        Raises StorageError.
+        """
+        line = wire.encode(event).encode() + b"\n"
+        if self._torn:
+            line = b"\n" + line
+        try:
+            written = os.write(self._descriptor, line)
+            if written != len(line):
+                self._torn = True
+                raise OSError(28, "No space left on device")
+            self._torn = False
+            if isinstance(event, DURABLE):
+                os.fsync(self._descriptor)
+        except OSError as error:
+            raise _storage(self.folder, error) from error
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        with contextlib.suppress(OSError):
+            os.close(self._descriptor)
+
+
+def _storage(folder: Path, error: OSError) -> StorageError:
+    return StorageError(
+        f"The session cannot be written: {error.strerror or error}.",
+        hint=f"Make room or rights for {folder}, or choose another place with --session DIR.",
+        evidence=str(error),
+    )
+
+
+def load(folder: Path) -> Loaded:
+    """A session from its folder.
+
+    Raises NotFoundError when there is none, StorageError when it cannot be read.
+    """
+    file = folder / LOG
+    try:
+        text = file.read_bytes().decode("utf-8", "replace")
+    except FileNotFoundError:
+        raise NotFoundError(
+            f"{folder} holds no session.", hint="`raidbench log --list` lists them."
+        ) from None
+    except OSError as error:
+        raise StorageError(f"{file} cannot be read: {error.strerror}.", evidence=str(error)) from error
+    events: list[LoggedEvent] = []
+    passed_over = 0
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        event = wire.decode(line)
+        if event is None:
+            passed_over += 1
+        else:
+            events.append(event)
+    return Loaded(folder=folder, session=replay(events), passed_over=passed_over)
+
+
+def folders(root: Path) -> list[Path]:
+    """Session folders below `root`, newest first."""
+    try:
+        found = [entry for entry in root.iterdir() if (entry / LOG).is_file()]
+    except OSError:
+        return []
+    return sorted(found, key=lambda entry: (entry / LOG).stat().st_mtime, reverse=True)
+
+
+def new_folder(root: Path) -> Path:
+    """A name for a new session, not yet made: its time, and a number if that second is taken."""
+    base = time.strftime("%Y-%m-%d-%H%M%S")
+    for name in _names(base):
+        if not (root / name).exists():
+            return root / name
+    raise AssertionError("names never end")
+
+
+def _names(base: str) -> Iterator[str]:
+    yield base
+    number = 2
+    while True:
+        yield f"{base}-{number}"
+        number += 1
+
+
+def latest(root: Path) -> Path | None:
+    """The session used last, None if there is none."""
+    found = folders(root)
+    return found[0] if found else None
+
+
+def continuable(root: Path) -> Path | None:
+    """The last session, if it is young enough for the next command to go on with it."""
+    folder = latest(root)
+    if folder is None:
+        return None
+    age = time.time() - (folder / LOG).stat().st_mtime
+    return folder if 0 <= age < CONTINUE_WITHIN else None

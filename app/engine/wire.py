@@ -1,0 +1,55 @@
+"""Events and figures as JSON and back: strict about what is ours, patient with other versions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeVar, get_args
+
+from cattrs import Converter
+
+from app.engine.events import LoggedEvent
+
+T = TypeVar("T")
+
+_CONVERTER = Converter(omit_if_default=True, forbid_extra_keys=False)
+_KINDS: dict[str, type[Any]] = {}
+
+
+def _kind(event: type[Any]) -> str:
+    """`ChangeIntended` -> `change-intended`."""
+    name = event.__name__
+    return "".join(f"-{char.lower()}" if char.isupper() else char for char in name).lstrip("-")
+
+
+for _event in get_args(LoggedEvent):
+    _KINDS[_kind(_event)] = _event
+_BY_TYPE = {event: kind for kind, event in _KINDS.items()}
+
+
+def unstructure(value: Any) -> Any:
+    """Any of our dataclasses as JSON-ready values; fields at their default are left out."""
+    return _CONVERTER.unstructure(value)
+
+
+def structure(data: Any, kind: type[T]) -> T:
+    """The dataclass again. Raises whatever cattrs raises on a shape that is not ours."""
+    return _CONVERTER.structure(data, kind)
+
+
+def encode(event: LoggedEvent) -> str:
+    """One JSON line without its newline."""
+    body = {"event": _BY_TYPE[type(event)], **_CONVERTER.unstructure(event)}
+    return json.dumps(body, separators=(",", ":"), ensure_ascii=True)
+
+
+def decode(line: str) -> LoggedEvent | None:
+    """The event of a line; None if its kind is not known to this version or the line is damaged."""
+    try:
+        data = json.loads(line)
+        kind = _KINDS.get(data.pop("event"))
+        if kind is None:
+            return None
+        event: LoggedEvent = _CONVERTER.structure(data, kind)
+        return event
+    except Exception:  # any damage, or another version's shape: counted by the caller, never fatal
+        return None
