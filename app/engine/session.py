@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from app.engine.events import (
@@ -114,7 +114,7 @@ class Session:
     """Whether any of it is simulated."""
     version: str = ""
     """raidbench's version."""
-    inventory: Inventory = Inventory()
+    inventory: Inventory = field(default_factory=Inventory)
     """What was found last."""
     probing: bool = True
     """Whether hardware is still being looked for."""

@@ -1,0 +1,166 @@
+"""A job as fio reads it: the text of a job file, and the few words of the command line."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from app.engine.fio.job import Job
+from app.engine.fio.sizes import format_size
+from app.engine.fio.target import JobTarget, TargetKind
+from backends.errors import InvalidValueError
+
+JOB_NAME = "raidbench"
+_MEBI = 1 << 20
+
+
+class Rendering(NamedTuple):
+    """What is written to disk and what is started."""
+
+    text: str
+    """The job file."""
+    argv: tuple[str, ...]
+    """Program and words."""
+
+
+def argv(
+    fio: str, jobfile: str, *, readonly: bool, create: bool = False, interval_ms: int = 250
+) -> tuple[str, ...]:
+    """fio's words before the job file.
+
+    Options stand before the job, else the banner is printed in place of JSON. getopt takes abbreviations on
+    the command line (`--bss` is `--bssplit`), so everything about the job is in the file instead.
+    """
+    words = [
+        fio,
+        "--output-format=json+",  # the histogram of each direction: exact percentiles of every interval
+        f"--status-interval={interval_ms}ms",  # always with `ms`: a bare 250 is 250 seconds
+        "--eta=never",
+        "--thread",  # forked workers call setsid() and go on after fio is killed; threads cannot
+        f"--allow_file_create={int(create)}",  # a mistyped /dev name would become a file in memory
+    ]
+    if readonly:
+        words.append("--readonly")  # fio itself refuses to write, and to extend a file
+    return (*words, jobfile)
+
+
+def render(
+    job: Job, target: JobTarget, *, fio: str = "fio", jobfile: str, interval_ms: int = 250
+) -> Rendering:
+    """Job file text and argv for `job` on `target`; `jobfile` is where the text will be.
+
+    Raises InvalidValueError if the target is too small for the streams.
+    """
+    options: list[tuple[str, object]] = [
+        ("filename", target.escaped),
+        ("rw", job.rw.value),
+        *_blocks(job),
+        ("ioengine", job.ioengine.value),
+        ("iodepth", job.iodepth),
+        ("numjobs", job.numjobs),
+        ("direct", int(job.direct)),
+        *_region(job, target),
+        # By time, not by amount: runs of equal length compare. The ramp's I/Os are dropped by fio.
+        ("time_based", 1),
+        ("runtime", f"{job.runtime}s"),
+        *([("ramp_time", f"{job.ramp}s")] if job.ramp else []),
+        # One entry for all jobs: 40 kB a document however many there are.
+        ("group_reporting", 1),
+        # A run of which one job failed is no measurement: stop the others.
+        ("exitall_on_error", 1),
+        # The default replays the same blocks in every run, and the second run finds them in the cache.
+        ("randrepeat", 0),
+        *([("randseed", job.randseed)] if job.randseed is not None else []),
+        # One bit a block: 270 MB for 8 TiB. Without the map blocks may repeat, as in real life.
+        *([("norandommap", int(job.norandommap))] if not job.sequential else []),
+        # What an earlier run left in the page cache must not answer.
+        ("invalidate", 1),
+        # The file is laid out beforehand; a sparse or preallocated extent would answer without the device.
+        ("fallocate", "none"),
+        *([("fsync", job.fsync)] if job.fsync is not None else []),
+        *([("rate_iops", job.rate_iops)] if job.rate_iops is not None else []),
+    ]
+    # Written data: fio fills buffers with random bytes and changes them before each write (scramble_buffers,
+    # the default), so nothing can be compressed; refilling them whole would cost a core per GB/s.
+    return Rendering(_text(options), argv(fio, jobfile, readonly=not job.writes, interval_ms=interval_ms))
+
+
+def render_layout(
+    target: JobTarget, *, direct: bool, create: bool, fio: str = "fio", jobfile: str, interval_ms: int = 250
+) -> Rendering:
+    """The job that writes a scratch file of `target.size` bytes in full, in order, with random data."""
+    options: list[tuple[str, object]] = [
+        ("filename", target.escaped),
+        ("rw", "write"),
+        ("bs", "1M"),
+        ("ioengine", "psync"),
+        ("direct", int(direct)),
+        ("size", target.size),
+        # Extends the file by these very writes; otherwise fio unlinks it and lays it out before it starts.
+        ("create_on_open", 1),
+        ("fallocate", "none"),
+        # Compressible or repeated data would be stored as less than it seems.
+        ("refill_buffers", 1),
+        ("randrepeat", 0),
+        # On the device before a read is measured.
+        ("end_fsync", 1),
+        ("group_reporting", 1),
+    ]
+    return Rendering(
+        _text(options), argv(fio, jobfile, readonly=False, create=create, interval_ms=interval_ms)
+    )
+
+
+def usable_size(job: Job, target: JobTarget) -> int:
+    """Bytes of the target the job works on."""
+    return min(job.size, target.size) if job.size is not None else target.size
+
+
+def _text(options: list[tuple[str, object]]) -> str:
+    return "\n".join([f"[{JOB_NAME}]", *(f"{key}={value}" for key, value in options)]) + "\n"
+
+
+def _blocks(job: Job) -> list[tuple[str, object]]:
+    found: list[tuple[str, object]] = []
+    if job.bssplit is None:
+        found.append(("bs", format_size(job.bs)))
+    else:
+        found.append(("bssplit", ":".join(f"{format_size(size)}/{share}" for size, share in job.bssplit)))
+    if job.blockalign is not None:
+        found.append(("blockalign", format_size(job.blockalign)))
+    if job.mixed:
+        found.append(("rwmixread", job.rwmixread))
+    return found
+
+
+def _region(job: Job, target: JobTarget) -> list[tuple[str, object]]:
+    """Which part of the target each job uses."""
+    total = usable_size(job, target)
+    largest = max(job.block_sizes)
+    if total < largest:
+        raise InvalidValueError(
+            f"{target.name} has {format_size(total)}, less than one block of {format_size(largest)}",
+            hint="Choose a smaller block size or a larger file.",
+        )
+    step = job.offset_increment
+    if step is None and job.sequential and job.numjobs > 1:
+        # Streams that all read the same blocks are served by the first one's cache: each gets its own part.
+        unit = _MEBI if total // job.numjobs >= 16 * _MEBI and _MEBI % largest == 0 else largest
+        step = total // job.numjobs // unit * unit
+        if step == 0:
+            raise InvalidValueError(
+                f"{target.name} is too small for {job.numjobs} sequential streams",
+                hint="Use fewer jobs or a larger file.",
+            )
+        return [("offset_increment", step), ("size", step)]
+    if step:
+        rest = total - step * (job.numjobs - 1)
+        if rest < largest:
+            raise InvalidValueError(
+                f"The last of {job.numjobs} jobs, each {format_size(step)} further, starts beyond the end of"
+                f" {target.name}",
+                hint="Use fewer jobs or a smaller stream distance.",
+            )
+        return [("offset_increment", step), ("size", rest)]
+    if job.size is not None or target.kind is TargetKind.FILE:
+        return [("size", total)]
+    return []

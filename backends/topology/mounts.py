@@ -1,0 +1,79 @@
+"""Mounts and swap areas: parsers of /proc/PID/mountinfo and /proc/swaps."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from backends.text import clean
+
+_OCTAL = re.compile(r"\\([0-7]{3})")
+_DEVNO = re.compile(r"\d+:\d+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mount:
+    """One mounted filesystem as one mount namespace sees it."""
+
+    devno: str
+    """MAJ:MIN of the filesystem; `0:N` when it has no single device (btrfs, overlay)."""
+    point: str
+    """Mount point, escapes undone, not cleaned: for comparing."""
+    fstype: str
+    """`ext4`, `btrfs`, ..."""
+    source: str
+    """What was mounted: `/dev/sda1`, a pool, `overlay`."""
+    read_only: bool = False
+    """Mounted read-only."""
+    seen_in: str = ""
+    """The program through which it was found, when it is not in our own mount namespace."""
+
+    def where(self) -> str:
+        """The mount point as text for people."""
+        point = clean(self.point)
+        return f"{point} (in the mount namespace of {self.seen_in})" if self.seen_in else point
+
+
+def unescape(text: str) -> str:
+    r"""The kernel's octal escapes (`\040`) undone."""
+    return _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
+
+
+def parse_mountinfo(text: str, seen_in: str = "") -> tuple[Mount, ...]:
+    """Every mount of one mountinfo file; lines that are no mount lines are passed over.
+
+    Format: Documentation/filesystems/proc.rst, 3.5: `ID PARENT MAJ:MIN ROOT POINT OPTIONS [TAG...] - TYPE SOURCE
+    SUPEROPTIONS`.
+    """
+    mounts: list[Mount] = []
+    for line in text.split("\n"):
+        front, dash, back = line.partition(" - ")
+        fields, rest = front.split(" "), back.split(" ")
+        if not dash or len(fields) < 6 or len(rest) < 2 or not _DEVNO.fullmatch(fields[2]):
+            continue
+        options = fields[5].split(",")
+        mounts.append(
+            Mount(
+                devno=fields[2],
+                point=unescape(fields[4]),
+                fstype=clean(unescape(rest[0])),
+                source=unescape(rest[1]),
+                read_only="ro" in options,
+                seen_in=seen_in,
+            )
+        )
+    return tuple(mounts)
+
+
+def parse_swaps(text: str) -> tuple[str, ...]:
+    """Paths of the active swap areas, files and devices, escapes undone.
+
+    The kernel writes a header and one line an area, escaping blanks in the name (mm/swapfile.c, swap_show).
+    """
+    areas: list[str] = []
+    for line in text.split("\n")[1:]:
+        fields = line.split()
+        if len(fields) >= 3 and fields[0].startswith("/"):
+            path = unescape(fields[0])
+            areas.append(path.removesuffix(" (deleted)"))
+    return tuple(areas)

@@ -1,0 +1,144 @@
+"""What lies on a device: parsers of udev's database, lsblk, blkid and wipefs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from backends.model import Signature
+from backends.text import clean
+
+
+def parse_udev(text: str) -> Mapping[str, str]:
+    """The properties (`E:KEY=VALUE`) of one file of /run/udev/data."""
+    found: dict[str, str] = {}
+    for line in text.split("\n"):
+        key, equals, value = line.removeprefix("E:").partition("=")
+        if line.startswith("E:") and equals and key:
+            found[key] = value
+    return found
+
+
+def udev_signatures(
+    properties: Mapping[str, str], part: str | None, size: int | None
+) -> tuple[Signature, ...]:
+    """What udev's own blkid found when the device appeared."""
+    found: list[Signature] = []
+    if kind := clean(properties.get("ID_FS_TYPE", "")):
+        label = clean(_udev_decode(properties.get("ID_FS_LABEL_ENC", properties.get("ID_FS_LABEL", ""))))
+        uuid = clean(properties.get("ID_FS_UUID", ""))
+        found.append(Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size))
+    if part is None and (table := clean(properties.get("ID_PART_TABLE_TYPE", ""))):
+        uuid = clean(properties.get("ID_PART_TABLE_UUID", ""))
+        found.append(Signature(kind=table, uuid=uuid or None, size_bytes=size))
+    return tuple(found)
+
+
+def _udev_decode(text: str) -> str:
+    r"""udev's `\x20` escapes undone, for ASCII only: the rest is left as it stands."""
+    parts = text.split("\\x")
+    kept = [parts[0]]
+    for piece in parts[1:]:
+        try:
+            code = int(piece[:2], 16)
+        except ValueError:
+            code = 255
+        kept.append(chr(code) + piece[2:] if code < 128 and len(piece) >= 2 else "\\x" + piece)
+    return "".join(kept)
+
+
+def parse_lsblk(text: str) -> Mapping[str, Mapping[str, str]]:
+    """The string columns of `lsblk -J` by kernel name, whatever columns this version has.
+
+    Numbers and booleans become their JSON words, nulls and nested things are left out. {} for what is not lsblk's JSON.
+    """
+    found: dict[str, Mapping[str, str]] = {}
+    for row in _rows(_load(text), "blockdevices"):
+        name = row.get("kname", row.get("name"))
+        if isinstance(name, str) and name:
+            found[name] = {
+                key: _word(value) for key, value in row.items() if isinstance(value, str | int | float)
+            }
+    return found
+
+
+def lsblk_signatures(row: Mapping[str, str], part: str | None, size: int | None) -> tuple[Signature, ...]:
+    """What lsblk says lies on one device."""
+    found: list[Signature] = []
+    if kind := clean(row.get("fstype", "")):
+        label, uuid = clean(row.get("label", "")), clean(row.get("uuid", ""))
+        found.append(Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size))
+    if part is None and (table := clean(row.get("pttype", ""))):
+        uuid = clean(row.get("ptuuid", ""))
+        found.append(Signature(kind=table, uuid=uuid or None, size_bytes=size))
+    return tuple(found)
+
+
+def parse_blkid(text: str) -> tuple[Mapping[str, str], ...]:
+    r"""The devices of `blkid -p -o export`: `KEY=value` lines, blank lines between devices, `\` before quotes."""
+    devices: list[dict[str, str]] = [{}]
+    for line in text.split("\n"):
+        key, equals, value = line.partition("=")
+        if not line.strip():
+            devices.append({})
+        elif equals and key.replace("_", "").isalnum():
+            devices[-1][key] = value.replace("\\", "")
+    return tuple(device for device in devices if device)
+
+
+def blkid_signatures(text: str, part: str | None, size: int | None) -> tuple[Signature, ...]:
+    """Filesystem, RAID member or partition table in blkid's low-level answer; partition entries are none."""
+    found: list[Signature] = []
+    for row in parse_blkid(text):
+        for kind_key, uuid_key in (("TYPE", "UUID"), ("PTTYPE", "PTUUID")):
+            if kind := clean(row.get(kind_key, "")):
+                label = clean(row.get("LABEL", "")) if kind_key == "TYPE" else ""
+                uuid = clean(row.get(uuid_key, ""))
+                found.append(
+                    Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size)
+                )
+    return tuple(found)
+
+
+def wipefs_signatures(text: str, part: str | None, size: int | None) -> tuple[Signature, ...] | None:
+    """Every signature `wipefs -n -J` lists; None when this is not its JSON, which proves nothing."""
+    answer = _load(text)
+    if not isinstance(answer, dict) or not isinstance(answer.get("signatures"), list):
+        return None
+    found: list[Signature] = []
+    for row in _rows(answer, "signatures"):
+        words = {key: _word(value) for key, value in row.items() if isinstance(value, str)}
+        kind = clean(words.get("type", "")) or "unknown"
+        label, uuid = clean(words.get("label", "")), clean(words.get("uuid", ""))
+        found.append(Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size))
+    return tuple(found)
+
+
+def _load(text: str) -> Any:
+    """JSON or None: nothing a tool prints may raise here."""
+    start = text.find("{")
+    try:
+        return json.loads(text[start:], strict=False) if start >= 0 else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _rows(answer: Any, key: str) -> Iterator[dict[str, Any]]:
+    """The objects under `key` and, without recursion, their `children`."""
+    waiting = [answer.get(key)] if isinstance(answer, dict) else []
+    while waiting:
+        rows = waiting.pop()
+        for row in rows if isinstance(rows, list) else ():
+            if isinstance(row, dict):
+                yield row
+                waiting.append(row.get("children"))
+
+
+def _word(value: str | int | float) -> str:
+    """A JSON scalar as the word it was."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value) if abs(value) < 1 << 80 else "unknown"
+    return value if isinstance(value, str) else repr(value)

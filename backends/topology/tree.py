@@ -1,0 +1,176 @@
+"""Block devices as sysfs has them: disks, partitions, what is built on them and under them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from backends.host import Host
+from backends.text import clean
+from backends.topology.signatures import parse_udev
+
+DISK_ATTRIBUTES = (
+    "dev size ro removable hidden diskseq serial wwid uuid eui nguid dm/name dm/uuid md/level loop/backing_file "
+    "loop/offset backing_dev "
+    "device/model device/vendor device/rev device/serial device/firmware_rev device/wwid device/vpd_pg80 "
+    "device/state device/transport device/address device/numa_node queue/rotational queue/logical_block_size "
+    "queue/physical_block_size queue/scheduler queue/write_cache queue/zoned"
+).split()
+"""What is read of every disk, in one go; most disks have only some of it."""
+
+PARTITION_ATTRIBUTES = ("dev", "size", "ro", "partition", "start")
+"""What is read of every partition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """One block device of the kernel."""
+
+    name: str
+    """Kernel name; `/` in it is `!` in sysfs, as here."""
+    devno: str | None
+    """MAJ:MIN."""
+    size_bytes: int | None
+    """Size."""
+    parent: str | None = None
+    """The disk, when this is a partition."""
+    read_only: bool = False
+    """The kernel refuses writes."""
+    partitions: tuple[str, ...] = ()
+    """Kernel names of its partitions."""
+    holders: tuple[str, ...] = ()
+    """Devices built on it: device-mapper, md, bcache."""
+    slaves: tuple[str, ...] = ()
+    """Devices it is built on."""
+    path: str | None = None
+    """Its sysfs folder, links resolved: it tells the transport."""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    """DISK_ATTRIBUTES that could be read."""
+    udev: Mapping[str, str] = field(default_factory=dict)
+    """Properties in udev's database."""
+
+    @property
+    def device(self) -> str:
+        """Its node under /dev."""
+        return node_path(self.name)
+
+    @property
+    def shown(self) -> str:
+        """Its node, with the volume's name when device-mapper gave it one."""
+        given = clean(self.attributes.get("dm/name", ""))
+        return f"{self.device} ({given})" if given else self.device
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tree:
+    """All block devices by kernel name."""
+
+    nodes: Mapping[str, Node]
+    """Disks and partitions."""
+
+    def by_devno(self, devno: str) -> Node | None:
+        """The device with these numbers."""
+        return next((node for node in self.nodes.values() if node.devno == devno), None)
+
+    def disk_of(self, name: str) -> str:
+        """The disk a partition belongs to; a disk's own name."""
+        node = self.nodes.get(name)
+        return node.parent if node is not None and node.parent is not None else name
+
+    def family(self, name: str) -> tuple[Node, ...]:
+        """The disk of `name` and all its partitions."""
+        disk = self.nodes.get(self.disk_of(name))
+        if disk is None:
+            return ()
+        return (disk, *(self.nodes[part] for part in disk.partitions if part in self.nodes))
+
+    def above(self, name: str) -> tuple[Node, ...]:
+        """Everything built on `name`, at any height, with the partitions of what is built."""
+        return self._walk(name, lambda node: (*node.holders, *node.partitions))
+
+    def below(self, name: str) -> tuple[Node, ...]:
+        """Everything `name` is built on, at any depth, with the disks of partitions."""
+        return self._walk(name, lambda node: (*node.slaves, *((node.parent,) if node.parent else ())))
+
+    def _walk(self, name: str, step: Callable[[Node], Iterable[str]]) -> tuple[Node, ...]:
+        seen: dict[str, Node] = {}
+        waiting = list(step(self.nodes[name])) if name in self.nodes else []
+        while waiting:
+            node = self.nodes.get(waiting.pop(0))
+            if node is not None and node.name not in seen and node.name != name:
+                seen[node.name] = node
+                waiting.extend(step(node))
+        return tuple(seen.values())
+
+
+def node_path(name: str) -> str:
+    """The device node of a kernel name: `cciss!c0d0` is /dev/cciss/c0d0."""
+    return "/dev/" + name.replace("!", "/")
+
+
+def number(text: str | None) -> int | None:
+    """A sysfs number; None when it is none."""
+    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 20 else None
+
+
+def _bytes(sectors: str | None) -> int | None:
+    """Sysfs counts sizes in sectors of 512 bytes, whatever the device's own sector."""
+    count = number(sectors)
+    return None if count is None else count * 512
+
+
+async def read_tree(host: Host) -> Tree:
+    """All block devices, in three rounds: what there is, what sysfs and udev say of it, where it hangs."""
+    disks, parts, holders, part_holders, slaves = await asyncio.gather(
+        host.list("/sys/block/*"),
+        host.list("/sys/block/*/*/partition"),
+        host.list("/sys/block/*/holders/*"),
+        host.list("/sys/block/*/*/holders/*"),
+        host.list("/sys/block/*/slaves/*"),
+    )
+    folders = [path.rsplit("/", 1)[0] for path in parts]
+    wanted = [f"{disk}/{name}" for disk in disks for name in DISK_ATTRIBUTES]
+    wanted += [f"{folder}/{name}" for folder in folders for name in PARTITION_ATTRIBUTES]
+    texts = await host.read_many(wanted)
+    numbers = {path: devno for path in (*disks, *folders) if (devno := texts.get(f"{path}/dev"))}
+    records = await host.read_many([f"/run/udev/data/b{devno}" for devno in numbers.values()])
+    links = await asyncio.gather(*(host.link(disk) for disk in disks))
+    built = _group((*holders, *part_holders))
+    under = _group(slaves)
+    children: dict[str, list[str]] = {}
+    for folder in folders:
+        children.setdefault(folder.split("/")[3], []).append(folder.rsplit("/", 1)[1])
+    nodes: dict[str, Node] = {}
+    for path, link in [*zip(disks, links, strict=True), *((folder, None) for folder in folders)]:
+        name = path.rsplit("/", 1)[1]
+        parent = path.split("/")[3] if path.count("/") > 3 else None
+        own = {name: texts[key] for name in DISK_ATTRIBUTES if (key := f"{path}/{name}") in texts}
+        nodes[name] = Node(
+            name=name,
+            devno=numbers.get(path),
+            size_bytes=_bytes(own.get("size")),
+            parent=parent,
+            read_only=own.get("ro") == "1",
+            partitions=tuple(sorted(children.get(name, ()), key=_natural)) if parent is None else (),
+            holders=built.get(name, ()),
+            slaves=under.get(name, ()),
+            path=link,
+            attributes=own,
+            udev=parse_udev(records.get(f"/run/udev/data/b{numbers.get(path)}", "")),
+        )
+    return Tree(nodes=nodes)
+
+
+def _group(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """`.../sda1/holders/dm-0` lines as {`sda1`: (`dm-0`,)}."""
+    found: dict[str, tuple[str, ...]] = {}
+    for path in paths:
+        words = path.split("/")
+        found[words[-3]] = (*found.get(words[-3], ()), words[-1])
+    return found
+
+
+def _natural(name: str) -> tuple[int, str]:
+    """sda2 before sda10."""
+    return len(name), name
