@@ -123,6 +123,10 @@ class RunFigures:
     """How it ended."""
     reason: str | None = None
     """A sentence when it is not ok."""
+    hint: str = ""
+    """What to do next; "" when nothing helps or nothing is wrong."""
+    evidence: str = ""
+    """What fio itself said, cleaned, several lines."""
     seconds: float = 0.0
     """Measured seconds."""
     read: DirectionFigures | None = None

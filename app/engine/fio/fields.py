@@ -60,9 +60,7 @@ def parse_seconds(text: str) -> int:
     """Whole seconds meant by `60`, `60s`, `5m`, `2h`. Raises InvalidValueError."""
     match = re.fullmatch(r"(\d{1,9})\s*([a-z]*)", text.strip().lower())
     if match is None or match[2] not in _SECONDS:
-        raise InvalidValueError(
-            f"'{clean(text, 40)}' is not a time in whole seconds", hint="Write 60, 60s, 5m or 2h."
-        )
+        raise InvalidValueError(f"'{clean(text, 40)}' is not a time in whole seconds", hint="Write 60, 60s, 5m or 2h.")
     return int(match[1]) * _SECONDS[match[2]]
 
 
@@ -149,9 +147,7 @@ FIELDS: tuple[JobField, ...] = (
         parse=_one_of(Pattern, "an I/O pattern"),
         choices=tuple(Pattern),
     ),
-    JobField(
-        key="bs", label="Block size", help="Bytes of one I/O: 4k, 1M.", parse=parse_size, format=_size_text
-    ),
+    JobField(key="bs", label="Block size", help="Bytes of one I/O: 4k, 1M.", parse=parse_size, format=_size_text),
     JobField(
         key="bssplit",
         label="Block size mix",

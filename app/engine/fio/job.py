@@ -31,8 +31,10 @@ class InvalidJobError(InvalidValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A workload. Sizes are bytes, times seconds. Raises InvalidJobError when the fields do not fit
-    together."""
+    """A workload. Sizes are bytes, times seconds.
+
+    Raises InvalidJobError when the fields do not fit together.
+    """
 
     rw: Pattern = Pattern.RANDREAD
     """Sequential or random, reads, writes or both."""
@@ -125,23 +127,18 @@ class Job:
         found: list[str] = []
         if self.iodepth > 1 and not self.ioengine.keeps_a_queue:
             found.append(
-                f"{self.ioengine} has one I/O in flight per job: queue depth {self.iodepth} has no"
-                f" effect, use jobs"
+                f"{self.ioengine} has one I/O in flight per job: queue depth {self.iodepth} has no effect, use jobs"
             )
         if not self.direct:
             found.append("Without direct I/O the page cache in memory is measured, not the device")
             if self.ioengine is Engine.LIBAIO and self.iodepth > 1:
-                found.append(
-                    "Without direct I/O libaio has one I/O in flight per job: queue depth has no effect"
-                )
+                found.append("Without direct I/O libaio has one I/O in flight per job: queue depth has no effect")
         return tuple(found)
 
     def describe(self) -> str:
         """One line: `4k random read · QD 64 · 1 job · 60 s · direct`."""
         sizes = self.block_sizes
-        blocks = (
-            format_size(sizes[0]) if len(sizes) == 1 else f"{format_size(sizes[0])}-{format_size(sizes[-1])}"
-        )
+        blocks = format_size(sizes[0]) if len(sizes) == 1 else f"{format_size(sizes[0])}-{format_size(sizes[-1])}"
         order = "sequential" if self.sequential else "random"
         what = f"{self.rwmixread}/{100 - self.rwmixread} read/write" if self.mixed else _action(self)
         parts = [
@@ -164,15 +161,13 @@ class Job:
     def texts(self) -> dict[str, str]:
         """Every field as text that `from_fields` reads back; "" where there is none."""
         values = {field.key: getattr(self, field.key) for field in FIELDS}
-        return {
-            field.key: "" if values[field.key] is None else field.format(values[field.key])
-            for field in FIELDS
-        }
+        return {field.key: "" if values[field.key] is None else field.format(values[field.key]) for field in FIELDS}
 
     @classmethod
     def from_fields(cls, texts: Mapping[str, str], base: Job | None = None) -> Job:
         """The job that texts of a form or command line ask for; absent fields are those of `base`.
 
+        A run time as short as the base's ramp shortens the ramp too, unless the texts name one.
         Raises InvalidJobError with a sentence for each field that is wrong.
         """
         values: dict[str, Any] = {}
@@ -192,7 +187,10 @@ class Job:
                     problems[key] = f"{error.message}. {error.hint}" if error.hint else error.message
         if problems:
             raise InvalidJobError(problems)
-        return replace(base or cls(), **values)
+        start = base or cls()
+        if "ramp" not in values and 0 < values.get("runtime", 0) <= start.ramp:
+            values["ramp"] = values["runtime"] // 3
+        return replace(start, **values)
 
 
 def check(texts: Mapping[str, str], base: Job | None = None) -> Mapping[str, str]:
@@ -272,15 +270,14 @@ def _problems(job: Job) -> dict[str, str]:
     need(
         "iodepth",
         buffers <= _LARGEST_BUFFERS,
-        f"{job.numjobs} x {job.iodepth} blocks of {format_size(max(sizes))} need {buffers / (1 <<"
-        f" 30):.0f} GiB of"
-        " memory; 4 GiB is the limit",
+        f"{job.numjobs} x {job.iodepth} blocks of {format_size(max(sizes))} need"
+        f" {buffers / (1 << 30):.0f} GiB of memory; 4 GiB is the limit",
     )
     need("rwmixread", 0 <= job.rwmixread <= 100, "a percentage, 0 to 100")
     need("runtime", 1 <= job.runtime <= _LONGEST, "between 1 second and 7 days")
     need("ramp", 0 <= job.ramp <= _LONGEST, "between 0 and 7 days")
     # axboe/fio#2041: a ramp longer than the run misbehaves.
-    need("ramp", job.ramp == 0 or job.ramp < job.runtime, "the ramp must be shorter than the run time")
+    need("ramp", job.ramp < max(job.runtime, 1), "the ramp must be shorter than the run time")
     if job.size is not None:
         need("size", job.size >= max(sizes), "must hold at least one block")
     need("rate_iops", job.rate_iops is None or job.rate_iops >= 1, "at least 1; leave it empty for no limit")

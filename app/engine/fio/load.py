@@ -26,14 +26,10 @@ class Load(Protocol):
     (the target is too small for the job), StorageError (`workdir` cannot be written).
     """
 
-    def run(
-        self, job: Job, target: JobTarget, workdir: Path, stop: asyncio.Event
-    ) -> AsyncGenerator[LoadEvent, None]:
+    def run(self, job: Job, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
         """Run the job on the target."""
         ...
 
-    def layout(
-        self, target: JobTarget, workdir: Path, stop: asyncio.Event
-    ) -> AsyncGenerator[LoadEvent, None]:
+    def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
         """Write `target.size` bytes to the scratch file, so that reads have something to read."""
         ...

@@ -96,8 +96,7 @@ _ALL: tuple[Profile, ...] = (
     _plain(
         "seqread-4m",
         "4M sequential read",
-        "Large reads, queue depth 64: the bandwidth of all drives together, as backups and media"
-        " servers need it.",
+        "Large reads, queue depth 64: the bandwidth of all drives together, as backups and media servers need it.",
         Job(rw=Pattern.READ, bs=4 * _M, iodepth=64),
     ),
     _plain(

@@ -22,9 +22,7 @@ class Rendering(NamedTuple):
     """Program and words."""
 
 
-def argv(
-    fio: str, jobfile: str, *, readonly: bool, create: bool = False, interval_ms: int = 250
-) -> tuple[str, ...]:
+def argv(fio: str, jobfile: str, *, readonly: bool, create: bool = False, interval_ms: int = 250) -> tuple[str, ...]:
     """fio's words before the job file.
 
     Options stand before the job, else the banner is printed in place of JSON. getopt takes abbreviations on
@@ -43,9 +41,7 @@ def argv(
     return (*words, jobfile)
 
 
-def render(
-    job: Job, target: JobTarget, *, fio: str = "fio", jobfile: str, interval_ms: int = 250
-) -> Rendering:
+def render(job: Job, target: JobTarget, *, fio: str = "fio", jobfile: str, interval_ms: int = 250) -> Rendering:
     """Job file text and argv for `job` on `target`; `jobfile` is where the text will be.
 
     Raises InvalidValueError if the target is too small for the streams.
@@ -105,9 +101,7 @@ def render_layout(
         ("end_fsync", 1),
         ("group_reporting", 1),
     ]
-    return Rendering(
-        _text(options), argv(fio, jobfile, readonly=False, create=create, interval_ms=interval_ms)
-    )
+    return Rendering(_text(options), argv(fio, jobfile, readonly=False, create=create, interval_ms=interval_ms))
 
 
 def usable_size(job: Job, target: JobTarget) -> int:

@@ -8,7 +8,7 @@ from backends.errors import InvalidValueError
 from backends.text import clean
 
 _UNITS = {"": 0, "b": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
-_SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)\s*([bkmgtp]?)(i?b)?", re.IGNORECASE)
+_SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)\s*([bkmgtp]?)(i?b)?", re.IGNORECASE | re.ASCII)
 _LARGEST = 1 << 62
 _LETTERS = "kMGTP"
 

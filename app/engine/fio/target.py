@@ -44,9 +44,7 @@ class JobTarget:
         # would name another file. (':' is escaped when the job file is written.)
         found = sorted({char for char in self.path if char in _UNSAFE or not char.isprintable()})
         if found or self.path != self.path.strip():
-            marks = (
-                " ".join(char if char.isprintable() else repr(char) for char in found) or "a blank at the end"
-            )
+            marks = " ".join(char if char.isprintable() else repr(char) for char in found) or "a blank at the end"
             raise InvalidValueError(
                 f"{shown} cannot be written into a fio job file: it contains {marks}",
                 hint="Use a path of letters, digits and . _ - / : + @ only.",

@@ -1,0 +1,189 @@
+"""A job is valid or does not exist, and says at which field it is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.engine.fio.job import Engine, InvalidJobError, Job, Pattern, check, fit
+from app.engine.fio.profiles import PROFILES, profile
+from app.engine.fio.render import render
+from app.engine.fio.sizes import format_size, parse_size
+from app.engine.fio.target import JobTarget, TargetKind
+from backends.errors import InvalidValueError, NotFoundError
+
+GIB = 1 << 30
+DEVICE = JobTarget(path="/proc/42/fd/7", name="/dev/sdb", kind=TargetKind.BLOCK, size=8 * GIB)
+FILE = JobTarget(path="/srv/scratch.dat", name="/srv/scratch.dat", kind=TargetKind.FILE, size=GIB)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("4k", 4096), ("4K", 4096), ("4 KiB", 4096), ("4kb", 4096), ("512", 512), ("1.5M", 1572864), ("10G", 10 * GIB)],
+)
+def test_sizes_are_read_as_fio_reads_them(text: str, size: int) -> None:
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "k", "4q", "-4k", "4k8", "1e3", "0.3", "9" * 30, "4\x1b[31mk", "٤k"])
+def test_what_is_no_size_is_refused_with_a_sentence(text: str) -> None:
+    with pytest.raises(InvalidValueError) as caught:
+        parse_size(text)
+    assert "\x1b" not in caught.value.message
+
+
+@pytest.mark.parametrize("size", [0, 1, 512, 1000, 4096, 1536, GIB, 3 * GIB])
+def test_a_size_written_is_the_size_read(size: int) -> None:
+    assert parse_size(format_size(size)) == size
+
+
+def test_a_job_describes_itself_in_one_line() -> None:
+    assert Job(iodepth=64).describe() == "4k random read · QD 64 · 1 job · 60 s · direct"
+
+
+def test_every_field_of_a_job_reads_back_what_it_writes() -> None:
+    for item in PROFILES.values():
+        assert Job.from_fields(item.job.texts()) == item.job
+
+
+@pytest.mark.parametrize(
+    ("texts", "key"),
+    [
+        ({"bs": "4q"}, "bs"),
+        ({"bs": "1000"}, "bs"),
+        ({"bs": ""}, "bs"),
+        ({"rw": "trim"}, "rw"),
+        ({"ramp": "60"}, "ramp"),
+        ({"runtime": "0", "ramp": "0"}, "runtime"),
+        ({"runtime": "1.5"}, "runtime"),
+        ({"iodepth": "0"}, "iodepth"),
+        ({"bs": "4M", "iodepth": "2048"}, "iodepth"),
+        ({"bssplit": "4k/50:8k/40"}, "bssplit"),
+        ({"bssplit": "4k:8k"}, "bssplit"),
+        ({"rwmixread": "101"}, "rwmixread"),
+        ({"ioengine": "exec"}, "ioengine"),
+        ({"direct": "maybe"}, "direct"),
+        ({"rate_iops": "0"}, "rate_iops"),
+        ({"fsync": "1"}, "fsync"),
+        ({"exec_prerun": "rm"}, "exec_prerun"),
+    ],
+)
+def test_a_wrong_field_is_named(texts: dict[str, str], key: str) -> None:
+    assert set(check(texts)) == {key}
+
+
+def test_a_short_run_time_shortens_the_ramp() -> None:
+    assert Job.from_fields({"runtime": "5"}).ramp == 1
+
+
+def test_all_wrong_fields_are_named_at_once() -> None:
+    assert set(check({"bs": "x", "iodepth": "y"})) == {"bs", "iodepth"}
+
+
+def test_an_empty_optional_field_clears_the_base() -> None:
+    assert Job.from_fields({"size": ""}, Job(size=GIB)).size is None
+
+
+def test_no_invalid_job_can_be_made() -> None:
+    with pytest.raises(InvalidJobError):
+        Job(ramp=60, runtime=60)
+
+
+def test_a_synchronous_engine_says_that_queue_depth_means_nothing() -> None:
+    assert "no effect" in Job(ioengine=Engine.PSYNC, iodepth=64).caveats[0]
+
+
+def test_the_alignment_a_device_must_take_follows_from_blocks_and_offsets() -> None:
+    assert profile("iometer-file-server-4k").job.required_alignment == 512
+    assert Job(bs=8192, blockalign=512).required_alignment == 512
+    assert Job(bs=12288).required_alignment == 4096
+
+
+def test_a_4kn_device_gets_whole_blocks_and_a_sentence() -> None:
+    job, notes = fit(profile("iometer-file-server").job, 4096)
+    assert job.bssplit == ((4096, 80), (8192, 2), (16384, 4), (32768, 4), (65536, 10))
+    assert notes
+    assert "4096" in notes[0]
+
+
+def test_a_512_byte_device_gets_the_job_as_it_is() -> None:
+    job = profile("iometer-web-server").job
+    assert fit(job, 512) == (job, ())
+
+
+def test_an_unknown_profile_names_those_there_are() -> None:
+    with pytest.raises(NotFoundError) as caught:
+        profile("nosuch")
+    assert "randread-4k" in caught.value.hint
+
+
+def test_profile_names_are_words_and_ramps_end_before_the_run() -> None:
+    for name, item in PROFILES.items():
+        assert name == item.name
+        assert item.job.runtime == 60
+        assert item.job.ramp == 10
+
+
+def options(text: str) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in text.splitlines()[1:])
+
+
+def test_a_reading_job_cannot_write() -> None:
+    assert "--readonly" in render(Job(rw=Pattern.READ), DEVICE, jobfile="job.fio").argv
+    for pattern in (Pattern.WRITE, Pattern.RANDWRITE, Pattern.READWRITE, Pattern.RANDRW):
+        assert "--readonly" not in render(Job(rw=pattern), DEVICE, jobfile="job.fio").argv
+
+
+def test_every_job_runs_in_threads_and_reports_four_times_a_second() -> None:
+    assert render(Job(), DEVICE, fio="/usr/bin/fio", jobfile="job.fio").argv == (
+        "/usr/bin/fio",
+        "--output-format=json+",
+        "--status-interval=250ms",
+        "--eta=never",
+        "--thread",
+        "--allow_file_create=0",
+        "--readonly",
+        "job.fio",
+    )
+
+
+def test_colons_in_a_path_do_not_split_it() -> None:
+    target = JobTarget(path="/dev/disk/by-path/pci-0:0:1", name="x", kind=TargetKind.BLOCK, size=GIB)
+    assert options(render(Job(), target, jobfile="j").text)["filename"] == r"/dev/disk/by-path/pci-0\:0\:1"
+
+
+@pytest.mark.parametrize("path", ["a", "/a\n[b]", "/a#b", "/a;b", "/a$b", "/a`b", "/a ", "/a\tb", "/a\\b", "/a*"])
+def test_a_path_fio_would_read_otherwise_is_refused(path: str) -> None:
+    with pytest.raises(InvalidValueError):
+        JobTarget(path=path, name="x", kind=TargetKind.FILE, size=GIB)
+
+
+def test_sequential_streams_share_the_target_out() -> None:
+    found = options(render(Job(rw=Pattern.READ, numjobs=3), DEVICE, jobfile="j").text)
+    step = int(found["offset_increment"])
+    assert int(found["size"]) == step
+    assert step % (1 << 20) == 0
+    assert 3 * step <= DEVICE.size < 3 * step + 3 * (1 << 20)
+
+
+def test_random_jobs_share_all_of_a_device() -> None:
+    found = options(render(Job(numjobs=4), DEVICE, jobfile="j").text)
+    assert "size" not in found
+    assert "offset_increment" not in found
+
+
+def test_a_file_is_used_as_far_as_it_was_laid_out() -> None:
+    assert options(render(Job(size=4 * GIB), FILE, jobfile="j").text)["size"] == str(GIB)
+
+
+def test_too_many_streams_for_the_target_are_refused() -> None:
+    small = JobTarget(path="/x", name="x", kind=TargetKind.FILE, size=8192)
+    with pytest.raises(InvalidValueError):
+        render(Job(rw=Pattern.READ, numjobs=8), small, jobfile="j")
+
+
+def test_the_same_blocks_are_not_read_again_unless_asked() -> None:
+    plain = options(render(Job(), DEVICE, jobfile="j").text)
+    seeded = options(render(Job(randseed=7), DEVICE, jobfile="j").text)
+    assert plain["randrepeat"] == "0"
+    assert "randseed" not in plain
+    assert seeded["randseed"] == "7"
