@@ -1,0 +1,1 @@
+"""Tests of the widgets, driven by a pilot."""

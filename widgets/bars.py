@@ -1,0 +1,145 @@
+"""One-line bars: the progress of a job, and a share for the cell of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.text import Text
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from widgets.clean import clean, shorten, width_of
+from widgets.scale import clock
+
+EIGHTHS = " ▏▎▍▌▋▊▉"
+"""Blocks that fill none to seven eighths of a cell."""
+
+
+def share_bar(share: float, width: int = 10, *, ascii: bool = False, style: str = "") -> Text:
+    """A horizontal bar for the cell of a table.
+
+    Args:
+        share: From 0 to 1; what lies beyond is drawn as the nearer end, NaN as nothing.
+        width: Cells the whole bar takes.
+        ascii: Whether to draw without UTF-8.
+        style: A Rich style for the bar; empty for the style of the table's row.
+    """
+    share = min(max(share, 0.0), 1.0) if share == share else 0.0
+    width = max(0, width)
+    if ascii:
+        filled = round(share * width)
+        return Text("#" * filled + "." * (width - filled), style)
+    eighths = round(share * width * 8)
+    bar = "█" * (eighths // 8) + (EIGHTHS[eighths % 8] if eighths % 8 else "")
+    return Text(bar.ljust(width), style)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a job has come."""
+
+    phase: str
+    """What it is doing: `laying out the file`, `ramp`, `measuring`."""
+    fraction: float | None = None
+    """The part that is done, 0 to 1; `None` when that cannot be known."""
+    elapsed: float | None = None
+    """Seconds since it began."""
+    total: float | None = None
+    """Seconds the whole takes, when known."""
+    eta: float | None = None
+    """Seconds left, when known."""
+
+
+class ProgressLine(Widget):
+    """Phase, bar, percent, elapsed and remaining time in one line."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "progress-line--bar",
+        "progress-line--phase",
+        "progress-line--rest",
+        "progress-line--text",
+    }
+
+    DEFAULT_CSS = """
+    ProgressLine {
+        height: 1;
+        & > .progress-line--phase { text-style: bold; }
+        & > .progress-line--bar { color: $primary; }
+        & > .progress-line--rest { color: $foreground 25%; }
+        & > .progress-line--text { color: $foreground 80%; }
+    }
+    """
+
+    progress: reactive[Progress | None] = reactive(None, repaint=False)
+    """What is shown; `None` shows an empty line."""
+    ascii: reactive[bool] = reactive(False)
+    """Whether to draw without UTF-8."""
+
+    def __init__(
+        self,
+        progress: Progress | None = None,
+        *,
+        ascii: bool = False,
+        name: str | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self.set_reactive(ProgressLine.progress, progress)
+        self.set_reactive(ProgressLine.ascii, ascii)
+        self._pieces: tuple[tuple[str, str], ...] = ()
+
+    def watch_progress(self) -> None:
+        """Repaints when the line reads differently."""
+        if self._compose_line(self.size.width) != self._pieces:
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """The line."""
+        width = self.size.width
+        if y:
+            return Strip.blank(width, self.rich_style)
+        self._pieces = self._compose_line(width)
+        segments = [
+            Segment(text, self.get_component_rich_style(f"progress-line--{kind}"))
+            for kind, text in self._pieces
+            if text
+        ]
+        return Strip(segments).adjust_cell_length(width, self.rich_style)
+
+    def _compose_line(self, width: int) -> tuple[tuple[str, str], ...]:
+        """The pieces of the line: the bar takes the room the words leave, up to 40 cells."""
+        progress = self.progress
+        if progress is None:
+            return ()
+        phase = shorten(clean(progress.phase), width)
+        words = _words(progress)
+        known = progress.fraction is not None and progress.fraction == progress.fraction
+        room = min(40, width - width_of(phase) - width_of(words) - 3)
+        if not known or room < 4:
+            return (("phase", phase), ("text", shorten(f"  {words}", width - width_of(phase))))
+        fraction = min(max(progress.fraction or 0.0, 0.0), 1.0)
+        filled = int(fraction * room + 1e-9)
+        done, rest = ("#", ".") if self.ascii else ("━", "─")
+        return (
+            ("phase", f"{phase} "),
+            ("bar", done * filled),
+            ("rest", rest * (room - filled)),
+            ("text", f"  {words}"),
+        )
+
+
+def _words(progress: Progress) -> str:
+    """`42 %  0:25 of 1:00  ETA 0:35`, as much of it as is known."""
+    parts: list[str] = []
+    if progress.fraction is not None and progress.fraction == progress.fraction:
+        parts.append(f"{int(min(max(progress.fraction, 0.0), 1.0) * 100 + 1e-9):3d} %")
+    if progress.elapsed is not None:
+        total = f" of {clock(progress.total)}" if progress.total is not None else ""
+        parts.append(clock(progress.elapsed) + total)
+    if progress.eta is not None:
+        parts.append(f"ETA {clock(progress.eta)}")
+    return "  ".join(parts)

@@ -1,0 +1,280 @@
+"""A live line graph that sends the terminal only the cells that changed."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color, ColorParseError
+from textual.geometry import Region
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from widgets.clean import clean, shorten, width_of
+from widgets.plot import (
+    AXIS,
+    FIRST_SERIES,
+    GRID,
+    LABEL,
+    REFERENCE,
+    ChartData,
+    Plot,
+    Point,
+    Reference,
+    Row,
+    Series,
+    sample,
+)
+
+__all__ = ["ChartData", "LineChart", "Point", "Reference", "Series"]
+
+COLORS = ("$primary", "$warning", "$success", "$accent", "$secondary", "$error")
+"""The colours of series that name none, in their order."""
+
+WAITING = "waiting for the first sample"
+"""What stands in a graph without points."""
+
+
+class LineChart(Widget):
+    """Lines over time, drawn in braille or ASCII; a new sample redraws only the cells it touches."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "line-chart--axis",
+        "line-chart--flag",
+        "line-chart--grid",
+        "line-chart--label",
+        "line-chart--legend",
+        "line-chart--reference",
+        "line-chart--title",
+    }
+
+    DEFAULT_CSS = """
+    LineChart {
+        height: 1fr;
+        & > .line-chart--title { text-style: bold; color: $foreground; }
+        & > .line-chart--legend { color: $foreground 80%; }
+        & > .line-chart--flag { text-style: bold; color: $warning; }
+        & > .line-chart--axis { color: $foreground 30%; }
+        & > .line-chart--label { color: $foreground 65%; }
+        & > .line-chart--grid { color: $foreground 20%; }
+        & > .line-chart--reference { color: $foreground 75%; }
+    }
+    """
+
+    data: reactive[ChartData | None] = reactive(None, repaint=False)
+    """What is shown; `None` before there is anything."""
+    title: reactive[str] = reactive("", repaint=False)
+    """Stands before the legend."""
+    log_scale: reactive[bool] = reactive(False, repaint=False)
+    """Whether the vertical axis is logarithmic; values of zero and less are then not drawn."""
+    window: reactive[float] = reactive(0.0, repaint=False)
+    """Seconds shown, up to the newest; 0 shows all."""
+    frozen: reactive[bool] = reactive(False, repaint=False)
+    """While set, new data waits and the picture stands still."""
+    ascii: reactive[bool] = reactive(False, repaint=False)
+    """Whether to draw without UTF-8."""
+
+    def __init__(
+        self,
+        data: ChartData | None = None,
+        *,
+        title: str = "",
+        log_scale: bool = False,
+        window: float = 0.0,
+        ascii: bool = False,
+        name: str | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self._plot = Plot()
+        self._shown: ChartData | None = None
+        self._header: tuple[tuple[str, str, Style | None], ...] = ()
+        self._rows: list[Row] = []
+        self._drawn: tuple[int, int] = (0, 0)
+        self._styles_by_code: dict[int, Style] = {}
+        self.set_reactive(LineChart.data, data)
+        self.set_reactive(LineChart.title, title)
+        self.set_reactive(LineChart.log_scale, log_scale)
+        self.set_reactive(LineChart.window, window)
+        self.set_reactive(LineChart.ascii, ascii)
+
+    def watch_data(self) -> None:
+        """Draws the new data."""
+        self._update()
+
+    def watch_title(self) -> None:
+        """Draws the new title."""
+        self._update()
+
+    def watch_log_scale(self) -> None:
+        """Draws on the other scale."""
+        self._update()
+
+    def watch_window(self) -> None:
+        """Draws the other span of time."""
+        self._update()
+
+    def watch_frozen(self) -> None:
+        """Shows the mark, or catches up."""
+        self._update()
+
+    def watch_ascii(self) -> None:
+        """Draws with the other characters."""
+        self._update()
+
+    def notify_style_update(self) -> None:
+        """Forgets the colours of the old theme."""
+        super().notify_style_update()
+        self._styles_by_code.clear()
+        self._drawn = (0, 0)
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the graph."""
+        width, height = self.size
+        if self._drawn != (width, height):
+            self._draw(width, height)
+        header = int(_has_header(height))
+        if y < header:
+            return self._render_header(width)
+        row = self._rows[y - header] if y - header < len(self._rows) else ("", b"")
+        return self._render_row(row, width)
+
+    def _update(self) -> None:
+        """Draws, and asks for a repaint of what came out different."""
+        if not self.is_attached or self._drawn == (0, 0):
+            return
+        width, height = self.size
+        if self._drawn != (width, height):
+            self.refresh()
+            return
+        before, header = self._rows, self._header
+        self._draw(width, height)
+        regions = list(_changes(before, self._rows, int(_has_header(height))))
+        if header != self._header:
+            regions.append(Region(0, 0, width, 1))
+        if regions:
+            self.refresh(*regions)
+
+    def _draw(self, width: int, height: int) -> None:
+        if not self.frozen or self._shown is None:
+            self._shown = self.data
+        data = self._shown or ChartData()
+        header = int(_has_header(height))
+        self._rows = self._plot.draw(
+            data,
+            width,
+            height - header,
+            log=self.log_scale,
+            window=self.window,
+            ascii_only=self.ascii,
+        )
+        if not any(series.points for series in data.series):
+            self._write_waiting(width)
+        self._header = self._legend(data)
+        self._drawn = (width, height)
+
+    def _write_waiting(self, width: int) -> None:
+        """Puts the message into the middle of the empty graph."""
+        if width < len(WAITING) + 12 or not self._rows:
+            return
+        row = max(0, (len(self._rows) - 2) // 2)
+        text, codes = self._rows[row]
+        left = (width - len(WAITING)) // 2
+        right = left + len(WAITING)
+        self._rows[row] = (
+            text[:left] + WAITING + text[right:],
+            codes[:left] + bytes([LABEL]) * len(WAITING) + codes[right:],
+        )
+
+    def _legend(self, data: ChartData) -> tuple[tuple[str, str, Style | None], ...]:
+        """The first line in pieces: component class, text, and the style of a series."""
+        pieces: list[tuple[str, str, Style | None]] = [("title", clean(self.title), None)] if self.title else []
+        for index, series in enumerate(data.series):
+            style = self._series_style(series.color or COLORS[index % len(COLORS)])
+            self._styles_by_code[min(FIRST_SERIES + index, AXIS - 1)] = style
+            pieces.append(("", sample(index, ascii_only=self.ascii), style))
+            pieces.append(("legend", clean(series.name), None))
+        for reference in data.references:
+            label = f"{clean(reference.label)} {clean(data.y_format(reference.value))}"
+            pieces.append(("reference", "- -" if self.ascii else "┈┈", None))
+            pieces.append(("legend", label, None))
+        if self.log_scale:
+            pieces.append(("flag", "log", None))
+        if self.frozen:
+            pieces.append(("flag", "FROZEN", None))
+        return tuple(pieces)
+
+    def _series_style(self, color: str) -> Style:
+        """The style of a colour or theme variable; the text's own colour when it cannot be read."""
+        value = self.app.theme_variables.get(color[1:], "") if color.startswith("$") else color
+        try:
+            return self.rich_style + Style.from_color(Color.parse(value).rich_color)
+        except ColorParseError:
+            return self.rich_style
+
+    def _render_header(self, width: int) -> Strip:
+        segments: list[Segment] = []
+        flags = [piece for piece in self._header if piece[0] == "flag"]
+        flag_text = " ".join(text for _, text, _ in flags)
+        room = width - (len(flag_text) + 1 if flag_text else 0)
+        for kind, text, style in self._header:
+            if kind == "flag" or room <= 0:
+                continue
+            gap = " " if kind == "legend" else "  "
+            part = shorten(text if not segments else gap + text, room)
+            segments.append(Segment(part, style or self.get_component_rich_style(f"line-chart--{kind}")))
+            room -= width_of(part)
+        if flag_text:
+            segments.append(Segment(" " * max(0, room), self.rich_style))
+            segments.append(Segment(f" {flag_text}", self.get_component_rich_style("line-chart--flag")))
+        return Strip(segments).adjust_cell_length(width, self.rich_style)
+
+    def _render_row(self, row: Row, width: int) -> Strip:
+        """A strip of the runs of one style; empty cells join the run before, so that fewer colours are sent."""
+        text, codes = row
+        runs: list[tuple[int, int]] = []
+        for code, group in groupby(range(len(text)), key=lambda at: -1 if text[at] == " " else codes[at]):
+            length = sum(1 for _ in group)
+            if runs and code in (-1, runs[-1][0]):
+                runs[-1] = (runs[-1][0], runs[-1][1] + length)
+            elif runs and runs[-1][0] == -1:
+                runs[-1] = (code, runs[-1][1] + length)
+            else:
+                runs.append((code, length))
+        segments: list[Segment] = []
+        at = 0
+        for code, length in runs:
+            segments.append(Segment(text[at : at + length], self._style(code)))
+            at += length
+        return Strip(segments).adjust_cell_length(width, self.rich_style)
+
+    def _style(self, code: int) -> Style:
+        style = self._styles_by_code.get(code)
+        if style is None:
+            names = {GRID: "grid", REFERENCE: "reference", AXIS: "axis", LABEL: "label"}
+            name = names.get(code)
+            style = self.get_component_rich_style(f"line-chart--{name}") if name else self.rich_style
+            self._styles_by_code[code] = style
+        return style
+
+
+def _has_header(height: int) -> bool:
+    return height >= 4
+
+
+def _changes(before: list[Row], after: list[Row], offset: int) -> list[Region]:
+    """The region of each row that differs, from the first to the last cell that does."""
+    regions: list[Region] = []
+    for y, (old, new) in enumerate(zip(before, after, strict=True)):
+        if old is new or old == new:
+            continue
+        columns = [
+            x for x, (a, b, c, d) in enumerate(zip(old[0], new[0], old[1], new[1], strict=True)) if a != b or c != d
+        ]
+        if columns:
+            regions.append(Region(columns[0], y + offset, columns[-1] - columns[0] + 1, 1))
+    return regions

@@ -1,0 +1,83 @@
+"""The exact command lines that are about to run, and what may go wrong."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from textual.reactive import reactive
+
+from widgets.clean import break_hard, clean, width_of, wrap
+from widgets.lines import Line, Lines
+
+
+class CommandPreview(Lines):
+    """Commands quoted for a shell, every word shown; below them the risks."""
+
+    commands: reactive[tuple[tuple[str, ...], ...]] = reactive((), repaint=False)
+    """One argument list for each command, in the order they run."""
+    risks: reactive[tuple[str, ...]] = reactive((), repaint=False)
+    """A sentence for each risk."""
+
+    def __init__(
+        self,
+        commands: tuple[tuple[str, ...], ...] = (),
+        risks: tuple[str, ...] = (),
+        *,
+        name: str | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self.set_reactive(CommandPreview.commands, commands)
+        self.set_reactive(CommandPreview.risks, risks)
+
+    def watch_commands(self) -> None:
+        """Shows the other commands."""
+        self.changed()
+
+    def watch_risks(self) -> None:
+        """Shows the other risks."""
+        self.changed()
+
+    def lay_out(self, width: int) -> list[Line]:
+        """The commands, then the risks."""
+        lines = _command_section(self.commands, width)
+        risks = bulleted("Risk" if len(self.risks) == 1 else "Risks", self.risks, width, tone="warning", sign="!")
+        return [*lines, (), *risks] if lines and risks else lines + risks
+
+
+def _command_section(commands: Sequence[Sequence[str]], width: int) -> list[Line]:
+    if not commands:
+        return []
+    heading = "Command" if len(commands) == 1 else f"{len(commands)} commands, in this order"
+    lines: list[Line] = [(("heading", heading),)]
+    for argv in commands:
+        lines.extend((("value", line),) for line in command_lines(argv, width))
+    return lines
+
+
+def bulleted(heading: str, sentences: Sequence[str], width: int, *, tone: str = "value", sign: str = "-") -> list[Line]:
+    """Sentences under a heading, each with a sign and a hanging indent; nothing when there are none."""
+    if not sentences:
+        return []
+    lines: list[Line] = [(("heading", heading),)]
+    for sentence in sentences:
+        lines.extend(((tone, line),) for line in wrap(f"{sign} {sentence}", width, indent=2))
+    return lines
+
+
+def command_lines(argv: Sequence[str], width: int) -> list[str]:
+    """A command as it could be typed: broken between words with a backslash, long words broken hard."""
+    width = max(8, width)
+    lines: list[str] = []
+    line = "$"
+    for word in (clean(shlex.quote(word)) for word in argv):
+        if width_of(line) + 1 + width_of(word) <= width - 2:
+            line = f"{line} {word}"
+            continue
+        lines.append(f"{line} \\")
+        pieces = break_hard(word, width - 6)
+        lines.extend(f"    {piece}" for piece in pieces[:-1])
+        line = f"    {pieces[-1]}"
+    return [*lines, line]

@@ -1,0 +1,84 @@
+"""A panel of facts: labels and values in two columns, in groups with headings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.reactive import reactive
+
+from widgets.clean import clean, pad, shorten, width_of, wrap
+from widgets.lines import Line, Lines
+from widgets.table_layout import Tone
+
+__all__ = ["Details", "Fact", "FactGroup"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A label and what it says."""
+
+    label: str
+    """What it is about; empty for a sentence across the panel."""
+    value: str
+    """What is so; line ends are kept."""
+    tone: Tone = ""
+    """What that means."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactGroup:
+    """Facts that belong together."""
+
+    heading: str = ""
+    """Stands above them; empty for none."""
+    facts: tuple[Fact, ...] = ()
+    """The facts."""
+
+
+class Details(Lines):
+    """Groups of facts with aligned labels; values wrap under themselves."""
+
+    groups: reactive[tuple[FactGroup, ...]] = reactive((), repaint=False)
+    """What is shown, from the top."""
+
+    def __init__(
+        self,
+        groups: tuple[FactGroup, ...] = (),
+        *,
+        name: str | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self.set_reactive(Details.groups, groups)
+
+    def watch_groups(self) -> None:
+        """Shows the other facts."""
+        self.changed()
+
+    def lay_out(self, width: int) -> list[Line]:
+        """The lines of the groups: labels take at most a third of the width."""
+        labels = [width_of(clean(fact.label)) for group in self.groups for fact in group.facts]
+        column = min(max(labels, default=0), max(4, width // 3))
+        lines: list[Line] = []
+        for group in self.groups:
+            if lines:
+                lines.append(())
+            if group.heading:
+                lines.append((("heading", shorten(clean(group.heading), width)),))
+            for fact in group.facts:
+                lines.extend(_fact_lines(fact, column, width))
+        return lines
+
+
+def _fact_lines(fact: Fact, column: int, width: int) -> list[Line]:
+    kind = fact.tone or "value"
+    if not fact.label:
+        return [((kind, text),) for text in wrap(fact.value, width)]
+    room = width - column - 2
+    label = clean(fact.label)
+    if room < 8:
+        return [(("label", shorten(label, width)),), *(((kind, text),) for text in wrap(fact.value, width))]
+    values = wrap(fact.value, room)
+    first: Line = (("label", pad(label, column) + "  "), (kind, values[0]))
+    return [first, *((("label", " " * (column + 2)), (kind, text)) for text in values[1:])]

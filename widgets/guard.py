@@ -1,0 +1,109 @@
+"""Dialogs that cannot be answered by keys typed before anyone read them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import ClassVar, Final, TypeVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input
+
+from widgets.clean import clean
+
+Result = TypeVar("Result")
+
+Clock = Callable[[], float]
+"""Seconds that never go back."""
+
+GRACE: Final = 0.5
+"""Seconds after opening in which a dialog takes no answer but escape."""
+
+
+class GuardedDialog(ModalScreen[Result]):
+    """A dialog deaf to all answers but escape for half a second after it came up."""
+
+    AUTO_FOCUS = None
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Leave", show=False, id="dialog.leave"),
+        Binding("left", "app.focus_previous", "Previous", show=False, id="dialog.previous"),
+        Binding("right", "app.focus_next", "Next", show=False, id="dialog.next"),
+    ]
+
+    DEFAULT_CSS = """
+    GuardedDialog {
+        align: center middle;
+        & > .dialog {
+            width: 90%;
+            max-width: 100;
+            min-width: 40;
+            height: auto;
+            max-height: 100%;
+            padding: 0 1;
+            border: round $primary;
+            background: $surface;
+        }
+        & .dialog-body { height: auto; }
+        & .dialog-buttons { height: 1; margin-top: 1; width: 1fr; }
+        & .dialog-buttons Button { margin-right: 2; min-width: 10; }
+    }
+    """
+
+    def __init__(self, *, clock: Clock = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._opened: float | None = None
+
+    @property
+    def listening(self) -> bool:
+        """Whether the dialog has been up long enough to take an answer."""
+        return self._opened is not None and self._clock() - self._opened >= GRACE
+
+    def on_mount(self) -> None:
+        """Starts the time once the dialog can be seen."""
+        self.call_after_refresh(self._open)
+
+    def _open(self) -> None:
+        self._opened = self._clock()
+
+    def action_leave(self) -> None:
+        """Leaves without an answer."""
+        self.dismiss(None)
+
+
+def key_button(label: str, key: str, **options: str | bool) -> Button:
+    """A one-line button that names its key; its label is never markup."""
+    text = Content(f" {clean(label)} ")
+    if key:
+        text = text + Content.styled(f"{clean(key)} ", "dim")
+    variant = options.pop("variant", "default")
+    return Button(text, variant=str(variant), compact=True, **{name: value for name, value in options.items()})  # type: ignore[arg-type]
+
+
+class ButtonRow(Horizontal):
+    """The answers at the foot of a dialog, always in sight."""
+
+    def __init__(self, *buttons: Button) -> None:
+        super().__init__(*buttons, classes="dialog-buttons")
+
+
+class TypedField(Input):
+    """A field that has to be typed by hand: a paste is refused."""
+
+    refused_paste = False
+    """Whether a paste was refused since the last key."""
+
+    def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()
+        event.stop()
+        self.refused_paste = True
+        self.post_message(self.Changed(self, self.value))
+
+    def action_paste(self) -> None:
+        """Refuses the app's own clipboard as well."""
+        self.refused_paste = True
+        self.post_message(self.Changed(self, self.value))

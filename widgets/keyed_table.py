@@ -1,0 +1,338 @@
+"""A table of many live rows: draws only the lines in sight, and redraws only those that changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from widgets.clean import clean, pad, shorten, width_of
+from widgets.table_layout import GAP, Align, Cell, Column, Placed, Row, TableLayout, Tone, align, heading, plain
+
+__all__ = ["Align", "Cell", "Column", "KeyedTable", "Row", "Tone"]
+
+GUTTER = 2
+"""Cells for the signs of cursor and mark."""
+
+
+class KeyedTable(ScrollView, can_focus=True):
+    """Rows told apart by key, given as one immutable tuple; the cursor stays with its key when they change."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "cursor(-1)", "Row up", show=False, id="table.up"),
+        Binding("down", "cursor(1)", "Row down", show=False, id="table.down"),
+        Binding("pageup", "page(-1)", "Page up", show=False, id="table.page-up"),
+        Binding("pagedown", "page(1)", "Page down", show=False, id="table.page-down"),
+        Binding("home", "first", "First row", show=False, id="table.first"),
+        Binding("end", "last", "Last row", show=False, id="table.last"),
+        Binding("enter", "select", "Choose", show=False, id="table.select"),
+    ]
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "keyed-table--accent",
+        "keyed-table--bad",
+        "keyed-table--cursor",
+        "keyed-table--dim",
+        "keyed-table--good",
+        "keyed-table--header",
+        "keyed-table--mark",
+        "keyed-table--muted",
+        "keyed-table--separator",
+        "keyed-table--warning",
+    }
+
+    DEFAULT_CSS = """
+    KeyedTable {
+        height: 1fr;
+        overflow-x: hidden;
+        scrollbar-size-vertical: 1;
+        & > .keyed-table--header { color: $foreground 60%; text-style: bold; }
+        & > .keyed-table--cursor { background: $foreground 10%; }
+        & > .keyed-table--separator { color: $foreground 55%; text-style: bold; }
+        & > .keyed-table--dim { color: $foreground 50%; text-style: dim; }
+        & > .keyed-table--mark { color: $accent; text-style: bold; }
+        & > .keyed-table--accent { color: $text-primary; }
+        & > .keyed-table--good { color: $text-success; }
+        & > .keyed-table--warning { color: $text-warning; }
+        & > .keyed-table--bad { color: $text-error; text-style: bold; }
+        & > .keyed-table--muted { color: $foreground 55%; }
+        &:focus > .keyed-table--cursor { background: $primary 35%; text-style: bold; }
+    }
+    """
+
+    columns: reactive[tuple[Column, ...]] = reactive((), repaint=False)
+    """The columns, in their order."""
+    rows: reactive[tuple[Row, ...]] = reactive((), repaint=False)
+    """The rows, in their order, each key once."""
+    cursor: reactive[str | None] = reactive(None, repaint=False)
+    """The key of the row under the cursor; `None` when there is no row to stand on."""
+    empty: reactive[str] = reactive("")
+    """What is said when there are no rows."""
+
+    @dataclass
+    class RowHighlighted(Message):
+        """The cursor came to another row."""
+
+        table: KeyedTable
+        """The table."""
+        key: str
+        """The row's key."""
+
+        @property
+        def control(self) -> KeyedTable:
+            """The table, for `on(..., selector)`."""
+            return self.table
+
+    @dataclass
+    class RowSelected(Message):
+        """Enter was pressed, or the row clicked that had the cursor."""
+
+        table: KeyedTable
+        """The table."""
+        key: str
+        """The row's key."""
+
+        @property
+        def control(self) -> KeyedTable:
+            """The table, for `on(..., selector)`."""
+            return self.table
+
+    def __init__(
+        self,
+        columns: tuple[Column, ...] = (),
+        rows: tuple[Row, ...] = (),
+        *,
+        empty: str = "",
+        name: str | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self._layout_of_columns = TableLayout(columns)
+        self._layout_of_columns.measure(rows)
+        self._placed: tuple[int, tuple[Placed, ...]] = (-1, ())
+        self._index: dict[str, int] = {row.key: index for index, row in enumerate(rows)}
+        self.set_reactive(KeyedTable.columns, columns)
+        self.set_reactive(KeyedTable.rows, rows)
+        self.set_reactive(KeyedTable.empty, empty)
+        self.set_reactive(KeyedTable.cursor, self._nearest(0))
+        self.virtual_size = Size(0, len(rows) + 1)
+
+    @property
+    def cursor_row(self) -> Row | None:
+        """The row under the cursor."""
+        index = self._index.get(self.cursor) if self.cursor is not None else None
+        return self.rows[index] if index is not None else None
+
+    @property
+    def hidden_columns(self) -> int:
+        """How many columns have no room at this width."""
+        return len(self.columns) - len(self._place())
+
+    def on_mount(self) -> None:
+        """Tells where the cursor stands."""
+        if self.cursor is not None:
+            self.post_message(self.RowHighlighted(self, self.cursor))
+
+    def watch_columns(self) -> None:
+        """Measures everything anew."""
+        self._measure_all()
+        self.refresh()
+
+    def watch_rows(self, before: tuple[Row, ...], rows: tuple[Row, ...]) -> None:
+        """Redraws the lines in sight that differ, and keeps the cursor on its row."""
+        pairs = [(old, row) for old, row in zip(before, rows, strict=False) if old is not row and old != row]
+        changed = [*(row for _, row in pairs), *rows[len(before) :]]
+        old_index = self._index
+        if len(before) != len(rows) or any(old.key != row.key for old, row in pairs):
+            self._index = {row.key: index for index, row in enumerate(rows)}
+        if not before or self._index.keys().isdisjoint(old_index):
+            self._measure_all()
+            grew = True
+        else:
+            grew = self._layout_of_columns.measure(changed)
+        if len(before) != len(rows):
+            self.virtual_size = Size(0, len(rows) + 1)
+        if grew:
+            self._placed = (-1, ())
+            self.refresh()
+        else:
+            self._refresh_changed(before, rows)
+        if self.cursor is None or self.cursor not in self._index:
+            self.cursor = self._nearest(old_index.get(self.cursor or "", 0))
+
+    def watch_cursor(self, before: str | None, key: str | None) -> None:
+        """Redraws both rows, brings the new one into sight and tells of it."""
+        for row in (before, key):
+            if row is not None and row in self._index:
+                self._refresh_row(self._index[row])
+        if key is not None and key in self._index:
+            self.show_row(key)
+            self.post_message(self.RowHighlighted(self, key))
+
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        """Redraws the cursor in its other colour."""
+        super().watch_has_focus(_has_focus)
+        if self.cursor is not None and self.cursor in self._index:
+            self._refresh_row(self._index[self.cursor])
+
+    def show_row(self, key: str) -> None:
+        """Scrolls until the row is in sight."""
+        index = self._index.get(key)
+        if index is None or self.size.height < 2:
+            return
+        room, top = self.size.height - 1, round(self.scroll_y)
+        if index <= top:
+            over_heading = index > 0 and self.rows[index - 1].separator
+            self.scroll_to(y=index - 1 if over_heading else index, animate=False, immediate=True)
+        elif index >= top + room:
+            self.scroll_to(y=index - room + 1, animate=False, immediate=True)
+
+    def render_line(self, y: int) -> Strip:
+        """The header, or the row in sight at this line."""
+        width = self.size.width
+        if y == 0:
+            return self._render_header(width)
+        index = y - 1 + round(self.scroll_y)
+        if index < len(self.rows):
+            return self._render_row(self.rows[index], width)
+        if y == 1 and not self.rows and self.empty:
+            text = "  " + clean(self.empty)
+            style = self.get_component_rich_style("keyed-table--muted")
+            return Strip([Segment(pad(text, width), style)], width)
+        return Strip.blank(width, self.rich_style)
+
+    def action_cursor(self, step: int) -> None:
+        """Moves the cursor by rows, passing over headings."""
+        self._move_to(self._position() + step, 1 if step > 0 else -1)
+
+    def action_page(self, step: int) -> None:
+        """Moves the cursor by what is in sight."""
+        self._move_to(self._position() + step * max(1, self.size.height - 2), 1 if step > 0 else -1)
+
+    def action_first(self) -> None:
+        """Moves the cursor to the first row."""
+        self._move_to(0, 1)
+
+    def action_last(self) -> None:
+        """Moves the cursor to the last row."""
+        self._move_to(len(self.rows) - 1, -1)
+
+    def action_select(self) -> None:
+        """Chooses the row under the cursor."""
+        if self.cursor is not None:
+            self.post_message(self.RowSelected(self, self.cursor))
+
+    def on_click(self, event: events.Click) -> None:
+        """Moves the cursor to the row; chooses the row that had it."""
+        index = event.y - 1 + round(self.scroll_y)
+        if event.y == 0 or not 0 <= index < len(self.rows) or self.rows[index].separator:
+            return
+        if self.rows[index].key == self.cursor:
+            self.action_select()
+        else:
+            self.cursor = self.rows[index].key
+
+    def _position(self) -> int:
+        return self._index.get(self.cursor or "", 0)
+
+    def _move_to(self, index: int, direction: int) -> None:
+        """Puts the cursor on the row, or on the next one beyond that is not a heading, or on the last before it."""
+        index = min(max(index, 0), len(self.rows) - 1)
+        ahead = range(index, len(self.rows)) if direction > 0 else range(index, -1, -1)
+        behind = range(index, -1, -1) if direction > 0 else range(index, len(self.rows))
+        for place in chain(ahead, behind):
+            if not self.rows[place].separator:
+                self.cursor = self.rows[place].key
+                return
+
+    def _nearest(self, index: int) -> str | None:
+        """The key of the row at or after a place that takes the cursor, or of one before it."""
+        rows: tuple[Row, ...] = self.rows
+        index = min(max(index, 0), max(len(rows) - 1, 0))
+        for place in chain(range(index, len(rows)), range(index - 1, -1, -1)):
+            if not rows[place].separator:
+                return rows[place].key
+        return None
+
+    def _measure_all(self) -> None:
+        self._layout_of_columns = TableLayout(self.columns)
+        self._layout_of_columns.measure(self.rows)
+        self._placed = (-1, ())
+
+    def _place(self) -> tuple[Placed, ...]:
+        width = self.size.width - GUTTER
+        if self._placed[0] != width:
+            self._placed = (width, self._layout_of_columns.place(width))
+        return self._placed[1]
+
+    def _refresh_changed(self, before: tuple[Row, ...], rows: tuple[Row, ...]) -> None:
+        top = round(self.scroll_y)
+        for index in range(top, min(top + self.size.height - 1, max(len(before), len(rows)))):
+            old = before[index] if index < len(before) else None
+            new = rows[index] if index < len(rows) else None
+            if old is not new and old != new:
+                self._refresh_row(index)
+
+    def _refresh_row(self, index: int) -> None:
+        y = index + 1 - round(self.scroll_y)
+        if 0 < y < self.size.height:
+            self.refresh(Region(0, y, self.size.width, 1))
+
+    def _render_header(self, width: int) -> Strip:
+        placed = self._place()
+        text = " " * GUTTER + (" " * GAP).join(heading(column) for column in placed)
+        hidden = len(self.columns) - len(placed)
+        style = self.get_component_rich_style("keyed-table--header")
+        if hidden and width > 12:
+            note = f" +{hidden} hidden"
+            text = pad(text, width - len(note)) + note if width_of(text) + len(note) <= width else text
+        return Strip([Segment(pad(text, width), style)], width)
+
+    def _render_row(self, row: Row, width: int) -> Strip:
+        if row.separator:
+            title = shorten(" " * GUTTER + plain(row.cells[0] if row.cells else ""), width)
+            style = self.get_component_rich_style("keyed-table--separator")
+            return Strip([Segment(pad(title, width), style)], width)
+        current = row.key == self.cursor
+        base = self._row_style(row, current=current)
+        mark = self._over(base, "mark", current) if row.marked else base
+        segments = [Segment(">" if current else " ", base), Segment("*" if row.marked else " ", mark)]
+        for place, column in enumerate(self._place()):
+            if place:
+                segments.append(Segment(" " * GAP, base))
+            cell = row.cells[column.index] if column.index < len(row.cells) else ""
+            segments.extend(self._render_cell(cell, column, base, current))
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def _render_cell(self, cell: str | Cell | Text, column: Placed, base: Style, current: bool) -> list[Segment]:
+        if isinstance(cell, Text) and cell.plain.isprintable() and cell_len(cell.plain) <= column.width:
+            parts = cell.render(self.app.console)
+            segments = [Segment(text, base + style if style else base) for text, style, _ in parts if text]
+            rest = column.width - cell_len(cell.plain)
+            return [*segments, Segment(" " * rest, base)] if rest else segments
+        style = self._over(base, cell.tone, current) if isinstance(cell, Cell) and cell.tone else base
+        return [Segment(align(plain(cell), column), style)]
+
+    def _row_style(self, row: Row, *, current: bool) -> Style:
+        style = self.get_component_rich_style("keyed-table--cursor") if current else self.rich_style
+        if row.tone:
+            style = self._over(style, row.tone, current)
+        return self._over(style, "dim", current) if row.dim else style
+
+    def _over(self, base: Style, name: str, current: bool) -> Style:
+        """A component's text style; under the cursor without its background."""
+        style = self.get_component_rich_style(f"keyed-table--{name}")
+        return style + Style(bgcolor=base.bgcolor, bold=base.bold) if current else style

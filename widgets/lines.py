@@ -1,0 +1,120 @@
+"""The common ground of the panels that stand still: lines of styled pieces, laid out once for a width."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual.geometry import Size
+from textual.strip import Strip
+from textual.widget import Widget
+
+from widgets.clean import wrap
+from widgets.table_layout import Tone
+
+Line = tuple[tuple[str, str], ...]
+"""A line: pieces of a style's name (a component class of `Lines` without its prefix) and a cleaned text."""
+
+
+class Lines(Widget):
+    """A panel as high as the lines its subclass lays out; nothing in it is ever read as markup."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "lines--accent",
+        "lines--bad",
+        "lines--good",
+        "lines--heading",
+        "lines--label",
+        "lines--muted",
+        "lines--title",
+        "lines--value",
+        "lines--warning",
+    }
+
+    DEFAULT_CSS = """
+    Lines {
+        height: auto;
+        & > .lines--title { text-style: bold; color: $foreground; }
+        & > .lines--heading { text-style: bold; color: $text-primary; }
+        & > .lines--label { color: $foreground 60%; }
+        & > .lines--value { color: $foreground; }
+        & > .lines--accent { color: $text-primary; }
+        & > .lines--good { color: $text-success; }
+        & > .lines--warning { color: $text-warning; }
+        & > .lines--bad { color: $text-error; text-style: bold; }
+        & > .lines--muted { color: $foreground 55%; }
+    }
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self._laid: tuple[int, list[Line]] = (-1, [])
+
+    def lay_out(self, width: int) -> list[Line]:
+        """The lines at a width of at least 1: what a subclass gives."""
+        raise NotImplementedError
+
+    def changed(self) -> None:
+        """Lays out anew: what a subclass calls when its content changed."""
+        self._laid = (-1, [])
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """The lines there are at this width."""
+        return len(self._lines(width))
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        """All there is."""
+        return container.width
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the panel."""
+        width = self.size.width
+        lines = self._lines(width)
+        if y >= len(lines):
+            return Strip.blank(width, self.rich_style)
+        segments = [Segment(text, self.get_component_rich_style(f"lines--{kind}")) for kind, text in lines[y]]
+        return Strip(segments).adjust_cell_length(width, self.rich_style)
+
+    def _lines(self, width: int) -> list[Line]:
+        if self._laid[0] != width:
+            self._laid = (width, self.lay_out(max(1, width)))
+        return self._laid[1]
+
+
+class Prose(Lines):
+    """Sentences, wrapped."""
+
+    def __init__(
+        self,
+        text: str = "",
+        tone: Tone = "",
+        *,
+        name: str | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self._text = text
+        self._tone = tone
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return self._text
+
+    def say(self, text: str, tone: Tone = "") -> None:
+        """Says something else."""
+        if (text, tone) != (self._text, self._tone):
+            self._text, self._tone = text, tone
+            self.changed()
+
+    def lay_out(self, width: int) -> list[Line]:
+        """The wrapped sentences; no line at all when there is nothing to say."""
+        return [((self._tone or "value", line),) for line in wrap(self._text, width)] if self._text else []

@@ -1,0 +1,170 @@
+"""Round numbers for the axes of a graph: spans that do not jump, ticks a person can read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+CEILINGS: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+"""Where a linear axis may end, times a power of ten."""
+
+STEPS: Final = (1.0, 2.0, 2.5, 5.0)
+"""What may lie between two ticks, times a power of ten."""
+
+TIME_STEPS: Final = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
+"""Seconds that may lie between two ticks of time."""
+
+SHRINK: Final = 0.5
+"""A scale shrinks only when the values need less than this share of it."""
+
+LARGEST: Final = 1e300
+"""Values beyond are drawn at the edge."""
+
+SMALLEST: Final = 1e-290
+"""Values nearer to zero are zero."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """The span of values an axis shows."""
+
+    low: float
+    """The value at the lower end; above zero when `log`."""
+    high: float
+    """The value at the upper end, greater than `low`."""
+    log: bool = False
+    """Whether equal distances are equal ratios."""
+
+    @property
+    def span(self) -> float:
+        """The length of the scale: a difference, or the logarithm of a ratio."""
+        return math.log10(self.high) - math.log10(self.low) if self.log else self.high - self.low
+
+    def fraction(self, value: float) -> float:
+        """Where a value lies, 0 at the lower end and 1 at the upper; beyond the ends for values outside."""
+        if self.log:
+            return (math.log10(value) - math.log10(self.low)) / self.span
+        return (value - self.low) / self.span
+
+    def ticks(self, most: int) -> tuple[float, ...]:
+        """At most `most` round values within the scale, rising."""
+        return _log_ticks(self, most) if self.log else _linear_ticks(self, most)
+
+
+def fit(values: Sequence[float], *, log: bool = False, previous: Scale | None = None) -> Scale:
+    """The scale for these values: it grows at once, and shrinks only when they need clearly less of it.
+
+    Args:
+        values: Finite numbers; on a logarithmic scale those of zero and less are passed over.
+        log: Whether the scale is logarithmic.
+        previous: The scale shown so far.
+    """
+    needed = _log_span(values) if log else _linear_span(values)
+    if previous is None or previous.log != log:
+        return needed
+    both = Scale(low=min(needed.low, previous.low), high=max(needed.high, previous.high), log=log)
+    return both if needed.span >= SHRINK * both.span else needed
+
+
+def _linear_span(values: Sequence[float]) -> Scale:
+    if not values:
+        return Scale(low=0.0, high=1.0)
+    low = -_ceiling(-min(min(values), 0.0))
+    high = _ceiling(max(max(values), 0.0))
+    return Scale(low=low, high=high if high > low else low + 1.0)
+
+
+def _log_span(values: Sequence[float]) -> Scale:
+    positive = [value for value in values if value > SMALLEST]
+    if not positive:
+        return Scale(low=1.0, high=10.0, log=True)
+    low, high = _one_two_five(min(positive), up=False), _one_two_five(max(positive), up=True)
+    if high < low * 4.0:
+        low, high = _one_two_five(low / 2.0, up=False), _one_two_five(high * 1.5, up=True)
+    return Scale(low=low, high=high, log=True)
+
+
+def _power(value: float) -> float:
+    """The power of ten at or below a value, kept where floating point can still divide by it."""
+    return float(10.0 ** max(-300, min(300, math.floor(math.log10(value)))))
+
+
+def _ceiling(value: float) -> float:
+    """The first round number at or above a value with a little air above it; 0 for zero."""
+    if value < SMALLEST:
+        return 0.0
+    value = min(value, LARGEST) * 1.02
+    power = _power(value)
+    return next((step * power for step in CEILINGS if step * power >= value), 10.0 * power)
+
+
+def _one_two_five(value: float, *, up: bool) -> float:
+    """The nearest of 1, 2, 5 times a power of ten above or below a value."""
+    value = min(max(value, SMALLEST), LARGEST)
+    power = _power(value)
+    if up:
+        return next((step * power for step in (1.0, 2.0, 5.0) if step * power >= value), 10.0 * power)
+    return next((step * power for step in (5.0, 2.0) if step * power <= value), power)
+
+
+def _linear_ticks(scale: Scale, most: int) -> tuple[float, ...]:
+    most = max(2, most)
+    power = _power(max(scale.span / most, SMALLEST))
+    for factor in (*STEPS, *(10.0 * step for step in STEPS), 100.0):
+        step = factor * power
+        first, last = math.ceil(scale.low / step - 1e-9), math.floor(scale.high / step + 1e-9)
+        if last - first + 1 <= most:
+            return tuple(count * step for count in range(first, last + 1))
+    return (scale.low,)
+
+
+def _log_ticks(scale: Scale, most: int) -> tuple[float, ...]:
+    first, last = math.ceil(math.log10(scale.low) - 1e-9), math.floor(math.log10(scale.high) + 1e-9)
+    ticks = [10.0**exponent for exponent in range(max(first, -300), min(last, 300) + 1)]
+    if len(ticks) < 3:
+        candidates = [
+            factor * 10.0**exponent
+            for exponent in range(max(first - 1, -300), min(last, 299) + 1)
+            for factor in (1.0, 2.0, 5.0)
+        ]
+        finer = [tick for tick in candidates if scale.low * 0.999 <= tick <= scale.high * 1.001]
+        ticks = finer if len(finer) <= most or len(ticks) < 2 else ticks
+    stride = max(1, math.ceil(len(ticks) / max(2, most)))
+    return tuple(ticks[::stride])
+
+
+def time_ceiling(seconds: float) -> float:
+    """A round span of time that holds `seconds`: what the time axis shows while a job's length is not known."""
+    for step in TIME_STEPS[6:]:
+        if seconds <= step:
+            return float(step)
+    return math.ceil(seconds / TIME_STEPS[-1]) * float(TIME_STEPS[-1])
+
+
+def time_ticks(start: float, end: float, most: int) -> tuple[float, ...]:
+    """At most `most` round seconds from `start` to `end`."""
+    most = max(1, most)
+    for step in (*TIME_STEPS, *(TIME_STEPS[-1] * 10.0**power for power in range(1, 14))):
+        first, last = math.ceil(start / step - 1e-9), math.floor(end / step + 1e-9)
+        if last - first + 1 <= most:
+            return tuple(count * step for count in range(first, last + 1))
+    return (start,)
+
+
+def time_label(seconds: float, span: float) -> str:
+    """Seconds as a label of an axis that spans `span` seconds: `15 s`, `1:30`, `2:00:00`."""
+    if span < 120:
+        return f"{seconds:.1f} s" if seconds != int(seconds) else f"{int(seconds)} s"
+    return clock(seconds)
+
+
+def clock(seconds: float) -> str:
+    """Seconds as minutes and seconds, with hours when there are any: `0:25`, `1:02:03`."""
+    if not math.isfinite(seconds):
+        return "?"
+    whole = round(abs(seconds))
+    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
+    sign = "-" if seconds < 0 and whole else ""
+    return f"{sign}{hours}:{minutes:02d}:{rest:02d}" if hours else f"{sign}{minutes}:{rest:02d}"

@@ -1,0 +1,185 @@
+"""Columns of a table: how wide each is, which ones a narrow terminal leaves out, where the decimal points stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from rich.text import Text
+
+from widgets.clean import clean, pad, shorten, width_of
+
+Align = Literal["left", "right", "decimal"]
+"""How the cells of a column stand: `decimal` puts the points of numbers under each other."""
+
+Tone = Literal["", "accent", "good", "warning", "bad", "muted"]
+"""What a text means, for its colour; the words carry the meaning too."""
+
+GAP: Final = 2
+"""Spaces between two columns."""
+
+LEAST: Final = 6
+"""Cells a column is never squeezed below."""
+
+_NUMBER = re.compile(r"[^\d]*\d[\d,]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column of a table."""
+
+    key: str
+    """Tells the columns apart."""
+    label: str
+    """Its heading."""
+    width: int | None = None
+    """Cells it takes; `None` for as many as its cells need."""
+    align: Align = "left"
+    """How its cells stand."""
+    priority: int = 0
+    """In a narrow terminal the columns with the highest number are left out first; 0 stays."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A cell with a meaning."""
+
+    text: str
+    """What it says."""
+    tone: Tone = ""
+    """What that means."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A row of a table."""
+
+    key: str
+    """Tells the rows apart; the cursor stays with it."""
+    cells: tuple[str | Cell | Text, ...] = ()
+    """One for each column; missing ones are empty. A `Text` is drawn in its own colours, such as a share bar."""
+    dim: bool = False
+    """Whether it is shown as not available."""
+    marked: bool = False
+    """Whether it carries a mark."""
+    separator: bool = False
+    """Whether it is the heading of a group: the first cell, with a line; the cursor passes over it."""
+    tone: Tone = ""
+    """What the whole row means."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A column that is shown."""
+
+    index: int
+    """Its place among all columns."""
+    column: Column
+    """The column."""
+    width: int
+    """Cells it takes here."""
+    head: int = 0
+    """Cells before the decimal point."""
+
+
+def plain(cell: str | Cell | Text) -> str:
+    """The cleaned text of a cell."""
+    match cell:
+        case str():
+            return clean(cell)
+        case Cell():
+            return clean(cell.text)
+        case _:
+            return clean(cell.plain)
+
+
+def split_number(text: str) -> tuple[str, str]:
+    """A text before and from its decimal point, or from the end of its whole number when it has none."""
+    found = _NUMBER.match(text)
+    return (text[: found.end()], text[found.end() :]) if found else (text, "")
+
+
+class TableLayout:
+    """Measures cells as they come; columns grow and never shrink, so that a live table does not tremble."""
+
+    def __init__(self, columns: Sequence[Column] = ()) -> None:
+        self.columns = tuple(columns)
+        """All columns."""
+        self._labels = [width_of(clean(column.label)) for column in self.columns]
+        self._plain = [0] * len(self.columns)
+        self._heads = [0] * len(self.columns)
+        self._tails = [0] * len(self.columns)
+
+    def measure(self, rows: Iterable[Row]) -> bool:
+        """Takes rows into account; whether a column grew."""
+        before = (self._plain.copy(), self._heads.copy(), self._tails.copy())
+        decimal = [column.align == "decimal" for column in self.columns]
+        for row in rows:
+            if row.separator:
+                continue
+            for index, cell in enumerate(row.cells[: len(decimal)]):
+                text = plain(cell)
+                if decimal[index]:
+                    head, tail = split_number(text)
+                    self._heads[index] = max(self._heads[index], width_of(head))
+                    self._tails[index] = max(self._tails[index], width_of(tail))
+                elif (width := width_of(text)) > self._plain[index]:
+                    self._plain[index] = width
+        return before != (self._plain, self._heads, self._tails)
+
+    def place(self, width: int) -> tuple[Placed, ...]:
+        """The columns that fit into `width` cells; the widest are squeezed when even the most important do not."""
+        widths = [self._natural(index) for index in range(len(self.columns))]
+        kept = list(range(len(self.columns)))
+        while len(kept) > 1 and _total(widths, kept) > width:
+            last = max(kept, key=lambda index: (self.columns[index].priority, index))
+            if self.columns[last].priority <= 0:
+                break
+            kept.remove(last)
+        while kept and _total(widths, kept) > width:
+            widest = max(kept, key=lambda index: widths[index])
+            if widths[widest] <= LEAST:
+                break
+            widths[widest] -= 1
+        return tuple(
+            Placed(index=index, column=self.columns[index], width=widths[index], head=self._heads[index])
+            for index in kept
+        )
+
+    def _natural(self, index: int) -> int:
+        column = self.columns[index]
+        if column.width is not None:
+            return max(1, column.width)
+        return max(1, self._labels[index], self._plain[index], self._heads[index] + self._tails[index])
+
+
+def _total(widths: Sequence[int], kept: Sequence[int]) -> int:
+    return sum(widths[index] for index in kept) + GAP * (len(kept) - 1)
+
+
+def align(text: str, placed: Placed) -> str:
+    """A cell's text in exactly its column's width."""
+    width = placed.width
+    match placed.column.align:
+        case "left":
+            return pad(text, width)
+        case "right":
+            text = shorten(text, width)
+            return " " * (width - width_of(text)) + text
+        case "decimal":
+            head, _ = split_number(text)
+            left = placed.head - width_of(head)
+            if left < 0 or left + width_of(text) > width:
+                text = shorten(text, width)
+                return " " * (width - width_of(text)) + text
+            return pad(" " * left + text, width)
+
+
+def heading(placed: Placed) -> str:
+    """A column's label over its cells."""
+    label = shorten(clean(placed.column.label), placed.width)
+    if placed.column.align == "left":
+        return pad(label, placed.width)
+    return " " * (placed.width - width_of(label)) + label
