@@ -12,6 +12,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input
+from textual.widgets.button import ButtonVariant
 
 from widgets.clean import clean
 
@@ -75,13 +76,12 @@ class GuardedDialog(ModalScreen[Result]):
         self.dismiss(None)
 
 
-def key_button(label: str, key: str, **options: str | bool) -> Button:
+def key_button(label: str, key: str, *, id: str, variant: ButtonVariant = "default", disabled: bool = False) -> Button:
     """A one-line button that names its key; its label is never markup."""
     text = Content(f" {clean(label)} ")
     if key:
-        text = text + Content.styled(f"{clean(key)} ", "dim")
-    variant = options.pop("variant", "default")
-    return Button(text, variant=str(variant), compact=True, **{name: value for name, value in options.items()})  # type: ignore[arg-type]
+        text += Content.styled(f"{clean(key)} ", "dim")
+    return Button(text, variant=variant, id=id, disabled=disabled, compact=True)
 
 
 class ButtonRow(Horizontal):

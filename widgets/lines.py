@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from rich.segment import Segment
 from textual.geometry import Size
@@ -10,7 +10,9 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from widgets.clean import wrap
-from widgets.table_layout import Tone
+
+Style = Literal["", "accent", "bad", "good", "heading", "label", "muted", "title", "value", "warning"]
+"""How a sentence is drawn; empty for the ordinary way."""
 
 Line = tuple[tuple[str, str], ...]
 """A line: pieces of a style's name (a component class of `Lines` without its prefix) and a cleaned text."""
@@ -94,7 +96,7 @@ class Prose(Lines):
     def __init__(
         self,
         text: str = "",
-        tone: Tone = "",
+        tone: Style = "",
         *,
         name: str | None = None,
         id: str | None = None,
@@ -109,7 +111,7 @@ class Prose(Lines):
         """What it says."""
         return self._text
 
-    def say(self, text: str, tone: Tone = "") -> None:
+    def say(self, text: str, tone: Style = "") -> None:
         """Says something else."""
         if (text, tone) != (self._text, self._tone):
             self._text, self._tone = text, tone

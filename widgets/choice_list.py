@@ -1,0 +1,113 @@
+"""A dialog that offers choices, each with its help and its risk in words."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from widgets.clean import clean
+from widgets.guard import Clock, GuardedDialog
+from widgets.keyed_table import Cell, Column, KeyedTable, Row, Tone
+from widgets.lines import Prose
+
+__all__ = ["Choice", "ChoiceDialog"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One of the values to choose from."""
+
+    value: str
+    """What the dialog returns."""
+    label: str
+    """What it is called."""
+    help: str = ""
+    """A sentence on what it does."""
+    risk: str = ""
+    """What it risks, in a word or two; empty for nothing."""
+    blocked: str = ""
+    """Why it cannot be chosen; empty when it can."""
+
+
+class ChoiceDialog(GuardedDialog[str | None]):
+    """Returns the value chosen with enter, or `None` after escape."""
+
+    DEFAULT_CSS = """
+    ChoiceDialog {
+        & > .dialog { width: auto; min-width: 50; max-width: 90%; }
+        & KeyedTable { height: auto; width: 72; max-width: 100%; margin-top: 1; }
+        & Prose { width: 72; max-width: 100%; }
+        & .dialog-help { height: 3; margin-top: 1; }
+        & .dialog-keys { color: $foreground 55%; height: 1; width: auto; }
+    }
+    """
+
+    def __init__(
+        self,
+        title: str,
+        choices: tuple[Choice, ...],
+        current: str | None = None,
+        *,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        super().__init__(clock=clock)
+        self._heading = title
+        self._choices = {choice.value: choice for choice in choices}
+        self._current = current
+
+    def compose(self) -> ComposeResult:
+        """The title, the choices, the help of the one under the cursor."""
+        risky = any(choice.risk for choice in self._choices.values())
+        columns: tuple[Column, ...] = (Column(key="label", label="Choice"), Column(key="now", label="", width=3))
+        if risky:
+            columns += (Column(key="risk", label="Risk"),)
+        with Vertical(classes="dialog"):
+            yield Prose(self._heading, "title")
+            yield KeyedTable(columns, tuple(self._row(choice) for choice in self._choices.values()))
+            yield Prose("", "label", classes="dialog-help")
+            yield Static(Content("enter chooses   esc leaves"), classes="dialog-keys")
+
+    def on_mount(self) -> None:
+        """Starts on the value that is set now."""
+        super().on_mount()
+        table = self.query_one(KeyedTable)
+        if self._current in self._choices:
+            table.cursor = self._current
+        table.focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Keeps a long list on the screen."""
+        self.query_one(KeyedTable).styles.max_height = max(3, event.size.height - 9)
+
+    @on(KeyedTable.RowHighlighted)
+    def _show_help(self, event: KeyedTable.RowHighlighted) -> None:
+        choice = self._choices[event.key]
+        blocked = f"Not now: {choice.blocked}. " if choice.blocked else ""
+        self.query_one(".dialog-help", Prose).say(blocked + choice.help, "warning" if blocked else "label")
+
+    @on(KeyedTable.RowSelected)
+    def _choose(self, event: KeyedTable.RowSelected) -> None:
+        if self.listening and not self._choices[event.key].blocked:
+            self.dismiss(event.key)
+
+    def _row(self, choice: Choice) -> Row:
+        now = "now" if choice.value == self._current else ""
+        return Row(
+            key=choice.value,
+            cells=(
+                clean(choice.label),
+                Cell(text=now, tone="accent"),
+                Cell(text=choice.risk or "-", tone=_tone(choice)),
+            ),
+            dim=bool(choice.blocked),
+        )
+
+
+def _tone(choice: Choice) -> Tone:
+    return "warning" if choice.risk else "muted"

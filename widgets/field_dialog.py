@@ -1,0 +1,215 @@
+"""Dialogs with one field: a number within limits, or a line of text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widgets import Button, Input
+
+from widgets.clean import clean
+from widgets.guard import ButtonRow, Clock, GuardedDialog, key_button
+from widgets.lines import Prose
+
+
+def plain_number(value: float) -> str:
+    """A number in digits: `65536`, `0.25`."""
+    return str(int(value)) if float(value).is_integer() else str(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberSpan:
+    """Which numbers are accepted."""
+
+    minimum: float | None = None
+    """The least; `None` for no limit."""
+    maximum: float | None = None
+    """The greatest; `None` for no limit."""
+    step: float | None = None
+    """What the number must be a multiple of, counted from zero; `None` for any."""
+    unit: str = ""
+    """What is counted; shown after numbers."""
+
+    def reason(self, value: float, describe: Callable[[float], str] = plain_number) -> str:
+        """Why a number is not accepted; empty when it is."""
+        if value != value or value in (float("inf"), float("-inf")):
+            return "not a number"
+        if self.minimum is not None and value < self.minimum:
+            return f"at least {self._with_unit(self.minimum, describe)}"
+        if self.maximum is not None and value > self.maximum:
+            return f"at most {self._with_unit(self.maximum, describe)}"
+        if self.step and abs(value / self.step - round(value / self.step)) > 1e-9:
+            return f"a multiple of {self._with_unit(self.step, describe)}"
+        return ""
+
+    def sentence(self, describe: Callable[[float], str] = plain_number) -> str:
+        """The limits in words."""
+        parts: list[str] = []
+        if self.minimum is not None:
+            parts.append(f"from {self._with_unit(self.minimum, describe)}")
+        if self.maximum is not None:
+            parts.append(f"to {self._with_unit(self.maximum, describe)}")
+        if self.step:
+            parts.append(f"in steps of {self._with_unit(self.step, describe)}")
+        return " ".join(parts)
+
+    def _with_unit(self, value: float, describe: Callable[[float], str]) -> str:
+        text = describe(value)
+        return f"{text} {self.unit}" if self.unit and describe is plain_number else text
+
+
+class FieldDialog(GuardedDialog[str | None]):
+    """A title, a field, the reason it is not accepted; enter takes the text, escape leaves with `None`."""
+
+    DEFAULT_CSS = """
+    FieldDialog {
+        & > .dialog { width: 72; max-width: 100%; }
+        & Input { margin-top: 1; }
+        & .dialog-reason { height: auto; min-height: 1; }
+    }
+    """
+
+    def __init__(self, title: str, value: str = "", *, help: str = "", clock: Clock = time.monotonic) -> None:
+        super().__init__(clock=clock)
+        self._heading = title
+        self._value = value
+        self._help = help
+
+    def compose(self) -> ComposeResult:
+        """Title, help, field, reason, answers."""
+        with Vertical(classes="dialog"):
+            yield Prose(self._heading, "title")
+            yield Prose(self._help, "label")
+            yield Input(clean(self._value), compact=True, id="field")
+            yield Prose("", "bad", classes="dialog-reason")
+            yield ButtonRow(
+                key_button("OK", "enter", id="accept", variant="primary"), key_button("Cancel", "esc", id="cancel")
+            )
+
+    def on_mount(self) -> None:
+        """Starts in the field."""
+        super().on_mount()
+        self.query_one("#field", Input).focus()
+
+    def reason(self, text: str) -> str:
+        """Why a text is not accepted; empty when it is. A subclass says more."""
+        del text
+        return ""
+
+    def accepted(self, text: str) -> str:
+        """What is returned for a text that is accepted."""
+        return text.strip()
+
+    def action_accept(self) -> None:
+        """Takes the text, or says why not."""
+        if not self.listening:
+            return
+        text = self.query_one("#field", Input).value
+        reason = self.reason(text)
+        if reason:
+            self._say(reason)
+        else:
+            self.dismiss(self.accepted(text))
+
+    def _say(self, reason: str) -> None:
+        self.query_one(".dialog-reason", Prose).say(f"Not accepted: {reason}" if reason else "", "bad")
+
+    @on(Input.Changed, "#field")
+    def _changed(self, event: Input.Changed) -> None:
+        self._say(self.reason(event.value) if event.value.strip() else "")
+
+    @on(Input.Submitted, "#field")
+    def _submitted(self) -> None:
+        self.action_accept()
+
+    @on(Button.Pressed, "#accept")
+    def _accept_pressed(self) -> None:
+        self.action_accept()
+
+    @on(Button.Pressed, "#cancel")
+    def _cancel_pressed(self) -> None:
+        if self.listening:
+            self.action_leave()
+
+
+class TextDialog(FieldDialog):
+    """Returns a line of text, such as a note; an empty one is not accepted."""
+
+    def reason(self, text: str) -> str:
+        """An empty line says nothing."""
+        return "" if text.strip() else "there is nothing in it"
+
+
+class NumberDialog(FieldDialog):
+    """Returns a number within a span, as text; up and down go by the step."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "step(1)", "More", show=False, id="number.more"),
+        Binding("down", "step(-1)", "Less", show=False, id="number.less"),
+    ]
+
+    def __init__(
+        self,
+        title: str,
+        span: NumberSpan,
+        value: str = "",
+        *,
+        parse: Callable[[str], float] = float,
+        describe: Callable[[float], str] = plain_number,
+        help: str = "",
+        clock: Clock = time.monotonic,
+    ) -> None:
+        """A dialog for a number.
+
+        Args:
+            title: What is asked.
+            span: What is accepted.
+            value: The text in the field at first.
+            parse: Turns the text into a number, suffixes included; raises ValueError with the reason.
+            describe: Turns a limit into words, such as `64 KiB`.
+            help: A sentence on what it does.
+            clock: Tells the time; tests replace it.
+        """
+        limits = span.sentence(describe)
+        super().__init__(title, value, help="\n".join(part for part in (help, limits) if part), clock=clock)
+        self._span = span
+        self._parse = parse
+        self._describe = describe
+
+    def reason(self, text: str) -> str:
+        """The parser's own words, or the limit that is not kept."""
+        try:
+            value = self._parse(text.strip())
+        except (ValueError, OverflowError) as error:
+            return clean(str(error)) if self._parse is not float else "not a number"
+        return self._span.reason(value, self._describe)
+
+    def accepted(self, text: str) -> str:
+        """The number in plain digits, in the unit the parser gives."""
+        return plain_number(self._parse(text.strip()))
+
+    def action_step(self, direction: int) -> None:
+        """Goes up or down by the step, within the limits."""
+        field = self.query_one("#field", Input)
+        try:
+            value = self._parse(field.value.strip())
+        except (ValueError, OverflowError):
+            value = self._span.minimum or 0.0
+        step = self._span.step or 1.0
+        value = (round(value / step) + direction) * step
+        if not self._span.reason(value, self._describe):
+            field.value = self._in_words(value)
+
+    def _in_words(self, value: float) -> str:
+        """A number as it is described, or in digits where the parser would not read that as the same number."""
+        words = self._describe(value)
+        try:
+            return words if self._parse(words) == value else plain_number(value)
+        except (ValueError, OverflowError):
+            return plain_number(value)

@@ -1,0 +1,84 @@
+"""A small dialog: a question and its answers, each with its own key."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widgets import Button
+
+from widgets.guard import ButtonRow, Clock, GuardedDialog, key_button
+from widgets.lines import Prose
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One answer."""
+
+    key: str
+    """The key that gives it; `escape` for the one that changes nothing."""
+    label: str
+    """What it says."""
+    value: str
+    """What the dialog returns."""
+
+
+class QuestionDialog(GuardedDialog[str]):
+    """Asks a question and returns the value of the answer; escape gives the answer of that key, or an empty text."""
+
+    DEFAULT_CSS = """
+    QuestionDialog {
+        & > .dialog { width: auto; max-width: 90%; }
+        & .dialog-text { width: 64; max-width: 100%; margin-top: 1; }
+        & .dialog-title { width: 64; max-width: 100%; }
+        & .dialog-buttons { width: auto; }
+    }
+    """
+
+    def __init__(
+        self, title: str, answers: tuple[Answer, ...], text: str = "", *, clock: Clock = time.monotonic
+    ) -> None:
+        super().__init__(clock=clock)
+        self._title_text = title
+        self._text = text
+        self._answers = answers
+
+    def compose(self) -> ComposeResult:
+        """The question over its answers."""
+        with Vertical(classes="dialog"):
+            yield Prose(self._title_text, "title", classes="dialog-title")
+            if self._text:
+                yield Prose(self._text, classes="dialog-text")
+            yield ButtonRow(
+                *(
+                    key_button(answer.label, "esc" if answer.key == "escape" else answer.key, id=f"answer-{place}")
+                    for place, answer in enumerate(self._answers)
+                )
+            )
+
+    def on_mount(self) -> None:
+        """Puts the focus on the answer that changes nothing."""
+        super().on_mount()
+        safe = next((place for place, answer in enumerate(self._answers) if answer.key == "escape"), None)
+        if self._answers:
+            self.query_one(f"#answer-{safe if safe is not None else len(self._answers) - 1}", Button).focus()
+
+    def on_key(self, event: events.Key) -> None:
+        """Gives the answer of the key."""
+        for answer in self._answers:
+            if answer.key != "escape" and answer.key in (event.key, event.character):
+                event.stop()
+                if self.listening:
+                    self.dismiss(answer.value)
+
+    def action_leave(self) -> None:
+        """Gives the answer of escape."""
+        self.dismiss(next((answer.value for answer in self._answers if answer.key == "escape"), ""))
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        if self.listening and event.button.id:
+            self.dismiss(self._answers[int(event.button.id.removeprefix("answer-"))].value)
