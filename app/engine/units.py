@@ -1,0 +1,130 @@
+"""Figures as people read them: one helper for every screen, table and report."""
+
+from __future__ import annotations
+
+import math
+import time
+
+NOTHING = "-"
+"""What stands where there is no figure."""
+
+_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_MEBI = 1 << 20
+
+
+def three(value: float) -> str:
+    """Three significant figures without an exponent; whole digits are never rounded away: 8.54, 85.4, 854, 12345."""
+    if not math.isfinite(value):
+        return NOTHING
+    if value == 0:
+        return "0"
+    magnitude = math.floor(math.log10(abs(value)))
+    decimals = max(0, min(3, 2 - magnitude))
+    # 9.996 has two decimals until it is rounded to 10.0.
+    if decimals and abs(round(value, decimals)) >= 10.0 ** (magnitude + 1):
+        decimals -= 1
+    return f"{value:.{decimals}f}"
+
+
+def _stepped(value: float, steps: tuple[str, ...], factor: float) -> tuple[str, str]:
+    """The figure in the largest step that keeps it at 1 or more after rounding, and the step's name."""
+    at = 0
+    while at < len(steps) - 1 and abs(value) >= factor * (1 - 0.0005):
+        value /= factor
+        at += 1
+    return three(value), steps[at]
+
+
+def iops(value: float | None) -> str:
+    """I/Os per second: `854`, `85.4k`, `1.20M`."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    figure, step = _stepped(value, ("", "k", "M", "G"), 1000)
+    return figure + step
+
+
+def mib_per_s(bytes_per_second: float | None) -> str:
+    """The bare figure of a rate in MiB/s, for a column that names its unit."""
+    return NOTHING if bytes_per_second is None else three(bytes_per_second / _MEBI)
+
+
+def rate(bytes_per_second: float | None) -> str:
+    """Bytes per second, always in MiB/s so that rows compare: `332 MiB/s`."""
+    figure = mib_per_s(bytes_per_second)
+    return figure if figure == NOTHING else f"{figure} MiB/s"
+
+
+def latency(nanoseconds: float | None, *, ascii_only: bool = False) -> str:
+    """A latency with three significant figures: `0.854 µs`, `741 µs`, `12.3 ms`, `1.20 s`."""
+    if nanoseconds is None or not math.isfinite(nanoseconds):
+        return NOTHING
+    micro = "us" if ascii_only else "µs"
+    figure, step = _stepped(nanoseconds / 1000, (micro, "ms", "s"), 1000)
+    return f"{figure} {step}"
+
+
+def size(count: int | None) -> str:
+    """Bytes with a binary unit: `64 KiB`, `1.82 TiB`; exact multiples have no decimals."""
+    if count is None:
+        return NOTHING
+    if abs(count) < 1024:
+        return f"{count} B"
+    for power in range(len(_BINARY) - 1, 0, -1):
+        whole, rest = divmod(count, 1 << (10 * power))
+        if rest == 0 and 1 <= whole < 1024:
+            return f"{whole} {_BINARY[power]}"
+    figure, unit = _stepped(float(count), _BINARY, 1024)
+    return f"{figure} {unit}"
+
+
+def percent(value: float | None) -> str:
+    """A share or load of which 100 is the whole: `9.1 %`, `67 %`."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    return f"{value:.0f} %" if abs(value) >= 9.95 else f"{value:.1f} %"
+
+
+def fraction(value: float | None) -> str:
+    """A share of which 1 is the whole, as `12 %`."""
+    return percent(None if value is None else value * 100)
+
+
+def difference(old: float | None, new: float | None) -> str:
+    """How far `new` is from `old`, with its sign: `+3.1 %`; nothing when either is missing or `old` is zero."""
+    if old is None or new is None or not old:
+        return NOTHING
+    change = (new - old) / old * 100
+    if not math.isfinite(change):
+        return NOTHING
+    return f"{change:+.1f} %"
+
+
+def duration(seconds: float | None) -> str:
+    """A length of time: `0.42 s`, `60 s`, `5 min 20 s`, `2 h 05 min`."""
+    if seconds is None or not math.isfinite(seconds):
+        return NOTHING
+    if seconds < 10 and seconds != int(seconds):
+        return f"{three(seconds)} s"
+    whole = round(seconds)
+    if whole < 120:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 120:
+        return f"{minutes} min {rest:02d} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(round(whole / 60), 60)
+    return f"{hours} h {minutes:02d} min"
+
+
+def clock(at: float) -> str:
+    """Local time of day: `14:03:27`."""
+    return time.strftime("%H:%M:%S", time.localtime(at))
+
+
+def moment(at: float) -> str:
+    """Local date and time with its offset: `2026-09-30 14:03:27 +0200`."""
+    return time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(at))
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """`1 run`, `3 runs`; `many` where an s does not do."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
