@@ -1,8 +1,9 @@
 """Which block device is which, what it is built of, and what uses it."""
 
-from backends.topology.look import MEMBER_KINDS, SYSTEM_POINTS, Topology, look
+from backends.topology.look import look
 from backends.topology.mounts import Mount, parse_mountinfo, parse_swaps
-from backends.topology.tree import Node, Tree, node_path, read_tree
+from backends.topology.picture import MEMBER_KINDS, SYSTEM_POINTS, Topology
+from backends.topology.tree import Node, Tree, node_path, read_tree, tree_of
 
 __all__ = [
     "MEMBER_KINDS",
@@ -16,4 +17,5 @@ __all__ = [
     "parse_mountinfo",
     "parse_swaps",
     "read_tree",
+    "tree_of",
 ]

@@ -42,8 +42,8 @@ def unescape(text: str) -> str:
 def parse_mountinfo(text: str, seen_in: str = "") -> tuple[Mount, ...]:
     """Every mount of one mountinfo file; lines that are no mount lines are passed over.
 
-    Format: Documentation/filesystems/proc.rst, 3.5: `ID PARENT MAJ:MIN ROOT POINT OPTIONS [TAG...] - TYPE SOURCE
-    SUPEROPTIONS`.
+    Format (Documentation/filesystems/proc.rst, 3.5):
+    `ID PARENT MAJ:MIN ROOT POINT OPTIONS [TAG...] - TYPE SOURCE SUPEROPTIONS`.
     """
     mounts: list[Mount] = []
     for line in text.split("\n"):

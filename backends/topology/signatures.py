@@ -20,9 +20,7 @@ def parse_udev(text: str) -> Mapping[str, str]:
     return found
 
 
-def udev_signatures(
-    properties: Mapping[str, str], part: str | None, size: int | None
-) -> tuple[Signature, ...]:
+def udev_signatures(properties: Mapping[str, str], part: str | None, size: int | None) -> tuple[Signature, ...]:
     """What udev's own blkid found when the device appeared."""
     found: list[Signature] = []
     if kind := clean(properties.get("ID_FS_TYPE", "")):
@@ -51,15 +49,14 @@ def _udev_decode(text: str) -> str:
 def parse_lsblk(text: str) -> Mapping[str, Mapping[str, str]]:
     """The string columns of `lsblk -J` by kernel name, whatever columns this version has.
 
-    Numbers and booleans become their JSON words, nulls and nested things are left out. {} for what is not lsblk's JSON.
+    Numbers and booleans become their JSON words, nulls and nested things are left out.
+    Empty for what is not lsblk's JSON.
     """
     found: dict[str, Mapping[str, str]] = {}
     for row in _rows(_load(text), "blockdevices"):
         name = row.get("kname", row.get("name"))
         if isinstance(name, str) and name:
-            found[name] = {
-                key: _word(value) for key, value in row.items() if isinstance(value, str | int | float)
-            }
+            found[name] = {key: _word(value) for key, value in row.items() if isinstance(value, str | int | float)}
     return found
 
 
@@ -76,7 +73,7 @@ def lsblk_signatures(row: Mapping[str, str], part: str | None, size: int | None)
 
 
 def parse_blkid(text: str) -> tuple[Mapping[str, str], ...]:
-    r"""The devices of `blkid -p -o export`: `KEY=value` lines, blank lines between devices, `\` before quotes."""
+    r"""The devices of `blkid -p -o export`: `KEY=value` lines, devices apart by blank lines, `\` before quotes."""
     devices: list[dict[str, str]] = [{}]
     for line in text.split("\n"):
         key, equals, value = line.partition("=")
@@ -95,9 +92,7 @@ def blkid_signatures(text: str, part: str | None, size: int | None) -> tuple[Sig
             if kind := clean(row.get(kind_key, "")):
                 label = clean(row.get("LABEL", "")) if kind_key == "TYPE" else ""
                 uuid = clean(row.get(uuid_key, ""))
-                found.append(
-                    Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size)
-                )
+                found.append(Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size))
     return tuple(found)
 
 

@@ -4,19 +4,44 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from backends.host import Host
 from backends.text import clean
 from backends.topology.signatures import parse_udev
 
 DISK_ATTRIBUTES = (
-    "dev size ro removable hidden diskseq serial wwid uuid eui nguid dm/name dm/uuid md/level loop/backing_file "
-    "loop/offset backing_dev "
-    "device/model device/vendor device/rev device/serial device/firmware_rev device/wwid device/vpd_pg80 "
-    "device/state device/transport device/address device/numa_node queue/rotational queue/logical_block_size "
-    "queue/physical_block_size queue/scheduler queue/write_cache queue/zoned"
-).split()
+    "dev",
+    "size",
+    "ro",
+    "removable",
+    "hidden",
+    "diskseq",
+    "serial",
+    "wwid",
+    "uuid",
+    "eui",
+    "nguid",
+    "dm/name",
+    "dm/uuid",
+    "md/level",
+    "loop/backing_file",
+    "loop/offset",
+    "backing_dev",
+    "device/model",
+    "device/vendor",
+    "device/rev",
+    "device/serial",
+    "device/firmware_rev",
+    "device/wwid",
+    "device/vpd_pg80",
+    "device/state",
+    "queue/rotational",
+    "queue/logical_block_size",
+    "queue/physical_block_size",
+    "queue/scheduler",
+    "queue/zoned",
+)
 """What is read of every disk, in one go; most disks have only some of it."""
 
 PARTITION_ATTRIBUTES = ("dev", "size", "ro", "partition", "start")
@@ -68,10 +93,12 @@ class Tree:
 
     nodes: Mapping[str, Node]
     """Disks and partitions."""
+    numbers: Mapping[str, str]
+    """Kernel name by MAJ:MIN."""
 
     def by_devno(self, devno: str) -> Node | None:
         """The device with these numbers."""
-        return next((node for node in self.nodes.values() if node.devno == devno), None)
+        return self.nodes.get(self.numbers.get(devno, ""))
 
     def disk_of(self, name: str) -> str:
         """The disk a partition belongs to; a disk's own name."""
@@ -102,6 +129,12 @@ class Tree:
                 seen[node.name] = node
                 waiting.extend(step(node))
         return tuple(seen.values())
+
+
+def tree_of(nodes: Iterable[Node]) -> Tree:
+    """A tree of these devices."""
+    known = {node.name: node for node in nodes}
+    return Tree(nodes=known, numbers={node.devno: node.name for node in known.values() if node.devno})
 
 
 def node_path(name: str) -> str:
@@ -141,25 +174,41 @@ async def read_tree(host: Host) -> Tree:
     children: dict[str, list[str]] = {}
     for folder in folders:
         children.setdefault(folder.split("/")[3], []).append(folder.rsplit("/", 1)[1])
-    nodes: dict[str, Node] = {}
+    nodes: list[Node] = []
     for path, link in [*zip(disks, links, strict=True), *((folder, None) for folder in folders)]:
         name = path.rsplit("/", 1)[1]
-        parent = path.split("/")[3] if path.count("/") > 3 else None
-        own = {name: texts[key] for name in DISK_ATTRIBUTES if (key := f"{path}/{name}") in texts}
-        nodes[name] = Node(
-            name=name,
-            devno=numbers.get(path),
-            size_bytes=_bytes(own.get("size")),
-            parent=parent,
-            read_only=own.get("ro") == "1",
-            partitions=tuple(sorted(children.get(name, ()), key=_natural)) if parent is None else (),
-            holders=built.get(name, ()),
-            slaves=under.get(name, ()),
-            path=link,
-            attributes=own,
-            udev=parse_udev(records.get(f"/run/udev/data/b{numbers.get(path)}", "")),
-        )
-    return Tree(nodes=nodes)
+        record = records.get(f"/run/udev/data/b{numbers.get(path)}", "")
+        bare = _node(path, texts, record, link)
+        family = tuple(sorted(children.get(name, ()), key=_natural)) if bare.parent is None else ()
+        nodes.append(replace(bare, partitions=family, holders=built.get(name, ()), slaves=under.get(name, ())))
+    return tree_of(nodes)
+
+
+async def read_node(host: Host, name: str) -> Node | None:
+    """One disk without its relations: enough to know whether it is still the same. None if it is not there."""
+    path = f"/sys/block/{name}"
+    texts, link = await asyncio.gather(
+        host.read_many([f"{path}/{attribute}" for attribute in DISK_ATTRIBUTES]), host.link(path)
+    )
+    devno = texts.get(f"{path}/dev")
+    if devno is None:
+        return None
+    return _node(path, texts, await host.read(f"/run/udev/data/b{devno}") or "", link)
+
+
+def _node(path: str, texts: Mapping[str, str], record: str, link: str | None) -> Node:
+    """A device from the texts of its sysfs files and of its record in udev's database."""
+    own = {name: texts[key] for name in DISK_ATTRIBUTES if (key := f"{path}/{name}") in texts}
+    return Node(
+        name=path.rsplit("/", 1)[1],
+        devno=own.get("dev"),
+        size_bytes=_bytes(own.get("size")),
+        parent=path.split("/")[3] if path.count("/") > 3 else None,
+        read_only=own.get("ro") == "1",
+        path=link,
+        attributes=own,
+        udev=parse_udev(record),
+    )
 
 
 def _group(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:

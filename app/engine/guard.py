@@ -1,0 +1,204 @@
+"""May this device be read or written to raw? Facts in, verdict out; and the hold that keeps the verdict true."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+
+from backends.errors import DeviceGoneError, RefusedError
+from backends.exclusive import Hold, claim_on
+from backends.host import Host
+from backends.model import Signature, Use
+from backends.topology.facts import DeviceFacts, facts_of, inspect
+from backends.topology.tree import node_path
+
+__all__ = ["DeviceFacts", "Hold", "Intent", "Verdict", "facts_of", "judge", "look_at", "require", "secure"]
+
+
+class Intent(StrEnum):
+    """What is to be done with the raw device."""
+
+    READ = "read"
+    """Only reading: allowed on a device in use, too."""
+    WRITE = "write"
+    """Writing or discarding: destroys what lies on it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The answer, in words for the person."""
+
+    device: str
+    """The device judged."""
+    ok: bool
+    """Not refused; a confirmation may still be needed."""
+    refused: tuple[str, ...] = ()
+    """Every reason against it, each a sentence. There is no way round any of them."""
+    hint: str = ""
+    """What to do next."""
+    needs_confirmation: bool = False
+    """Something lies on it: the person must type `confirm_text`."""
+    confirm_text: str | None = None
+    """What must be typed: the device's name."""
+    found: tuple[str, ...] = ()
+    """What would be destroyed, one line each."""
+
+    def confirmed_by(self, typed: str | None) -> bool:
+        """Whether it may go ahead with what was typed."""
+        return self.ok and (not self.needs_confirmation or typed == self.confirm_text)
+
+
+NOBODYS = ("loop", "zram", "virtio")
+"""Interfaces whose devices often have neither serial number nor WWN. Device number and disk sequence number tell
+them apart as long as the machine runs (a new disk under an old name gets a new one), a loop device its backing file
+besides; no plan for them outlives a reboot."""
+
+_IS = ("mount", "swap", "btrfs", "zfs", "export")
+"""Kinds of use whose detail completes "X is ..."."""
+
+_HINTS = {
+    "root": "The disk of the running system is never written to: choose another disk or a scratch file.",
+    "mount": "Unmount it first, or measure with a scratch file on it.",
+    "swap": "Turn the swap area off first (swapoff).",
+    "btrfs": "Unmount the filesystem first.",
+    "zfs": "Export the pool first.",
+    "export": "Take it out of the target first.",
+    "holder": "Measure what is built on it, or take that apart first.",
+    "loop": "Detach the loop device first (losetup -d).",
+    "open": "End that program first.",
+    "exclusive": "Find out what uses it: lsblk, /proc/mdstat, multipath -ll.",
+    "unknown": "Run raidbench as root, so that it can make sure.",
+}
+"""What to do next, by kind of use; the first that applies is given."""
+
+
+def judge(facts: DeviceFacts, intent: Intent) -> Verdict:
+    """Pure: decides by the facts alone. What could not be checked counts against writing."""
+    refused, hint = _never(facts)
+    if intent is Intent.READ or refused:
+        return Verdict(device=facts.device, ok=not refused, refused=refused, hint=hint)
+    reasons = _against_writing(facts)
+    if reasons:
+        kinds = [use.kind for use in facts.uses]
+        hint = next((text for kind, text in _HINTS.items() if kind in kinds), _default_hint(facts))
+        return Verdict(device=facts.device, ok=False, refused=tuple(dict.fromkeys(reasons)), hint=hint)
+    if not facts.signatures:
+        return Verdict(device=facts.device, ok=True)
+    return Verdict(
+        device=facts.device,
+        ok=True,
+        needs_confirmation=True,
+        confirm_text=facts.device.removeprefix("/dev/"),
+        found=tuple(_found(facts, signature) for signature in facts.signatures),
+    )
+
+
+def _never(facts: DeviceFacts) -> tuple[tuple[str, ...], str]:
+    """What rules out even reading."""
+    if not facts.is_block:
+        return (f"{facts.device} is no block device.",), "`raidbench devices` lists what is there."
+    if not facts.size_bytes:
+        return (f"{facts.device} has no medium: its size is 0.",), "Choose another device."
+    return (), ""
+
+
+def _against_writing(facts: DeviceFacts) -> list[str]:
+    reasons = [_sentence(facts, use) for use in facts.uses]
+    reasons += [
+        f"{_place(facts, signature.part)} is a member of a RAID or multipath set ({signature.kind})."
+        for signature in facts.signatures
+        if is_member(signature)
+    ]
+    if facts.read_only:
+        reasons.append(f"{facts.device} is read-only.")
+    reasons += [f"{facts.device}: {words}, so it counts as in use." for words in facts.unknown]
+    if not _identified(facts):
+        reasons.append(f"{facts.device} reports neither serial number nor WWN, so it cannot be told from another disk.")
+    return reasons
+
+
+def is_member(signature: Signature) -> bool:
+    """Whether this marks a part or a spare of an array, active or not: pulled into it again at the next chance."""
+    return signature.kind.endswith("_raid_member") or signature.kind in ("mpath_member", "drbd")
+
+
+def _identified(facts: DeviceFacts) -> bool:
+    identity = facts.identity
+    if identity is None or identity.devno is None:
+        return False
+    if identity.serial or identity.wwn:
+        return True
+    if facts.interface not in NOBODYS or identity.diskseq is None:
+        return False
+    return facts.interface != "loop" or identity.backing is not None
+
+
+def _default_hint(facts: DeviceFacts) -> str:
+    if any(is_member(signature) for signature in facts.signatures):
+        return "If that set is no longer wanted, remove its mark first (mdadm --zero-superblock, wipefs)."
+    return "Choose another device or a scratch file."
+
+
+def _place(facts: DeviceFacts, part: str | None) -> str:
+    return node_path(part) if part is not None else facts.device
+
+
+def _sentence(facts: DeviceFacts, use: Use) -> str:
+    place = _place(facts, use.part)
+    return f"{place} is {use.detail}." if use.kind in _IS else f"{place}: {use.detail}."
+
+
+def _found(facts: DeviceFacts, signature: Signature) -> str:
+    what = "something unknown, it could not be probed" if signature.kind == "unknown" else signature.kind
+    label = f" {signature.label!r}" if signature.label else ""
+    size = f", {signature.size_bytes / 1024**3:.1f} GiB" if signature.size_bytes else ""
+    return f"{_place(facts, signature.part)}: {what}{label}{size}"
+
+
+def require(verdict: Verdict, typed: str | None = None) -> None:
+    """Raises RefusedError unless the verdict, with what was typed, lets it go ahead."""
+    if not verdict.ok:
+        raise RefusedError(" ".join(verdict.refused), hint=verdict.hint)
+    if not verdict.confirmed_by(typed):
+        raise RefusedError(
+            f"{verdict.device} is not blank: {'; '.join(verdict.found)}.",
+            hint=f"To destroy that, confirm with the name {verdict.confirm_text}.",
+        )
+
+
+async def look_at(host: Host, device: str, intent: Intent) -> tuple[DeviceFacts, Verdict]:
+    """The facts of a device now and the verdict on them."""
+    claim = claim_on(host) if intent is Intent.WRITE else None
+    facts = await inspect(host, device, claim=claim, probe=intent is Intent.WRITE, ignore=(os.getpid(),))
+    return facts, judge(facts, intent)
+
+
+@asynccontextmanager
+async def secure(host: Host, device: str, intent: Intent, typed: str | None = None) -> AsyncGenerator[Hold, None]:
+    """The device, judged, opened, and judged again while it is held; let go at the end.
+
+    Give `hold.path` to fio. Raises RefusedError, DeviceGoneError.
+    """
+    before, verdict = await look_at(host, device, intent)
+    require(verdict, typed)
+    if before.identity is None or claim_on(host) is None:
+        raise RefusedError(f"{before.device} cannot be held: it is not on this machine.")
+    async with Hold(before.device, before.identity, write=intent is Intent.WRITE) as hold:
+        if intent is Intent.WRITE:
+            await _again(host, before, typed)
+        yield hold
+
+
+async def _again(host: Host, before: DeviceFacts, typed: str | None) -> None:
+    """What may have come between the check and the hold: held, so nothing more can come after this."""
+    now = await inspect(host, before.device, claim=_held, ignore=(os.getpid(),))
+    if now.identity is None or before.identity is None or not before.identity.same_device(now.identity):
+        raise DeviceGoneError(f"{before.device} is another device now.", hint="Look at the devices again.")
+    require(judge(now, Intent.WRITE), typed)
+
+
+def _held(_device: str, _devno: str) -> None:
+    """Stands for the claim while we hold it ourselves."""

@@ -1,0 +1,145 @@
+"""Devices of this machine opened for oneself alone: the one complete test for use, and the lock during a run.
+
+Besides backends.local the only module of the backends that opens anything: an open file cannot pass through a `Host`.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+import struct
+from types import TracebackType
+
+from backends.errors import DeviceGoneError, RefusedError
+from backends.host import Host
+from backends.local import LocalHost
+from backends.model import Identity
+from backends.topology.facts import Claim
+
+_BLKGETDISKSEQ = 0x80081280
+"""ioctl that asks the sequence number of the disk behind an open file (linux/fs.h, Linux >= 5.15)."""
+
+
+def claim(device: str, devno: str) -> str | None:
+    """Open `device` exclusively and let go again; None if that worked, else why not, in words.
+
+    O_EXCL on a block device without O_CREAT asks the kernel for a claim (open(2)): mounted filesystems in any
+    namespace, swap, md, dm and other claims exclude it, on the disk as on its partitions.
+    """
+    try:
+        descriptor = os.open(device, os.O_RDONLY | os.O_EXCL | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.EBUSY:
+            return "the kernel or a program has claimed it for itself"
+        return f"it cannot be opened exclusively: {error.strerror}"
+    try:
+        return None if _devno(descriptor) == devno else "another device is behind its name now"
+    finally:
+        os.close(descriptor)
+
+
+def claim_on(host: Host) -> Claim | None:
+    """The way to claim devices of `host`: `claim` when it is this machine behind any wrappers, else None."""
+    inner: object = host
+    while inner is not None:
+        if isinstance(inner, LocalHost):
+            return claim
+        inner = getattr(inner, "_inner", None)
+    return None
+
+
+class Hold:
+    """A device kept open from the last check to the end of a run. Use as a context manager, plain or async.
+
+    Opened exclusively for writing, so that mount, mkfs and another raidbench are kept out; for reading only, plainly
+    and read-only. `path` is what a program is to be given: it leads to this very device even if the name passes to
+    another one meanwhile.
+    """
+
+    def __init__(self, device: str, identity: Identity, *, write: bool) -> None:
+        """Nothing is opened before the context is entered."""
+        self.device = device
+        """The node that is opened."""
+        self._identity = identity
+        self._write = write
+        self._descriptor: int | None = None
+
+    @property
+    def path(self) -> str:
+        """`/proc/PID/fd/N` of the open device. Raises ValueError when it is not open."""
+        if self._descriptor is None:
+            raise ValueError(f"{self.device} is not held")
+        return f"/proc/{os.getpid()}/fd/{self._descriptor}"
+
+    def open(self) -> None:
+        """Open and make sure of the device. Raises RefusedError, DeviceGoneError."""
+        flags = os.O_RDWR | os.O_EXCL if self._write else os.O_RDONLY
+        try:
+            descriptor = os.open(self.device, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENXIO, errno.ENODEV):
+                raise DeviceGoneError(f"{self.device} is gone.", evidence=str(error)) from error
+            why = "something uses it" if error.errno == errno.EBUSY else str(error.strerror)
+            raise RefusedError(f"{self.device} could not be opened: {why}.", evidence=str(error)) from error
+        try:
+            self._verify(descriptor)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        self._descriptor = descriptor
+
+    def _verify(self, descriptor: int) -> None:
+        found = {"device number": (self._identity.devno, _devno(descriptor))}
+        if self._identity.diskseq is not None:
+            found["disk sequence number"] = (self._identity.diskseq, disk_sequence(descriptor))
+        if self._identity.size_bytes is not None:
+            found["size"] = (str(self._identity.size_bytes), str(os.lseek(descriptor, 0, os.SEEK_END)))
+        for name, (wanted, now) in found.items():
+            if wanted != now:
+                raise DeviceGoneError(
+                    f"{self.device} is another device now: its {name} was {wanted}, is {now}.",
+                    hint="Look at the devices again and plan anew.",
+                )
+
+    def close(self) -> None:
+        """Let go."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __enter__(self) -> Hold:
+        self.open()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Hold:
+        self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _devno(descriptor: int) -> str | None:
+    """MAJ:MIN of an open block device; None for anything else."""
+    info = os.fstat(descriptor)
+    if not stat.S_ISBLK(info.st_mode):
+        return None
+    return f"{os.major(info.st_rdev)}:{os.minor(info.st_rdev)}"
+
+
+def disk_sequence(descriptor: int) -> str | None:
+    """The sequence number of the open disk, or of an open partition's disk; None where the kernel has none."""
+    answer = bytearray(8)
+    try:
+        fcntl.ioctl(descriptor, _BLKGETDISKSEQ, answer)
+    except OSError:
+        return None
+    number: int = struct.unpack("=Q", answer)[0]
+    return str(number)

@@ -1,0 +1,127 @@
+"""All that must be known of one device before it may be written to, gathered afresh."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from backends.host import Host
+from backends.model import Drive, Identity, Signature, Use
+from backends.text import clean
+from backends.topology.look import look
+from backends.topology.naming import identity_in, interface
+from backends.topology.openers import openers
+from backends.topology.picture import Topology
+from backends.topology.probe import probe_signatures
+from backends.topology.tree import Node
+
+Claim = Callable[[str, str], str | None]
+"""Tries to open a device (path, MAJ:MIN) for itself alone: None when that worked, else the reason in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceFacts:
+    """What is known of a device; `judge` (app.engine.guard) decides by nothing else."""
+
+    device: str
+    """Its node, by the kernel's name, whatever link was given."""
+    is_block: bool
+    """A block device; all else is unset when it is none."""
+    identity: Identity | None = None
+    """What it is; for a partition its disk's, with its own name, numbers and size."""
+    interface: str | None = None
+    """`sata`, `loop`, ...; of its disk."""
+    size_bytes: int | None = None
+    """Size."""
+    read_only: bool = False
+    """The kernel refuses writes."""
+    is_partition: bool = False
+    """A partition."""
+    uses: tuple[Use, ...] = ()
+    """What uses it, its disk or any partition of its disk."""
+    signatures: tuple[Signature, ...] = ()
+    """What lies on it; on its disk and all partitions when it is a disk."""
+    unknown: tuple[str, ...] = ()
+    """Checks that could not be made, each a sentence without its full stop."""
+
+
+async def inspect(
+    host: Host, device: str, *, claim: Claim | None, probe: bool = True, ignore: Collection[int] = ()
+) -> DeviceFacts:
+    """Everything about the device at `device`, which may be a link such as /dev/disk/by-id/...
+
+    `claim` is None where nothing can be opened for oneself (another machine, a recording), which counts as unknown.
+    `probe`: whether to look for what lies on it. `ignore`: our own process ids, whose open files do not count.
+    """
+    stat = await host.stat(device)
+    if stat is None or stat.kind != "block" or stat.devno is None:
+        return DeviceFacts(device=clean(device, 512), is_block=False)
+    picture = await look(host, everywhere=True)
+    node = picture.tree.by_devno(stat.devno)
+    if node is None:
+        gone = f"the kernel lists no device with the number {stat.devno}"
+        return DeviceFacts(device=clean(device, 512), is_block=True, unknown=(gone,))
+    family = picture.tree.family(node.name)
+    unknown = list(picture.blind)
+    unknown += [words for member in family if (words := await _mismatch(host, member))]
+    uses = [*picture.uses(node.name), *await openers(host, family, ignore=ignore)]
+    if claim is None:
+        unknown.append("whether it can be opened exclusively was not tested")
+    elif not unknown:
+        uses += _claims(claim, family)
+    disk = picture.tree.nodes.get(picture.tree.disk_of(node.name), node)
+    return DeviceFacts(
+        device=node.device,
+        is_block=True,
+        identity=identity_in(picture.tree, node),
+        interface=interface(disk),
+        size_bytes=node.size_bytes,
+        read_only=node.read_only or disk.read_only,
+        is_partition=node.parent is not None,
+        uses=tuple(uses),
+        signatures=await _signatures(host, picture, node) if probe else (),
+        unknown=tuple(unknown),
+    )
+
+
+async def _mismatch(host: Host, node: Node) -> str | None:
+    """Why the node under /dev cannot be trusted to be this device."""
+    stat = await host.stat(node.device)
+    if stat is None or stat.kind != "block":
+        return f"{node.device} is no block device although the kernel has one of this name"
+    if stat.devno != node.devno:
+        return f"{node.device} has the number {stat.devno}, the kernel says {node.devno}"
+    return None
+
+
+def _claims(claim: Claim, family: Collection[Node]) -> list[Use]:
+    """Tries every partition, then the disk; a disk alone would do, but a partition's name tells more."""
+    found: list[Use] = []
+    for node in sorted(family, key=lambda node: node.parent is None):
+        reason = claim(node.device, node.devno or "")
+        if reason is not None:
+            part = node.name if node.parent is not None else None
+            found.append(Use(kind="exclusive", detail=reason, part=part))
+    return found
+
+
+async def _signatures(host: Host, picture: Topology, node: Node) -> tuple[Signature, ...]:
+    """A disk and all its partitions, or one partition."""
+    nodes = (node,) if node.parent is not None else picture.tree.family(node.name)
+    found = await asyncio.gather(*(probe_signatures(host, member) for member in nodes if member.size_bytes))
+    return tuple(signature for signatures in found for signature in signatures)
+
+
+def facts_of(drive: Drive) -> DeviceFacts:
+    """What the inventory alone tells: for a simulated drive, and to dim what would be refused anyway."""
+    return DeviceFacts(
+        device=drive.device or str(drive.target),
+        is_block=drive.device is not None,
+        identity=drive.identity,
+        interface=drive.interface,
+        size_bytes=drive.size_bytes,
+        read_only=drive.read_only,
+        uses=drive.uses,
+        signatures=drive.signatures,
+    )

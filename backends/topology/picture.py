@@ -1,0 +1,148 @@
+"""Who uses which block device: pure functions over what was gathered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from backends.model import Signature, Use
+from backends.text import clean
+from backends.topology.mounts import Mount
+from backends.topology.tree import Node, Tree
+
+SYSTEM_POINTS = ("/", "/boot", "/boot/efi", "/efi", "/usr")
+"""Mount points whose disk is the system's: never written to."""
+
+MEMBER_KINDS = {
+    "LVM2_member": "lvm",
+    "LVM1_member": "lvm",
+    "linux_raid_member": "md",
+    "isw_raid_member": "md",
+    "ddf_raid_member": "md",
+    "zfs_member": "zfs",
+    "mpath_member": "multipath",
+    "ceph_bluestore": "ceph",
+    "drbd": "drbd",
+    "VMFS_volume_member": "vmfs",
+}
+"""libblkid's TYPE of what is a part of something bigger, and the word for that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """Which block device is what, and who uses it, as far as can be seen without opening anything."""
+
+    tree: Tree
+    """Block devices."""
+    mounted: Mapping[str, tuple[Mount, ...]] = field(default_factory=dict)
+    """Mounts by the kernel name of the device they lie on, of every mount namespace looked at."""
+    system: frozenset[str] = frozenset()
+    """Kernel names of the disks under the running system: /, /boot, /usr and the EFI partition."""
+    swaps: tuple[str, ...] = ()
+    """Device numbers of block devices that are swap, and paths of swap files."""
+    btrfs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Kernel names of the devices of each mounted btrfs, by its UUID."""
+    pools: tuple[str, ...] = ()
+    """Imported ZFS pools."""
+    loops: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By kernel name, which loop and zram devices lie on it, each a sentence."""
+    exported: Mapping[str, str] = field(default_factory=dict)
+    """Device numbers that a kernel target exports to the network, with its name."""
+    signatures: Mapping[str, tuple[Signature, ...]] = field(default_factory=dict)
+    """What udev or lsblk says lies on each device."""
+    blind: tuple[str, ...] = ()
+    """What could not be looked at, each a sentence; not empty means that use may be hidden."""
+
+    def uses(self, name: str) -> tuple[Use, ...]:
+        """All that uses the disk `name`, or the disk of the partition `name`, and any of its partitions."""
+        found: list[Use] = []
+        for node in self.tree.family(name):
+            part = node.name if node.parent is not None else None
+            found += [use for use in self._direct(node, part) if use not in found]
+        return tuple(found)
+
+    def signatures_of(self, name: str) -> tuple[Signature, ...]:
+        """What lies on the disk of `name` and on its partitions, as far as udev or lsblk knows."""
+        family = self.tree.family(name)
+        return tuple(found for node in family for found in self.signatures.get(node.name, ()))
+
+    def _direct(self, node: Node, part: str | None) -> list[Use]:
+        found: list[Use] = []
+        if node.name in self.system:
+            found.append(Use(kind="root", detail="the running system lies on it"))
+        for mount in self.mounted.get(node.name, ()):
+            found.append(Use(kind="mount", detail=f"mounted on {mount.where()}", part=part))
+        if node.devno is not None and node.devno in self.swaps:
+            found.append(Use(kind="swap", detail="active swap", part=part))
+        for holder in node.holders:
+            above = self.tree.nodes.get(holder)
+            shown = above.shown if above is not None else f"/dev/{clean(holder)}"
+            found.append(Use(kind="holder", detail=f"{shown} is built on it", part=part))
+        for uuid, members in self.btrfs.items():
+            if node.name in members:
+                found.append(Use(kind="btrfs", detail=f"part of the mounted btrfs {clean(uuid)}", part=part))
+        found += [Use(kind="loop", detail=words, part=part) for words in self.loops.get(node.name, ())]
+        if node.devno is not None and node.devno in self.exported:
+            found.append(Use(kind="export", detail=f"exported by {self.exported[node.devno]}", part=part))
+        for signature in self.signatures.get(node.name, ()):
+            if signature.kind == "zfs_member" and self.pools:
+                detail = f"ZFS member while pools are imported ({', '.join(self.pools)})"
+                found.append(Use(kind="zfs", detail=detail, part=part))
+        return found
+
+
+def mount_nodes(tree: Tree, mount: Mount) -> tuple[Node, ...]:
+    """The block devices a mount lies on; none for pools, network and memory filesystems.
+
+    btrfs and other multi-device filesystems have an anonymous device number; their source names a device.
+    """
+    node = tree.by_devno(mount.devno)
+    if node is not None:
+        return (node,)
+    sources = {source for source in mount.source.split(":") if source.startswith("/dev/")}
+    if not sources:
+        return ()
+    return tuple(node for node in tree.nodes.values() if sources & set(_names(node)))
+
+
+def _names(node: Node) -> tuple[str, ...]:
+    """Paths under which a device may be named as a mount's source."""
+    given = node.attributes.get("dm/name")
+    return (node.device, f"/dev/mapper/{given}") if given else (node.device,)
+
+
+def mounted_by_node(
+    tree: Tree, mounts: Iterable[Mount], btrfs: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[Mount, ...]]:
+    """Every mount under the names of all devices it lies on, the further devices of a btrfs included."""
+    found: dict[str, tuple[Mount, ...]] = {}
+    for mount in mounts:
+        names = {node.name for node in mount_nodes(tree, mount)}
+        if mount.fstype == "btrfs":
+            for members in btrfs.values():
+                if names & set(members):
+                    names |= set(members) & set(tree.nodes)
+        for name in names:
+            if mount not in found.get(name, ()):
+                found[name] = (*found.get(name, ()), mount)
+    return found
+
+
+def system_disks(tree: Tree, mounted: Mapping[str, tuple[Mount, ...]]) -> frozenset[str]:
+    """The devices and disks under /, /boot, /usr and the EFI partition, through all layers."""
+    found: set[str] = set()
+    for name, mounts in mounted.items():
+        if any(mount.point in SYSTEM_POINTS for mount in mounts):
+            found.add(tree.disk_of(name))
+            found |= {tree.disk_of(under.name) for under in tree.below(name)}
+    return frozenset(found)
+
+
+def file_mount(path: str, mounts: Iterable[Mount]) -> Mount | None:
+    """The mount a file lies on, by its path: the longest mount point that is a parent, the last mounted of it."""
+    best: Mount | None = None
+    for mount in mounts:
+        prefix = mount.point.rstrip("/") + "/"
+        if not mount.seen_in and path.startswith(prefix) and len(mount.point) >= len(best.point if best else ""):
+            best = mount
+    return best

@@ -1,0 +1,237 @@
+"""The block backend: inventory, reading, planning and applying through sysfs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
+from backends.host import Host
+from backends.model import Change, Choice, Identity, Inventory, Persistence, Problem, Reading, Risk, Target, Write
+from backends.protocol import PersistRule
+from backends.settings import Setting, check_value
+from backends.text import clean
+from backends.topology import Node, look, read_tree
+from backends.topology.naming import identity
+from backends.topology.tree import read_node
+from backends.vendors.block.drives import drive, is_drive
+from backends.vendors.block.knobs import BY_KEY, SETTINGS
+from backends.vendors.block.persist import RELOAD, RULES, explain, match_keys, merge_rules, require_unique
+from backends.vendors.block.values import reading, settled, written
+
+NAME = "block"
+"""The prefix of this backend's targets."""
+
+_BESIDE = ("max_hw_sectors_kb", "logical_block_size", "rotational")
+"""Queue attributes that tell what is legal, read along with the settings."""
+
+_FOLLOWERS = ("nr_requests", "wbt_lat_usec")
+"""What the kernel resets when the scheduler changes; put back after it, in this order."""
+
+
+class BlockBackend:
+    """Every disk of one host."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._page_kb: int | None = None
+
+    async def inventory(self) -> Inventory:
+        """Every disk, in the order of their names."""
+        picture = await look(self._host)
+        nodes = sorted(filter(is_drive, picture.tree.nodes.values()), key=lambda node: (len(node.name), node.name))
+        problems = [Problem(where=NAME, message=f"{words.capitalize()}.") for words in picture.blind]
+        if not picture.tree.nodes:
+            problems.append(Problem(where=NAME, message="/sys/block lists no device.", hint="Is /sys mounted?"))
+        return Inventory(drives=tuple(drive(node, picture) for node in nodes), problems=tuple(problems))
+
+    def settings(self, target: Target) -> tuple[Setting, ...]:
+        """The same for every disk; what one lacks is blocked when read."""
+        return SETTINGS if target.backend == NAME else ()
+
+    async def read(self, target: Target) -> Mapping[str, Reading]:
+        """Every setting now."""
+        name = await self._name(target)
+        attributes = await self._attributes(name)
+        folder = _queue(name)
+        reasons = await asyncio.gather(*(self._host.writable(f"{folder}/{setting.key}") for setting in SETTINGS))
+        page_kb = await self._page()
+        return {
+            setting.key: reading(setting.key, attributes, why_not, page_kb)
+            for setting, why_not in zip(SETTINGS, reasons, strict=True)
+        }
+
+    async def plan(self, target: Target, key: str, value: str) -> Change:
+        """What setting `key` to `value` would write, and what brings the present state back."""
+        setting = BY_KEY.get(key)
+        if setting is None:
+            raise NotFoundError(f"{target} has no setting {clean(key)}.", hint=f"It has: {', '.join(BY_KEY)}.")
+        node = await self._node(target)
+        now = (await self.read(target))[key]
+        if now.availability.why_not is not None:
+            raise BlockedError(f"{setting.label} of {node.device} cannot be changed: {now.availability.why_not}.")
+        wanted = check_value(setting, now, value)
+        attributes = await self._attributes(node.name)
+        path = f"{_queue(node.name)}/{key}"
+        risk = _risk(setting, now.choices, wanted)
+        undo = [Write(path=path, text=_undo_text(key, attributes))] if _undoable(key, attributes) else []
+        extra: dict[str, str] = {}
+        if key == "scheduler":
+            undo += await self._after_scheduler(node.name, attributes)
+            extra["side_effects"] = ",".join(_FOLLOWERS)
+        return Change(
+            target=target,
+            key=key,
+            label=setting.label,
+            before=now.now,
+            after=settled(key, wanted, attributes),
+            writes=(Write(path=path, text=written(key, wanted)),),
+            undo=tuple(undo),
+            risk=risk,
+            risk_text=setting.risk_text if risk is not Risk.NONE else "",
+            effect=setting.effect,
+            persistence=Persistence.LOST_AT_REBOOT,
+            identity=identity(node),
+            lock=f"block-{node.name.replace('!', '-')}",
+            extra=extra,
+        )
+
+    async def apply(self, change: Change) -> None:
+        """Write, after making sure that this is still the device that was planned for."""
+        await self._write(change, change.writes)
+
+    async def undo(self, change: Change) -> None:
+        """Write the old values back, under the same condition."""
+        if not change.undo:
+            raise ToolFailedError(f"{change.label} of {change.target} cannot be put back: it was not readable before.")
+        await self._write(change, change.undo)
+
+    async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
+        """The udev rules file with this disk's lines replaced; no other line is touched."""
+        node = await self._node(target)
+        unknown = [key for key in values if key not in BY_KEY]
+        if unknown:
+            raise NotFoundError(f"{target} has no setting {clean(unknown[0])}.", hint=f"It has: {', '.join(BY_KEY)}.")
+        now = await self.read(target) if values else {}
+        legal = {key: written(key, check_value(BY_KEY[key], now[key], value)) for key, value in values.items()}
+        match = match_keys(node)
+        require_unique(node, match, (await read_tree(self._host)).nodes.values())
+        text = merge_rules(await self._host.read(RULES) or "", match, legal)
+        return PersistRule(path=RULES, text=text, explanation=explain(node, match, legal), reload=RELOAD)
+
+    async def _write(self, change: Change, writes: tuple[Write, ...]) -> None:
+        await self._same(change)
+        for write in writes:
+            assert write.path is not None
+            assert write.text is not None
+            try:
+                await self._host.write(write.path, write.text)
+            except ToolFailedError as error:
+                await self._same(change)
+                raise ToolFailedError(
+                    f"{change.label} of {change.target} could not be set to {write.text!r}: {error.message}",
+                    hint=error.hint or "The value before still stands; read the setting again.",
+                    evidence=error.evidence,
+                ) from error
+
+    async def _same(self, change: Change) -> None:
+        """Raises DeviceGoneError unless the planned device still has its name."""
+        wanted = change.identity
+        if wanted is None:
+            raise RefusedError(f"The change of {change.target} says not for which device it was planned.")
+        present = identity(await self._node(change.target))
+        if not wanted.same_device(present):
+            raise DeviceGoneError(
+                f"{change.target} is another device now: {_differences(wanted, present)}.",
+                hint="Look at the devices again and plan anew.",
+            )
+
+    async def _after_scheduler(self, name: str, attributes: Mapping[str, str]) -> list[Write]:
+        """What has to be put back after the old scheduler: what the kernel resets, then its tunables."""
+        folder = _queue(name)
+        writes = [Write(path=f"{folder}/{key}", text=attributes[key]) for key in _FOLLOWERS if key in attributes]
+        tunables = await self._host.read_many(await self._host.list(f"{folder}/iosched/*"))
+        return [*writes, *(Write(path=path, text=text) for path, text in sorted(tunables.items()) if text)]
+
+    async def _attributes(self, name: str) -> Mapping[str, str]:
+        folder = _queue(name)
+        names = (*BY_KEY, *_BESIDE)
+        tags = f"/sys/block/{name}/mq/0/nr_tags"
+        found = await self._host.read_many([*(f"{folder}/{key}" for key in names), tags])
+        own = {path.rsplit("/", 1)[1]: text for path, text in found.items()}
+        if not own:
+            raise DeviceGoneError(f"/dev/{clean(name)} is gone.", hint="Look at the devices again.")
+        return own
+
+    async def _name(self, target: Target) -> str:
+        """The kernel name of a target of ours, which becomes part of a path: nothing else may."""
+        name = target.address
+        if target.backend != NAME or not name or "/" in name or name.startswith("."):
+            raise NotFoundError(f"{clean(str(target))} is no disk.", hint="`raidbench devices` lists what is there.")
+        return name
+
+    async def _node(self, target: Target) -> Node:
+        node = await read_node(self._host, await self._name(target))
+        if node is None:
+            raise DeviceGoneError(f"{clean(str(target))} is not there.", hint="Look at the devices again.")
+        return node
+
+    async def _page(self) -> int:
+        """The page size in KiB: read-ahead is counted in pages."""
+        if self._page_kb is None:
+            maps = await self._host.read("/proc/self/smaps") or ""
+            word = maps.partition("KernelPageSize:")[2].split(maxsplit=1)[:1]
+            self._page_kb = int(word[0]) if word and word[0].isdigit() and int(word[0]) > 0 else 4
+        return self._page_kb
+
+
+def _queue(name: str) -> str:
+    return f"/sys/block/{name}/queue"
+
+
+def _undoable(key: str, attributes: Mapping[str, str]) -> bool:
+    """Whether what is there now can be written back; an unreadable throttling goes back to the default."""
+    return key in attributes or key == "wbt_lat_usec"
+
+
+def _undo_text(key: str, attributes: Mapping[str, str]) -> str:
+    """The kernel's own words for what is there now."""
+    if key == "scheduler":
+        return reading(key, attributes, None, 4).now or "none"
+    return attributes.get(key, "-1")
+
+
+def _risk(setting: Setting, choices: tuple[Choice, ...], value: str) -> Risk:
+    """The risk of this value: its choice's own where there are choices."""
+    return next((choice.risk for choice in choices if choice.value == value), setting.risk)
+
+
+def _differences(wanted: Identity, present: Identity) -> str:
+    """Which facts differ, in words."""
+    facts = {
+        "serial": (wanted.serial, present.serial),
+        "WWN": (wanted.wwn, present.wwn),
+        "model": (wanted.model, present.model),
+        "size": (wanted.size_bytes, present.size_bytes),
+        "device number": (wanted.devno, present.devno),
+        "disk sequence number": (wanted.diskseq, present.diskseq),
+        "backing file": (wanted.backing, present.backing),
+    }
+    return ", ".join(f"{name} was {old}, is {new}" for name, (old, new) in facts.items() if old != new)
+
+
+class BlockVendor:
+    """Disks as the kernel has them."""
+
+    @property
+    def name(self) -> str:
+        """`block`."""
+        return NAME
+
+    def backend(self, host: Host) -> BlockBackend:
+        """The backend on `host`."""
+        return BlockBackend(host)
+
+
+VENDOR = BlockVendor()
+"""Found by the registry."""

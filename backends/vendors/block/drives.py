@@ -1,0 +1,93 @@
+"""From sysfs attributes to a `Drive`. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from backends.model import Drive, Fact, Media, Scope, State, Target
+from backends.text import clean
+from backends.topology import Node, Topology
+from backends.topology.naming import identity, interface, model, serial, wwn
+from backends.topology.tree import number
+from backends.vendors.block.schedulers import parse_scheduler
+
+NO_DRIVES = ("dm-", "md", "bcache", "sr", "fd", "ram", "zd", "drbd", "mtdblock")
+"""Kernel names of what is built on drives, or is none."""
+
+_STATES = {"running": State.ONLINE, "live": State.ONLINE, "offline": State.OFFLINE, "dead": State.OFFLINE}
+"""SCSI and NVMe device states (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c)."""
+
+_VIRTUAL_MAKERS = ("QEMU", "VMware", "VBOX", "Msft", "Xen")
+"""SCSI vendors and model beginnings of virtual machines' disks."""
+
+
+def is_drive(node: Node) -> bool:
+    """Whether this is a disk to show: no partition, no array, no hidden path, no empty loop or zram."""
+    if node.parent is not None or node.attributes.get("hidden") == "1":
+        return False
+    if re.match(rf"(?:{'|'.join(NO_DRIVES)})\d*", node.name) and not node.name.startswith("mmc"):
+        return False
+    if node.name.startswith("loop"):
+        return "loop/backing_file" in node.attributes
+    if node.name.startswith(("zram", "nbd", "rbd")):
+        return bool(node.size_bytes)
+    return True
+
+
+def media(node: Node, kind: str | None) -> Media:
+    """What stores the bits; of a virtual disk nobody knows."""
+    product = model(node) or ""
+    if kind == "zram":
+        return Media.RAM
+    if kind in ("loop", "virtio", "xen", "hyper-v") or product.startswith(_VIRTUAL_MAKERS):
+        return Media.VIRTUAL
+    if kind == "nvme":
+        return Media.NVME
+    return {"0": Media.SSD, "1": Media.HDD}.get(node.attributes.get("queue/rotational", ""), Media.UNKNOWN)
+
+
+def drive(node: Node, picture: Topology) -> Drive:
+    """The drive as the inventory shows it."""
+    own = node.attributes
+    kind = interface(node)
+    current, _ = parse_scheduler(own.get("queue/scheduler", ""))
+    state = _STATES.get(own.get("device/state", ""), State.UNKNOWN)
+    if state is State.UNKNOWN and "device/state" not in own:
+        state = State.ONLINE
+    backing = own.get("loop/backing_file")
+    return Drive(
+        target=Target(backend="block", address=node.name, scope=Scope.DRIVE),
+        model=model(node),
+        serial=serial(node),
+        firmware=clean(own.get("device/firmware_rev", "") or own.get("device/rev", "")) or None,
+        wwn=wwn(node),
+        media=media(node, kind),
+        interface=kind,
+        size_bytes=node.size_bytes,
+        logical_block=number(own.get("queue/logical_block_size")),
+        physical_block=number(own.get("queue/physical_block_size")),
+        state=state,
+        device=node.device,
+        read_only=node.read_only,
+        scheduler=current,
+        identity=identity(node),
+        uses=picture.uses(node.name),
+        signatures=picture.signatures_of(node.name),
+        partitions=node.partitions,
+        backing=clean(backing, 512) if backing else None,
+        facts=tuple(_facts(node, own)),
+    )
+
+
+def _facts(node: Node, own: Mapping[str, str]) -> list[Fact]:
+    found: list[Fact] = []
+    if rotational := {"0": "no", "1": "yes"}.get(own.get("queue/rotational", "")):
+        found.append(Fact(label="Rotational", value=rotational))
+    if (zoned := own.get("queue/zoned", "none")) != "none":
+        found.append(Fact(label="Zoned", value=clean(zoned)))
+    if own.get("removable") == "1":
+        found.append(Fact(label="Removable", value="yes"))
+    if path := node.udev.get("ID_PATH"):
+        found.append(Fact(label="Path", value=clean(path)))
+    return found

@@ -1,0 +1,132 @@
+"""The settings of a request queue, each declared once."""
+
+from __future__ import annotations
+
+from backends.model import Choice, Risk
+from backends.settings import Setting
+
+SCHEDULER = Setting(
+    key="scheduler",
+    label="I/O scheduler",
+    help="Which requests the kernel sends first. Matters most on hard disks and on slow or shared flash. Changing it "
+    "waits for the queue to drain, and the kernel sets nr_requests and the scheduler's own tunables to defaults "
+    "(block/elevator.c, elevator_switch).",
+)
+READ_AHEAD = Setting(
+    key="read_ahead_kb",
+    label="Read-ahead",
+    unit="KiB",
+    help="How much the page cache reads ahead of a sequential reader. Raises buffered sequential reads on arrays and "
+    "hard disks; no effect on direct=1. Rounded down to whole pages; `blockdev --setra` sets the same value in "
+    "sectors (block/blk-sysfs.c, queue_ra_store).",
+)
+NR_REQUESTS = Setting(
+    key="nr_requests",
+    label="Queue size",
+    unit="requests",
+    help="Requests that may wait or be under way per hardware queue. More lets a scheduler merge and sort more, and "
+    "lets latency grow. With `none` it cannot exceed the device's own tags, with a scheduler 2048; the kernel raises "
+    "less than 4 to 4 (block/blk-mq.c, blk_mq_update_nr_requests).",
+)
+RQ_AFFINITY = Setting(
+    key="rq_affinity",
+    label="Completion CPU",
+    help="On which CPU a finished request is completed. 2 spreads interrupt work and helps when one core is "
+    "saturated; 1 is cheaper for caches (block/blk-sysfs.c, queue_rq_affinity_store).",
+)
+NOMERGES = Setting(
+    key="nomerges",
+    label="Merging",
+    help="Whether neighbouring requests are looked for and merged. Searching costs CPU time, which shows at millions "
+    "of random IOPS; sequential load needs merging (block/blk-sysfs.c, queue_nomerges_store).",
+)
+WBT = Setting(
+    key="wbt_lat_usec",
+    label="Writeback throttling",
+    unit="us",
+    help="Target latency in microseconds that buffered writeback is throttled to. 0 turns throttling off, -1 goes back "
+    "to the kernel's default: 75000 on rotational devices, 2000 on others. Matters when reads share the device with "
+    "heavy buffered writes; no effect on direct=1. bfq turns the default off (block/blk-wbt.c).",
+)
+MAX_SECTORS = Setting(
+    key="max_sectors_kb",
+    label="Largest request",
+    unit="KiB",
+    help="Largest request the kernel sends. Large ones suit sequential load on arrays, small ones keep latency "
+    "of other requests low. From one page to what the device takes (max_hw_sectors_kb); the kernel may cut to a "
+    "multiple of the sector (block/blk-settings.c).",
+)
+WRITE_CACHE = Setting(
+    key="write_cache",
+    label="Write cache, kernel's view",
+    help="Whether the kernel believes that the drive has a volatile write cache. It never changes the drive: for that "
+    "use the drive's or the controller's own setting. write-back sends flushes, write-through sends none "
+    "(Documentation/ABI/stable/sysfs-block, write_cache).",
+    risk=Risk.POWER_LOSS,
+    risk_text="With write-through the kernel sends no more flushes: if the drive does cache writes, a power cut loses "
+    "data that was reported safe.",
+)
+ADD_RANDOM = Setting(
+    key="add_random",
+    label="Feed entropy",
+    help="Whether completion times feed the random number generator: a little CPU time per request, no use on a "
+    "machine with a hardware generator (block/blk-sysfs.c).",
+)
+IOSTATS = Setting(
+    key="iostats",
+    label="Count I/O",
+    help="Whether the kernel counts this device's I/O for /proc/diskstats and iostat. Off saves a little CPU time per "
+    "request and blinds every monitor, this one included (block/blk-sysfs.c).",
+)
+
+SETTINGS = (
+    SCHEDULER,
+    READ_AHEAD,
+    NR_REQUESTS,
+    RQ_AFFINITY,
+    NOMERGES,
+    WBT,
+    MAX_SECTORS,
+    WRITE_CACHE,
+    ADD_RANDOM,
+    IOSTATS,
+)
+"""All settings of a disk, in the order they are shown."""
+
+BY_KEY = {setting.key: setting for setting in SETTINGS}
+"""The same by key."""
+
+FIXED_CHOICES = {
+    "rq_affinity": (
+        Choice(value="0", label="any CPU", help="Completed on the CPU that took the interrupt."),
+        Choice(value="1", label="same group", help="Completed in the cache group of the CPU that submitted it."),
+        Choice(value="2", label="same CPU", help="Completed on the very CPU that submitted it."),
+    ),
+    "nomerges": (
+        Choice(value="0", label="all merges", help="Every kind of merge is tried."),
+        Choice(value="1", label="simple merges", help="Only the last request is looked at: one-hit merges."),
+        Choice(value="2", label="no merges", help="No merge is tried: least CPU time per request."),
+    ),
+    "add_random": (
+        Choice(value="0", label="off", help="Completions feed nothing."),
+        Choice(value="1", label="on", help="Completions feed the random number generator."),
+    ),
+    "iostats": (
+        Choice(value="0", label="off", help="Nothing is counted; live figures of this disk stop."),
+        Choice(value="1", label="on", help="I/O is counted."),
+    ),
+    "write_cache": (
+        Choice(
+            value="write-back",
+            label="write-back",
+            help="The kernel takes the drive for caching and sends flushes. Ignored where the drive reports no cache.",
+        ),
+        Choice(
+            value="write-through",
+            label="write-through",
+            help="The kernel takes the drive for not caching and sends no flushes.",
+            risk=Risk.POWER_LOSS,
+        ),
+    ),
+}
+"""Choices that are the same on every device."""

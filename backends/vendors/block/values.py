@@ -1,0 +1,120 @@
+"""From the text of a queue attribute to a `Reading`, and from a wanted value to the text to write. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from backends.model import Availability, Choice, Reading, Span
+from backends.text import clean
+from backends.vendors.block.knobs import FIXED_CHOICES
+from backends.vendors.block.schedulers import SENTENCES, parse_scheduler
+
+READ_AHEAD_MAX = 1024 * 1024
+"""KiB offered at most: the kernel itself has no limit below 4 TiB."""
+
+WBT_MAX = 10_000_000
+"""Microseconds offered at most."""
+
+SCHEDULED_MAX = 2048
+"""Requests per queue with a scheduler (block/blk-mq-sched.h, MAX_SCHED_RQ = 16 * 128)."""
+
+REQUESTS_MIN = 4
+"""The kernel raises less to this (include/linux/blkdev.h, BLKDEV_MIN_RQ)."""
+
+_CACHE_WORDS = {"write back": "write-back", "write through": "write-through"}
+
+_NUMBER = re.compile(r"-?\d{1,19}")
+
+
+def reading(key: str, attributes: Mapping[str, str], why_not: str | None, page_kb: int) -> Reading:
+    """One setting as the kernel tells it.
+
+    `attributes` has the files of `queue/` by name and `nr_tags`; `why_not` is the host's reason against writing.
+    """
+    raw = attributes.get(key)
+    if key == "scheduler":
+        return _scheduler(raw, why_not)
+    if key in FIXED_CHOICES:
+        return _choice(key, raw, why_not)
+    now = _number(raw)
+    span = _span(key, attributes, page_kb, now)
+    if span is None and why_not is None:
+        why_not = "the kernel does not say which values this device takes"
+    return Reading(
+        now=now if now is not None or raw is None else "unknown",
+        raw=_raw(raw),
+        span=span,
+        availability=Availability(why_not=why_not),
+    )
+
+
+def _scheduler(raw: str | None, why_not: str | None) -> Reading:
+    current, names = parse_scheduler(raw or "")
+    if why_not is None and len(names) < 2:
+        why_not = "the kernel has no other scheduler for this device"
+    return Reading(
+        now=current or (None if raw is None else "unknown"),
+        raw=_raw(raw),
+        choices=tuple(Choice(value=name, label=name, help=SENTENCES.get(name, "")) for name in names),
+        availability=Availability(why_not=why_not),
+    )
+
+
+def _choice(key: str, raw: str | None, why_not: str | None) -> Reading:
+    word = _CACHE_WORDS.get(raw or "", raw) if key == "write_cache" else raw
+    choices = FIXED_CHOICES[key]
+    known = word is None or any(choice.value == word for choice in choices)
+    if why_not is None and raw is None:
+        why_not = "the kernel does not answer when asked for it"
+    return Reading(
+        now=word if known else "unknown", raw=_raw(raw), choices=choices, availability=Availability(why_not=why_not)
+    )
+
+
+def _span(key: str, attributes: Mapping[str, str], page_kb: int, now: str | None) -> Span | None:
+    present = int(now) if now is not None else 0
+    match key:
+        case "read_ahead_kb":
+            return Span(minimum=0, maximum=max(READ_AHEAD_MAX, present), step=page_kb, unit="KiB")
+        case "wbt_lat_usec":
+            return Span(minimum=-1, maximum=max(WBT_MAX, present), unit="us")
+        case "nr_requests":
+            top = _requests_max(attributes)
+            return Span(minimum=REQUESTS_MIN, maximum=max(top, present), unit="requests") if top else None
+        case "max_sectors_kb":
+            top = int(_number(attributes.get("max_hw_sectors_kb")) or 0)
+            step = max(1, int(_number(attributes.get("logical_block_size")) or 512) // 1024)
+            low = min(page_kb, present) if present else page_kb
+            return Span(minimum=low, maximum=max(top, present), step=step, unit="KiB") if top >= low else None
+        case _:
+            return None
+
+
+def _requests_max(attributes: Mapping[str, str]) -> int:
+    """2048 with a scheduler; the device's tags without; what is set now where the kernel does not tell the tags."""
+    current, _ = parse_scheduler(attributes.get("scheduler", ""))
+    if current is not None and current != "none":
+        return SCHEDULED_MAX
+    return int(_number(attributes.get("nr_tags")) or _number(attributes.get("nr_requests")) or 0)
+
+
+def written(key: str, value: str) -> str:
+    """The text the kernel wants for a value of the common vocabulary."""
+    back = {common: kernel for kernel, common in _CACHE_WORDS.items()}
+    return back.get(value, value) if key == "write_cache" else value
+
+
+def settled(key: str, value: str, attributes: Mapping[str, str]) -> str:
+    """The value that will be read back: wbt's -1 stands for a default that depends on the medium."""
+    if key == "wbt_lat_usec" and value == "-1":
+        return "75000" if attributes.get("rotational") == "1" else "2000"
+    return value
+
+
+def _number(raw: str | None) -> str | None:
+    return str(int(raw)) if raw is not None and raw.isascii() and _NUMBER.fullmatch(raw) else None
+
+
+def _raw(raw: str | None) -> str | None:
+    return clean(raw) if raw is not None else None
