@@ -151,6 +151,8 @@ class RunStarted:
     """`3.33`."""
     simulated: bool = False
     """Whether the load is simulated."""
+    scratch: str | None = None
+    """The scratch file that is removed at the end; left behind only by a crash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

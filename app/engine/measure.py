@@ -1,0 +1,334 @@
+"""Measuring: from what somebody asked for to a run on disk, with the guard between."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from app.engine.events import AnyEvent, CommandRan, CpuSampled, PhaseChanged, RunEnded, RunStarted, SampleTaken
+from app.engine.figures import Phase, RunFigures, RunStatus
+from app.engine.fio import events as load_events
+from app.engine.fio.job import Job, fit
+from app.engine.fio.load import Load
+from app.engine.fio.preflight import Preflight
+from app.engine.fio.render import render
+from app.engine.fio.sizes import format_size
+from app.engine.fio.target import JobTarget, TargetKind
+from app.engine.guard import Gate, Judgement
+from app.engine.locks import hold_lock
+from app.engine.scratch import (
+    ScratchPlan,
+    create_scratch,
+    device_number,
+    file_identity,
+    plan_scratch,
+    remove_scratch,
+)
+from backends.errors import RaidbenchError, RefusedError, StorageError
+from backends.text import clean
+
+Emit = Callable[[AnyEvent], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What somebody wants measured."""
+
+    where: str
+    """A block device node, or a file or folder for a scratch file."""
+    name: str
+    """What to call it: an address, a device, the file's path."""
+    job: Job
+    """The workload."""
+    profile: str | None = None
+    """Its name, None for a custom job."""
+    keep: bool = False
+    """Whether a scratch file stays afterwards."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preparation:
+    """What will be done, for the dialog; nothing has been touched yet."""
+
+    request: Request
+    """What was asked for."""
+    job: Job
+    """The job as the device can serve it."""
+    fio: str
+    """Path of the program."""
+    fio_version: str
+    """`3.33`."""
+    scratch: ScratchPlan | None = None
+    """The file, None for a device."""
+    judgement: Judgement | None = None
+    """The guard's word on a device, None for a file."""
+    device: str | None = None
+    """Block device beneath, `/dev/sda`; None if unknown."""
+    command: tuple[str, ...] = ()
+    """fio's words, the job file standing for itself."""
+    jobfile: str = ""
+    """The job file's text."""
+    notes: tuple[str, ...] = ()
+    """What was changed or deserves to be known."""
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Why it will not be done at all."""
+        return () if self.judgement is None else self.judgement.refused
+
+    @property
+    def confirm_text(self) -> str | None:
+        """What has to be typed first, None if nothing has to."""
+        return None if self.judgement is None else self.judgement.confirm_text
+
+    @property
+    def found(self) -> tuple[str, ...]:
+        """What lies on the device and would be lost."""
+        return () if self.judgement is None else self.judgement.found
+
+    @property
+    def destructive(self) -> bool:
+        """Whether a device is overwritten."""
+        return self.scratch is None and self.job.writes
+
+
+@dataclass(slots=True)
+class Stop:
+    """How a run is asked to end."""
+
+    event: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set to stop in good order."""
+
+
+class Measurer:
+    """Prepares and runs jobs, one at a time."""
+
+    def __init__(
+        self, *, load: Load, preflight: Preflight, gate: Gate, locks: Path, folder: Path, emit: Emit
+    ) -> None:
+        self._load = load
+        self._preflight = preflight
+        self._gate = gate
+        self._locks = locks
+        self._folder = folder
+        self._emit = emit
+
+    async def prepare(self, request: Request) -> Preparation:
+        """Look at target, tool and room; changes nothing.
+
+        Raises ToolMissingError, ToolFailedError (engine not permitted, with the one to use instead),
+        InvalidValueError, RefusedError.
+        """
+        ready = await self._preflight.check(request.job.ioengine)
+        if await self._gate.is_device(request.where):
+            judgement = await self._gate.judge(request.where, writes=request.job.writes)
+            job, notes = fit(request.job, judgement.logical_block_size)
+            size = judgement.size
+            target = JobTarget(
+                path=judgement.device,
+                name=judgement.device,
+                kind=TargetKind.DEVICE,
+                size=size,
+                logical_block_size=judgement.logical_block_size,
+            )
+            if job.size is not None and job.size > size:
+                notes = (*notes, f"The job wants {format_size(job.size)}, the device has {format_size(size)}.")
+            scratch = None
+            device: str | None = judgement.device
+            notes = (*judgement.notes, *notes)
+        else:
+            scratch = plan_scratch(request.where, request.job.size, writes=request.job.writes)
+            device, block = await self._gate.beneath(device_number(scratch.path))
+            job, notes = fit(request.job, block)
+            target = JobTarget(
+                path=str(scratch.path),
+                name=str(scratch.path),
+                kind=TargetKind.FILE,
+                size=scratch.size,
+                logical_block_size=block,
+            )
+            judgement = None
+        rendering = render(job, target, fio=ready.path, jobfile="job.fio")
+        return Preparation(
+            request=request,
+            job=job,
+            fio=ready.path,
+            fio_version=ready.version,
+            scratch=scratch,
+            judgement=judgement,
+            device=device,
+            command=rendering.argv,
+            jobfile=rendering.text,
+            notes=(*ready.notes, *notes, *job.caveats),
+        )
+
+    async def measure(
+        self,
+        run_id: str,
+        ready: Preparation,
+        *,
+        confirm: str | None = None,
+        settings: Mapping[str, str] | None = None,
+        stop: Stop | None = None,
+    ) -> RunFigures:
+        """Run what was prepared; the session has it whole even if this is cancelled.
+
+        Raises RefusedError (guard, lock), StorageError, DeviceGoneError.
+        """
+        stop = stop or Stop()
+        if ready.judgement is not None:
+            ready.judgement.insist(confirm)
+        lock = (ready.device or str(ready.request.where)).removeprefix("/dev/")
+        with hold_lock(self._locks, lock, ready.job.describe()):
+            if ready.scratch is not None:
+                return await self._on_file(run_id, ready, ready.scratch, settings or {}, stop)
+            return await self._on_device(run_id, ready, settings or {}, stop)
+
+    async def _on_device(
+        self, run_id: str, ready: Preparation, settings: Mapping[str, str], stop: Stop
+    ) -> RunFigures:
+        assert ready.judgement is not None
+        async with self._gate.hold(ready.judgement) as path:
+            target = JobTarget(
+                path=path,
+                name=ready.judgement.device,
+                kind=TargetKind.DEVICE,
+                size=ready.judgement.size,
+                logical_block_size=ready.judgement.logical_block_size,
+            )
+            return await self._record(run_id, ready, target, settings, stop, layout=False)
+
+    async def _on_file(
+        self, run_id: str, ready: Preparation, plan: ScratchPlan, settings: Mapping[str, str], stop: Stop
+    ) -> RunFigures:
+        create_scratch(plan)
+        identity = file_identity(plan.path)
+        target = JobTarget(path=str(plan.path), name=str(plan.path), kind=TargetKind.FILE, size=plan.size)
+        try:
+            return await self._record(run_id, ready, target, settings, stop, layout=plan.fill)
+        finally:
+            if plan.own and not ready.request.keep:
+                remove_scratch(plan.path, identity=identity)
+
+    async def _record(
+        self,
+        run_id: str,
+        ready: Preparation,
+        target: JobTarget,
+        settings: Mapping[str, str],
+        stop: Stop,
+        *,
+        layout: bool,
+    ) -> RunFigures:
+        folder = Path("runs") / run_id
+        workdir = self._folder / folder
+        try:
+            workdir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise StorageError(
+                f"The run's folder cannot be made: {error.strerror}.", hint=f"Check {workdir}.", evidence=str(error)
+            ) from error
+        temporary = ready.scratch is not None and ready.scratch.own and not ready.request.keep
+        self._emit(
+            RunStarted(
+                at=time.time(),
+                id=run_id,
+                target=ready.request.name,
+                device=ready.device,
+                profile=ready.request.profile,
+                job={key: text for key, text in ready.job.texts().items() if text},
+                title=ready.job.describe(),
+                planned_seconds=float(ready.job.ramp + ready.job.runtime),
+                settings=dict(settings),
+                destructive=ready.destructive,
+                found=ready.found,
+                fio_version=ready.fio_version,
+                scratch=str(ready.scratch.path) if ready.scratch is not None and temporary else None,
+            )
+        )
+        figures = RunFigures(status=RunStatus.FAILED, reason="raidbench was interrupted.")
+        try:
+            figures = await self._run(run_id, ready, target, workdir, stop, layout=layout)
+            figures = replace(figures, warnings=(*ready.notes, *figures.warnings))
+        except RaidbenchError as error:
+            reason = " ".join(filter(None, (error.message, error.hint)))
+            figures = RunFigures(status=RunStatus.FAILED, reason=reason)
+        finally:
+            self._emit(RunEnded(at=time.time(), id=run_id, figures=figures, folder=str(folder)))
+        return figures
+
+    async def _run(
+        self, run_id: str, ready: Preparation, target: JobTarget, workdir: Path, stop: Stop, *, layout: bool
+    ) -> RunFigures:
+        if layout:
+            filling = workdir / "layout"
+            filling.mkdir(mode=0o700, exist_ok=True)
+            laid = await self._follow(run_id, self._load.layout(target, filling, stop.event), None)
+            if laid.status is not RunStatus.OK:
+                what = "stopped" if laid.status is RunStatus.STOPPED else "failed"
+                return RunFigures(
+                    status=laid.status, reason=f"Laying out the file {what}: {laid.reason or 'no reason given'}"
+                )
+        started = time.time()
+        clock = time.monotonic()
+        figures = await self._follow(
+            run_id, self._load.run(ready.job, target, workdir, stop.event), float(ready.job.runtime)
+        )
+        self._emit(
+            CommandRan(
+                at=started,
+                line=" ".join(ready.command),
+                mutates=ready.destructive,
+                seconds=time.monotonic() - clock,
+                returncode=None if figures.status is RunStatus.FAILED else 0,
+                output=figures.reason or "",
+                output_file=f"runs/{run_id}/fio.out",
+            )
+        )
+        return figures
+
+    async def _follow(
+        self, run_id: str, events: AsyncGenerator[load_events.LoadEvent, None], runtime: float | None
+    ) -> RunFigures:
+        """Turn what the load tells into session events until it is over."""
+        fio_shares: list[float] = []
+        host_shares: list[float] = []
+        phase = Phase.PREPARING
+        async with aclosing(events):
+            async for event in events:
+                match event:
+                    case load_events.PhaseChanged():
+                        phase = event.phase
+                        self._live_phase(run_id, event, runtime)
+                    case load_events.SampleTaken():
+                        self._emit(SampleTaken(at=time.time(), id=run_id, sample=event.sample))
+                    case load_events.CpuSampled():
+                        if phase is Phase.MEASURING:
+                            if event.fio_percent_of_core is not None:
+                                fio_shares.append(event.fio_percent_of_core)
+                            if event.host_percent is not None:
+                                host_shares.append(event.host_percent)
+                        self._emit(
+                            CpuSampled(
+                                at=time.time(),
+                                id=run_id,
+                                fio_percent_of_core=event.fio_percent_of_core,
+                                host_percent=event.host_percent,
+                            )
+                        )
+                    case load_events.NoiseHeard():
+                        pass  # in the raw output and in the verdict's reason
+                    case load_events.Finished():
+                        return event.figures
+        return RunFigures(status=RunStatus.FAILED, reason="The load ended without a word.")
+
+    def _live_phase(self, run_id: str, event: load_events.PhaseChanged, runtime: float | None) -> None:
+        seconds = runtime if event.phase is Phase.MEASURING else None
+        self._emit(
+            PhaseChanged(at=time.time(), id=run_id, phase=event.phase, seconds=seconds, message=clean(event.note, 200))
+        )

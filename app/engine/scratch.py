@@ -1,0 +1,200 @@
+"""Scratch files: where they may be, how big, and whose they are."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from backends.errors import InvalidValueError, RefusedError, StorageError
+from backends.text import clean
+
+DEFAULT_SIZE = 1 << 30
+"""Bytes of a scratch file when nobody says otherwise."""
+
+NAME = "raidbench-scratch.dat"
+_MARK = "user.raidbench.scratch"
+_GIB = 1 << 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScratchPlan:
+    """A file to be measured, before it is made."""
+
+    path: Path
+    """Absolute, links resolved."""
+    size: int
+    """Bytes to be used."""
+    exists: bool
+    """Whether a file is there already."""
+    own: bool
+    """Whether raidbench made it (or will); only such a file is written to or removed."""
+    fill: bool
+    """Whether it has to be written before it can be read."""
+    free_after: int | None
+    """Bytes left on the filesystem once it is laid out; None when nothing is added."""
+
+
+def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
+    """What measuring at `where` (a folder, a new file or an existing one) would do. Changes nothing.
+
+    Raises InvalidValueError, RefusedError with the reason.
+    """
+    path = _resolve(where)
+    if path.is_dir():
+        path = _free_name(path)
+    info = _look(path)
+    if info is None:
+        wanted = DEFAULT_SIZE if size is None else size
+        return ScratchPlan(
+            path=path, size=wanted, exists=False, own=True, fill=True, free_after=_room(path.parent, wanted)
+        )
+    if not stat.S_ISREG(info.st_mode):
+        raise InvalidValueError(
+            f"{clean(str(path))} is neither a file, a folder nor a block device.", hint="Name a file to be made."
+        )
+    own = _is_own(path)
+    if writes and not own:
+        raise RefusedError(
+            f"{clean(str(path))} exists and raidbench did not make it: a writing job would overwrite it.",
+            hint="Name a file that does not exist yet, or a folder.",
+        )
+    wanted = info.st_size if size is None else size
+    if own:
+        fill = info.st_blocks * 512 < wanted or info.st_size < wanted
+        more = max(0, wanted - info.st_blocks * 512)
+        return ScratchPlan(
+            path=path,
+            size=wanted,
+            exists=True,
+            own=True,
+            fill=fill,
+            free_after=_room(path.parent, more) if more else None,
+        )
+    if wanted > info.st_size or not wanted:
+        raise InvalidValueError(
+            f"{clean(str(path))} holds {info.st_size} bytes, the job wants {wanted or 'some'}.",
+            hint="Ask for a smaller --size, or name a file that does not exist yet.",
+        )
+    return ScratchPlan(path=path, size=wanted, exists=True, own=False, fill=False, free_after=None)
+
+
+def create_scratch(plan: ScratchPlan) -> None:
+    """Make the empty file (0600) and mark it as ours; an existing own file is left as it is.
+
+    Raises StorageError, RefusedError when somebody made it in the meantime.
+    """
+    if plan.exists:
+        return
+    try:
+        descriptor = os.open(plan.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except FileExistsError:
+        raise RefusedError(f"{clean(str(plan.path))} was made by somebody else just now.") from None
+    except OSError as error:
+        raise StorageError(
+            f"The scratch file {clean(str(plan.path))} cannot be made: {error.strerror}.", evidence=str(error)
+        ) from error
+    try:
+        with contextlib.suppress(OSError):  # tmpfs of old kernels has no user attributes
+            os.setxattr(descriptor, _MARK, b"1")
+    finally:
+        os.close(descriptor)
+
+
+def remove_scratch(path: Path, *, identity: tuple[int, int] | None = None) -> None:
+    """Remove a file of ours; one that is not (by mark or by device and inode) stays."""
+    info = _look(path)
+    if info is None or not stat.S_ISREG(info.st_mode):
+        return
+    if identity is not None:
+        if (info.st_dev, info.st_ino) != identity:
+            return
+    elif not _is_own(path):
+        return
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def file_identity(path: Path) -> tuple[int, int] | None:
+    """Device and inode of a file, None if it is gone."""
+    info = _look(path)
+    return None if info is None else (info.st_dev, info.st_ino)
+
+
+def device_number(path: Path) -> str:
+    """MAJ:MIN of the filesystem that `path`, or the nearest folder above it that exists, lies on."""
+    probe = path
+    while not probe.exists() and probe != probe.parent:
+        probe = probe.parent
+    number = os.stat(probe).st_dev
+    return f"{os.major(number)}:{os.minor(number)}"
+
+
+def _resolve(where: str) -> Path:
+    if not where or "\0" in where:
+        raise InvalidValueError("That is not the name of a file.")
+    try:
+        path = Path(where).expanduser().resolve()
+        if len(os.fsencode(path.name)) > 255:
+            raise OSError(36, "File name too long")
+        parent = path if path.is_dir() else path.parent
+        if not parent.is_dir():
+            raise InvalidValueError(f"There is no folder {clean(str(parent))}.", hint="Make it, or name another.")
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidValueError(f"{clean(where)} cannot be used: {reason}.") from error
+    if str(parent) == "/dev" or str(parent).startswith(("/dev/", "/proc", "/sys")):
+        if str(parent).startswith("/dev/shm"):
+            return path
+        raise InvalidValueError(
+            f"{clean(str(path))} is not a device, and a file there would lie in memory.",
+            hint="Check the device's name with `raidbench devices`.",
+        )
+    return path
+
+
+def _free_name(folder: Path) -> Path:
+    path = folder / NAME
+    number = 2
+    while (info := _look(path)) is not None:
+        if stat.S_ISREG(info.st_mode) and _is_own(path):
+            return path
+        path = folder / f"raidbench-scratch-{number}.dat"
+        number += 1
+    return path
+
+
+def _look(path: Path) -> os.stat_result | None:
+    try:
+        return os.stat(path, follow_symlinks=False)
+    except OSError:
+        return None
+
+
+def _is_own(path: Path) -> bool:
+    try:
+        return os.getxattr(path, _MARK, follow_symlinks=False) == b"1"
+    except OSError:
+        return False
+
+
+def _room(folder: Path, wanted: int) -> int:
+    """Bytes left after writing `wanted` more.
+
+    A reserve stays free: 5 % of the filesystem, at least 256 MiB, at most 10 GiB. Raises RefusedError.
+    """
+    info = os.statvfs(folder)
+    free = info.f_bavail * info.f_frsize
+    reserve = min(max(info.f_blocks * info.f_frsize // 20, _GIB // 4), 10 * _GIB)
+    if not os.access(folder, os.W_OK):
+        raise RefusedError(f"No right to make a file in {clean(str(folder))}.", hint="Name another folder.")
+    if free - wanted < reserve:
+        most = max(0, free - reserve)
+        raise RefusedError(
+            f"A scratch file of {wanted / _GIB:.2f} GiB does not fit in {clean(str(folder))}: {free / _GIB:.2f} GiB "
+            f"are free and {reserve / _GIB:.2f} GiB stay in reserve.",
+            hint=f"At most {most / _GIB:.2f} GiB can be used here; choose a smaller size or another folder.",
+        )
+    return free - wanted

@@ -1,0 +1,255 @@
+"""A running or finished job as the curves and figures that the Bench screen shows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from app.engine import units
+from app.engine.figures import DirectionFigures, Phase, RunFigures, RunStatus, Sample
+from app.engine.session import ActiveRun
+from widgets.bars import Progress
+from widgets.chart import ChartData, Reference, Series
+from widgets.details import Fact, FactGroup
+
+Points = tuple[tuple[float, float | None], ...]
+NS = 1e-9
+
+
+def iops_label(value: float) -> str:
+    """A tick of the upper graph."""
+    return units.iops(value)
+
+
+def rate_label(value: float) -> str:
+    """A tick of the upper graph in MiB/s."""
+    return units.three(value / (1 << 20))
+
+
+def latency_label(value: float) -> str:
+    """A tick of the lower graph; values are nanoseconds."""
+    return units.latency(value)
+
+
+@dataclass(slots=True)
+class Curves:
+    """Points grown sample by sample, so that a long run costs no more per sample than a short one."""
+
+    taken: int = 0
+    """Samples of the run that are in."""
+    ramp: float = 0.0
+    """Seconds of ramp before the measured phase."""
+    series: dict[str, list[tuple[float, float | None]]] = field(default_factory=dict)
+    """Points by name: `read iops`, `write iops`, `read rate`, `p50`, ..."""
+
+    def take(self, samples: tuple[Sample, ...], ramp: float) -> None:
+        """Add the samples that are new; a shorter tuple begins anew."""
+        if len(samples) < self.taken:
+            self.taken = 0
+            self.series.clear()
+        self.ramp = ramp
+        for sample in samples[self.taken :]:
+            self._add(sample)
+        self.taken = len(samples)
+
+    def _add(self, sample: Sample) -> None:
+        at = sample.at + (self.ramp if sample.phase is Phase.MEASURING else 0.0)
+        for name, direction in (("read", sample.read), ("write", sample.write)):
+            if direction is not None:
+                self._point(f"{name} iops", at, direction.iops)
+                self._point(f"{name} rate", at, direction.bytes_per_second)
+        both = [direction for direction in (sample.read, sample.write) if direction is not None]
+        # One picture for both directions: the slower of the two, so that nothing bad hides behind the other.
+        for name in ("p50_ns", "p99_ns", "p99_9_ns"):
+            values = [value for direction in both if (value := getattr(direction, name)) is not None]
+            if both:
+                self._point(name, at, float(max(values)) if values else None)
+
+    def _point(self, name: str, at: float, value: float | None) -> None:
+        self.series.setdefault(name, []).append((at, value))
+
+    def points(self, name: str) -> Points:
+        """The points of one curve."""
+        return tuple(self.series.get(name, ()))
+
+
+def throughput_chart(
+    curves: Curves, *, rate: bool, total: float | None, baseline: RunFigures | None = None
+) -> ChartData:
+    """The upper graph: IOPS or bytes per second of reads and writes, the baseline's mean dotted."""
+    unit = "rate" if rate else "iops"
+    colors = {"read": "$primary", "write": "$warning"}
+    series = tuple(
+        Series(name=name, points=curves.points(f"{name} {unit}"), color=color)
+        for name, color in colors.items()
+        if f"{name} {unit}" in curves.series
+    )
+    references = []
+    if baseline is not None:
+        for name, direction in (("read", baseline.read), ("write", baseline.write)):
+            if direction is not None and direction.iops:
+                mean = direction.bytes_per_second if rate else direction.iops
+                label = (rate_label if rate else iops_label)(mean)
+                references.append(Reference(label=f"baseline {name} {label}", value=mean))
+    return ChartData(
+        series=series,
+        references=tuple(references),
+        x_max=total,
+        y_format=rate_label if rate else iops_label,
+    )
+
+
+def latency_chart(curves: Curves, *, total: float | None) -> ChartData:
+    """The lower graph: percentiles of completion latency of each interval."""
+    names = (("p50", "p50_ns", "$success"), ("p99", "p99_ns", "$warning"), ("p99.9", "p99_9_ns", "$error"))
+    return ChartData(
+        series=tuple(Series(name=name, points=curves.points(key), color=color) for name, key, color in names),
+        x_max=total,
+        y_format=latency_label,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """Figures of one curve so far."""
+
+    now: float | None
+    """The last."""
+    mean: float | None
+    """Arithmetic mean of the measured phase."""
+    low: float | None
+    """Smallest."""
+    high: float | None
+    """Largest."""
+
+
+def spread(points: Points, after: float) -> Spread:
+    """Now, mean, smallest and largest of the points later than `after` seconds (all, while there are none)."""
+    values = [value for at, value in points if value is not None and at > after]
+    now = points[-1][1] if points else None
+    if not values:
+        return Spread(now=now, mean=None, low=None, high=None)
+    return Spread(now=now, mean=sum(values) / len(values), low=min(values), high=max(values))
+
+
+def side_figures(curves: Curves, *, rate: bool) -> tuple[FactGroup, ...]:
+    """What stands beside the upper graph."""
+    unit = "rate" if rate else "iops"
+    show: Callable[[float | None], str] = units.rate if rate else units.iops
+    groups = []
+    for name in ("read", "write"):
+        points = curves.points(f"{name} {unit}")
+        if points:
+            groups.append(_spread_group(f"{name} {'MiB/s' if rate else 'IOPS'}", spread(points, curves.ramp), show))
+    return tuple(groups)
+
+
+def side_latency(curves: Curves) -> tuple[FactGroup, ...]:
+    """What stands beside the lower graph."""
+    facts = []
+    for name, key in (("p50", "p50_ns"), ("p99", "p99_ns"), ("p99.9", "p99_9_ns")):
+        points = curves.points(key)
+        seen = spread(points, curves.ramp)
+        if points:
+            facts.append(Fact(label=name, value=f"{units.latency(seen.now):>8}"))
+            facts.append(Fact(label="  max", value=f"{units.latency(seen.high):>8}", tone="muted"))
+    return (FactGroup(heading="latency", facts=tuple(facts)),) if facts else ()
+
+
+def _spread_group(heading: str, seen: Spread, show: Callable[[float | None], str]) -> FactGroup:
+    rows = (("now", seen.now), ("mean", seen.mean), ("min", seen.low), ("max", seen.high))
+    return FactGroup(
+        heading=heading, facts=tuple(Fact(label=label, value=f"{show(value):>8}") for label, value in rows)
+    )
+
+
+def progress(active: ActiveRun, now: float) -> Progress:
+    """How far the job has come, over all its phases."""
+    within = max(0.0, now - active.phase_since)
+    planned = active.start.planned_seconds
+    match active.phase:
+        case Phase.RAMP | Phase.MEASURING:
+            runtime = active.phase_seconds if active.phase is Phase.MEASURING and active.phase_seconds else None
+            ramp = planned - runtime if runtime is not None else 0.0
+            elapsed = within + (ramp if active.phase is Phase.MEASURING else 0.0)
+            elapsed = min(elapsed, planned)
+            return Progress(
+                phase=str(active.phase),
+                fraction=elapsed / planned if planned else None,
+                elapsed=elapsed,
+                total=planned,
+                eta=max(0.0, planned - elapsed),
+            )
+        case _:
+            return Progress(phase=str(active.phase), elapsed=within)
+
+
+def short_progress(active: ActiveRun, now: float) -> str:
+    """The running job in the header of every screen: `randread-4k 42 % ETA 35 s`."""
+    state = progress(active, now)
+    name = active.start.profile or "custom job"
+    if state.fraction is None:
+        return f"{name}: {state.phase}"
+    return f"{name} {state.fraction * 100:.0f} % ETA {units.duration(round(state.eta or 0))}"
+
+
+def result_line(figures: RunFigures) -> str:
+    """A finished run in one line."""
+    parts = []
+    for name, direction in (("read", figures.read), ("write", figures.write)):
+        if direction is not None:
+            latency = direction.latency_ns
+            parts.append(
+                f"{name} {units.iops(direction.iops)} IOPS, {units.rate(direction.bytes_per_second)}, "
+                f"p50 {units.latency(latency.p50)}, p99 {units.latency(latency.p99)}"
+            )
+    text = "; ".join(parts) or "nothing was measured"
+    if figures.status is RunStatus.OK:
+        return f"done: {text}"
+    return f"{figures.status}: {figures.reason or ''} {text if parts else ''}".strip()
+
+
+def figure_groups(figures: RunFigures) -> tuple[FactGroup, ...]:
+    """Every figure of a finished run."""
+    groups = []
+    for name, direction in (("Read", figures.read), ("Write", figures.write)):
+        if direction is not None:
+            groups.append(FactGroup(heading=name, facts=_direction_facts(direction)))
+    cpu = figures.cpu
+    groups.append(
+        FactGroup(
+            heading="Processor",
+            facts=(
+                Fact(label="fio", value=f"{units.percent(cpu.fio_percent_of_core)} of a core"),
+                Fact(label="host", value=units.percent(cpu.host_percent)),
+            ),
+        )
+    )
+    if figures.warnings:
+        groups.append(
+            FactGroup(
+                heading="Mind",
+                facts=tuple(Fact(label="", value=warning, tone="warning") for warning in figures.warnings),
+            )
+        )
+    return tuple(groups)
+
+
+def _direction_facts(direction: DirectionFigures) -> tuple[Fact, ...]:
+    latency = direction.latency_ns
+    rows = (
+        ("IOPS", units.iops(direction.iops)),
+        ("Bandwidth", units.rate(direction.bytes_per_second)),
+        ("I/Os", f"{direction.total_ios:,}"),
+        ("Moved", units.size(direction.total_bytes)),
+        ("Time", units.duration(direction.runtime_s)),
+        ("Mean", units.latency(latency.mean)),
+        ("Deviation", units.latency(latency.stddev)),
+        ("Min", units.latency(latency.min)),
+        ("p50", units.latency(latency.p50)),
+        ("p95", units.latency(latency.p95)),
+        ("p99", units.latency(latency.p99) if latency.p99 is not None else "too few I/Os"),
+        ("p99.9", units.latency(latency.p99_9) if latency.p99_9 is not None else "too few I/Os"),
+        ("Max", units.latency(latency.max)),
+    )
+    return tuple(Fact(label=label, value=value) for label, value in rows)

@@ -1,0 +1,149 @@
+"""Every command of the screens, declared once: bindings, footer, help, palette, `keys` and keymap derive from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandSpec:
+    """One command."""
+
+    id: str
+    """`screen.action`: what a keymap names."""
+    keys: tuple[str, ...]
+    """Default keys in Textual's words."""
+    action: str
+    """Textual action of the screen or app."""
+    label: str
+    """Two words at most: footer and palette."""
+    help: str
+    """A sentence."""
+    screens: tuple[str, ...]
+    """`devices`, `bench`, `runs`, `log`; `all` for everywhere."""
+    footer: int = 0
+    """Place in the footer from 1; 0 is not shown there."""
+
+    @property
+    def shown_keys(self) -> str:
+        """Keys as people write them."""
+        return " ".join(_SHOWN.get(key, key) for key in self.keys)
+
+
+_SHOWN = {
+    "question_mark": "?",
+    "slash": "/",
+    "plus": "+",
+    "minus": "-",
+    "equals_sign": "=",
+    "backspace": "bksp",
+    "ctrl+p": "^p",
+    "greater_than_sign": ">",
+    "less_than_sign": "<",
+}
+
+
+def _command(
+    id: str, keys: str, action: str, label: str, help: str, screens: str = "all", footer: int = 0
+) -> CommandSpec:
+    return CommandSpec(
+        id=id,
+        keys=tuple(keys.split()),
+        action=action,
+        label=label,
+        help=help,
+        screens=tuple(screens.split()),
+        footer=footer,
+    )
+
+
+COMMANDS: tuple[CommandSpec, ...] = (
+    _command("app.devices", "1", "go('devices')", "Devices", "Show controllers, arrays, drives and their settings."),
+    _command("app.bench", "2", "go('bench')", "Bench", "Choose a job, run it, watch it live."),
+    _command("app.runs", "3", "go('runs')", "Runs", "List the runs and compare them."),
+    _command("app.log", "5", "go('log')", "Log", "Show the session as it was."),
+    _command(
+        "devices.review",
+        "a",
+        "review",
+        "Apply",
+        "Review all staged changes: the exact commands, what they risk, how they are undone; then apply them.",
+        "devices",
+        1,
+    ),
+    _command(
+        "devices.next",
+        "right space",
+        "cycle(1)",
+        "Next value",
+        "Stage the next legal value of the setting.",
+        "devices",
+        2,
+    ),
+    _command("devices.previous", "left", "cycle(-1)", "Previous value", "Stage the previous legal value.", "devices"),
+    _command(
+        "devices.choose",
+        "enter",
+        "choose",
+        "Choose",
+        "Open the list of legal values with a sentence on each; in the tree, open or close a branch.",
+        "devices",
+    ),
+    _command("devices.unstage", "backspace", "unstage", "Unstage", "Take the staged value back.", "devices", 4),
+    _command("devices.undo", "u", "undo", "Undo", "Take back the last change, after showing how.", "devices", 3),
+    _command(
+        "devices.undo-all",
+        "U",
+        "undo_all",
+        "Undo all",
+        "Take back every change of this session, newest first.",
+        "devices",
+    ),
+    _command("devices.filter", "slash", "filter", "Filter", "Show only what matches, as you type.", "devices", 5),
+    _command("devices.rescan", "R", "rescan", "Rescan", "Look for hardware again.", "devices"),
+    _command(
+        "devices.measure", "m", "measure", "Measure this", "Take the selected device as the target of a run.", "devices"
+    ),
+    _command("bench.run", "r", "run", "Run", "Start the job.", "bench", 1),
+    _command("bench.stop", "x", "stop", "Stop", "End the job; fio's summary is kept.", "bench", 2),
+    _command("bench.profile", "p", "profile", "Profile", "Choose one of the built-in workloads.", "bench", 3),
+    _command("bench.edit", "e", "edit", "Edit", "Change every field of the job.", "bench", 4),
+    _command("bench.open", "o", "open", "Open", "Take the job from a fio job file.", "bench"),
+    _command("bench.target", "T", "target", "Target", "Choose a scratch file or a device.", "bench", 5),
+    _command("bench.baseline", "b", "baseline", "Baseline", "Show other runs against this one.", "bench runs"),
+    _command("bench.freeze", "space", "freeze", "Freeze", "Hold the graphs still; measuring goes on.", "bench"),
+    _command("bench.zoom-in", "plus equals_sign", "zoom(1)", "Zoom in", "Show less time in the graphs.", "bench"),
+    _command("bench.zoom-out", "minus", "zoom(-1)", "Zoom out", "Show more time in the graphs.", "bench"),
+    _command("bench.unit", "g", "unit", "IOPS or MiB/s", "Switch the upper graph between IOPS and MiB/s.", "bench"),
+    _command("bench.scale", "l", "scale", "Log or linear", "Switch the latency scale.", "bench"),
+    _command("runs.mark", "space", "mark", "Mark", "Mark the run for comparing.", "runs", 1),
+    _command("runs.compare", "c", "compare", "Compare", "Show the two marked runs side by side.", "runs", 2),
+    _command("runs.figures", "enter", "figures", "Figures", "Show all figures of the run.", "runs", 3),
+    _command("runs.export", "e", "export", "Export", "Write the session's report to a file.", "runs", 4),
+    _command("runs.earlier", "A", "earlier", "Earlier runs", "Show or hide the runs of earlier sessions.", "runs", 5),
+    _command("log.note", "n", "note", "Note", "Write something down in the session.", "log", 1),
+    _command("log.search", "slash", "search", "Search", "Find a word in everything that happened.", "log", 2),
+    _command("log.next", "greater_than_sign", "next_match(1)", "Next match", "Go to the next match.", "log"),
+    _command("log.previous", "less_than_sign", "next_match(-1)", "Previous match", "Go to the match before.", "log"),
+    _command(
+        "log.save", "s", "save", "Save report", "Write the report now; the log itself is always on disk.", "log", 3
+    ),
+    _command("app.help", "question_mark", "keys", "Keys", "Show the keys of this screen.", footer=8),
+    _command("app.palette", "ctrl+p", "command_palette", "Palette", "Find any command by name.", footer=7),
+    _command("app.quit", "q", "leave", "Quit", "Leave; asks if a job is running or settings are changed.", footer=9),
+)
+"""In the order of help and palette."""
+
+SCREENS = {"devices": "Devices", "bench": "Bench", "runs": "Runs", "log": "Log"}
+"""Screens by name, in the order of their keys."""
+
+
+def commands_of(screen: str, *, shared: bool = True) -> tuple[CommandSpec, ...]:
+    """The commands that work on a screen, its own first."""
+    own = tuple(command for command in COMMANDS if screen in command.screens)
+    return own + (tuple(command for command in COMMANDS if "all" in command.screens) if shared else ())
+
+
+def footer_of(screen: str) -> tuple[CommandSpec, ...]:
+    """The most useful commands of a screen, in their order."""
+    return tuple(sorted((c for c in commands_of(screen) if c.footer), key=lambda command: command.footer))

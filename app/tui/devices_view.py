@@ -1,0 +1,356 @@
+"""Devices and settings as the rows, facts and words that the Devices screen shows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from app.engine import units
+from backends.model import Array, Change, Controller, Drive, Inventory, Reading, Risk, State
+from backends.settings import Setting
+from widgets.confirm import Confirmation, PlannedChange, Tier
+from widgets.details import Fact, FactGroup
+from widgets.keyed_table import Cell, Column, Row
+from widgets.table_layout import Tone
+
+Thing = Controller | Array | Drive
+_Part = TypeVar("_Part", Array, Drive)
+
+EFFECTS = {
+    "at-once": "at once",
+    "reboot": "after a reboot",
+    "reset": "after a reset",
+    "reshape": "after a reshape",
+    "re-created": "array re-created",
+}
+RISKS: Mapping[Risk, str] = {
+    Risk.NONE: "-",
+    Risk.PERFORMANCE: "performance",
+    Risk.POWER_LOSS: "power loss",
+    Risk.OUTAGE: "outage",
+    Risk.DESTROYS_DATA: "DESTROYS DATA",
+}
+_TONES: Mapping[Risk, Tone] = {Risk.POWER_LOSS: "warning", Risk.OUTAGE: "warning", Risk.DESTROYS_DATA: "bad"}
+_SEVERITY = (Risk.NONE, Risk.PERFORMANCE, Risk.POWER_LOSS, Risk.OUTAGE, Risk.DESTROYS_DATA)
+_SIGNS: Mapping[State, tuple[str, Tone]] = {
+    State.OPTIMAL: ("+", "good"),
+    State.ONLINE: ("+", "good"),
+    State.SPARE: ("s", ""),
+    State.UNASSIGNED: ("-", "muted"),
+    State.DEGRADED: ("!", "warning"),
+    State.REBUILDING: ("~", "warning"),
+    State.FOREIGN: ("?", "warning"),
+    State.FAILED: ("X", "bad"),
+    State.OFFLINE: ("X", "bad"),
+    State.MISSING: ("X", "bad"),
+    State.UNKNOWN: ("?", "muted"),
+}
+SETTING_COLUMNS = (
+    Column(key="setting", label="Setting"),
+    Column(key="now", label="Now"),
+    Column(key="staged", label="Staged"),
+    Column(key="effect", label="Takes effect", priority=2),
+    Column(key="risk", label="Risk", priority=1),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A line of the device tree."""
+
+    key: str
+    """The target's address, or a group's name."""
+    label: str
+    """What it says."""
+    tone: Tone = ""
+    """Its colour."""
+    children: tuple[Node, ...] = ()
+    """What hangs below."""
+
+    def matches(self, words: str) -> bool:
+        """Whether the line holds every word."""
+        text = f"{self.key} {self.label}".lower()
+        return all(word in text for word in words.lower().split())
+
+
+def nodes(inventory: Inventory) -> tuple[Node, ...]:
+    """The tree: controllers with their arrays and drives, then arrays and drives of no controller."""
+    placed: set[str] = set()
+    top: list[Node] = []
+    for controller in inventory.controllers:
+        address = str(controller.target)
+        arrays = [array for array in inventory.arrays if str(array.controller) == address]
+        loose = [drive for drive in inventory.drives if str(drive.controller) == address and drive.array is None]
+        children = [_array_node(array, inventory, placed) for array in _worst_first(arrays)]
+        children += [_drive_node(drive, placed) for drive in _worst_first(loose)]
+        top.append(Node(key=address, label=controller.model or address, tone="accent", children=tuple(children)))
+    free_arrays = [array for array in inventory.arrays if array.controller is None]
+    top += [_array_node(array, inventory, placed) for array in _worst_first(free_arrays)]
+    top += [_drive_node(drive, placed) for drive in _worst_first(inventory.drives) if str(drive.target) not in placed]
+    return tuple(top)
+
+
+def filtered(tree: tuple[Node, ...], words: str) -> tuple[Node, ...]:
+    """What matches, with the branches that lead there."""
+    if not words.strip():
+        return tree
+    kept = []
+    for node in tree:
+        below = filtered(node.children, words)
+        if node.matches(words):
+            kept.append(node)
+        elif below:
+            kept.append(Node(key=node.key, label=node.label, tone=node.tone, children=below))
+    return tuple(kept)
+
+
+_ORDER = (
+    State.FAILED,
+    State.OFFLINE,
+    State.MISSING,
+    State.DEGRADED,
+    State.REBUILDING,
+    State.FOREIGN,
+)
+
+
+def _worst_first(things: Iterable[_Part]) -> list[_Part]:
+    """What needs attention first, the rest in the order found."""
+    return sorted(things, key=lambda thing: _ORDER.index(thing.state) if thing.state in _ORDER else len(_ORDER))
+
+
+def _array_node(array: Array, inventory: Inventory, placed: set[str]) -> Node:
+    sign, tone = _SIGNS[array.state]
+    placed.add(str(array.target))
+    members = [drive for drive in inventory.drives if drive.array is not None and drive.array == array.target]
+    words = (array.name or array.target.address, str(array.level), units.size(array.size_bytes), array.device)
+    state = "" if array.state is State.OPTIMAL else str(array.state)
+    return Node(
+        key=str(array.target),
+        label=f"{sign} " + " ".join(filter(None, (*words, state))),
+        tone=tone if tone in ("warning", "bad") else "",
+        children=tuple(_drive_node(drive, placed) for drive in _worst_first(members)),
+    )
+
+
+def _drive_node(drive: Drive, placed: set[str]) -> Node:
+    sign, tone = _SIGNS[drive.state]
+    placed.add(str(drive.target))
+    use = f"[{drive.uses[0].kind}]" if drive.uses else ""
+    kind = drive.interface if drive.media.value in ("unknown", "virtual") else str(drive.media)
+    state = "" if drive.state in (State.ONLINE, State.OPTIMAL, State.UNKNOWN) else str(drive.state)
+    size = units.size(drive.size_bytes) if drive.size_bytes is not None else ""
+    return Node(
+        key=str(drive.target),
+        label=" ".join(filter(None, (sign, drive.target.address, size, kind, drive.model, use, state))),
+        tone=tone if tone in ("warning", "bad") else "",
+    )
+
+
+def facts(thing: Thing) -> tuple[FactGroup, ...]:
+    """What is known about a thing."""
+    match thing:
+        case Drive():
+            return _drive_facts(thing)
+        case Array():
+            return _array_facts(thing)
+        case Controller():
+            return _controller_facts(thing)
+
+
+def _drive_facts(drive: Drive) -> tuple[FactGroup, ...]:
+    sectors = None
+    if drive.logical_block or drive.physical_block:
+        sectors = f"{drive.logical_block or '?'} logical, {drive.physical_block or '?'} physical"
+    rows = [
+        ("Model", drive.model),
+        ("Serial", drive.serial),
+        ("WWN", drive.wwn),
+        ("Firmware", drive.firmware),
+        ("Device", drive.device),
+        ("Size", units.size(drive.size_bytes) if drive.size_bytes is not None else None),
+        ("Sectors", sectors),
+        ("Media", _media(drive)),
+        ("Scheduler", drive.scheduler),
+        ("Backing file", drive.backing),
+        ("Access", "read-only" if drive.read_only else None),
+        *((fact.label, fact.value) for fact in drive.facts),
+    ]
+    used = [
+        Fact(label=use.kind, value=f"{use.part}: {use.detail}" if use.part else use.detail, tone="warning")
+        for use in drive.uses
+    ]
+    found = [
+        Fact(label=sign.kind, value=" ".join(filter(None, (sign.part, sign.label, units.size(sign.size_bytes)))))
+        for sign in drive.signatures
+    ]
+    groups = [FactGroup(heading=str(drive.target), facts=_known(rows))]
+    if found:
+        groups.append(FactGroup(heading="On it", facts=tuple(found)))
+    groups.append(
+        FactGroup(heading="In use", facts=tuple(used) or (Fact(label="", value="not in use, as far as can be seen"),))
+    )
+    return tuple(groups)
+
+
+def _media(drive: Drive) -> str:
+    return " ".join(filter(None, (drive.interface, str(drive.media) if drive.media != "unknown" else "")))
+
+
+def _array_facts(array: Array) -> tuple[FactGroup, ...]:
+    full = array.strip_bytes * array.data_drives if array.strip_bytes and array.data_drives else None
+    rows = [
+        ("Name", array.name),
+        ("Level", str(array.level)),
+        ("State", str(array.state)),
+        ("Size", units.size(array.size_bytes) if array.size_bytes is not None else None),
+        ("Strip", units.size(array.strip_bytes) if array.strip_bytes else None),
+        ("Full stripe", units.size(full) if full else None),
+        ("Data drives", str(array.data_drives) if array.data_drives else None),
+        ("Device", array.device),
+        ("Members", ", ".join(str(member) for member in array.members) or None),
+        *((fact.label, fact.value) for fact in array.facts),
+    ]
+    used = tuple(Fact(label=use.kind, value=use.detail, tone="warning") for use in array.uses)
+    groups = [FactGroup(heading=str(array.target), facts=_known(rows))]
+    if used:
+        groups.append(FactGroup(heading="In use", facts=used))
+    return tuple(groups)
+
+
+def _controller_facts(controller: Controller) -> tuple[FactGroup, ...]:
+    protection = controller.protection
+    rows = [
+        ("Model", controller.model),
+        ("Serial", controller.serial),
+        ("Firmware", controller.firmware),
+        ("Driver", controller.driver),
+        ("Cache", units.size(controller.cache_bytes) if controller.cache_bytes else None),
+        ("Protection", f"{protection.kind} {protection.state}" if protection else None),
+        *((feature.name, feature.state) for feature in controller.features),
+        *((fact.label, fact.value) for fact in controller.facts),
+    ]
+    return (FactGroup(heading=str(controller.target), facts=_known(rows)),)
+
+
+def _known(rows: list[tuple[str, str | None]]) -> tuple[Fact, ...]:
+    return tuple(Fact(label=label, value=value) for label, value in rows if value)
+
+
+def setting_rows(
+    settings: tuple[Setting, ...],
+    readings: Mapping[str, Reading],
+    staged: Mapping[str, str],
+    outcomes: Mapping[str, tuple[str, Tone]],
+) -> tuple[Row, ...]:
+    """The settings of one target; `staged` and `outcomes` by key. A setting that cannot be changed is dim."""
+    rows = []
+    for setting in settings:
+        reading = readings.get(setting.key)
+        if reading is None:
+            continue
+        rows.append(
+            Row(
+                key=setting.key,
+                cells=(
+                    setting.label,
+                    _now(setting, reading),
+                    _staged(setting, reading, staged.get(setting.key), outcomes.get(setting.key)),
+                    EFFECTS[str(setting.effect)],
+                    _risk(setting, reading, staged.get(setting.key)),
+                ),
+                dim=not reading.availability.available,
+            )
+        )
+    return tuple(rows)
+
+
+def value_label(setting: Setting, reading: Reading, value: str | None) -> str:
+    """A value as people write it."""
+    if value is None:
+        return "not reported"
+    for choice in reading.choices:
+        if choice.value == value:
+            return choice.label
+    return f"{value} {setting.unit}".rstrip()
+
+
+def _now(setting: Setting, reading: Reading) -> str | Cell:
+    now = value_label(setting, reading, reading.now)
+    if reading.effective is not None and reading.effective != reading.now:
+        return Cell(text=f"{now} (in force: {reading.effective})", tone="warning")
+    return now
+
+
+def _staged(setting: Setting, reading: Reading, value: str | None, outcome: tuple[str, Tone] | None) -> str | Cell:
+    if value is not None:
+        return Cell(text=value_label(setting, reading, value), tone="accent")
+    if outcome is not None:
+        return Cell(text=outcome[0], tone=outcome[1])
+    return ""
+
+
+def _risk(setting: Setting, reading: Reading, staged: str | None) -> str | Cell:
+    """The risk of the staged value, else the worst of the setting."""
+    risk = setting.risk
+    if staged is not None:
+        risk = next((choice.risk for choice in reading.choices if choice.value == staged), risk)
+    if risk is Risk.NONE:
+        worst = max((choice.risk for choice in reading.choices), key=_SEVERITY.index, default=Risk.NONE)
+        risk = worst if staged is None else risk
+    return Cell(text=RISKS[risk], tone=_TONES.get(risk, ""))
+
+
+def next_value(reading: Reading, current: str | None, step: int) -> str | None:
+    """The legal value after or before `current`; None where there is nothing to step through."""
+    if reading.choices:
+        values = [choice.value for choice in reading.choices]
+        if current not in values:
+            return values[0 if step > 0 else -1]
+        return values[(values.index(current) + step) % len(values)]
+    span = reading.span
+    if span is None:
+        return None
+    try:
+        number = int(current or "")
+    except ValueError:
+        return str(span.minimum)
+    if number <= 0 or span.maximum - span.minimum <= 16 * span.step:
+        number += step * span.step
+    else:  # powers of two walk a wide span in a few keys
+        number = number * 2 if step > 0 else number // 2
+        number -= (number - span.minimum) % span.step
+    return str(min(max(number, span.minimum), span.maximum))
+
+
+def confirmation(changes: tuple[Change, ...], *, title: str = "") -> Confirmation:
+    """The review dialog's contents for planned changes."""
+    worst = max((change.risk for change in changes), key=_SEVERITY.index, default=Risk.NONE)
+    tiers: Mapping[Risk, Tier] = {Risk.DESTROYS_DATA: "destructive", Risk.POWER_LOSS: "risky", Risk.OUTAGE: "risky"}
+    targets = sorted({str(change.target) for change in changes})
+    count = units.plural(len(changes), "change")
+    commands = tuple(
+        tuple(write.argv) if write.path is None else ("echo", write.text or "", ">", write.path)
+        for change in changes
+        for write in change.writes
+    )
+    return Confirmation(
+        title=title or f"Apply {count} to {', '.join(targets)}",
+        tier=tiers.get(worst, "harmless"),
+        changes=tuple(_planned(change, named=len(targets) > 1) for change in changes),
+        commands=commands,
+        risks=tuple(dict.fromkeys(change.risk_text for change in changes if change.risk_text)),
+        required=targets[0] if worst is Risk.DESTROYS_DATA else "",
+    )
+
+
+def _planned(change: Change, *, named: bool) -> PlannedChange:
+    undo = "; ".join(write.shown() for write in change.undo) if change.undo else "cannot be taken back"
+    return PlannedChange(
+        setting=f"{change.target} {change.label}" if named else change.label,
+        before=change.before or "not reported",
+        after=change.after,
+        effect=EFFECTS[str(change.effect)],
+        undo=undo,
+    )
