@@ -19,7 +19,7 @@ from app.engine.fio.preflight import Preflight
 from app.engine.fio.render import render
 from app.engine.fio.sizes import format_size
 from app.engine.fio.target import JobTarget, TargetKind
-from app.engine.guard import Gate, Judgement
+from app.engine.gate import Gate, Judgement
 from app.engine.locks import hold_lock
 from app.engine.scratch import (
     ScratchPlan,
@@ -84,12 +84,12 @@ class Preparation:
     @property
     def confirm_text(self) -> str | None:
         """What has to be typed first, None if nothing has to."""
-        return None if self.judgement is None else self.judgement.confirm_text
+        return None if self.judgement is None else self.judgement.verdict.confirm_text
 
     @property
     def found(self) -> tuple[str, ...]:
         """What lies on the device and would be lost."""
-        return () if self.judgement is None else self.judgement.found
+        return () if self.judgement is None else self.judgement.verdict.found
 
     @property
     def destructive(self) -> bool:
@@ -108,9 +108,7 @@ class Stop:
 class Measurer:
     """Prepares and runs jobs, one at a time."""
 
-    def __init__(
-        self, *, load: Load, preflight: Preflight, gate: Gate, locks: Path, folder: Path, emit: Emit
-    ) -> None:
+    def __init__(self, *, load: Load, preflight: Preflight, gate: Gate, locks: Path, folder: Path, emit: Emit) -> None:
         self._load = load
         self._preflight = preflight
         self._gate = gate
@@ -132,7 +130,7 @@ class Measurer:
             target = JobTarget(
                 path=judgement.device,
                 name=judgement.device,
-                kind=TargetKind.DEVICE,
+                kind=TargetKind.BLOCK,
                 size=size,
                 logical_block_size=judgement.logical_block_size,
             )
@@ -140,7 +138,6 @@ class Measurer:
                 notes = (*notes, f"The job wants {format_size(job.size)}, the device has {format_size(size)}.")
             scratch = None
             device: str | None = judgement.device
-            notes = (*judgement.notes, *notes)
         else:
             scratch = plan_scratch(request.where, request.job.size, writes=request.job.writes)
             device, block = await self._gate.beneath(device_number(scratch.path))
@@ -187,17 +184,17 @@ class Measurer:
         with hold_lock(self._locks, lock, ready.job.describe()):
             if ready.scratch is not None:
                 return await self._on_file(run_id, ready, ready.scratch, settings or {}, stop)
-            return await self._on_device(run_id, ready, settings or {}, stop)
+            return await self._on_device(run_id, ready, confirm, settings or {}, stop)
 
     async def _on_device(
-        self, run_id: str, ready: Preparation, settings: Mapping[str, str], stop: Stop
+        self, run_id: str, ready: Preparation, confirm: str | None, settings: Mapping[str, str], stop: Stop
     ) -> RunFigures:
         assert ready.judgement is not None
-        async with self._gate.hold(ready.judgement) as path:
+        async with self._gate.hold(ready.judgement, confirm) as path:
             target = JobTarget(
                 path=path,
                 name=ready.judgement.device,
-                kind=TargetKind.DEVICE,
+                kind=TargetKind.BLOCK,
                 size=ready.judgement.size,
                 logical_block_size=ready.judgement.logical_block_size,
             )

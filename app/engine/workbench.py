@@ -26,12 +26,16 @@ from app.engine.events import (
     SessionEnded,
     SessionStarted,
 )
+from app.engine.fio.load import FioLoad
+from app.engine.fio.preflight import Preflight
+from app.engine.gate import Gate
 from app.engine.journal import Intent, Journal
 from app.engine.machine import machine_facts
+from app.engine.measure import Measurer, Preparation, Request, Stop
 from app.engine.paths import Paths
-from app.engine.session import ChangeRecord, Session, fold
+from app.engine.session import ChangeRecord, RunRecord, Session, fold
 from app.engine.store import SessionLog, continuable, load, new_folder
-from backends.errors import BlockedError, NotFoundError, RaidbenchError, StorageError
+from backends.errors import BlockedError, NotFoundError, RaidbenchError, RefusedError, StorageError
 from backends.host import Command, Host
 from backends.model import Array, Change, Controller, Drive, Inventory, Problem, Reading, Target
 from backends.protocol import CanPersist, PersistRule
@@ -68,6 +72,7 @@ class Workbench:
         self.machine = Machine.of(self.host)
         self._log: SessionLog | None = None
         self._listeners: list[Listener] = []
+        self._stop: Stop | None = None
         self._outputs = 0
 
     # -- the session ---------------------------------------------------------------------------------------
@@ -314,6 +319,66 @@ class Workbench:
         program = self.host.which((argv[0],))
         if program is not None:
             await self.host.run(Command(argv=(program, *argv[1:]), mutates=True))
+
+    # -- measuring ---------------------------------------------------------------------------------------
+
+    def _measurer(self) -> Measurer:
+        return Measurer(
+            load=FioLoad(self.host),
+            preflight=Preflight(self.host),
+            gate=Gate(self.host),
+            locks=self.paths.locks,
+            folder=self._need_recording(),
+            emit=self.emit,
+        )
+
+    async def prepare(self, request: Request) -> Preparation:
+        """What measuring that would do; nothing is touched. See `Measurer.prepare`."""
+        return await self._measurer().prepare(request)
+
+    async def measure(self, ready: Preparation, *, confirm: str | None = None) -> RunRecord:
+        """Run what was prepared; one run at a time. `stop` ends it in good order.
+
+        Raises RefusedError, StorageError, DeviceGoneError.
+        """
+        if self._stop is not None:
+            raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
+        measurer = self._measurer()
+        self._stop = Stop()
+        run_id = f"r{len(self.session.runs) + 1}"
+        try:
+            settings = await self._settings_of(ready.device)
+            await measurer.measure(run_id, ready, confirm=confirm, settings=settings, stop=self._stop)
+        finally:
+            self._stop = None
+        record = self.session.run(run_id)
+        if record is None:
+            raise StorageError("The run is over, but the session does not have it.")
+        return record
+
+    @property
+    def measuring(self) -> bool:
+        """Whether a job is being run."""
+        return self._stop is not None
+
+    def stop(self) -> None:
+        """Ask the running job to end; its figures so far are kept."""
+        if self._stop is not None:
+            self._stop.event.set()
+
+    async def _settings_of(self, device: str | None) -> dict[str, str]:
+        """Values of the settings of a device, for the record of a run; what cannot be read is left out."""
+        if device is None:
+            return {}
+        try:
+            inventory = await self.probe() if self.session.probing else self.session.inventory
+            thing = inventory.find(device)
+            if thing is None:
+                return {}
+            readings = await self.read(thing.target)
+        except RaidbenchError:
+            return {}
+        return {key: reading.now for key, reading in readings.items() if reading.now is not None}
 
     # -- remembering --------------------------------------------------------------------------------------
 

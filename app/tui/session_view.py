@@ -23,7 +23,7 @@ from app.engine.events import (
     SessionStarted,
 )
 from app.engine.figures import DirectionFigures, RunStatus
-from app.engine.session import RunRecord, Session
+from app.engine.session import RunRecord
 from app.tui.bench_view import result_line
 from widgets.keyed_table import Cell, Column, Row
 from widgets.log_view import LogEntry
@@ -96,14 +96,14 @@ def _slowest(directions: list[DirectionFigures], name: str) -> float | None:
     return max(values) if values else None
 
 
-def log_entry(index: int, event: LoggedEvent, session: Session) -> LogEntry:
+def log_entry(index: int, event: LoggedEvent) -> LogEntry:
     """One event as a line that unfolds."""
     clock = time.strftime("%H:%M:%S", time.localtime(event.at))
-    kind, head, body, tone = _words(event, session)
+    kind, head, body, tone = _words(event)
     return LogEntry(key=str(index), head=f"{clock}  {head}", body=tuple(body), kind=kind, tone=tone)
 
 
-def _words(event: LoggedEvent, session: Session) -> tuple[str, str, list[str], Tone]:
+def _words(event: LoggedEvent) -> tuple[str, str, list[str], Tone]:
     match event:
         case SessionStarted():
             machine = event.machine

@@ -1,0 +1,103 @@
+"""Between a wish to measure a device and the device: what it is, whether it may be touched, and the hold on it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from app.engine.guard import Intent, Verdict, look_at, secure
+from backends.errors import NotFoundError, RefusedError
+from backends.host import Host
+from backends.model import Identity
+
+SECTOR = 512
+"""Logical block size where the kernel does not say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What the guard says of a device, with what a job has to know of it."""
+
+    device: str
+    """Its node by the kernel's name."""
+    size: int
+    """Bytes."""
+    logical_block_size: int
+    """Smallest unit of direct I/O, bytes."""
+    identity: Identity | None
+    """What it is."""
+    intent: Intent
+    """Read or write."""
+    verdict: Verdict
+    """The guard's word."""
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Reasons against it, each a sentence; empty if there is none."""
+        if self.verdict.ok:
+            return ()
+        return tuple(filter(None, (*self.verdict.refused, self.verdict.hint)))
+
+    def insist(self, typed: str | None) -> None:
+        """Raises RefusedError unless it may go ahead with what was typed."""
+        if not self.verdict.ok:
+            raise RefusedError(" ".join(self.verdict.refused), hint=self.verdict.hint)
+        if not self.verdict.confirmed_by(typed):
+            raise RefusedError(
+                f"{self.device} is not blank: {'; '.join(self.verdict.found)}.",
+                hint=f"To destroy that, confirm with the name {self.verdict.confirm_text}.",
+            )
+
+
+class Gate:
+    """Asks the guard about devices of one host."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def is_device(self, path: str) -> bool:
+        """Whether a block device is at `path`."""
+        stat = await self._host.stat(path)
+        return stat is not None and stat.kind == "block"
+
+    async def judge(self, path: str, *, writes: bool) -> Judgement:
+        """Look at the device and judge it. Raises NotFoundError when the kernel does not know it."""
+        intent = Intent.WRITE if writes else Intent.READ
+        facts, verdict = await look_at(self._host, path, intent)
+        if facts.identity is None:
+            raise NotFoundError(
+                f"{facts.device} is no device that the kernel knows.", hint="`raidbench devices` lists what is there."
+            )
+        _, block = await self.beneath(facts.identity.devno or "")
+        return Judgement(
+            device=facts.device,
+            size=facts.size_bytes or 0,
+            logical_block_size=block,
+            identity=facts.identity,
+            intent=intent,
+            verdict=verdict,
+        )
+
+    async def beneath(self, devno: str) -> tuple[str | None, int]:
+        """Node of the disk behind a device number (a partition's disk), and its logical block size.
+
+        (None, 512) for filesystems without a device of their own, such as tmpfs or overlay.
+        """
+        folder = await self._host.link(f"/sys/dev/block/{devno}")
+        if folder is None:
+            return None, SECTOR
+        if await self._host.read(f"{folder}/partition") is not None:
+            folder = folder.rpartition("/")[0]
+        size = await self._host.read(f"{folder}/queue/logical_block_size")
+        block = int(size) if size is not None and size.isdigit() and int(size) else SECTOR
+        return f"/dev/{folder.rpartition('/')[2]}", block
+
+    @asynccontextmanager
+    async def hold(self, judgement: Judgement, typed: str | None) -> AsyncGenerator[str, None]:
+        """The path fio is to open, good while inside.
+
+        Judged again while held. Raises RefusedError, DeviceGoneError.
+        """
+        async with secure(self._host, judgement.device, judgement.intent, typed) as hold:
+            yield hold.path
