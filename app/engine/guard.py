@@ -106,7 +106,8 @@ def _never(facts: DeviceFacts) -> tuple[tuple[str, ...], str]:
 
 
 def _against_writing(facts: DeviceFacts) -> list[str]:
-    reasons = [_sentence(facts, use) for use in facts.uses]
+    known = [use for use in facts.uses if use.kind != "exclusive"] or facts.uses
+    reasons = [_sentence(facts, use) for use in known]
     reasons += [
         f"{_place(facts, signature.part)} is a member of a RAID or multipath set ({signature.kind})."
         for signature in facts.signatures
@@ -143,7 +144,7 @@ def _default_hint(facts: DeviceFacts) -> str:
 
 
 def _place(facts: DeviceFacts, part: str | None) -> str:
-    return node_path(part) if part is not None else facts.device
+    return node_path(part) if part is not None else facts.disk or facts.device
 
 
 def _sentence(facts: DeviceFacts, use: Use) -> str:

@@ -28,6 +28,8 @@ class DeviceFacts:
     """Its node, by the kernel's name, whatever link was given."""
     is_block: bool
     """A block device; all else is unset when it is none."""
+    disk: str | None = None
+    """The node of the disk it is a partition of; None if it is none."""
     identity: Identity | None = None
     """What it is; for a partition its disk's, with its own name, numbers and size."""
     interface: str | None = None
@@ -36,8 +38,6 @@ class DeviceFacts:
     """Size."""
     read_only: bool = False
     """The kernel refuses writes."""
-    is_partition: bool = False
-    """A partition."""
     uses: tuple[Use, ...] = ()
     """What uses it, its disk or any partition of its disk."""
     signatures: tuple[Signature, ...] = ()
@@ -74,11 +74,11 @@ async def inspect(
     return DeviceFacts(
         device=node.device,
         is_block=True,
+        disk=disk.device if disk is not node else None,
         identity=identity_in(picture.tree, node),
         interface=interface(disk),
         size_bytes=node.size_bytes,
         read_only=node.read_only or disk.read_only,
-        is_partition=node.parent is not None,
         uses=tuple(uses),
         signatures=await _signatures(host, picture, node) if probe else (),
         unknown=tuple(unknown),

@@ -54,26 +54,29 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
 
 
 async def _other_mounts(host: Host, only: tuple[str, ...] | None) -> tuple[list[Mount], list[str]]:
-    """Mounts of every other mount namespace, one process asked per namespace; `only` these processes if given."""
+    """Mounts of every other mount namespace; `only` of these processes if given.
+
+    One process per namespace is asked where the link in /proc/PID/ns can be read; else all are, and equal
+    answers count once.
+    """
     processes = only or [path.rsplit("/", 1)[0] for path in await host.list("/proc/[0-9]*/mountinfo")]
-    links = await asyncio.gather(host.link("/proc/self/ns/mnt"), *(host.link(f"{path}/ns/mnt") for path in processes))
-    ours = _namespace(links[0])
+    links = await asyncio.gather(*(host.link(f"{path}/ns/mnt") for path in ("/proc/self", *processes)))
+    spaces = {_namespace(links[0])}
+    texts = {await host.read("/proc/self/mountinfo")}
     mounts: list[Mount] = []
-    hidden = 0
-    done = {ours}
+    hidden = False
     for path, link in zip(processes, links[1:], strict=True):
-        if link is None:  # gone meanwhile, a kernel thread, or not ours to see
-            hidden += only is None and not host.is_root and (await host.stat(path)) is not None
-            continue
-        space = _namespace(link)
-        if space in done:
+        if link is not None and _namespace(link) in spaces:
             continue
         text = await host.read(f"{path}/mountinfo")
-        if text:
-            hidden += len(text) >= READ_LIMIT
+        if text is None:  # gone meanwhile, or not ours to see
+            hidden = hidden or (only is None and not host.is_root and (await host.stat(path)) is not None)
+        elif text not in texts:
             name = clean(await host.read(f"{path}/comm") or "?", 32)
             mounts += parse_mountinfo(text, seen_in=f"{name}, process {path.rsplit('/', 1)[1]}")
-            done.add(space)
+            hidden = hidden or len(text) >= READ_LIMIT
+        spaces |= {_namespace(link)} if link is not None and text else set()
+        texts.add(text)
     return mounts, ["not every program's mounts can be seen (needs root)"] if hidden else []
 
 

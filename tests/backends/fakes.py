@@ -1,0 +1,135 @@
+"""A host that is a dictionary of files: sysfs shapes by hand, without a kernel."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+
+from backends.errors import ToolFailedError, ToolMissingError
+from backends.host import Command, Completed, FileStat, Process
+
+
+class FakeHost:
+    """Answers from dictionaries; writes change `files` and are noted in `written`."""
+
+    def __init__(
+        self,
+        files: Mapping[str, str],
+        *,
+        links: Mapping[str, str] | None = None,
+        stats: Mapping[str, FileStat] | None = None,
+        tools: Mapping[str, Completed] | None = None,
+        root: bool = True,
+    ) -> None:
+        self.files = dict(files)
+        self.links = dict(links or {})
+        self.stats = dict(stats or {})
+        self.tools = dict(tools or {})
+        self.root = root
+        self.written: list[tuple[str, str]] = []
+        self.refusing: dict[str, str] = {}
+        self.kernel: Callable[[FakeHost, str, str], None] = lambda host, path, text: host.files.update({path: text})
+
+    @property
+    def name(self) -> str:
+        return "fake"
+
+    @property
+    def simulated(self) -> bool:
+        return False
+
+    @property
+    def is_root(self) -> bool:
+        return self.root
+
+    async def run(self, command: Command) -> Completed:
+        answer = self.tools.get(command.argv[0].rsplit("/", 1)[-1])
+        if answer is None:
+            raise ToolMissingError(f"{command.argv[0]} is not there.")
+        return answer
+
+    def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
+        raise NotImplementedError
+
+    async def read(self, path: str) -> str | None:
+        return self.files.get(path)
+
+    async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
+        return {path: self.files[path] for path in paths if path in self.files}
+
+    async def write(self, path: str, text: str) -> None:
+        if path in self.refusing:
+            raise ToolFailedError(f"The kernel refused {text!r}: {self.refusing[path]}.", evidence=path)
+        self.written.append((path, text))
+        self.kernel(self, path, text)
+
+    async def install(self, path: str, text: str) -> None:
+        self.files[path] = text
+
+    async def list(self, pattern: str) -> tuple[str, ...]:
+        depth = pattern.count("/")
+        folders = {"/".join(path.split("/")[: depth + 1]) for path in (*self.files, *self.links)}
+        return tuple(sorted(path for path in folders if _matches(path, pattern)))
+
+    async def link(self, path: str) -> str | None:
+        return self.links.get(path)
+
+    async def stat(self, path: str) -> FileStat | None:
+        return self.stats.get(path)
+
+    async def writable(self, path: str) -> str | None:
+        if path not in self.files and path not in self.refusing:
+            return "the kernel does not offer it for this device"
+        return None if self.root else "needs root"
+
+    def which(self, names: Sequence[str]) -> str | None:
+        return next((f"/sbin/{name}" for name in names if name in self.tools), None)
+
+
+def _matches(path: str, pattern: str) -> bool:
+    """As glob does: no `*` over a slash."""
+    words, wanted = path.split("/"), pattern.split("/")
+    return len(words) == len(wanted) and all(map(fnmatch.fnmatchcase, words, wanted))
+
+
+QUEUE = {
+    "scheduler": "none [mq-deadline] kyber bfq",
+    "read_ahead_kb": "128",
+    "nr_requests": "64",
+    "rq_affinity": "1",
+    "nomerges": "0",
+    "wbt_lat_usec": "75000",
+    "max_sectors_kb": "1280",
+    "max_hw_sectors_kb": "4096",
+    "write_cache": "write back",
+    "add_random": "1",
+    "iostats": "1",
+    "rotational": "1",
+    "logical_block_size": "512",
+    "physical_block_size": "4096",
+    "zoned": "none",
+}
+"""A hard disk's queue."""
+
+
+def disk(
+    name: str, *, devno: str = "8:0", size: int = 1 << 30, queue: Mapping[str, str] = QUEUE, **own: str
+) -> dict[str, str]:
+    """sysfs files of one disk; further attributes with `__` for `/`."""
+    base = f"/sys/block/{name}"
+    files = {f"{base}/dev": devno, f"{base}/size": str(size // 512), f"{base}/ro": "0", f"{base}/diskseq": "9"}
+    files |= {f"{base}/queue/{key}": value for key, value in queue.items()}
+    return files | {f"{base}/{key.replace('__', '/')}": value for key, value in own.items()}
+
+
+MOUNTS = "25 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw"
+"""A machine whose root lies on vda."""
+
+
+def machine(*disks: Mapping[str, str], **more: str) -> dict[str, str]:
+    """Files of a machine with these disks."""
+    files = {"/proc/self/mountinfo": MOUNTS, "/proc/swaps": "Filename\tType\tSize\tUsed\tPriority", **more}
+    for one in disks:
+        files |= one
+    return files

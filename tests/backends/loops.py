@@ -1,0 +1,189 @@
+"""Real loop devices made for one test: on its own file, made sure of before any write, detached at the end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+_TOOLS = ("losetup", "blkid", "wipefs", "addpart")
+
+
+def needs_loops() -> pytest.MarkDecorator:
+    """Skips, with the reason, where loop devices cannot be made."""
+    missing = [tool for tool in _TOOLS if shutil.which(tool) is None]
+    reason = "needs root" if os.geteuid() != 0 else f"needs {', '.join(missing)}" if missing else ""
+    if not reason and not Path("/dev/loop-control").exists():
+        reason = "needs loop devices"
+    return pytest.mark.skipif(bool(reason), reason=reason or "loop devices can be made")
+
+
+def needs(tool: str) -> pytest.MarkDecorator:
+    """Skips where a program is missing."""
+    return pytest.mark.skipif(shutil.which(tool) is None, reason=f"needs {tool}")
+
+
+def run(*argv: str) -> str:
+    """Run a program that must succeed."""
+    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop device of our own."""
+
+    device: str
+    backing: Path
+
+    @property
+    def name(self) -> str:
+        return self.device.removeprefix("/dev/")
+
+    def sure(self) -> str:
+        """The device, made sure that our own file is behind it: called before everything that destroys."""
+        behind = run("losetup", "-nO", "BACK-FILE", self.device).strip()
+        assert behind == str(self.backing), f"{self.device} belongs to {behind}"
+        return self.device
+
+    def write(self, offset: int, data: bytes) -> None:
+        """Bytes on the device."""
+        with open(self.sure(), "r+b", buffering=0) as file:
+            file.seek(offset)
+            file.write(data)
+            os.fsync(file.fileno())
+
+    def partition(self, *starts_and_sizes: tuple[int, int]) -> tuple[str, ...]:
+        """A DOS partition table with partitions (first sector, sectors); their nodes."""
+        table = bytearray(512)
+        for index, (start, sectors) in enumerate(starts_and_sizes):
+            entry = struct.pack("<B3sB3sII", 0, b"\0\2\0", 0x83, b"\xff\xff\xff", start, sectors)
+            table[446 + 16 * index : 462 + 16 * index] = entry
+        table[510:512] = b"\x55\xaa"
+        self.write(0, bytes(table))
+        nodes = tuple(f"{self.device}p{number}" for number in range(1, len(starts_and_sizes) + 1))
+        for number, (start, sectors) in enumerate(starts_and_sizes, 1):
+            # told to the kernel one by one: it may be built without a parser for this kind of table
+            argv = ["addpart", self.sure(), str(number), str(start), str(sectors)]
+            subprocess.run(argv, check=False, capture_output=True)
+        wait_for(lambda: all(Path(node).is_block_device() for node in nodes))
+        return nodes
+
+
+@contextmanager
+def loop(backing: Path, *options: str, size: int = 64 << 20) -> Iterator[Loop]:
+    """A loop device on a file of `size` zero bytes."""
+    if not backing.exists():
+        with open(backing, "wb") as file:
+            file.truncate(size)
+    device = run("losetup", "--find", "--show", *options, str(backing)).strip()
+    made = Loop(device, backing)
+    try:
+        made.sure()
+        yield made
+    finally:
+        if run("losetup", "-nO", "BACK-FILE", device).strip() == str(backing):
+            run("losetup", "--detach", device)
+
+
+@contextmanager
+def mounted(device: str, point: Path) -> Iterator[Path]:
+    """A filesystem mounted here."""
+    point.mkdir(exist_ok=True)
+    run("mount", device, str(point))
+    try:
+        yield point
+    finally:
+        run("umount", str(point))
+
+
+@contextmanager
+def program(*argv: str) -> Iterator[subprocess.Popen[str]]:
+    """A program that says `ready` and then waits to be ended."""
+    process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == "ready"
+        yield process
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def wait_for(condition: object, seconds: float = 5.0) -> None:
+    """Until the kernel has done it."""
+    assert callable(condition)
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "the kernel did not do it in time"
+        time.sleep(0.01)
+
+
+def gpt() -> bytes:
+    """The first 34 sectors of an empty GPT disk of 64 MiB, checksums right."""
+    import zlib
+
+    sectors = (64 << 20) // 512
+    entries = bytes(128 * 128)
+    head = struct.pack(
+        "<8sIIIIQQQQ16sQIII",
+        b"EFI PART",
+        0x10000,
+        92,
+        0,
+        0,
+        1,
+        sectors - 1,
+        34,
+        sectors - 34,
+        bytes(range(16)),
+        2,
+        128,
+        128,
+        zlib.crc32(entries),
+    )
+    head = head[:16] + struct.pack("<I", zlib.crc32(head)) + head[20:]
+    protective = bytearray(512)
+    protective[446:462] = struct.pack("<B3sB3sII", 0, b"\0\2\0", 0xEE, b"\xff\xff\xff", 1, sectors - 1)
+    protective[510:512] = b"\x55\xaa"
+    return bytes(protective) + head.ljust(512, b"\0") + entries
+
+
+def lvm_label() -> bytes:
+    """Sector 1 of an LVM2 physical volume: label header with its checksum, then the start of the PV header."""
+    import zlib
+
+    body = struct.pack("<I8s", 32, b"LVM2 001") + b"abcdefghijklmnopqrstuvwxyz012345" + struct.pack("<Q", 64 << 20)
+    body = body.ljust(512 - 20, b"\0")
+    crc = zlib.crc32(body, 0xF597A6CF ^ 0xFFFFFFFF) ^ 0xFFFFFFFF
+    return b"LABELONE" + struct.pack("<QI", 1, crc) + body
+
+
+def md_superblock() -> bytes:
+    """The head of a version 1.2 md superblock, to lie at 4096, checksum right."""
+    block = bytearray(256)
+    struct.pack_into("<IIII", block, 0, 0xA92B4EFC, 1, 0, 0)
+    block[16:32] = bytes(range(16))
+    block[32:64] = b"tea:0".ljust(32, b"\0")
+    struct.pack_into("<IIQII", block, 72, 1, 0, 2048, 0, 2)  # level, layout, size, chunk, disks
+    struct.pack_into("<QQQ", block, 128, 2048, 1024, 8)  # data offset, data size, superblock offset
+    total = sum(struct.unpack_from("<I", block, at)[0] for at in range(0, 256, 4))
+    struct.pack_into("<I", block, 216, ((total & 0xFFFFFFFF) + (total >> 32)) & 0xFFFFFFFF)
+    return bytes(block)
+
+
+def luks_header() -> bytes:
+    """The head of a LUKS1 volume."""
+    head = b"LUKS\xba\xbe" + struct.pack(">H", 1)
+    head += b"aes".ljust(32, b"\0") + b"xts-plain64".ljust(32, b"\0") + b"sha256".ljust(32, b"\0")
+    return head.ljust(168, b"\0") + b"01234567-89ab-cdef-0123-456789abcdef".ljust(40, b"\0")
