@@ -31,8 +31,14 @@ from widgets.plot import (
 
 __all__ = ["ChartData", "LineChart", "Point", "Reference", "Series"]
 
-COLORS = ("$primary", "$warning", "$success", "$accent", "$secondary", "$error")
+COLORS = ("$text-primary", "$text-warning", "$text-success", "$text-error", "$text-secondary")
 """The colours of series that name none, in their order."""
+
+COMPONENTS = {GRID: "grid", REFERENCE: "reference", AXIS: "axis", LABEL: "label"}
+"""The component of each code but those of the series."""
+
+PLAIN = -1
+"""Code of what has no style of its own."""
 
 WAITING = "waiting for the first sample"
 """What stands in a graph without points."""
@@ -96,6 +102,7 @@ class LineChart(Widget):
         self._rows: list[Row] = []
         self._drawn: tuple[int, int] = (0, 0)
         self._styles_by_code: dict[int, Style] = {}
+        self._colors: dict[int, str] = {}
         self.set_reactive(LineChart.data, data)
         self.set_reactive(LineChart.title, title)
         self.set_reactive(LineChart.log_scale, log_scale)
@@ -194,8 +201,12 @@ class LineChart(Widget):
         """The first line in pieces: component class, text, and the style of a series."""
         pieces: list[tuple[str, str, Style | None]] = [("title", clean(self.title), None)] if self.title else []
         for index, series in enumerate(data.series):
-            style = self._series_style(series.color or COLORS[index % len(COLORS)])
-            self._styles_by_code[min(FIRST_SERIES + index, AXIS - 1)] = style
+            code = min(FIRST_SERIES + index, AXIS - 1)
+            color = series.color or COLORS[index % len(COLORS)]
+            if self._colors.get(code) != color or code not in self._styles_by_code:
+                self._colors[code] = color
+                self._styles_by_code[code] = self._series_style(color)
+            style = self._styles_by_code[code]
             pieces.append(("", sample(index, ascii_only=self.ascii), style))
             pieces.append(("legend", clean(series.name), None))
         for reference in data.references:
@@ -212,9 +223,9 @@ class LineChart(Widget):
         """The style of a colour or theme variable; the text's own colour when it cannot be read."""
         value = self.app.theme_variables.get(color[1:], "") if color.startswith("$") else color
         try:
-            return self.rich_style + Style.from_color(Color.parse(value).rich_color)
+            return self._style(PLAIN) + Style.from_color(Color.parse(value).rich_color)
         except ColorParseError:
-            return self.rich_style
+            return self._style(PLAIN)
 
     def _render_header(self, width: int) -> Strip:
         segments: list[Segment] = []
@@ -229,19 +240,19 @@ class LineChart(Widget):
             segments.append(Segment(part, style or self.get_component_rich_style(f"line-chart--{kind}")))
             room -= width_of(part)
         if flag_text:
-            segments.append(Segment(" " * max(0, room), self.rich_style))
+            segments.append(Segment(" " * max(0, room), self._style(PLAIN)))
             segments.append(Segment(f" {flag_text}", self.get_component_rich_style("line-chart--flag")))
-        return Strip(segments).adjust_cell_length(width, self.rich_style)
+        return Strip(segments).adjust_cell_length(width, self._style(PLAIN))
 
     def _render_row(self, row: Row, width: int) -> Strip:
         """A strip of the runs of one style; empty cells join the run before, so that fewer colours are sent."""
         text, codes = row
         runs: list[tuple[int, int]] = []
-        for code, group in groupby(range(len(text)), key=lambda at: -1 if text[at] == " " else codes[at]):
+        for code, group in groupby(range(len(text)), key=lambda at: PLAIN if text[at] == " " else codes[at]):
             length = sum(1 for _ in group)
-            if runs and code in (-1, runs[-1][0]):
+            if runs and code in (PLAIN, runs[-1][0]):
                 runs[-1] = (runs[-1][0], runs[-1][1] + length)
-            elif runs and runs[-1][0] == -1:
+            elif runs and runs[-1][0] == PLAIN:
                 runs[-1] = (code, runs[-1][1] + length)
             else:
                 runs.append((code, length))
@@ -250,13 +261,12 @@ class LineChart(Widget):
         for code, length in runs:
             segments.append(Segment(text[at : at + length], self._style(code)))
             at += length
-        return Strip(segments).adjust_cell_length(width, self.rich_style)
+        return Strip(segments).adjust_cell_length(width, self._style(PLAIN))
 
     def _style(self, code: int) -> Style:
         style = self._styles_by_code.get(code)
         if style is None:
-            names = {GRID: "grid", REFERENCE: "reference", AXIS: "axis", LABEL: "label"}
-            name = names.get(code)
+            name = COMPONENTS.get(code)
             style = self.get_component_rich_style(f"line-chart--{name}") if name else self.rich_style
             self._styles_by_code[code] = style
         return style

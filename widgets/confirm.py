@@ -90,7 +90,7 @@ class ConfirmDialog(GuardedDialog[bool]):
             with VerticalScroll(can_focus=False):
                 yield from self._body()
             if asked.tier == "destructive":
-                yield TypedField(compact=True, id="typed")
+                yield TypedField(placeholder=f"type {clean(asked.required)} here", compact=True, id="typed")
                 yield Prose(self._hint(), "label", id="hint")
             yield ButtonRow(*self._buttons())
 

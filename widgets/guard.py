@@ -78,10 +78,8 @@ class GuardedDialog(ModalScreen[Result]):
 
 def key_button(label: str, key: str, *, id: str, variant: ButtonVariant = "default", disabled: bool = False) -> Button:
     """A one-line button that names its key; its label is never markup."""
-    text = Content(f" {clean(label)} ")
-    if key:
-        text += Content.styled(f"{clean(key)} ", "dim")
-    return Button(text, variant=variant, id=id, disabled=disabled, compact=True)
+    text = f" {clean(label)}  {clean(key)} " if key else f" {clean(label)} "
+    return Button(Content(text), variant=variant, id=id, disabled=disabled, compact=True)
 
 
 class ButtonRow(Horizontal):

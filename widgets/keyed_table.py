@@ -43,6 +43,7 @@ class KeyedTable(ScrollView, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "keyed-table--accent",
         "keyed-table--bad",
+        "keyed-table--bar",
         "keyed-table--cursor",
         "keyed-table--dim",
         "keyed-table--good",
@@ -67,6 +68,7 @@ class KeyedTable(ScrollView, can_focus=True):
         & > .keyed-table--good { color: $text-success; }
         & > .keyed-table--warning { color: $text-warning; }
         & > .keyed-table--bad { color: $text-error; text-style: bold; }
+        & > .keyed-table--bar { color: $primary; }
         & > .keyed-table--muted { color: $foreground 55%; }
         &:focus > .keyed-table--cursor { background: $primary 35%; text-style: bold; }
     }
@@ -320,7 +322,8 @@ class KeyedTable(ScrollView, can_focus=True):
     def _render_cell(self, cell: str | Cell | Text, column: Placed, base: Style, current: bool) -> list[Segment]:
         if isinstance(cell, Text) and cell.plain.isprintable() and cell_len(cell.plain) <= column.width:
             parts = cell.render(self.app.console)
-            segments = [Segment(text, base + style if style else base) for text, style, _ in parts if text]
+            bar = self._over(base, "bar", current)
+            segments = [Segment(text, bar + style if style else bar) for text, style, _ in parts if text]
             rest = column.width - cell_len(cell.plain)
             return [*segments, Segment(" " * rest, base)] if rest else segments
         style = self._over(base, cell.tone, current) if isinstance(cell, Cell) and cell.tone else base

@@ -128,6 +128,7 @@ class Plot:
         self._frame: _Frame | None = None
         self._series: tuple[Series, ...] = ()
         self._scale: Scale | None = None
+        self._known: tuple[tuple[float, bool, tuple[float, ...]], tuple[Series, ...]] = ((0.0, False, ()), ())
         self._gutter = 0
         self._canvas = Canvas(0, 0)
         self._rows: list[Row] = []
@@ -173,14 +174,9 @@ class Plot:
 
     def _arrange(self, data: ChartData, width: int, height: int, log: bool, window: float, ascii_only: bool) -> _Frame:
         start, end = _time_span(data, window)
-        values = [
-            value
-            for series in data.series
-            for seconds, value in series.points
-            if value is not None and start <= seconds <= end and math.isfinite(value)
-        ]
+        values = self._extremes(data.series, start, end, log)
         references = tuple(reference.value for reference in data.references if math.isfinite(reference.value))
-        self._scale = fit([*values, *references], log=log, previous=self._scale)
+        self._scale = fit((*values, *references), log=log, previous=self._scale)
         axis_rows = 2 if height >= 7 else 1 if height >= 4 else 0
         rows = height - axis_rows
         labels = _y_labels(self._scale, rows, data.y_format)
@@ -204,6 +200,22 @@ class Plot:
             references=tuple(value for value in references if value > 0 or not log),
             x_label=data.x_label,
         )
+
+    def _extremes(self, series: tuple[Series, ...], start: float, end: float, log: bool) -> tuple[float, ...]:
+        """The least and greatest value in sight; of a line that only grew, no more than its new points are read."""
+        known, before = self._known if self._known[0][:2] == (start, log) else ((start, log, ()), ())
+        grows = bool(before) and _extends(series, before)
+        values = list(known[2]) if grows else []
+        for index, line in enumerate(series):
+            points = line.points[len(before[index].points) :] if grows else line.points
+            values += [
+                value
+                for seconds, value in points
+                if value is not None and start <= seconds <= end and math.isfinite(value) and not (log and value <= 0.0)
+            ]
+        found = (min(values), max(values)) if values else ()
+        self._known = ((start, log, found), series)
+        return found
 
     def _trace(self, frame: _Frame, points: tuple[Point, ...], start: int, index: int) -> None:
         """Draws the points from `start` on, joined to the one before."""
