@@ -6,28 +6,22 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar
 
-from rich.cells import cell_len
 from rich.segment import Segment
-from rich.style import Style
-from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from widgets.clean import clean, pad, shorten, width_of
-from widgets.table_layout import GAP, Align, Cell, Column, Placed, Row, TableLayout, Tone, align, heading, plain
+from widgets.clean import clean, pad
+from widgets.table_face import GUTTER, TableFace
+from widgets.table_layout import Align, Cell, Column, Placed, Row, TableLayout, Tone
 
 __all__ = ["Align", "Cell", "Column", "KeyedTable", "Row", "Tone"]
 
-GUTTER = 2
-"""Cells for the signs of cursor and mark."""
 
-
-class KeyedTable(ScrollView, can_focus=True):
+class KeyedTable(TableFace, can_focus=True):
     """Rows told apart by key, given as one immutable tuple; the cursor stays with its key when they change."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -39,40 +33,6 @@ class KeyedTable(ScrollView, can_focus=True):
         Binding("end", "last", "Last row", show=False, id="table.last"),
         Binding("enter", "select", "Choose", show=False, id="table.select"),
     ]
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "keyed-table--accent",
-        "keyed-table--bad",
-        "keyed-table--bar",
-        "keyed-table--cursor",
-        "keyed-table--dim",
-        "keyed-table--good",
-        "keyed-table--header",
-        "keyed-table--mark",
-        "keyed-table--muted",
-        "keyed-table--separator",
-        "keyed-table--warning",
-    }
-
-    DEFAULT_CSS = """
-    KeyedTable {
-        height: 1fr;
-        overflow-x: hidden;
-        scrollbar-size-vertical: 1;
-        & > .keyed-table--header { color: $foreground 60%; text-style: bold; }
-        & > .keyed-table--cursor { background: $foreground 10%; }
-        & > .keyed-table--separator { color: $foreground 55%; text-style: bold; }
-        & > .keyed-table--dim { color: $foreground 50%; text-style: dim; }
-        & > .keyed-table--mark { color: $accent; text-style: bold; }
-        & > .keyed-table--accent { color: $text-primary; }
-        & > .keyed-table--good { color: $text-success; }
-        & > .keyed-table--warning { color: $text-warning; }
-        & > .keyed-table--bad { color: $text-error; text-style: bold; }
-        & > .keyed-table--bar { color: $primary; }
-        & > .keyed-table--muted { color: $foreground 55%; }
-        &:focus > .keyed-table--cursor { background: $primary 35%; text-style: bold; }
-    }
-    """
 
     columns: reactive[tuple[Column, ...]] = reactive((), repaint=False)
     """The columns, in their order."""
@@ -206,10 +166,11 @@ class KeyedTable(ScrollView, can_focus=True):
         """The header, or the row in sight at this line."""
         width = self.size.width
         if y == 0:
-            return self._render_header(width)
+            return self.header_strip(self.columns, self._place(), width)
         index = y - 1 + round(self.scroll_y)
         if index < len(self.rows):
-            return self._render_row(self.rows[index], width)
+            row = self.rows[index]
+            return self.row_strip(row, self._place(), width, current=row.key == self.cursor)
         if y == 1 and not self.rows and self.empty:
             text = "  " + clean(self.empty)
             style = self.get_component_rich_style("keyed-table--muted")
@@ -292,50 +253,3 @@ class KeyedTable(ScrollView, can_focus=True):
         y = index + 1 - round(self.scroll_y)
         if 0 < y < self.size.height:
             self.refresh(Region(0, y, self.size.width, 1))
-
-    def _render_header(self, width: int) -> Strip:
-        placed = self._place()
-        text = " " * GUTTER + (" " * GAP).join(heading(column) for column in placed)
-        hidden = len(self.columns) - len(placed)
-        style = self.get_component_rich_style("keyed-table--header")
-        if hidden and width > 12:
-            note = f" +{hidden} hidden"
-            text = pad(text, width - len(note)) + note if width_of(text) + len(note) <= width else text
-        return Strip([Segment(pad(text, width), style)], width)
-
-    def _render_row(self, row: Row, width: int) -> Strip:
-        if row.separator:
-            title = shorten(" " * GUTTER + plain(row.cells[0] if row.cells else ""), width)
-            style = self.get_component_rich_style("keyed-table--separator")
-            return Strip([Segment(pad(title, width), style)], width)
-        current = row.key == self.cursor
-        base = self._row_style(row, current=current)
-        mark = self._over(base, "mark", current) if row.marked else base
-        segments = [Segment(">" if current else " ", base), Segment("*" if row.marked else " ", mark)]
-        for place, column in enumerate(self._place()):
-            if place:
-                segments.append(Segment(" " * GAP, base))
-            cell = row.cells[column.index] if column.index < len(row.cells) else ""
-            segments.extend(self._render_cell(cell, column, base, current))
-        return Strip(segments).adjust_cell_length(width, base)
-
-    def _render_cell(self, cell: str | Cell | Text, column: Placed, base: Style, current: bool) -> list[Segment]:
-        if isinstance(cell, Text) and cell.plain.isprintable() and cell_len(cell.plain) <= column.width:
-            parts = cell.render(self.app.console)
-            bar = self._over(base, "bar", current)
-            segments = [Segment(text, bar + style if style else bar) for text, style, _ in parts if text]
-            rest = column.width - cell_len(cell.plain)
-            return [*segments, Segment(" " * rest, base)] if rest else segments
-        style = self._over(base, cell.tone, current) if isinstance(cell, Cell) and cell.tone else base
-        return [Segment(align(plain(cell), column), style)]
-
-    def _row_style(self, row: Row, *, current: bool) -> Style:
-        style = self.get_component_rich_style("keyed-table--cursor") if current else self.rich_style
-        if row.tone:
-            style = self._over(style, row.tone, current)
-        return self._over(style, "dim", current) if row.dim else style
-
-    def _over(self, base: Style, name: str, current: bool) -> Style:
-        """A component's text style; under the cursor without its background."""
-        style = self.get_component_rich_style(f"keyed-table--{name}")
-        return style + Style(bgcolor=base.bgcolor, bold=base.bold) if current else style

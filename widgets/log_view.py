@@ -15,27 +15,10 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from widgets.clean import clean, pad, shorten, width_of, wrap
-from widgets.table_layout import Tone
+from widgets.clean import clean, pad
+from widgets.log_lines import LogEntry, LogLines
 
-INDENT = 4
-"""Cells for the signs of cursor and fold."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogEntry:
-    """Something that happened."""
-
-    key: str
-    """Tells the entries apart."""
-    head: str
-    """The line that is always shown."""
-    body: tuple[str, ...] = ()
-    """What unfolds under it."""
-    kind: str = ""
-    """What sort of thing it is, in a word: `command`, `change`, `note`."""
-    tone: Tone = ""
-    """How it went."""
+__all__ = ["LogEntry", "LogView"]
 
 
 class LogView(ScrollView, can_focus=True):
@@ -130,15 +113,9 @@ class LogView(ScrollView, can_focus=True):
         super().__init__(name=name, id=id, classes=classes)
         self.set_reactive(LogView.ascii, ascii)
         self.set_reactive(LogView.entries, entries)
-        self._lines: list[tuple[int, int]] = []
-        self._starts: list[int] = []
-        self._unfolded: set[str] = set()
-        self._laid: dict[int, list[tuple[str, str]]] = {}
-        self._laid_width = -1
-        self._kind_width = 0
-        self._matches: list[int] = []
+        self._lines = LogLines(entries)
         self._cursor = max(0, len(entries) - 1)
-        self._extend(0)
+        self.virtual_size = Size(0, len(self._lines))
 
     @property
     def cursor_entry(self) -> LogEntry | None:
@@ -148,11 +125,11 @@ class LogView(ScrollView, can_focus=True):
     @property
     def matches(self) -> tuple[str, ...]:
         """The keys of the entries the search finds, in the order of the log."""
-        return tuple(self.entries[index].key for index in self._matches)
+        return tuple(self.entries[index].key for index in self._lines.matches)
 
     def is_unfolded(self, key: str) -> bool:
         """Whether the entry's body is shown."""
-        return key in self._unfolded
+        return key in self._lines.unfolded
 
     def on_mount(self) -> None:
         """Starts at the newest entry."""
@@ -160,52 +137,43 @@ class LogView(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         """Breaks the lines anew."""
-        if self._laid_width != self.size.width:
-            self._lay_out_all()
+        if self._lines.width != self.size.width:
+            self._lines.lay_out(self.size.width)
+            self._resized()
 
     def watch_entries(self, before: tuple[LogEntry, ...], entries: tuple[LogEntry, ...]) -> None:
         """Takes new entries in; goes on to the newest when the one before it had the cursor and was in sight."""
         follows = self._cursor >= len(before) - 1 and self.scroll_y >= self.max_scroll_y - 0.5
-        if entries[: len(before)] == before:
-            self._extend(len(before))
-        else:
-            key = before[self._cursor].key if self._cursor < len(before) else ""
+        key = before[self._cursor].key if self._cursor < len(before) else ""
+        if self._cursor >= len(entries) or (key and entries[self._cursor].key != key):
             found = next((index for index, entry in enumerate(entries) if entry.key == key), None)
             self._cursor = min(self._cursor, max(0, len(entries) - 1)) if found is None else found
-            self._lay_out_all()
-            self._find(0)
+        self._lines.take(entries)
+        self._resized()
+        if self.search:
+            self.post_message(self.Searched(self, len(self._lines.matches)))
         if follows and len(entries) > len(before):
             self._go_to(len(entries) - 1)
 
     def watch_search(self) -> None:
         """Finds and highlights the other words."""
-        self._find(0)
-        self.refresh()
-
-    def watch_ascii(self) -> None:
-        """Draws the other signs."""
+        self._lines.search(self.search)
+        self.post_message(self.Searched(self, len(self._lines.matches)))
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
         """The line in sight."""
         width = self.size.width
-        if self._laid_width != width:
-            self._lay_out_all()
         place = y + round(self.scroll_y)
         if place >= len(self._lines):
             return Strip.blank(width, self.rich_style)
-        index, part = self._lines[place]
-        entry = self.entries[index]
-        current = index == self._cursor
+        index, part = self._lines.at(place)
+        entry, current = self.entries[index], index == self._cursor
         base = self.get_component_rich_style("log-view--cursor") if current else self.rich_style
-        if entry.key not in self._unfolded:
-            room = width - self._margin
-            pieces = [("head", shorten(clean(entry.head), room))]
-        else:
-            pieces = [self._parts(index)[part]]
-        segments = self._margin_segments(entry, part, base, current=current)
-        for kind, text in pieces:
-            segments.extend(self._highlighted(text, self._text_style(entry, kind, base, current=current)))
+        kind, text = self._lines.text(place)
+        tone = "body" if kind == "body" else entry.tone
+        style = self._over(base, tone, current=current) if tone else base
+        segments = [*self._margin(entry, part, base, current=current), *self._highlighted(text, style)]
         return Strip(segments).adjust_cell_length(width, base)
 
     def action_cursor(self, step: int) -> None:
@@ -214,9 +182,9 @@ class LogView(ScrollView, can_focus=True):
 
     def action_page(self, step: int) -> None:
         """Moves the cursor by what is in sight."""
-        if self._lines:
-            line = self._starts[self._cursor] + step * max(1, self.size.height - 1)
-            self._go_to(self._lines[min(max(line, 0), len(self._lines) - 1)][0])
+        if len(self._lines):
+            line = self._lines.span(self._cursor)[0] + step * max(1, self.size.height - 1)
+            self._go_to(self._lines.at(min(max(line, 0), len(self._lines) - 1))[0])
 
     def action_first(self) -> None:
         """Moves the cursor to the first entry."""
@@ -230,82 +198,37 @@ class LogView(ScrollView, can_focus=True):
         """Unfolds or folds the entry under the cursor."""
         entry = self.cursor_entry
         if entry is not None:
-            self._unfolded ^= {entry.key}
-            self._lay_out_all()
+            self._lines.fold(entry.key)
+            self._resized()
             self._show_cursor()
 
     def action_match(self, step: int) -> None:
         """Moves the cursor to the next or previous match, round the end, and unfolds it if the match is inside."""
-        if not self._matches:
+        matches = self._lines.matches
+        if not matches:
             return
         if step > 0:
-            index = next((match for match in self._matches if match > self._cursor), self._matches[0])
+            index = next((match for match in matches if match > self._cursor), matches[0])
         else:
-            index = next((match for match in reversed(self._matches) if match < self._cursor), self._matches[-1])
-        entry = self.entries[index]
-        if self.search.casefold() not in entry.head.casefold() and entry.key not in self._unfolded:
-            self._unfolded.add(entry.key)
-            self._lay_out_all()
+            index = next((match for match in reversed(matches) if match < self._cursor), matches[-1])
+        if not self._lines.in_head(index) and not self.is_unfolded(self.entries[index].key):
+            self._lines.fold(self.entries[index].key)
+            self._resized()
         self._go_to(index)
 
     def on_click(self, event: events.Click) -> None:
         """Moves the cursor to the entry; unfolds or folds the one that had it."""
         place = event.y + round(self.scroll_y)
         if place < len(self._lines):
-            index = self._lines[place][0]
+            index = self._lines.at(place)[0]
             if index == self._cursor:
                 self.action_fold()
             else:
                 self._go_to(index)
 
-    @property
-    def _margin(self) -> int:
-        return INDENT + (self._kind_width + 2 if self._kind_width else 0)
-
-    def _extend(self, start: int) -> None:
-        """Lays out the entries from `start` on; the ones before keep their lines unless the words moved."""
-        kinds = max((width_of(clean(entry.kind)) for entry in self.entries[start:]), default=0)
-        if kinds > self._kind_width:
-            self._kind_width = min(kinds, 12)
-            self._laid.clear()
-        for index in range(start, len(self.entries)):
-            self._starts.append(len(self._lines))
-            entry = self.entries[index]
-            count = len(self._parts(index)) if entry.key in self._unfolded else 1
-            self._lines.extend((index, part) for part in range(count))
+    def _resized(self) -> None:
         self.virtual_size = Size(0, len(self._lines))
-        self._find(start)
         self.refresh()
-
-    def _lay_out_all(self) -> None:
-        self._laid_width = self.size.width
-        self._laid.clear()
-        self._lines.clear()
-        self._starts.clear()
-        self._extend(0)
-
-    def _find(self, start: int) -> None:
-        """Searches the entries from `start` on."""
-        words = self.search.casefold()
-        self._matches = [index for index in self._matches if index < start] if words else []
-        if words:
-            self._matches += [
-                index
-                for index in range(start, len(self.entries))
-                if words in self.entries[index].head.casefold()
-                or any(words in line.casefold() for line in self.entries[index].body)
-            ]
-        if self.is_attached:
-            self.post_message(self.Searched(self, len(self._matches)))
-
-    def _parts(self, index: int) -> list[tuple[str, str]]:
-        """The lines of an unfolded entry."""
-        if index not in self._laid:
-            entry, room = self.entries[index], max(8, self.size.width - self._margin)
-            parts = [("head", line) for line in wrap(entry.head, room, indent=2)]
-            parts += [("body", line) for text in entry.body for line in wrap(text, room, indent=2)]
-            self._laid[index] = parts
-        return self._laid[index]
 
     def _go_to(self, index: int) -> None:
         if not self.entries:
@@ -320,44 +243,34 @@ class LogView(ScrollView, can_focus=True):
 
     def _show_cursor(self) -> None:
         """Scrolls until the entry under the cursor is in sight, its first line above all."""
-        if self._cursor >= len(self._starts) or not self.size.height:
+        if self._cursor >= len(self.entries) or not self.size.height:
             return
-        first = self._starts[self._cursor]
-        end = self._starts[self._cursor + 1] if self._cursor + 1 < len(self._starts) else len(self._lines)
-        top, height = round(self.scroll_y), self.size.height
-        if end > top + height:
-            top = end - height
-        top = min(top, first)
+        first, end = self._lines.span(self._cursor)
+        top = min(max(round(self.scroll_y), end - self.size.height), first)
         if top != round(self.scroll_y):
             self.scroll_to(y=top, animate=False, immediate=True)
 
     def _refresh_entry(self, index: int) -> None:
-        if index >= len(self._starts):
-            return
-        end = self._starts[index + 1] if index + 1 < len(self._starts) else len(self._lines)
-        first = self._starts[index] - round(self.scroll_y)
-        visible = Region(0, first, self.size.width, end - self._starts[index]).intersection(self.size.region)
-        if visible:
-            self.refresh(visible)
+        if index < len(self.entries):
+            first, end = self._lines.span(index)
+            lines = Region(0, first - round(self.scroll_y), self.size.width, end - first)
+            if visible := lines.intersection(self.size.region):
+                self.refresh(visible)
 
-    def _margin_segments(self, entry: LogEntry, part: int, base: Style, *, current: bool) -> list[Segment]:
+    def _margin(self, entry: LogEntry, part: int, base: Style, *, current: bool) -> list[Segment]:
         """The signs of cursor and fold, and the kind."""
         if part:
-            return [Segment(" " * self._margin, base)]
-        signs = ("-", "+") if self.ascii else ("▾", "▸")
-        fold = (signs[0] if entry.key in self._unfolded else signs[1]) if entry.body else " "
-        segments = [Segment(f"{'>' if current else ' '} {fold} ", base)]
-        if self._kind_width:
-            kind = pad(clean(entry.kind), self._kind_width) + "  "
+            return [Segment(" " * self._lines.margin, base)]
+        unfolded, folded = ("-", "+") if self.ascii else ("▾", "▸")
+        sign = (unfolded if self.is_unfolded(entry.key) else folded) if entry.body else " "
+        segments = [Segment(f"{'>' if current else ' '} {sign} ", base)]
+        if self._lines.kind_width:
+            kind = pad(clean(entry.kind), self._lines.kind_width) + "  "
             segments.append(Segment(kind, self._over(base, "kind", current=current)))
         return segments
 
-    def _text_style(self, entry: LogEntry, kind: str, base: Style, *, current: bool) -> Style:
-        if kind == "body":
-            return self._over(base, "body", current=current)
-        return self._over(base, entry.tone, current=current) if entry.tone else base
-
     def _over(self, base: Style, name: str, *, current: bool) -> Style:
+        """A component's text style; under the cursor without its background."""
         style = self.get_component_rich_style(f"log-view--{name}")
         return style + Style(bgcolor=base.bgcolor, bold=base.bold) if current else style
 
@@ -367,7 +280,7 @@ class LogView(ScrollView, can_focus=True):
         low = text.lower()
         if not words or len(low) != len(text):
             return [Segment(text, style)]
-        match = style + Style(reverse=True)
+        match = style + self.get_component_rich_style("log-view--match", partial=True)
         segments: list[Segment] = []
         at = 0
         while (found := low.find(words, at)) >= 0:

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from widgets.canvas import SOLID, Canvas, ascii_sign
+from widgets.chart_data import ChartData, Point, Series
 from widgets.clean import clean, width_of
 from widgets.scale import Scale, fit, time_ceiling, time_label, time_ticks
-
-Point = tuple[float, float | None]
-"""Seconds since the start, and a value; `None` or NaN breaks the line."""
 
 Row = tuple[str, bytes]
 """The characters of a row and, for each, the code of its style."""
@@ -37,49 +35,6 @@ ASCII_FIRST: Final = ".:"
 
 _REFERENCE_DASHES: Final = b"\1\0\0\0"
 _FARTHEST: Final = 1e12
-
-
-def plain_format(value: float) -> str:
-    """A value as a short number: what an axis shows when its owner gives no format."""
-    return f"{value:g}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
-    """One line of a graph."""
-
-    name: str
-    """What the legend calls it."""
-    points: tuple[Point, ...] = ()
-    """The points in the order of time; append to grow the line cheaply."""
-    color: str = ""
-    """A Textual colour or a theme variable such as `$primary`; empty for the next of the theme's colours."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
-    """A dotted horizontal line, such as the mean of the baseline."""
-
-    label: str
-    """What the legend calls it."""
-    value: float
-    """Where it lies."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChartData:
-    """All that a graph shows at one moment."""
-
-    series: tuple[Series, ...] = ()
-    """The lines; later ones are drawn over earlier ones."""
-    references: tuple[Reference, ...] = ()
-    """The dotted lines."""
-    x_label: str = ""
-    """What the horizontal axis measures."""
-    x_max: float | None = None
-    """Seconds the whole job takes, so that the axis stands still; `None` while that is not known."""
-    y_format: Callable[[float], str] = plain_format
-    """Turns a value into the label of a tick: pass the same function every time."""
 
 
 def sample(index: int, *, ascii_only: bool) -> str:

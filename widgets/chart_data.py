@@ -1,0 +1,52 @@
+"""What a graph shows: series of points, references, and how its values read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Point = tuple[float, float | None]
+"""Seconds since the start, and a value; `None` or NaN breaks the line."""
+
+
+def plain_format(value: float) -> str:
+    """A value as a short number: what an axis shows when its owner gives no format."""
+    return f"{value:g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One line of a graph."""
+
+    name: str
+    """What the legend calls it."""
+    points: tuple[Point, ...] = ()
+    """The points in the order of time; append to grow the line cheaply."""
+    color: str = ""
+    """A Textual colour or a theme variable such as `$primary`; empty for the next of the theme's colours."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A dotted horizontal line, such as the mean of the baseline."""
+
+    label: str
+    """What the legend calls it."""
+    value: float
+    """Where it lies."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartData:
+    """All that a graph shows at one moment."""
+
+    series: tuple[Series, ...] = ()
+    """The lines; later ones are drawn over earlier ones."""
+    references: tuple[Reference, ...] = ()
+    """The dotted lines."""
+    x_label: str = ""
+    """What the horizontal axis measures."""
+    x_max: float | None = None
+    """Seconds the whole job takes, so that the axis stands still; `None` while that is not known."""
+    y_format: Callable[[float], str] = plain_format
+    """Turns a value into the label of a tick: pass the same function every time."""

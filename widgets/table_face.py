@@ -1,0 +1,104 @@
+"""How a table looks: its header, its rows, its signs and colours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from widgets.clean import pad, shorten, width_of
+from widgets.table_layout import GAP, Cell, Column, Placed, Row, align, heading, plain
+
+GUTTER = 2
+"""Cells for the signs of cursor and mark."""
+
+
+class TableFace(ScrollView):
+    """Draws the lines of a table as strips; what stands where is its subclass's business."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "keyed-table--accent",
+        "keyed-table--bad",
+        "keyed-table--bar",
+        "keyed-table--cursor",
+        "keyed-table--dim",
+        "keyed-table--good",
+        "keyed-table--header",
+        "keyed-table--mark",
+        "keyed-table--muted",
+        "keyed-table--separator",
+        "keyed-table--warning",
+    }
+
+    DEFAULT_CSS = """
+    TableFace {
+        height: 1fr;
+        overflow-x: hidden;
+        scrollbar-size-vertical: 1;
+        & > .keyed-table--header { color: $foreground 60%; text-style: bold; }
+        & > .keyed-table--cursor { background: $foreground 10%; }
+        & > .keyed-table--separator { color: $foreground 55%; text-style: bold; }
+        & > .keyed-table--dim { color: $foreground 50%; text-style: dim; }
+        & > .keyed-table--mark { color: $accent; text-style: bold; }
+        & > .keyed-table--accent { color: $text-primary; }
+        & > .keyed-table--good { color: $text-success; }
+        & > .keyed-table--warning { color: $text-warning; }
+        & > .keyed-table--bad { color: $text-error; text-style: bold; }
+        & > .keyed-table--bar { color: $primary; }
+        & > .keyed-table--muted { color: $foreground 55%; }
+        &:focus > .keyed-table--cursor { background: $primary 35%; text-style: bold; }
+    }
+    """
+
+    def header_strip(self, columns: Sequence[Column], placed: Sequence[Placed], width: int) -> Strip:
+        """The labels of the columns, and how many have no room."""
+        text = " " * GUTTER + (" " * GAP).join(heading(column) for column in placed)
+        hidden = len(columns) - len(placed)
+        style = self.get_component_rich_style("keyed-table--header")
+        if hidden and width > 12:
+            note = f" +{hidden} hidden"
+            text = pad(text, width - len(note)) + note if width_of(text) + len(note) <= width else text
+        return Strip([Segment(pad(text, width), style)], width)
+
+    def row_strip(self, row: Row, placed: Sequence[Placed], width: int, *, current: bool) -> Strip:
+        """A row with the signs of cursor and mark, or the heading of a group."""
+        if row.separator:
+            title = shorten(" " * GUTTER + plain(row.cells[0] if row.cells else ""), width)
+            style = self.get_component_rich_style("keyed-table--separator")
+            return Strip([Segment(pad(title, width), style)], width)
+        base = self._row_style(row, current=current)
+        mark = self._over(base, "mark", current) if row.marked else base
+        segments = [Segment(">" if current else " ", base), Segment("*" if row.marked else " ", mark)]
+        for place, column in enumerate(placed):
+            if place:
+                segments.append(Segment(" " * GAP, base))
+            cell = row.cells[column.index] if column.index < len(row.cells) else ""
+            segments.extend(self._render_cell(cell, column, base, current))
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def _render_cell(self, cell: str | Cell | Text, column: Placed, base: Style, current: bool) -> list[Segment]:
+        if isinstance(cell, Text) and cell.plain.isprintable() and cell_len(cell.plain) <= column.width:
+            parts = cell.render(self.app.console)
+            bar = self._over(base, "bar", current)
+            segments = [Segment(text, bar + style if style else bar) for text, style, _ in parts if text]
+            rest = column.width - cell_len(cell.plain)
+            return [*segments, Segment(" " * rest, base)] if rest else segments
+        style = self._over(base, cell.tone, current) if isinstance(cell, Cell) and cell.tone else base
+        return [Segment(align(plain(cell), column), style)]
+
+    def _row_style(self, row: Row, *, current: bool) -> Style:
+        style = self.get_component_rich_style("keyed-table--cursor") if current else self.rich_style
+        if row.tone:
+            style = self._over(style, row.tone, current)
+        return self._over(style, "dim", current) if row.dim else style
+
+    def _over(self, base: Style, name: str, current: bool) -> Style:
+        """A component's text style; under the cursor without its background."""
+        style = self.get_component_rich_style(f"keyed-table--{name}")
+        return style + Style(bgcolor=base.bgcolor, bold=base.bold) if current else style
