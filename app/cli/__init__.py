@@ -1,1 +1,1 @@
-"""The command line: one file per group of commands."""
+"""The command line: one file per group of commands, each imported when it is used."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any, TypeVar, get_args
-
-from cattrs import Converter
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from app.engine.events import LoggedEvent
 
+if TYPE_CHECKING:
+    from cattrs import Converter
+
 T = TypeVar("T")
 
-_CONVERTER = Converter(omit_if_default=True, forbid_extra_keys=False)
 _KINDS: dict[str, type[Any]] = {}
 
 
@@ -26,19 +27,27 @@ for _event in get_args(LoggedEvent):
 _BY_TYPE = {event: kind for kind, event in _KINDS.items()}
 
 
+@cache
+def _converter() -> Converter:
+    """Made when the first event is read or written: cattrs takes longer to import than a look at all devices."""
+    from cattrs import Converter
+
+    return Converter(omit_if_default=True, forbid_extra_keys=False)
+
+
 def unstructure(value: Any) -> Any:
     """Any of our dataclasses as JSON-ready values; fields at their default are left out."""
-    return _CONVERTER.unstructure(value)
+    return _converter().unstructure(value)
 
 
 def structure(data: Any, kind: type[T]) -> T:
     """The dataclass again. Raises whatever cattrs raises on a shape that is not ours."""
-    return _CONVERTER.structure(data, kind)
+    return _converter().structure(data, kind)
 
 
 def encode(event: LoggedEvent) -> str:
     """One JSON line without its newline."""
-    body = {"event": _BY_TYPE[type(event)], **_CONVERTER.unstructure(event)}
+    body = {"event": _BY_TYPE[type(event)], **_converter().unstructure(event)}
     return json.dumps(body, separators=(",", ":"), ensure_ascii=True)
 
 
@@ -49,7 +58,7 @@ def decode(line: str) -> LoggedEvent | None:
         kind = _KINDS.get(data.pop("event"))
         if kind is None:
             return None
-        event: LoggedEvent = _CONVERTER.structure(data, kind)
+        event: LoggedEvent = _converter().structure(data, kind)
         return event
     except Exception:  # any damage, or another version's shape: counted by the caller, never fatal
         return None

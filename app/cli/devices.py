@@ -1,0 +1,101 @@
+"""`devices` and `show`: what there is, what may be set, and why not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.failures import DONE
+from app.cli.opening import host_of, warn_of_journal, workbench
+from app.cli.options import current
+from app.cli.output import document, say
+from app.cli.running import run
+from app.engine import schema
+from backends.errors import RaidbenchError
+from backends.model import Array, Controller, Drive, Inventory, Problem, Reading, Target
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.engine.workbench import Workbench
+    from backends.registry import Machine
+    from backends.settings import Setting
+
+
+@click.command("devices")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, with every setting.")
+def devices_command(as_json: bool) -> int:
+    """Everything found: controllers, arrays, drives."""
+    warn_of_journal()
+    return run(lambda _: _devices(as_json))
+
+
+async def _devices(as_json: bool) -> int:
+    from backends.registry import Machine
+
+    host = host_of(current())
+    machine = Machine.of(host)
+    inventory = await machine.probe()
+    if as_json:
+        settings, problems = await _all_settings(machine, inventory)
+        inventory = inventory.merge(Inventory(problems=problems))
+        document(schema.devices(inventory, settings, host=host.name, simulated=host.simulated))
+        return DONE
+    from app.cli.devices_text import devices_table
+
+    devices_table(inventory, host.name, simulated=host.simulated)
+    for problem in inventory.problems:
+        say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip())
+    return DONE
+
+
+async def _all_settings(machine: Machine, inventory: Inventory) -> tuple[schema.SettingsOf, tuple[Problem, ...]]:
+    """Settings of every target; a target that cannot be read becomes a problem."""
+    things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
+    problems: list[Problem] = []
+
+    async def ask(target: Target) -> list[schema.Json]:
+        try:
+            backend = machine.backend(target)
+            return _settings(backend.settings(target), await backend.read(target))
+        except RaidbenchError as error:
+            problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
+            return []
+
+    found = await asyncio.gather(*(ask(thing.target) for thing in things))
+    named = {str(thing.target): settings for thing, settings in zip(things, found, strict=True)}
+    return named, tuple(problems)
+
+
+def _settings(declared: tuple[Setting, ...], readings: Mapping[str, Reading]) -> list[schema.Json]:
+    return [schema.setting(each, readings[each.key]) for each in declared if each.key in readings]
+
+
+@click.command("show")
+@click.argument("target")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def show_command(target: str, as_json: bool) -> int:
+    """Facts and settings of TARGET, what may be changed and why not.
+
+    TARGET is an address as `devices` prints it, or a block device.
+    """
+    with workbench() as bench:
+        return run(lambda _: _show(bench, target, as_json))
+
+
+async def _show(bench: Workbench, address: str, as_json: bool) -> int:
+    found = await bench.find(address)
+    declared = bench.settings(found.target)
+    readings = await bench.read(found.target)
+    if as_json:
+        settings = {str(found.target): _settings(declared, readings)}
+        kind = type(found).__name__.lower()
+        body = {"host": bench.host.name, "simulated": bench.host.simulated, "kind": kind}
+        document(schema.document(**body, target=schema.thing(found, settings)))
+        return DONE
+    from app.cli.devices_text import target_page
+
+    target_page(found, declared, readings)
+    return DONE

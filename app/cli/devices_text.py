@@ -1,0 +1,240 @@
+"""Devices and settings as text for people."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+
+from app.cli.options import current, is_terminal
+from app.cli.output import dot, lines, paint, say, sign
+from app.cli.tables import Align, Column, table
+from app.engine import units
+from backends.model import Array, Controller, Drive, Effect, Inventory, Reading, Risk, Target, Use
+from backends.settings import Setting
+from backends.text import clean
+
+_COLUMNS = (
+    Column(title="Address"),
+    Column(title="Kind"),
+    Column(title="Size", align=Align.POINT),
+    Column(title="State"),
+    Column(title="Device"),
+    Column(title="Model", shrinks=True),
+    Column(title="In use", shrinks=True),
+)
+
+EFFECTS = {
+    Effect.AT_ONCE: "at once",
+    Effect.REBOOT: "after a reboot",
+    Effect.RESET: "after a reset",
+    Effect.RESHAPE: "after a reshape",
+    Effect.RECREATED: "array re-created",
+}
+"""When a change takes effect, in words."""
+
+RISKS = {
+    Risk.NONE: "-",
+    Risk.PERFORMANCE: "slower",
+    Risk.POWER_LOSS: "POWER LOSS",
+    Risk.OUTAGE: "OUTAGE",
+    Risk.DESTROYS_DATA: "DESTROYS DATA",
+}
+"""The worst a change may do, in a word or two."""
+
+
+def terminal_width() -> int | None:
+    """Columns of the terminal standard output goes to, None when it goes elsewhere: then nothing is cut."""
+    import sys
+
+    return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
+
+
+def devices_table(inventory: Inventory, host: str, *, simulated: bool) -> None:
+    """The tree: controllers, their arrays, their drives."""
+    counts = (
+        (len(inventory.controllers), "controller"),
+        (len(inventory.arrays), "array"),
+        (len(inventory.drives), "drive"),
+    )
+    facts = [clean(host), *(units.plural(count, word) for count, word in counts if count)]
+    say(dot().join(["SIMULATED", *facts] if simulated else facts))
+    rows = list(_tree(inventory))
+    if rows:
+        head, *body = table(_COLUMNS, rows, terminal_width())
+        lines([paint(head, "bold"), *body])
+    else:
+        say("Nothing was found. `raidbench doctor` says why.")
+
+
+def _tree(inventory: Inventory) -> Iterator[list[str]]:
+    """Rows in the order of the tree, each thing once."""
+    done: set[Target] = set()
+    drives = {drive.target: drive for drive in inventory.drives}
+
+    def members(array: Array, depth: int) -> Iterator[list[str]]:
+        listed = [target for target in array.members if target in drives]
+        listed += [drive.target for drive in inventory.drives if drive.array == array.target]
+        for target in dict.fromkeys(listed):
+            done.add(target)
+            yield _drive(drives[target], depth)
+
+    for controller in inventory.controllers:
+        yield _controller(controller)
+        for array in inventory.arrays:
+            if array.controller == controller.target:
+                done.add(array.target)
+                yield _array(array, 1)
+                yield from members(array, 2)
+        for drive in inventory.drives:
+            if drive.controller == controller.target and drive.target not in done:
+                done.add(drive.target)
+                yield _drive(drive, 1)
+    for array in inventory.arrays:
+        if array.target not in done:
+            yield _array(array, 0)
+            yield from members(array, 1)
+    for drive in inventory.drives:
+        if drive.target not in done:
+            yield _drive(drive, 0)
+
+
+def _controller(found: Controller) -> list[str]:
+    state = "" if found.protection is None else f"{found.protection.kind} {found.protection.state}"
+    cache = "" if found.cache_bytes is None else units.size(found.cache_bytes)
+    return [str(found.target), "controller", cache, clean(state), "", clean(found.model or ""), ""]
+
+
+def _array(found: Array, depth: int) -> list[str]:
+    name = clean(found.name or "")
+    return [
+        "  " * depth + clean(str(found.target)),
+        found.level.value,
+        units.size(found.size_bytes),
+        sign(found.state.value),
+        found.device or "",
+        name,
+        in_use(found.uses),
+    ]
+
+
+def _drive(found: Drive, depth: int) -> list[str]:
+    kind = found.media.value if found.interface in (None, found.media.value) else f"{found.media} {found.interface}"
+    return [
+        "  " * depth + clean(str(found.target)),
+        clean(kind),
+        units.size(found.size_bytes),
+        sign(found.state.value),
+        found.device or "",
+        clean(found.model or found.backing or ""),
+        in_use(found.uses),
+    ]
+
+
+def in_use(uses: tuple[Use, ...]) -> str:
+    """What uses it, each thing once."""
+    return ", ".join(dict.fromkeys(clean(use.detail) for use in uses))
+
+
+def target_page(
+    found: Controller | Array | Drive, declared: tuple[Setting, ...], readings: Mapping[str, Reading]
+) -> None:
+    """Facts first, then the settings, then why some cannot be changed."""
+    facts = [(label, clean(text)) for label, text in _facts(found) if text]
+    wide = max(len(label) for label, _ in facts)
+    lines([paint(clean(str(found.target)), "bold"), *(f"  {label:<{wide}}  {text}" for label, text in facts)])
+    columns = (
+        Column(title="Setting"),
+        Column(title="Key"),
+        Column(title="Now"),
+        Column(title="May be", shrinks=True),
+        Column(title="Takes effect"),
+        Column(title="Risk"),
+    )
+    rows = [_setting(each, readings[each.key]) for each in declared if each.key in readings]
+    if not rows:
+        lines(["", "It has no settings that raidbench can change."])
+        return
+    head, *body = table(columns, rows, terminal_width())
+    lines(["", paint(head, "bold"), *body])
+    reasons = _reasons(declared, readings)
+    if reasons:
+        lines(["", "Cannot be changed:", *reasons])
+
+
+def _setting(declared: Setting, reading: Reading) -> list[str]:
+    unit = f" {declared.unit}" if declared.unit and reading.now not in (None, "unknown") else ""
+    now = units.NOTHING if reading.now is None else clean(reading.now) + unit
+    if reading.effective not in (None, reading.now):
+        now += f" (in force: {clean(reading.effective or '')})"
+    blocked = not reading.availability.available
+    return [
+        declared.label + (" *" if blocked else ""),
+        declared.key,
+        now,
+        legal_values(reading),
+        EFFECTS[declared.effect],
+        RISKS[declared.risk],
+    ]
+
+
+def legal_values(reading: Reading) -> str:
+    """The choices or the span, in a few words."""
+    if reading.choices:
+        return ", ".join(choice.value for choice in reading.choices)
+    if reading.span is None:
+        return ""
+    to = "-" if current().ascii_only else "–"
+    step = f", step {reading.span.step}" if reading.span.step != 1 else ""
+    return f"{reading.span.minimum}{to}{reading.span.maximum}{step}"
+
+
+def _reasons(declared: tuple[Setting, ...], readings: Mapping[str, Reading]) -> list[str]:
+    """Why, with the settings each reason holds for."""
+    by_reason: dict[str, list[str]] = {}
+    for each in declared:
+        reading = readings.get(each.key)
+        if reading is not None and reading.availability.why_not is not None:
+            by_reason.setdefault(reading.availability.why_not, []).append(each.key)
+    return [f"* {', '.join(keys)}: {clean(reason, 300)}" for reason, keys in by_reason.items()]
+
+
+def _facts(found: Controller | Array | Drive) -> Iterator[tuple[str, str]]:
+    extra = ((fact.label, fact.value) for fact in found.facts)
+    match found:
+        case Controller():
+            yield "Model", found.model or ""
+            yield "Serial", found.serial or ""
+            yield "Firmware", found.firmware or ""
+            yield "Driver", found.driver or ""
+            yield "Cache", "" if found.cache_bytes is None else units.size(found.cache_bytes)
+            if found.protection is not None:
+                yield "Protection", f"{found.protection.kind}: {found.protection.state}"
+            yield "Features", ", ".join(f"{feature.name} {feature.state}" for feature in found.features)
+        case Array():
+            yield "Name", found.name or ""
+            yield "Level", found.level.value
+            yield "State", found.state.value
+            yield "Device", found.device or ""
+            yield "Size", units.size(found.size_bytes)
+            yield "Strip", "" if found.strip_bytes is None else units.size(found.strip_bytes)
+            if found.strip_bytes is not None and found.data_drives:
+                yield "Full stripe", units.size(found.strip_bytes * found.data_drives)
+            yield "Members", ", ".join(str(member) for member in found.members)
+            yield "In use", in_use(found.uses)
+        case Drive():
+            yield "Model", found.model or ""
+            yield "Serial", found.serial or ""
+            yield "WWN", found.wwn or ""
+            yield "Firmware", found.firmware or ""
+            yield "Kind", dot().join(filter(None, (found.media.value, found.interface)))
+            yield "State", found.state.value + (", read-only" if found.read_only else "")
+            yield "Device", found.device or ""
+            yield "Size", units.size(found.size_bytes)
+            sectors = (found.logical_block, found.physical_block)
+            yield "Sectors", " / ".join(units.size(sector) for sector in sectors if sector is not None)
+            yield "Backing file", found.backing or ""
+            yield "Partitions", ", ".join(found.partitions)
+            signatures = (" ".join(filter(None, (mark.part, mark.kind, mark.label))) for mark in found.signatures)
+            yield "Contents", ", ".join(signatures)
+            yield "In use", in_use(found.uses)
+    yield from extra

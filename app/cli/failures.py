@@ -1,0 +1,116 @@
+"""Every way a command may end, as an exit status and a sentence; never a traceback on the terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from app.cli.output import report_error, say
+from app.cli.running import InterruptedByUserError
+from backends.errors import InvalidValueError, NotFoundError, RaidbenchError, RefusedError
+from backends.text import clean
+
+DONE = 0
+FAILED = 1
+USAGE = 2
+REFUSED = 3
+INTERRUPTED = 130
+
+
+def exit_status(error: RaidbenchError) -> int:
+    """The status an error ends with: what cannot be meant is wrong usage, what a guard refuses is 3."""
+    match error:
+        case RefusedError():
+            return REFUSED
+        case InvalidValueError() | NotFoundError():
+            return USAGE
+        case _:
+            return FAILED
+
+
+def guarded(command: Callable[[], object]) -> int:
+    """Run a command and turn whatever comes of it into an exit status."""
+    try:
+        return _run(command)
+    except BrokenPipeError:
+        _forget_stdout()
+        return DONE
+    except (KeyboardInterrupt, InterruptedByUserError):
+        say("Interrupted.")
+        return INTERRUPTED
+
+
+def _run(command: Callable[[], object]) -> int:
+    try:
+        result = command()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return result if isinstance(result, int) else DONE
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    except click.exceptions.Abort:
+        raise KeyboardInterrupt from None
+    except click.ClickException as wrong:
+        _report_usage(wrong)
+        return wrong.exit_code
+    except RaidbenchError as error:
+        report_error(error)
+        return exit_status(error)
+    except EOFError:
+        say("No answer came, so nothing was done.")
+        return REFUSED
+    except (BrokenPipeError, KeyboardInterrupt, InterruptedByUserError):
+        raise
+    except Exception as error:  # a defect: said in one sentence, the details kept for the report of it
+        _report_crash(error)
+        return FAILED
+
+
+def _report_usage(wrong: click.ClickException) -> None:
+    context = wrong.ctx if isinstance(wrong, click.UsageError) else None
+    if context is not None:
+        say(context.get_usage())
+    say(f"raidbench: {clean(wrong.format_message(), 2000)}")
+    if context is not None:
+        say(f"`{context.command_path} --help` says more.")
+
+
+def _report_crash(error: Exception) -> None:
+    details = "".join(traceback.format_exception(error))
+    where = _keep(details)
+    sentence = f"raidbench: This should not have happened: {type(error).__name__}: {clean(str(error), 300)}."
+    say(sentence)
+    if where is not None:
+        say(f"The details were written to {where}; please attach them when you report this.")
+    else:
+        for row in details.splitlines()[-6:]:
+            say(f"  {clean(row, 200)}")
+
+
+def _keep(details: str) -> Path | None:
+    """Write a crash down in the state folder; None if that is not possible either."""
+    with contextlib.suppress(Exception):
+        from app.engine.paths import Paths, private_folder
+
+        folder = private_folder(Paths.default().sessions.parent / "crashes")
+        file = folder / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{os.getpid()}.txt"
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as handle:
+            handle.write(f"{' '.join(sys.argv)}\n\n{details}")
+        return file
+    return None
+
+
+def _forget_stdout() -> None:
+    """Let the interpreter's last flush go nowhere, or it would complain on its way out."""
+    with contextlib.suppress(OSError, AttributeError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -1,0 +1,172 @@
+"""The command group: options before the command, and which module each command lives in."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+from collections.abc import MutableMapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from app.cli.failures import DONE, USAGE, guarded
+from app.cli.options import Options, is_terminal
+from app.cli.output import say
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "devices": ("app.cli.devices", "Everything found: controllers, arrays, drives."),
+    "show": ("app.cli.devices", "Facts and settings of one target, and what may be changed."),
+    "set": ("app.cli.change", "Change settings, after showing the exact commands."),
+    "undo": ("app.cli.undo", "Take back changes of the session."),
+    "persist": ("app.cli.persist", "Keep settings after a reboot."),
+    "bench": ("app.cli.bench", "Measure a device, an array or a scratch file with fio."),
+    "profiles": ("app.cli.profiles", "The workloads by name."),
+    "runs": ("app.cli.runs", "The runs of the session."),
+    "compare": ("app.cli.runs", "Two runs side by side."),
+    "log": ("app.cli.log", "The session as it was."),
+    "report": ("app.cli.report", "The session as a document."),
+    "recover": ("app.cli.recover", "Restore what a crash left."),
+    "doctor": ("app.cli.doctor", "What works here, what is missing, what to do."),
+    "capture": ("app.cli.capture", "Record this machine for a test or a bug report."),
+    "keys": ("app.cli.keys", "The keys of the workbench."),
+}
+"""Module and one line of help by command: help needs no import, a command only its own."""
+
+
+class CommandGroup(click.Group):
+    """Imports a command when it is called, and turns every error into a sentence and a status."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All of them, in the order of use."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, imported now."""
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        module = importlib.import_module(entry[0])
+        command = getattr(module, f"{cmd_name}_command")
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list in `--help`, from the table above."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry[1]) for name, entry in COMMANDS.items()])
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run to an exit status; leaves the program with it in standalone mode."""
+        _prepare_streams()
+
+        def command() -> object:
+            return super(CommandGroup, self).main(
+                args, prog_name or "raidbench", complete_var, standalone_mode=False, **extra
+            )
+
+        status = guarded(command)
+        if standalone_mode:
+            sys.exit(status)
+        return status
+
+
+def _prepare_streams() -> None:
+    """No character a stream cannot carry may end a command, and no file of ours may become stream 0, 1 or 2."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError, OSError):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+
+
+def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if not wanted or ctx.resilient_parsing:
+        return
+    from app.engine.recorder import program_version
+
+    click.echo(f"raidbench {program_version()}")
+    ctx.exit()
+
+
+@click.group(
+    cls=CommandGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Without a command the workbench opens. Exit status: 0 done, 1 failed, 2 wrong usage, 3 refused by a guard, "
+    '130 interrupted. Completion for bash: eval "$(_RAIDBENCH_COMPLETE=bash_source raidbench)"; zsh_source and '
+    "fish_source likewise.",
+)
+@click.option("--demo", is_flag=True, help="Use the simulated rack.")
+@click.option("--machine", type=click.Path(path_type=Path), metavar="DIR", help="Answer from a recorded machine.")
+@click.option("--read-only", is_flag=True, help="Change nothing, whatever is asked for.")
+@click.option("--session", type=click.Path(path_type=Path), metavar="DIR", help="The session to go on with, or begin.")
+@click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Another configuration file.")
+@click.option("--ascii", "ascii_", is_flag=True, help="ASCII only.")
+@click.option("--no-color", is_flag=True, help="No colours; the NO_COLOR variable does the same.")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Say the version.")
+@click.pass_context
+def cli(
+    ctx: click.Context,
+    demo: bool,
+    machine: Path | None,
+    read_only: bool,
+    session: Path | None,
+    config: Path | None,
+    ascii_: bool,
+    no_color: bool,
+) -> int:
+    """Tune storage: stage a setting, see its risk, measure it with fio, undo it."""
+    options = Options(
+        demo=demo,
+        machine=None if machine is None else machine.absolute(),
+        read_only=read_only,
+        session=None if session is None else session.absolute(),
+        config=config,
+        ascii=ascii_,
+        no_color=no_color,
+    )
+    ctx.obj = options
+    if ctx.invoked_subcommand is not None:
+        return DONE
+    return _open_workbench(options)
+
+
+def _open_workbench(options: Options) -> int:
+    """The screens, if there is a terminal that can show them."""
+    reason = _no_screen(os.environ)
+    if reason is not None:
+        say(f"raidbench: {reason}")
+        say("`raidbench --help` lists the commands that need none.")
+        return USAGE
+    try:
+        screens = importlib.import_module("app.tui.app")  # Textual takes half a second: only when it is shown
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("app.tui"):
+            raise
+        say("raidbench: This build has no workbench.")
+        say("`raidbench --help` lists the commands.")
+        return USAGE
+    return int(screens.run(options))
+
+
+def _no_screen(environment: MutableMapping[str, str]) -> str | None:
+    """Why the workbench cannot open here, None if it can."""
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
+        return "The workbench needs a terminal for input and output."
+    if environment.get("TERM", "") in ("", "dumb"):
+        return "The workbench needs a terminal that can move its cursor (TERM is dumb or not set)."
+    return None

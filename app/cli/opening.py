@@ -1,0 +1,136 @@
+"""The machine and the session a command works on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.cli.options import Options, current
+from app.cli.output import say
+from backends.errors import InvalidValueError, NotFoundError
+
+if TYPE_CHECKING:
+    from app.engine.session import ChangeRecord
+    from app.engine.store import Loaded
+    from app.engine.workbench import Workbench
+    from backends.host import Host
+
+
+def host_of(options: Options, *, dry: bool = False) -> Host:
+    """The machine that the options mean; `dry` plans as root would and writes nothing.
+
+    Raises InvalidValueError, NotFoundError.
+    """
+    host = _bare_host(options)
+    if dry:
+        from app.engine.dryrun import DryRunHost
+
+        return DryRunHost(host)
+    if options.read_only:
+        from backends.wrapped import ReadOnlyHost
+
+        return ReadOnlyHost(host)
+    return host
+
+
+def _bare_host(options: Options) -> Host:
+    if options.demo and options.machine is not None:
+        raise InvalidValueError("--demo and --machine name two different machines.", hint="Leave one of them out.")
+    if options.demo:
+        raise InvalidValueError(
+            "There is no simulated rack in this version yet.",
+            hint="Use this machine, or a recorded one with --machine DIR.",
+        )
+    if options.machine is not None:
+        from backends.recorded import ReplayHost
+
+        return ReplayHost(options.machine)
+    from backends.local import LocalHost
+
+    return LocalHost()
+
+
+@contextmanager
+def workbench(*, dry: bool = False) -> Iterator[Workbench]:
+    """A workbench on the machine the options mean, without a session yet; left in good order at the end."""
+    from app.engine.workbench import Workbench
+
+    options = current()
+    bench = Workbench(host_of(options, dry=dry))
+    if bench.host.simulated:
+        say("SIMULATED: this is not the machine raidbench runs on.")
+    warn_of_journal()
+    try:
+        yield bench
+    except BaseException as error:
+        bench.close(type(error).__name__)
+        raise
+    bench.close()
+
+
+def warn_of_journal() -> None:
+    """Say on standard error that a crash left something."""
+    from app.engine.journal import Journal
+    from app.engine.paths import Paths
+
+    left = Journal(Paths.default().journal).unresolved()
+    if left:
+        from app.engine.units import plural
+
+        say(f"Note: a crash left {plural(len(left), 'change')} in the middle. `raidbench recover` shows and mends it.")
+
+
+async def begin(bench: Workbench, folder: Path | None = None) -> None:
+    """Open the session named by the options, or go on with the last one, and put the inventory into it.
+
+    Raises StorageError.
+    """
+    await bench.open(folder or current().session, fresh=False)
+    await bench.probe()
+
+
+def loaded_session(name: str | None = None) -> Loaded:
+    """A session to look at, without opening it for writing: by folder, by its name, or the last one.
+
+    Raises NotFoundError, StorageError.
+    """
+    from app.engine import store
+    from app.engine.paths import Paths
+
+    folder = Path(name) if name is not None else current().session
+    root = Paths.default().sessions
+    if folder is not None:
+        known = root / folder
+        if folder.name == str(folder) and (known / store.LOG).is_file():
+            folder = known
+        return _told(store.load(folder))
+    last = store.latest(root)
+    if last is None:
+        raise NotFoundError("There is no session yet.", hint="`raidbench set` and `raidbench bench` begin one.")
+    return _told(store.load(last))
+
+
+def _told(loaded: Loaded) -> Loaded:
+    if loaded.passed_over:
+        from app.engine.units import plural
+
+        say(f"{plural(loaded.passed_over, 'line')} of {loaded.folder.name} could not be read and were passed over.")
+    return loaded
+
+
+def session_with_changes() -> tuple[Path, tuple[ChangeRecord, ...]] | None:
+    """The newest session that has changes in force, with these, newest first; None if there is none."""
+    from app.engine import store
+    from app.engine.paths import Paths
+
+    options = current()
+    if options.session is not None:
+        session = store.load(options.session).session
+        return (options.session, session.in_force) if session.in_force else None
+    for folder in store.folders(Paths.default().sessions):
+        session = store.load(folder).session
+        if session.in_force:
+            return folder, session.in_force
+    return None

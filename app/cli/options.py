@@ -1,0 +1,72 @@
+"""The options before the command, as one value."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from app.engine.config import Config
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What was said before the command."""
+
+    demo: bool = False
+    """Use the simulated rack."""
+    machine: Path | None = None
+    """Answer from a recorded machine."""
+    read_only: bool = False
+    """Change nothing."""
+    session: Path | None = None
+    """Folder of the session to go on with or to begin."""
+    config: Path | None = None
+    """Configuration file; None is the usual place."""
+    ascii: bool = False
+    """Draw with ASCII only."""
+    no_color: bool = False
+    """No colours."""
+
+    @property
+    def ascii_only(self) -> bool:
+        """Whether standard output can carry ASCII only, by wish or by its encoding."""
+        return self.ascii or not _is_utf8(sys.stdout)
+
+    @property
+    def coloured(self) -> bool:
+        """Whether colours may be written to standard output (https://no-color.org)."""
+        if self.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+            return False
+        return is_terminal(sys.stdout)
+
+    def load_config(self) -> Config:
+        """The configuration file's values. Raises ConfigError, NotFoundError."""
+        from app.engine.config import load_config
+        from app.engine.paths import Paths
+
+        return load_config(self.config or Paths.default().config, required=self.config is not None)
+
+
+def current() -> Options:
+    """The options of the command that is running."""
+    options = click.get_current_context().find_object(Options)
+    return options if options is not None else Options()
+
+
+def is_terminal(stream: object) -> bool:
+    """Whether a stream leads to a terminal; a closed one does not."""
+    try:
+        return bool(stream.isatty())  # type: ignore[attr-defined]
+    except (AttributeError, ValueError):
+        return False
+
+
+def _is_utf8(stream: object) -> bool:
+    encoding = str(getattr(stream, "encoding", None) or "ascii")
+    return encoding.lower().replace("-", "").replace("_", "") == "utf8"

@@ -1,0 +1,130 @@
+"""Data to standard output, narration to standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+from app.cli.options import current, is_terminal
+from backends.errors import RaidbenchError, StorageError
+from backends.text import clean
+
+_COLOURS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+SIGNS = {
+    "optimal": ("●", "+", "green"),
+    "online": ("●", "+", "green"),
+    "ok": ("●", "+", "green"),
+    "verified": ("●", "+", "green"),
+    "restored": ("●", "+", "green"),
+    "rebuilding": ("▲", "!", "yellow"),
+    "degraded": ("▲", "!", "yellow"),
+    "foreign": ("▲", "!", "yellow"),
+    "warn": ("▲", "!", "yellow"),
+    "differs": ("▲", "!", "yellow"),
+    "stopped": ("▲", "!", "yellow"),
+    "failed": ("✖", "x", "red"),
+    "missing": ("✖", "x", "red"),
+    "offline": ("✖", "x", "red"),
+    "spare": ("○", "o", ""),
+    "unassigned": ("○", "o", ""),
+    "unknown": ("?", "?", ""),
+}
+"""A state's sign, its ASCII stand-in and its colour: the word always comes with them."""
+
+
+def data(text: str) -> None:
+    """A piece of what was asked for, at once.
+
+    Raises BrokenPipeError when nobody reads any more, StorageError when it cannot be written.
+    """
+    _write(sys.stdout, text)
+
+
+def lines(rows: Iterable[str]) -> None:
+    """Several lines of data in one write."""
+    text = "\n".join(rows)
+    if text:
+        data(text)
+
+
+def document(body: dict[str, Any], *, compact: bool = False) -> None:
+    """A JSON document; strict JSON, so no NaN."""
+    text = json.dumps(body, ensure_ascii=True, allow_nan=False, indent=None if compact else 1)
+    data(text)
+
+
+def say(text: str = "") -> None:
+    """A line of narration on standard error. Not being able to say it stops nothing."""
+    try:
+        _write(sys.stderr, text)
+    except (OSError, RaidbenchError, ValueError):
+        return
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is None:
+        return
+    try:
+        stream.write(text + "\n")
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise StorageError(f"The output cannot be written: {error.strerror}.", evidence=str(error)) from error
+
+
+def report_error(error: RaidbenchError) -> None:
+    """What happened and what to do next, on standard error."""
+    from backends.text import clean_lines
+
+    say(f"raidbench: {clean(error.message, 2000)}")
+    if error.hint:
+        say(clean(error.hint, 2000))
+    if error.evidence and error.evidence.strip() and error.evidence not in error.message:
+        for row in clean_lines(error.evidence, 12).splitlines():
+            say(f"  {row}")
+
+
+def paint(text: str, colour: str) -> str:
+    """Text in a colour, if standard output shows colours."""
+    code = _COLOURS.get(colour)
+    return f"\x1b[{code}m{text}\x1b[0m" if code and current().coloured else text
+
+
+def sign(state: str) -> str:
+    """A state with its sign: `● optimal`, `! degraded`; without colour, so that columns align."""
+    unicode_sign, ascii_sign, _ = SIGNS.get(state, ("?", "?", ""))
+    return f"{ascii_sign if current().ascii_only else unicode_sign} {state}"
+
+
+def dot() -> str:
+    """What stands between facts of one line."""
+    return " - " if current().ascii_only else " · "
+
+
+def latency(nanoseconds: float | None) -> str:
+    """A latency in a unit that standard output can carry."""
+    from app.engine import units
+
+    return units.latency(nanoseconds, ascii_only=current().ascii_only)
+
+
+def can_ask() -> bool:
+    """Whether there is somebody to ask: a terminal for the question and one for the answer."""
+    return is_terminal(sys.stdin) and is_terminal(sys.stderr)
+
+
+def ask(question: str) -> str:
+    """What somebody types after the question on standard error, without blanks round it.
+
+    Raises EOFError when the answer will never come.
+    """
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    answer = sys.stdin.readline()
+    if not answer:
+        raise EOFError
+    return answer.strip()

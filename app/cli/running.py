@@ -1,0 +1,81 @@
+"""Coroutines from a command: a signal asks for a good end first, and takes the program down only then."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class InterruptedByUserError(Exception):
+    """A signal ended the command; exit status 130."""
+
+
+class Interruption:
+    """Whether, and by what, a command was asked to end."""
+
+    def __init__(self) -> None:
+        self.signal: signal.Signals | None = None
+        """The first signal that came."""
+        self._stop: Callable[[], None] | None = None
+        self._patient = False
+        self._task: asyncio.Task[object] | None = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether a signal came."""
+        return self.signal is not None
+
+    @contextmanager
+    def gracefully(self, stop: Callable[[], None], *, patient: bool = False) -> Iterator[None]:
+        """Inside, the first signal calls `stop` instead of cancelling; what is under way comes to its end.
+
+        A second Ctrl-C cancels, unless `patient`: a change that is being made is never left half-way.
+        """
+        self._stop, self._patient = stop, patient
+        try:
+            yield
+        finally:
+            self._stop = None
+
+    def watch(self, task: asyncio.Task[object] | None) -> None:
+        """Listen for signals on behalf of `task`. An ignored one (nohup) stays ignored."""
+        self._task = task
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                loop.add_signal_handler(number, self._heard, number)
+
+    def _heard(self, number: signal.Signals) -> None:
+        if self.signal is None:
+            self.signal = number
+            if self._stop is not None:
+                self._stop()
+                return
+        elif self._stop is not None and (self._patient or number is not signal.SIGINT):
+            return
+        if self._task is not None:
+            self._task.cancel()
+
+
+def run(work: Callable[[Interruption], Awaitable[T]]) -> T:
+    """Run a command's coroutine to its end.
+
+    Raises InterruptedByUserError when a signal ended it early, and whatever it raises itself.
+    """
+    interruption = Interruption()
+
+    async def main() -> T:
+        interruption.watch(asyncio.current_task())
+        return await work(interruption)
+
+    try:
+        return asyncio.run(main())
+    except asyncio.CancelledError:
+        raise InterruptedByUserError from None

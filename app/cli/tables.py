@@ -1,0 +1,103 @@
+"""Tables of plain text: columns as wide as they must be, figures aligned on the decimal point."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+GAP = "  "
+_NARROWEST = 8
+
+
+class Align(Enum):
+    """How a column's cells stand."""
+
+    LEFT = "left"
+    POINT = "point"
+    """Decimal points below each other; units follow as they come."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column."""
+
+    title: str
+    """Its heading."""
+    align: Align = Align.LEFT
+    """How its cells stand."""
+    shrinks: bool = False
+    """Whether it may be cut when the table is wider than the terminal."""
+
+
+def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], width: int | None = None) -> list[str]:
+    """The heading and the rows as lines; columns without any content are left out. `width` None is unlimited."""
+    body = [[cell or "" for cell in row] for row in rows]
+    used = [at for at in range(len(columns)) if any(row[at] for row in body)]
+    kept = [columns[at] for at in used]
+    cells = [[row[at] for at in used] for row in body]
+    for at, column in enumerate(kept):
+        if column.align is Align.POINT:
+            for row, text in zip(cells, _pointed([row[at] for row in cells]), strict=True):
+                row[at] = text
+    headed = [[column.title for column in kept], *cells]
+    widths = [max((cell_width(row[at]) for row in headed), default=0) for at in range(len(kept))]
+    widths = _fit(widths, kept, width)
+    return [GAP.join(_padded(cell, size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in headed]
+
+
+def cell_width(text: str) -> int:
+    """Cells the text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def cut(text: str, width: int) -> str:
+    """Text of at most `width` cells; a cut one ends in `..`."""
+    if cell_width(text) <= width:
+        return text
+    kept = ""
+    for char in text:
+        if cell_width(kept + char) > max(0, width - 2):
+            break
+        kept += char
+    return kept + ".."[: max(0, width)]
+
+
+def _padded(text: str, width: int) -> str:
+    text = cut(text, width)
+    return text + " " * (width - cell_width(text))
+
+
+def _pointed(cells: list[str]) -> list[str]:
+    """Cells with their decimal points below each other; what is no figure stands as it is, on the right."""
+    fronts = [_digits(cell) for cell in cells]
+    front = max(fronts, default=0)
+    moved = [" " * (front - own) + cell if own else cell for own, cell in zip(fronts, cells, strict=True)]
+    whole = max(map(cell_width, moved), default=0)
+    return [cell if own else cell.rjust(whole) for own, cell in zip(fronts, moved, strict=True)]
+
+
+def _digits(cell: str) -> int:
+    """Length of a cell's sign and whole digits; 0 if it does not begin with a figure."""
+    length = 0
+    while length < len(cell) and (cell[length].isdigit() or (length == 0 and cell[0] in "+-")):
+        length += 1
+    return length if any(char.isdigit() for char in cell[:length]) else 0
+
+
+def _fit(widths: list[int], columns: Sequence[Column], width: int | None) -> list[int]:
+    """The widths, columns that may shrink cut until the table fits or nothing is left to cut."""
+    if width is None:
+        return widths
+    fitted = list(widths)
+    while sum(fitted) + len(GAP) * (len(fitted) - 1) > width:
+        candidates = [at for at, column in enumerate(columns) if column.shrinks and fitted[at] > _NARROWEST]
+        if not candidates:
+            break
+        fitted[max(candidates, key=lambda at: fitted[at])] -= 1
+    return fitted
