@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from backends.model import Drive, Fact, Media, Scope, State, Target
@@ -26,7 +25,7 @@ def is_drive(node: Node) -> bool:
     """Whether this is a disk to show: no partition, no array, no hidden path, no empty loop or zram."""
     if node.parent is not None or node.attributes.get("hidden") == "1":
         return False
-    if re.match(rf"(?:{'|'.join(NO_DRIVES)})\d*", node.name) and not node.name.startswith("mmc"):
+    if node.name.startswith(NO_DRIVES):
         return False
     if node.name.startswith("loop"):
         return "loop/backing_file" in node.attributes

@@ -1,0 +1,168 @@
+"""Plans of the block backend on a machine made by hand, and the kernel's traps played by it."""
+
+from __future__ import annotations
+
+import pytest
+
+from backends.errors import BlockedError, DeviceGoneError, InvalidValueError, NotFoundError, ToolFailedError
+from backends.model import Risk, Span, Target
+from backends.vendors.block import VENDOR
+from backends.vendors.block.backend import BlockBackend
+from tests.backends.fakes import QUEUE, FakeHost, disk, machine
+
+SDA = Target(backend="block", address="sda")
+
+
+def backend(host: FakeHost) -> BlockBackend:
+    return VENDOR.backend(host)
+
+
+def host(root: bool = True, drop: tuple[str, ...] = (), **queue: str) -> FakeHost:
+    mine = {key: value for key, value in (QUEUE | queue).items() if key not in drop}
+    return FakeHost(machine(disk("sda", queue=mine, serial="S1", mq__0__nr_tags="32")), root=root)
+
+
+async def test_a_plan_is_the_line_a_person_would_type() -> None:
+    change = await backend(host()).plan(SDA, "read_ahead_kb", "4096")
+    assert [write.shown() for write in change.writes] == ["echo 4096 > /sys/block/sda/queue/read_ahead_kb"]
+    assert [write.shown() for write in change.undo] == ["echo 128 > /sys/block/sda/queue/read_ahead_kb"]
+    assert (change.before, change.after, change.lock) == ("128", "4096", "block-sda")
+
+
+async def test_the_kernels_words_are_written_for_the_common_ones() -> None:
+    change = await backend(host()).plan(SDA, "write_cache", "write-through")
+    assert (change.writes[0].text, change.undo[0].text) == ("write through", "write back")
+    assert change.risk is Risk.POWER_LOSS
+    assert "power cut" in change.risk_text
+
+
+async def test_going_back_to_write_back_risks_nothing() -> None:
+    change = await backend(host(write_cache="write through")).plan(SDA, "write_cache", "write-back")
+    assert (change.risk, change.risk_text) == (Risk.NONE, "")
+
+
+async def test_undo_of_a_scheduler_comes_in_the_order_the_kernel_needs() -> None:
+    machine = host()
+    machine.files["/sys/block/sda/queue/iosched/read_expire"] = "500"
+    change = await backend(machine).plan(SDA, "scheduler", "none")
+    assert [(write.path or "").rpartition("queue/")[2] for write in change.undo] == [
+        "scheduler",
+        "nr_requests",
+        "wbt_lat_usec",
+        "iosched/read_expire",
+    ]
+    assert change.undo[0].text == "mq-deadline"
+    assert change.extra["side_effects"] == "nr_requests,wbt_lat_usec"
+
+
+@pytest.mark.parametrize(("rotational", "default"), [("1", "75000"), ("0", "2000")])
+async def test_the_default_of_throttling_depends_on_the_medium(rotational: str, default: str) -> None:
+    change = await backend(host(rotational=rotational)).plan(SDA, "wbt_lat_usec", "-1")
+    assert (change.writes[0].text, change.after) == ("-1", default)
+
+
+async def test_throttling_that_cannot_be_read_can_still_be_set() -> None:
+    machine = host(drop=("wbt_lat_usec",))
+    machine.refusing["/sys/block/sda/queue/wbt_lat_usec"] = "Invalid argument"
+    now = (await backend(machine).read(SDA))["wbt_lat_usec"]
+    change = await backend(machine).plan(SDA, "wbt_lat_usec", "0")
+    assert (now.now, now.availability.available, change.before) == (None, True, None)
+    assert change.undo[0].text == "-1"
+    with pytest.raises(ToolFailedError, match="Invalid argument"):
+        await backend(machine).apply(change)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("read_ahead_kb", "4095"),
+        ("read_ahead_kb", "-4"),
+        ("read_ahead_kb", "lots"),
+        ("nr_requests", "0"),
+        ("nr_requests", "2049"),
+        ("max_sectors_kb", "4097"),
+        ("max_sectors_kb", "3"),
+        ("scheduler", "cfq"),
+        ("nomerges", "3"),
+        ("write_cache", "write back; reboot"),
+        ("wbt_lat_usec", "-2"),
+    ],
+)
+async def test_values_the_kernel_would_bend_or_refuse_are_refused_first(key: str, value: str) -> None:
+    machine = host()
+    with pytest.raises(InvalidValueError):
+        await backend(machine).plan(SDA, key, value)
+    assert machine.written == []
+
+
+async def test_queue_size_without_a_scheduler_ends_at_the_devices_tags() -> None:
+    now = await backend(host(scheduler="[none] bfq", nr_requests="32")).read(SDA)
+    assert now["nr_requests"].span == Span(minimum=4, maximum=32, unit="requests")
+
+
+async def test_labels_are_taken_for_values() -> None:
+    assert (await backend(host()).plan(SDA, "iostats", "off")).after == "0"
+
+
+@pytest.mark.parametrize(
+    ("machine", "key", "why"),
+    [
+        (host(root=False), "nomerges", "needs root"),
+        (host(drop=("add_random",)), "add_random", "does not offer it"),
+        (host(scheduler="none"), "scheduler", "no other scheduler"),
+        (host(scheduler="[none]", drop=("max_hw_sectors_kb", "max_sectors_kb")), "max_sectors_kb", "does not offer"),
+    ],
+)
+async def test_what_cannot_be_changed_says_why(machine: FakeHost, key: str, why: str) -> None:
+    assert why in ((await backend(machine).read(SDA))[key].availability.why_not or "")
+    with pytest.raises(BlockedError, match=why):
+        await backend(machine).plan(SDA, key, "0")
+
+
+async def test_a_word_not_understood_is_unknown_and_kept_raw() -> None:
+    now = (await backend(host(write_cache="write sideways")).read(SDA))["write_cache"]
+    assert (now.now, now.raw) == ("unknown", "write sideways")
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "words"),
+    [
+        ("/sys/block/sda/serial", "S2", "serial was S1, is S2"),
+        ("/sys/block/sda/diskseq", "10", "disk sequence number was 9, is 10"),
+        ("/sys/block/sda/dev", "8:16", "device number was 8:0, is 8:16"),
+        ("/sys/block/sda/size", "4", "size was 1073741824, is 2048"),
+    ],
+)
+async def test_another_device_under_the_name_is_never_written(path: str, text: str, words: str) -> None:
+    machine = host()
+    change = await backend(machine).plan(SDA, "nomerges", "2")
+    machine.files[path] = text
+    for act in (backend(machine).apply, backend(machine).undo):
+        with pytest.raises(DeviceGoneError, match=words):
+            await act(change)
+    assert machine.written == []
+
+
+async def test_a_device_that_vanishes_during_the_write_is_gone() -> None:
+    machine = host()
+    change = await backend(machine).plan(SDA, "nomerges", "2")
+
+    def vanish(fake: FakeHost, path: str, text: str) -> None:
+        fake.files.clear()
+        raise ToolFailedError("The kernel refused '2': No such device.")
+
+    machine.kernel = vanish
+    with pytest.raises(DeviceGoneError):
+        await backend(machine).apply(change)
+
+
+@pytest.mark.parametrize("address", ["../../etc", "", ".", "sda/../sdb", "sdx"])
+async def test_what_is_no_disk_is_not_found(address: str) -> None:
+    with pytest.raises((NotFoundError, DeviceGoneError)):
+        await backend(host()).plan(Target(backend="block", address=address), "nomerges", "2")
+
+
+async def test_a_choice_or_a_span_for_every_setting() -> None:
+    for key, now in (await backend(host()).read(SDA)).items():
+        assert bool(now.choices) is not (now.span is not None), key
+        assert all(choice.help for choice in now.choices), key

@@ -1,0 +1,169 @@
+"""The parsers of what kernel and tools print: nothing invented, nothing raised, whatever comes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backends.errors import RaidbenchError
+from backends.topology.mounts import parse_mountinfo, parse_swaps
+from backends.topology.signatures import (
+    blkid_signatures,
+    lsblk_signatures,
+    parse_lsblk,
+    parse_udev,
+    udev_signatures,
+    wipefs_signatures,
+)
+from backends.vendors.block.knobs import BY_KEY
+from backends.vendors.block.persist import merge_rules
+from backends.vendors.block.schedulers import parse_scheduler
+from backends.vendors.block.values import reading
+
+SAMPLES = Path(__file__).parents[3] / "shared" / "samples"
+needs_samples = pytest.mark.skipif(not SAMPLES.is_dir(), reason="needs the collection of recorded outputs")
+
+LINE = "36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 - ext3 /dev/ro\\011ot rw,errors=continue"
+
+lines = st.lists(st.text(max_size=40) | st.just(LINE), max_size=5).map("\n".join)
+anything = st.text(max_size=300) | lines
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+def test_a_mount_line_of_the_kernels_documentation() -> None:
+    (mount,) = parse_mountinfo(LINE)
+    assert (mount.devno, mount.point, mount.fstype, mount.source) == ("98:0", "/mnt 2", "ext3", "/dev/ro\tot")
+
+
+def test_a_mount_without_optional_fields_and_with_none_as_source() -> None:
+    (mount,) = parse_mountinfo("1 2 0:21 / /proc ro - proc none rw")
+    assert (mount.read_only, mount.source) == (True, "none")
+
+
+@given(anything)
+def test_mountinfo_invents_nothing(text: str) -> None:
+    for mount in parse_mountinfo(text):
+        assert mount.devno in text
+
+
+@given(anything)
+def test_swaps_are_paths(text: str) -> None:
+    assert all(area.startswith("/") for area in parse_swaps(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("none [mq-deadline] kyber bfq ", ("mq-deadline", ("none", "mq-deadline", "kyber", "bfq"))),
+        ("none", ("none", ("none",))),
+        ("[none] ", ("none", ("none",))),
+        ("", (None, ())),
+        ("a b", (None, ("a", "b"))),
+    ],
+)
+def test_scheduler_files(text: str, expected: tuple[str | None, tuple[str, ...]]) -> None:
+    assert parse_scheduler(text) == expected
+
+
+@given(anything)
+def test_the_scheduler_in_force_is_one_of_those_there_are(text: str) -> None:
+    current, names = parse_scheduler(text)
+    assert current is None or current in names
+    assert len(names) == len(set(names))
+
+
+@given(st.sampled_from(sorted(BY_KEY)), st.dictionaries(st.sampled_from([*BY_KEY, "max_hw_sectors_kb"]), anything))
+def test_a_reading_never_raises_and_never_invents_a_value(key: str, attributes: dict[str, str]) -> None:
+    found = reading(key, attributes, None, 4)
+    assert found.now is None or found.now == "unknown" or attributes.get(key, "").strip() != ""
+    assert found.availability.available or found.availability.why_not
+
+
+@given(anything | json_values.map(json.dumps))
+def test_lsblk_never_raises(text: str) -> None:
+    for row in parse_lsblk(text).values():
+        lsblk_signatures(row, None, 1)
+
+
+@given(
+    anything | json_values.map(lambda value: json.dumps({"blockdevices": [value, {"kname": "sda", "children": value}]}))
+)
+def test_lsblk_with_anything_inside(text: str) -> None:
+    for row in parse_lsblk(text).values():
+        assert all(isinstance(value, str) for value in row.values())
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"blockdevices":' * 20_000, '{"blockdevices": [' + "9" * 5000 + "]}"])
+def test_monstrous_json_is_no_answer(text: str) -> None:
+    assert parse_lsblk(text) == {}
+    assert wipefs_signatures(text, None, None) is None
+
+
+def test_lsblk_children_are_found_and_nulls_left_out() -> None:
+    text = json.dumps(
+        {"blockdevices": [{"name": "x", "kname": "sda", "size": 5, "children": [{"name": "sda1", "fstype": None}]}]}
+    )
+    assert parse_lsblk(text) == {"sda": {"name": "x", "kname": "sda", "size": "5"}, "sda1": {"name": "sda1"}}
+
+
+def test_blkid_tells_type_table_and_label_and_no_partition_entry() -> None:
+    text = 'DEVNAME=/dev/sdb\nLABEL=my\\ "x\nUUID=1-2\nTYPE=ext4\nUSAGE=filesystem\nPART_ENTRY_TYPE=0x83\n'
+    assert [(found.kind, found.label, found.uuid) for found in blkid_signatures(text, None, 9)] == [
+        ("ext4", 'my "x', "1-2")
+    ]
+    assert blkid_signatures("DEVNAME=/dev/sdb1\nPART_ENTRY_SCHEME=gpt\n", "sdb1", 9) == ()
+    assert [found.kind for found in blkid_signatures("PTTYPE=gpt\nPTUUID=x\n", None, 9)] == ["gpt"]
+
+
+@given(anything)
+def test_probe_answers_never_raise(text: str) -> None:
+    blkid_signatures(text, None, None)
+    wipefs_signatures(text, None, None)
+    udev_signatures(parse_udev(text), None, None)
+
+
+@given(anything, st.booleans())
+def test_a_rules_file_never_loses_a_persons_line(text: str, empty: bool) -> None:
+    values = {} if empty else {"nomerges": "2"}
+    try:
+        merged = merge_rules(text, ('ENV{ID_SERIAL}=="x"',), values)
+    except RaidbenchError:
+        return
+    theirs = [line for line in text.splitlines() if line.strip() and not line.startswith(("ACTION", "# Settings"))]
+    assert [line for line in merged.splitlines() if line in theirs] == theirs
+
+
+@needs_samples
+@pytest.mark.parametrize(
+    "path", sorted(SAMPLES.glob("*/*/*lsblk*json*")) + sorted(SAMPLES.glob("linux/lsblk/*")), ids=lambda path: path.name
+)
+def test_recorded_lsblk_outputs(path: Path) -> None:
+    text = path.read_text(errors="replace")
+    found = parse_lsblk(text)
+    for name, row in found.items():
+        assert name in text
+        assert all(signature.kind in text for signature in lsblk_signatures(row, None, None))
+    assert found or '"blockdevices"' not in text
+
+
+@needs_samples
+def test_recorded_queues_give_a_reading_of_every_setting() -> None:
+    for path in sorted(SAMPLES.glob("*/*/*queue.txt")):
+        rows = (
+            line.rpartition("/queue/")[2] for line in path.read_text(errors="replace").splitlines() if "/queue/" in line
+        )
+        attributes = {
+            key: value for key, colon, value in (row.partition(":") for row in rows) if colon and "/" not in key
+        }
+        for key in set(BY_KEY) & set(attributes):
+            found = reading(key, attributes, None, 4)
+            assert found.now is not None, f"{path.name}: {key}"
+            assert found.now != "unknown", f"{path.name}: {key}={attributes[key]}"

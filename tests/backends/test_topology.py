@@ -1,0 +1,140 @@
+"""What uses what, on machines made by hand: layers of LVM, md, btrfs, swap and partitions."""
+
+from __future__ import annotations
+
+from backends.host import FileStat
+from backends.model import Use
+from backends.topology import Topology, look
+from backends.topology.openers import openers
+from tests.backends.fakes import FakeHost, disk, machine
+
+
+def part(parent: str, name: str, devno: str) -> dict[str, str]:
+    base = f"/sys/block/{parent}/{name}"
+    return {f"{base}/partition": "1", f"{base}/dev": devno, f"{base}/size": "2048", f"{base}/ro": "0"}
+
+
+def built(above: str, *below: str) -> dict[str, str]:
+    """`above` lies on `below`: the links the kernel makes in both directions."""
+    files = {}
+    for path in below:
+        files[f"/sys/block/{path}/holders/{above}"] = ""
+        files[f"/sys/block/{above}/slaves/{path.rsplit('/', 1)[-1]}"] = ""
+    return files
+
+
+def mountinfo(*mounts: tuple[str, str, str, str]) -> str:
+    return "\n".join(
+        f"{30 + index} 1 {devno} / {point} rw shared:1 - {fstype} {source} rw"
+        for index, (devno, point, fstype, source) in enumerate(mounts)
+    )
+
+
+async def picture(*parts: dict[str, str], mounts: str, everywhere: bool = False) -> Topology:
+    files = machine(*parts) | {"/proc/self/mountinfo": mounts}
+    stats = {"/dev/sdb2": FileStat(kind="block", size=0, devno="8:18")}
+    return await look(FakeHost(files, stats=stats), everywhere=everywhere)
+
+
+async def test_root_on_lvm_on_md_makes_all_disks_below_the_systems() -> None:
+    found = await picture(
+        disk("sda") | part("sda", "sda1", "8:1"),
+        disk("sdb", devno="8:16") | part("sdb", "sdb1", "8:17"),
+        disk("sdc", devno="8:32"),
+        disk("md0", devno="9:0"),
+        disk("dm-0", devno="253:0", dm__name="vg-root"),
+        built("md0", "sda/sda1", "sdb/sdb1"),
+        built("dm-0", "md0"),
+        mounts=mountinfo(("253:0", "/", "ext4", "/dev/mapper/vg-root")),
+    )
+    assert {"sda", "sdb"} <= found.system
+    assert found.uses("sdc") == ()
+    assert Use(kind="holder", detail="/dev/md0 is built on it", part="sda1") in found.uses("sda")
+    assert Use(kind="holder", detail="/dev/dm-0 (vg-root) is built on it") in found.uses("md0")
+
+
+async def test_the_second_device_of_a_mounted_btrfs_is_used() -> None:
+    found = await picture(
+        disk("sdb", devno="8:16"),
+        disk("sdc", devno="8:32"),
+        {"/sys/fs/btrfs/u-u-i-d/devices/sdb": "", "/sys/fs/btrfs/u-u-i-d/devices/sdc": ""},
+        mounts=mountinfo(("0:40", "/srv", "btrfs", "/dev/sdb")),
+    )
+    assert {use.detail for use in found.uses("sdc")} == {"mounted on /srv", "part of the mounted btrfs u-u-i-d"}
+
+
+async def test_swap_on_a_partition_uses_the_whole_disk() -> None:
+    swaps = "Filename\tType\tSize\tUsed\tPriority\n/dev/sdb2 partition 1024 0 -2\n/swap\\040file file 1 0 -3"
+    found = await picture(
+        disk("sdb", devno="8:16") | part("sdb", "sdb2", "8:18"), {"/proc/swaps": swaps}, mounts=mountinfo()
+    )
+    assert found.uses("sdb") == (Use(kind="swap", detail="active swap", part="sdb2"),)
+    assert found.swaps == ("8:18", "/swap file")
+
+
+async def test_a_mount_seen_only_by_another_program_is_found_and_named() -> None:
+    theirs = mountinfo(("8:16", "/mnt/a\\040b", "ext4", "/dev/sdb"))
+    found = await picture(
+        disk("sdb", devno="8:16"),
+        {"/proc/77/mountinfo": theirs, "/proc/77/comm": "container"},
+        mounts=mountinfo(),
+        everywhere=True,
+    )
+    (use,) = found.uses("sdb")
+    assert use.detail == "mounted on /mnt/a b (in the mount namespace of container, process 77)"
+
+
+async def test_names_with_a_slash_are_understood() -> None:
+    found = await picture(
+        disk("cciss!c0d0", devno="104:0") | part("cciss!c0d0", "cciss!c0d0p1", "104:1"),
+        mounts=mountinfo(("104:1", "/home", "ext4", "/dev/cciss/c0d0p1")),
+    )
+    assert found.tree.nodes["cciss!c0d0p1"].device == "/dev/cciss/c0d0p1"
+    assert [use.part for use in found.uses("cciss!c0d0")] == ["cciss!c0d0p1"]
+
+
+async def test_partitions_are_in_the_order_of_their_numbers() -> None:
+    disks = disk("sda")
+    for number in (10, 2, 1):
+        disks |= part("sda", f"sda{number}", f"8:{number}")
+    found = await picture(disks, mounts=mountinfo())
+    assert found.tree.nodes["sda"].partitions == ("sda1", "sda2", "sda10")
+
+
+async def test_a_zfs_member_is_used_while_pools_are_imported() -> None:
+    member = {"/run/udev/data/b8:16": "E:ID_FS_TYPE=zfs_member"}
+    pool = {"/proc/spl/kstat/zfs/tank/state": "ONLINE"}
+    idle = await picture(disk("sdb", devno="8:16"), member, mounts=mountinfo())
+    busy = await picture(disk("sdb", devno="8:16"), member, pool, mounts=mountinfo())
+    assert idle.uses("sdb") == ()
+    assert "tank" in busy.uses("sdb")[0].detail
+
+
+async def test_an_exported_device_is_used() -> None:
+    path = "/sys/kernel/config/nvmet/subsystems/nqn.example/namespaces/1/device_path"
+    found = await picture(
+        disk("sdb", devno="8:16") | part("sdb", "sdb2", "8:18"),
+        {path: "/dev/sdb2"},
+        mounts=mountinfo(),
+        everywhere=True,
+    )
+    assert [use.kind for use in found.uses("sdb")] == ["export"]
+
+
+async def test_openers_are_found_by_number_and_our_own_do_not_count() -> None:
+    host = FakeHost(
+        {"/proc/7/fd/3": "", "/proc/8/fd/4": "", "/proc/8/fd/5": "", "/proc/8/comm": "qemu"}
+        | disk("sdb", devno="8:16"),
+        stats={
+            "/proc/7/fd/3": FileStat(kind="block", size=0, devno="8:16"),
+            "/proc/8/fd/4": FileStat(kind="block", size=0, devno="8:16"),
+            "/proc/8/fd/5": FileStat(kind="char", size=0, devno="8:16"),
+        },
+    )
+    nodes = (await look(host)).tree.family("sdb")
+    assert await openers(host, nodes, ignore=(7,)) == (Use(kind="open", detail="qemu (process 8) has it open"),)
+
+
+async def test_what_cannot_be_read_is_told() -> None:
+    found = await look(FakeHost(disk("sdb")))
+    assert set(found.blind) == {"/proc/self/mountinfo could not be read", "/proc/swaps could not be read"}
