@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import posixpath
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
+from app.engine.figures import Phase, RunFigures, RunStatus
 from app.engine.fio.events import CpuSampled, Finished, LoadEvent, NoiseHeard, PhaseChanged, SampleTaken
 from app.engine.fio.job import Job
-from app.engine.fio.target import JobTarget
+from app.engine.fio.patience import Patience
+from app.engine.fio.preflight import find_fio
+from app.engine.fio.render import Rendering, render, render_layout
+from app.engine.fio.running import Running, open_raw
+from app.engine.fio.sampler import Sampler
+from app.engine.fio.target import JobTarget, TargetKind
+from backends.errors import InvalidValueError, StorageError
+from backends.host import Command, Host
 
-__all__ = ["CpuSampled", "Finished", "Load", "LoadEvent", "NoiseHeard", "PhaseChanged", "SampleTaken"]
+__all__ = ["CpuSampled", "Finished", "FioLoad", "Load", "LoadEvent", "NoiseHeard", "PhaseChanged", "SampleTaken"]
 
 
 class Load(Protocol):
     """Does I/O and tells how it goes: fio, or a simulation that answers in fio's words.
 
-    Both methods are async generators whose last event is `Finished`, whatever happens to the I/O; consume
-    them inside `contextlib.aclosing`, since an abandoned generator would keep the program alive. Setting
-    `stop` ends the load in good order: figures so far are kept, the status is STOPPED. `workdir` exists and
-    receives `job.fio`, `fio.out` (standard output as it came) and `stderr`.
+    Both methods are async generators whose last event is `Finished`, whatever happens to the I/O; consume them
+    inside `contextlib.aclosing`, since an abandoned generator would keep the program alive. Setting `stop` ends
+    the load in good order: figures so far are kept, the status is STOPPED. `workdir` exists and receives
+    `job.fio`, `fio.out` (standard output as it came) and `stderr` (a layout: `layout.fio`, ...).
 
     Raise ToolMissingError (no fio), RefusedError (read-only host and a job that writes), InvalidValueError
     (the target is too small for the job), StorageError (`workdir` cannot be written).
@@ -33,3 +45,177 @@ class Load(Protocol):
     def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
         """Write `target.size` bytes to the scratch file, so that reads have something to read."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Errand:
+    """One start of fio."""
+
+    rendering: Rendering
+    workdir: Path
+    name: str
+    """Beginning of the names of its files."""
+    sampler: Sampler
+    job: Job | None
+    """None for a layout, which ends by amount and has no plan to be compared with."""
+    target: JobTarget
+
+    @property
+    def raw(self) -> Path:
+        return self.workdir / ("layout.out" if self.job is None else "fio.out")
+
+    def prepare(self) -> BinaryIO:
+        """Write the job file, open the file for the output. Raises StorageError."""
+        try:
+            self.workdir.joinpath(f"{self.name}.fio").write_text(self.rendering.text, encoding="utf-8")
+            return open_raw(self.raw)
+        except OSError as error:
+            raise StorageError(f"{self.workdir} cannot be written: {error.strerror}", evidence=str(error)) from error
+
+    def keep_stderr(self, text: str) -> None:
+        """fio's messages, beside the session; a full disk costs them, not the run."""
+        path = self.workdir / ("layout.stderr" if self.job is None else "stderr")
+        with contextlib.suppress(OSError):
+            path.write_text(text, encoding="utf-8", errors="replace")
+
+
+class FioLoad:
+    """The load that is fio, started on a host."""
+
+    def __init__(self, host: Host, *, interval_ms: int = 250, patience: Patience | None = None) -> None:
+        """`interval_ms`: between two documents; 250 costs less than 1 % of the IOPS, 100 is the least sensible."""
+        self._host = host
+        self._interval_ms = interval_ms
+        self._patience = patience or Patience()
+
+    async def run(
+        self, job: Job, target: JobTarget, workdir: Path, stop: asyncio.Event
+    ) -> AsyncGenerator[LoadEvent, None]:
+        """Run the job on the target; see `Load`."""
+        async with aclosing(self._drive(self._measuring(job, target, workdir), stop)) as events:
+            async for event in events:
+                yield event
+
+    async def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
+        """Write the scratch file in full; see `Load`.
+
+        Past the page cache where the filesystem allows, else through it with a flush at the end. Raises
+        InvalidValueError for what is not a regular file or has no folder to be in.
+        """
+        create = await self._may_create(target)
+        for direct in (True, False):
+            errand = self._laying_out(target, workdir, direct=direct, create=create)
+            async with aclosing(self._drive(errand, stop)) as events:
+                async for event in events:
+                    if isinstance(event, Finished):
+                        if direct and not stop.is_set() and _direct_refused(event.figures):
+                            break
+                        event = replace(event, figures=_in_full(event.figures, target))
+                    yield event
+                else:
+                    return
+
+    def _measuring(self, job: Job, target: JobTarget, workdir: Path) -> _Errand:
+        workdir = workdir.resolve()
+        return _Errand(
+            rendering=render(
+                job,
+                target,
+                fio=find_fio(self._host),
+                jobfile=str(workdir / "job.fio"),
+                interval_ms=self._interval_ms,
+            ),
+            workdir=workdir,
+            name="job",
+            sampler=Sampler(ramp=job.ramp > 0, planned_s=job.runtime, period_s=self._interval_ms / 1000),
+            job=job,
+            target=target,
+        )
+
+    def _laying_out(self, target: JobTarget, workdir: Path, *, direct: bool, create: bool) -> _Errand:
+        workdir = workdir.resolve()
+        return _Errand(
+            rendering=render_layout(
+                target,
+                direct=direct,
+                create=create,
+                fio=find_fio(self._host),
+                jobfile=str(workdir / "layout.fio"),
+                interval_ms=self._interval_ms,
+            ),
+            workdir=workdir,
+            name="layout",
+            sampler=Sampler(ramp=False, planned_s=None, period_s=self._interval_ms / 1000, phase=Phase.LAYOUT),
+            job=None,
+            target=target,
+        )
+
+    async def _may_create(self, target: JobTarget) -> bool:
+        """Whether fio has to create the file; a mistyped device name must not become a file in memory."""
+        if target.kind is not TargetKind.FILE:
+            raise InvalidValueError(f"{target.name} is a device: only files are laid out")
+        there = await self._host.stat(target.path)
+        if there is not None and there.kind != "file":
+            raise InvalidValueError(f"{target.name} is not a regular file")
+        if there is not None:
+            return False
+        above = await self._host.stat(posixpath.dirname(target.path))
+        if above is None or above.kind != "directory" or target.path.startswith(("/dev/", "/proc/", "/sys/")):
+            raise InvalidValueError(
+                f"{target.name} cannot be made there", hint="Name a file in an existing folder of a filesystem."
+            )
+        return True
+
+    async def _drive(self, errand: _Errand, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
+        """Start fio, pass its events on, end with the verdict."""
+        job = errand.job
+        with errand.prepare() as out:
+            if stop.is_set():
+                figures = RunFigures(status=RunStatus.STOPPED, reason="Stopped before it began")
+                yield Finished(figures=figures, raw=errand.raw)
+                return
+            command = Command(
+                argv=errand.rendering.argv,
+                mutates=job is None or job.writes,
+                # fio looks there for a file that asks for extra reports: not in /tmp, where anybody can make one,
+                # but in its private working folder.
+                env={"TMPDIR": "."},
+            )
+            async with self._host.stream(command) as process:
+                running = Running(
+                    process,
+                    errand.sampler,
+                    out,
+                    planned_s=job.ramp + job.runtime if job else None,
+                    stop=stop,
+                    patience=self._patience,
+                    local=not self._host.simulated,
+                )
+                running.start()
+                try:
+                    while (event := await running.queue.get()) is not None:
+                        yield event
+                finally:
+                    await running.finish()
+                figures = await running.figures(job, errand.target)
+                errand.keep_stderr(process.stderr())
+        yield PhaseChanged(phase=Phase.DONE)
+        yield Finished(figures=figures, raw=errand.raw)
+
+
+def _direct_refused(figures: RunFigures) -> bool:
+    """Whether the filesystem has no direct I/O (tmpfs of older kernels, some network filesystems)."""
+    said = figures.evidence
+    return figures.status is RunStatus.FAILED and ("direct IO errored" in said or "err=22/" in said)
+
+
+def _in_full(figures: RunFigures, target: JobTarget) -> RunFigures:
+    """A layout is good only if all of the file was written."""
+    written = figures.write.total_bytes if figures.write else 0
+    if figures.status is not RunStatus.OK or written >= target.size:
+        return figures
+    return replace(
+        figures,
+        status=RunStatus.FAILED,
+        reason=f"Only {written} of {target.size} bytes of {target.name} were written",
+    )

@@ -1,0 +1,195 @@
+"""What fio's words and error numbers mean to a storage administrator, and what to do next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from backends.text import clean
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What went wrong."""
+
+    reason: str
+    """A sentence."""
+    hint: str = ""
+    """What to do next."""
+
+
+_ENGINE_FAILED = re.compile(r"err=(\d+)/file:[^,]*,\s*func=io_queue_init")
+_FAILED = re.compile(r"fio: pid=-?\d+, err=(\d+)/")
+_IO_ERROR = re.compile(r"io_u error on file ([^:]*(?::(?! )[^:]*)*): [^:]+: (read|write) offset=(\d+)")
+_TERMINATED = re.compile(r"fio: terminating on signal (\d+)")
+
+_WORDS: tuple[tuple[re.Pattern[str], Diagnosis], ...] = tuple(
+    (re.compile(pattern), Diagnosis(reason, hint))
+    for pattern, reason, hint in (
+        (
+            r"appears mounted, and 'allow_mounted_write' isn't set",
+            "fio refused to write: the target is mounted",
+            "Unmount it, or measure a scratch file on it instead.",
+        ),
+        (
+            r"file creation disallowed by allow_file_create=0",
+            "The target does not exist and fio was told not to create it",
+            "Check the path; lay out a scratch file first.",
+        ),
+        (
+            r"has write or trim bit set, but fio is in read-only mode",
+            "fio refused: the job writes, but was started read-only",
+            "Choose a job that only reads, or confirm the writing one.",
+        ),
+        (
+            r"refusing (to write|extend of) a? ?file due to read-only|refusing extend of file",
+            "The file is smaller than the job needs, and a reading job may not extend it",
+            "Lay out the scratch file again, or ask for a smaller region.",
+        ),
+        (
+            r"stuck grabbing stat_sem",
+            "fio gave up waiting for its own statistics: its reports were not read in time, or it locked itself up",
+            "Run it again; if it comes back, use fio 3.42 or newer, which fixes a deadlock there.",
+        ),
+        (
+            r"it appears to be stuck\. Doing forceful exit",
+            "fio gave up on a worker whose I/O does not come back",
+            "Look into the kernel log for errors and resets of the device.",
+        ),
+        (
+            r"your kernel doesn't support io_uring",
+            "This kernel has no io_uring",
+            "Use the engine libaio.",
+        ),
+        (
+            r"engine \S+ not loadable|failed to load engine",
+            "This fio does not have the I/O engine of the job",
+            "Choose another engine (`fio --enghelp` lists them) or install fio's engine package.",
+        ),
+        (
+            r"first direct IO errored",
+            "The target does not take direct I/O of this block size",
+            "Use a block size that is a multiple of its logical block size, or switch direct I/O off.",
+        ),
+        (r"you need to specify size=", "fio does not know how large the target is", "Give a region size."),
+        (
+            r"size too small, must not be less than minimum block size",
+            "The target is smaller than one block",
+            "Choose a smaller block size.",
+        ),
+        (
+            r"Bad option|unrecognized option|fio: failed parsing",
+            "This fio does not understand an option of the job",
+            "Look at what fio said below; an older fio may lack the option.",
+        ),
+        (r"No job\(s\) defined", "The job file holds no job", ""),
+        (r"status interval too small", "fio refused the reporting interval", ""),
+    )
+)
+
+_ERRNO: dict[int, Diagnosis] = {
+    1: Diagnosis(
+        "The device is read-only or protected (EPERM)",
+        "Look at /sys/block/<device>/ro and at the controller's write protection.",
+    ),
+    5: Diagnosis(
+        "The device reported an I/O error (EIO)",
+        "Look into the kernel log and the drive's health before you measure on.",
+    ),
+    6: Diagnosis("The device is gone (ENXIO)", "Look into the kernel log; find it again under its new name."),
+    11: Diagnosis("A resource is used up (EAGAIN)", "Lower queue depth or jobs."),
+    12: Diagnosis("There is not enough memory for the buffers (ENOMEM)", "Lower queue depth, block size or jobs."),
+    13: Diagnosis("No permission to open the target (EACCES)", "Run as root, or choose a file of your own."),
+    16: Diagnosis("The target is in use (EBUSY)", "Stop what uses it; `lsblk` and `fuser` name it."),
+    19: Diagnosis("The device is gone (ENODEV)", "Look into the kernel log; find it again under its new name."),
+    22: Diagnosis(
+        "The kernel refused a request as invalid (EINVAL)",
+        "Often the block size is no multiple of the logical block size, or direct I/O is not possible here.",
+    ),
+    24: Diagnosis("Too many open files (EMFILE)", "Use fewer jobs, or raise `ulimit -n`."),
+    26: Diagnosis("The target is in use as swap or as a running program (ETXTBSY)", "Choose another target."),
+    27: Diagnosis("The file is larger than this filesystem takes (EFBIG)", "Use a smaller file."),
+    28: Diagnosis(
+        "There is no space left (ENOSPC)",
+        "Free some space or use a smaller scratch file; on a thin volume, extend the pool.",
+    ),
+    30: Diagnosis("The filesystem is read-only (EROFS)", "Remount it for writing, or choose another place."),
+    35: Diagnosis(
+        "fio gave up waiting for its own statistics: its reports were not read in time, or it locked itself up",
+        "Run it again; if it comes back, use fio 3.42 or newer, which fixes a deadlock there.",
+    ),
+    38: Diagnosis("The kernel does not have this function (ENOSYS)", "Use the engine libaio, or psync."),
+    61: Diagnosis("The device could not read the data (ENODATA)", "Check the drive for unreadable sectors."),
+    84: Diagnosis("The device reported wrong data protection bytes (EILSEQ)", "Check cabling and the drive."),
+    95: Diagnosis("The target does not support the operation (EOPNOTSUPP)", ""),
+    110: Diagnosis("The device did not answer in time (ETIMEDOUT)", "Look into the kernel log for resets."),
+    117: Diagnosis("The filesystem is damaged (EUCLEAN)", "Unmount and check it."),
+    121: Diagnosis("The device reported an I/O error (EREMOTEIO)", "Look into the kernel log."),
+}
+
+_SIGNALS = {
+    2: "by an interrupt",
+    6: "by itself, after an internal error",
+    9: "by a kill, perhaps for want of memory",
+    11: "by a memory fault of its own",
+    15: "by a request to terminate",
+}
+
+
+def engine_refusal(lines: Iterable[str]) -> Diagnosis | None:
+    """Why the kernel did not let the asynchronous engine start; None if it did."""
+    for line in lines:
+        if match := _ENGINE_FAILED.search(line):
+            engine = "io_uring" if "io_uring" in line else "libaio" if "libaio" in line else "the I/O engine"
+            instead = "libaio" if engine == "io_uring" else "psync"
+            hint = f"Use the engine {instead}."
+            match int(match[1]):
+                case 1 | 13:
+                    return Diagnosis(f"{engine} is not permitted here (seccomp or a sysctl forbids it)", hint)
+                case 38:
+                    return Diagnosis(f"This kernel has no {engine}", hint)
+                case 11:
+                    return Diagnosis(
+                        "The kernel's limit of asynchronous requests is reached",
+                        "Lower queue depth or jobs, or raise the sysctl fs.aio-max-nr.",
+                    )
+                case 12:
+                    return Diagnosis(f"There is not enough lockable memory for {engine}", "Raise `ulimit -l`.")
+                case code:
+                    return Diagnosis(f"{engine} could not be set up (error {code})", hint)
+    return None
+
+
+def diagnose(lines: Sequence[str], errors: Sequence[int] = ()) -> Diagnosis | None:
+    """The most telling of fio's messages and error numbers; None if none tells a failure."""
+    if refusal := engine_refusal(lines):
+        return refusal
+    for pattern, diagnosis in _WORDS:
+        if any(pattern.search(line) for line in lines):
+            return diagnosis
+    codes = [*errors, *(int(match[1]) for line in lines if (match := _FAILED.search(line)))]
+    if not codes:
+        return None
+    known = _ERRNO.get(codes[0], Diagnosis(f"fio failed with error number {codes[0]}"))
+    where = next((match for line in lines if (match := _IO_ERROR.search(line))), None)
+    if where is None:
+        return known
+    return Diagnosis(f"{known.reason}: {where[2]} at byte {where[3]} of the target", known.hint)
+
+
+def signal_from_outside(lines: Iterable[str]) -> int | None:
+    """The number of the signal fio says it ended on."""
+    return next((int(match[1]) for line in lines if (match := _TERMINATED.search(line))), None)
+
+
+def died_of(signal: int) -> Diagnosis:
+    """fio was ended by a signal, without a word."""
+    how = _SIGNALS.get(signal, f"by signal {signal}")
+    hint = "Look into the kernel log (out of memory?)." if signal in (9, 11) else ""
+    return Diagnosis(f"fio was ended {how}", hint)
+
+
+def first_words(lines: Iterable[str]) -> str:
+    """The first thing fio said, for a failure nothing here knows."""
+    return next((clean(line, 200) for line in lines if line.strip()), "")

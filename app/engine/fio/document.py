@@ -1,0 +1,279 @@
+"""One JSON document of fio, any version from 2.1 on, read without trusting it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.engine.fio.histogram import Histogram
+from backends.text import clean
+
+_US = 1000
+_OLD_PER_GROUP = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counters:
+    """One direction, all jobs together, since the job (or its measured phase) began."""
+
+    io_bytes: int = 0
+    """Bytes moved."""
+    total_ios: int = 0
+    """I/Os issued: with those that failed, and mid-run those in flight."""
+    completed: int = 0
+    """I/Os whose latency was taken (clat N); 0 during the ramp and with latency switched off."""
+    runtime_ms: int = 0
+    """Milliseconds; the longest of the jobs."""
+    iops: float = 0.0
+    """fio's own average."""
+    bytes_per_second: float = 0.0
+    """fio's own average."""
+    min_ns: int | None = None
+    """Smallest completion latency."""
+    max_ns: int | None = None
+    """Largest completion latency."""
+    mean_ns: float | None = None
+    """Mean completion latency."""
+    stddev_ns: float | None = None
+    """Standard deviation of the completion latency."""
+    histogram: Histogram = field(default_factory=Histogram)
+    """Completion latencies; empty without json+ and during the ramp."""
+    percentiles: Mapping[float, int] = field(default_factory=dict)
+    """fio's own percentiles in ns, of one job only (they cannot be merged)."""
+    short_ios: int = 0
+    """I/Os that moved less than asked."""
+    drop_ios: int = 0
+    """I/Os the engine dropped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiskUse:
+    """One block device in `disk_util`, since fio began. Foreign I/O counts too."""
+
+    name: str
+    """Kernel name."""
+    read_ios: int
+    """Reads completed."""
+    write_ios: int
+    """Writes completed."""
+    util_percent: float
+    """Share of the time with I/O in flight."""
+
+
+class FioDocument:
+    """Tolerant accessors: what is missing or of the wrong kind is 0, None or empty; nothing raises."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        """`data`: the JSON object."""
+        self._data = data
+        jobs = data.get("jobs")
+        if not isinstance(jobs, list):
+            # A client's result; its own "All clients" entry counts the same I/Os twice, or only the first second.
+            jobs = _list(data.get("client_stats"))
+            jobs = [job for job in jobs if isinstance(job, dict) and job.get("jobname") != "All clients"]
+        self._jobs: list[Mapping[str, Any]] = [job for job in jobs if isinstance(job, dict)]
+
+    @property
+    def version(self) -> str:
+        """`fio-3.33`."""
+        return clean(str(self._data.get("fio version", "")), 40)
+
+    @property
+    def timestamp_ms(self) -> int | None:
+        """When the document was made, milliseconds since 1970; None before fio 2.12."""
+        if (stamp := _int(self._data.get("timestamp_ms"))) > 0:
+            return stamp
+        return _int(self._data.get("timestamp")) * 1000 or None
+
+    @property
+    def errors(self) -> tuple[int, ...]:
+        """errno of each job that failed."""
+        return tuple(code for job in self._jobs if (code := _int(job.get("error"))))
+
+    @property
+    def errors_passed_over(self) -> int:
+        """I/Os that failed and were passed over (continue_on_error)."""
+        return sum(_int(job.get("total_err")) for job in self._jobs)
+
+    @property
+    def jobs(self) -> int:
+        """Number of entries; one under group_reporting."""
+        return len(self._jobs)
+
+    @property
+    def total_ios(self) -> int:
+        """I/Os issued in all directions."""
+        parts = (self.counters(name) for name in ("read", "write", "trim", "mixed"))
+        return sum(part.total_ios for part in parts if part)
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """Options of the first job over the global ones, as fio repeats them; "1" for a bare word."""
+        first = self._jobs[0] if self._jobs else {}
+        merged = {**_dict(self._data.get("global options")), **_dict(first.get("job options"))}
+        return {clean(str(key), 80): clean(str(value), 400) or "1" for key, value in merged.items()}
+
+    @property
+    def cpu_percent_of_core(self) -> float | None:
+        """User and system time of all workers, 100 is one core; None before anything ran.
+
+        fio's `usr_cpu` is relative to the summed time of the workers, so it is scaled by them again.
+        """
+        found: list[float] = []
+        for job in self._jobs:
+            spans = [_int(_dict(job.get(name)).get("runtime")) for name in ("read", "write", "mixed")]
+            span = max(spans)
+            if span <= 0 or not any(key in job for key in ("usr_cpu", "sys_cpu")):
+                continue
+            threads = max(1.0, _int(job.get("job_runtime")) / span)
+            found.append((_float(job.get("usr_cpu")) + _float(job.get("sys_cpu"))) * threads)
+        return sum(found) if found else None
+
+    @property
+    def disks(self) -> tuple[DiskUse, ...]:
+        """`disk_util`, empty for files fio found no disk for."""
+        return tuple(
+            DiskUse(
+                name=clean(str(row.get("name", "")), 40),
+                read_ios=_int(row.get("read_ios")),
+                write_ios=_int(row.get("write_ios")),
+                util_percent=_float(row.get("util")),
+            )
+            for row in _list(self._data.get("disk_util"))
+            if isinstance(row, dict)
+        )
+
+    def counters(self, direction: str) -> Counters | None:
+        """`read`, `write`, `trim` or `mixed`, all jobs together; None if no I/O of that kind was issued."""
+        found = [_counters(entry) for job in self._jobs if (entry := _dict(job.get(direction))) and _issued(entry)]
+        return merge_counters(found) if found else None
+
+
+def merge_counters(parts: Iterable[Counters]) -> Counters:
+    """Several jobs as one: counts add up, times are the longest, deviations are pooled."""
+    rows = list(parts)
+    if len(rows) == 1:
+        return rows[0]
+    weight = sum(row.completed for row in rows)
+    mean = stddev = None
+    if weight:
+        mean = sum((row.mean_ns or 0.0) * row.completed for row in rows) / weight
+        spread = sum(((row.stddev_ns or 0.0) ** 2 + (row.mean_ns or 0.0) ** 2) * row.completed for row in rows)
+        stddev = math.sqrt(max(0.0, spread / weight - mean * mean))
+    return Counters(
+        io_bytes=sum(row.io_bytes for row in rows),
+        total_ios=sum(row.total_ios for row in rows),
+        completed=weight,
+        runtime_ms=max((row.runtime_ms for row in rows), default=0),
+        iops=sum(row.iops for row in rows),
+        bytes_per_second=sum(row.bytes_per_second for row in rows),
+        min_ns=min((row.min_ns for row in rows if row.min_ns is not None), default=None),
+        max_ns=max((row.max_ns for row in rows if row.max_ns is not None), default=None),
+        mean_ns=mean,
+        stddev_ns=stddev,
+        histogram=Histogram.merged(row.histogram for row in rows),
+        short_ios=sum(row.short_ios for row in rows),
+        drop_ios=sum(row.drop_ios for row in rows),
+    )
+
+
+def _issued(entry: Mapping[str, Any]) -> bool:
+    return any(_float(entry.get(key)) > 0 for key in ("total_ios", "io_bytes", "iops"))
+
+
+def _counters(entry: Mapping[str, Any]) -> Counters:
+    latency, scale = _latency(entry)
+    histogram = _histogram(latency, scale)
+    runtime = _int(entry.get("runtime"))
+    iops = _float(entry.get("iops"))
+    # io_bytes were KiB until 2.21 brought io_kbytes beside it; total_ios came with 2.1.14.
+    moved = _int(entry.get("io_bytes")) * (1 if "io_kbytes" in entry else 1024)
+    total = _int(entry.get("total_ios")) if "total_ios" in entry else round(iops * runtime / 1000)
+    # N came with 3.18; before, the bins tell how many were timed, and without bins all were.
+    if "N" in latency:
+        completed = _int(latency.get("N"))
+    else:
+        completed = histogram.total or (total if _float(latency.get("max")) > 0 else 0)
+    timed = completed > 0
+    return Counters(
+        io_bytes=moved,
+        total_ios=total,
+        completed=completed,
+        runtime_ms=runtime,
+        iops=iops,
+        bytes_per_second=_float(entry.get("bw_bytes")) or _float(entry.get("bw")) * 1024,
+        min_ns=_int(latency.get("min")) * scale if timed else None,
+        max_ns=_int(latency.get("max")) * scale if timed else None,
+        mean_ns=_float(latency.get("mean")) * scale if timed else None,
+        stddev_ns=_float(latency.get("stddev")) * scale if timed else None,
+        histogram=histogram,
+        percentiles=_percentiles(latency, scale),
+        short_ios=_int(entry.get("short_ios")),
+        drop_ios=_int(entry.get("drop_ios")),
+    )
+
+
+def _latency(entry: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
+    """The completion latency and its unit in ns; the total latency where only that was kept."""
+    for name, scale in (("clat_ns", 1), ("lat_ns", 1), ("clat", _US), ("lat", _US)):
+        block = _dict(entry.get(name))
+        if block and (_float(block.get("max")) > 0 or _int(block.get("N")) > 0):
+            return block, scale
+    return {}, 1
+
+
+def _histogram(latency: Mapping[str, Any], scale: int) -> Histogram:
+    bins = _dict(latency.get("bins"))
+    numbered = "FIO_IO_U_PLAT_BITS" in bins  # 2.2.12 to 2.19: keyed by bucket number, all of them, microseconds
+    counts: dict[int, int] = {}
+    for key, value in bins.items():
+        if isinstance(value, int) and value > 0 and key.isascii() and key.isdigit() and len(key) < 19:
+            at = _old_value(int(key)) if numbered else int(key)
+            counts[at * scale] = counts.get(at * scale, 0) + value
+    return Histogram(counts)
+
+
+def _old_value(bucket: int) -> int:
+    """Midpoint of a bucket number of fio 2.x, microseconds."""
+    bucket = min(bucket, 19 * _OLD_PER_GROUP - 1)
+    if bucket < 2 * _OLD_PER_GROUP:
+        return bucket
+    shift = bucket // _OLD_PER_GROUP - 1
+    return (_OLD_PER_GROUP << shift) + int((bucket % _OLD_PER_GROUP + 0.5) * (1 << shift))
+
+
+def _percentiles(latency: Mapping[str, Any], scale: int) -> Mapping[float, int]:
+    """fio's own; the "0.00" fillers of 3.0 to 3.16 are left out."""
+    found: dict[float, int] = {}
+    for key, value in _dict(latency.get("percentile")).items():
+        if re.fullmatch(r"\d{1,3}\.\d+", key, re.ASCII) and (percent := float(key)) > 0:
+            found[percent] = _int(value) * scale
+    return found
+
+
+def _dict(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _float(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0.0
+    try:
+        number = float(value)
+    except OverflowError:
+        return 0.0
+    return number if math.isfinite(number) and number >= 0 else 0.0
+
+
+def _int(value: object) -> int:
+    """A count; fio prints counters below zero when its own race bites."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return max(0, min(value, 1 << 63))
+    return int(_float(value))

@@ -1,0 +1,142 @@
+"""Is fio there, new enough, and does the kernel let its engines work? Asked once per host."""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from app.engine.fio.diagnosis import Diagnosis, diagnose, engine_refusal
+from app.engine.fio.fields import Engine
+from app.engine.fio.job import Job
+from app.engine.fio.stream import Document, Noise, StreamParser
+from backends.errors import ToolFailedError, ToolMissingError
+from backends.host import Command, Host
+from backends.text import clean, clean_lines
+
+MINIMUM = (3, 18)
+"""Since 3.18 fio says how many latencies it timed (`N`), by which an I/O that failed is told from one done."""
+
+_INSTALL = (
+    "Debian, Ubuntu: apt install fio · Fedora, RHEL: dnf install fio"
+    " · openSUSE: zypper install fio · Arch: pacman -S fio"
+)
+_FALLBACK = (Engine.IO_URING, Engine.LIBAIO, Engine.PSYNC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preflight:
+    """What fio on a host can do."""
+
+    path: str
+    """Absolute path of fio."""
+    version: str
+    """`fio-3.33`."""
+    engines: frozenset[str]
+    """What `--enghelp` lists."""
+    refused: Mapping[Engine, Diagnosis] = field(default_factory=dict)
+    """Engines that did not work when tried, with the reason and what to use instead."""
+
+    def substitute(self, job: Job) -> tuple[Job, tuple[str, ...]]:
+        """The job with an engine that works here, and a sentence if it is another one.
+
+        io_uring falls back to libaio, libaio to psync; with psync a queue depth has no meaning.
+        """
+        engine = job.ioengine
+        if self._works(engine):
+            return job, ()
+        later = _FALLBACK[_FALLBACK.index(engine) + 1 :] if engine in _FALLBACK else _FALLBACK[1:]
+        instead = next((other for other in later if self._works(other)), Engine.PSYNC)
+        why = self.refused[engine].reason if engine in self.refused else f"This fio has no engine {engine}"
+        sentence = f"{why}; {instead} is used instead"
+        if not instead.keeps_a_queue and job.iodepth > 1:
+            sentence += f", with one I/O in flight per job: queue depth {job.iodepth} has no effect"
+        return replace(job, ioengine=instead), (sentence,)
+
+    def _works(self, engine: Engine) -> bool:
+        return engine not in self.refused and (not self.engines or engine in self.engines)
+
+
+_known: weakref.WeakKeyDictionary[Host, Preflight] = weakref.WeakKeyDictionary()
+
+
+def find_fio(host: Host) -> str:
+    """Absolute path of fio. Raises ToolMissingError with what to install."""
+    path = host.which(("fio",))
+    if path is None:
+        raise ToolMissingError("fio is not installed: raidbench measures with it", hint=_INSTALL)
+    return path
+
+
+async def preflight(host: Host) -> Preflight:
+    """What fio on this host can do; the first call takes about a second, later ones nothing.
+
+    Raises ToolMissingError (not there, too old), ToolFailedError (it does not even say its version).
+    """
+    try:
+        if (known := _known.get(host)) is not None:
+            return known
+    except TypeError:  # a host that cannot be remembered
+        return await _ask(host)
+    found = await _ask(host)
+    _known[host] = found
+    return found
+
+
+async def _ask(host: Host) -> Preflight:
+    path = find_fio(host)
+    version = await _version(host, path)
+    listed = await host.run(Command(argv=(path, "--enghelp"), timeout=20))
+    engines = frozenset(re.findall(r"^\s+(\w+)\s*$", listed.stdout, re.MULTILINE))
+    refused: dict[Engine, Diagnosis] = {}
+    for engine in (Engine.IO_URING, Engine.LIBAIO):
+        if engine in engines and (refusal := await _try(host, path, engine)) is not None:
+            refused[engine] = refusal
+    return Preflight(path=path, version=version, engines=engines, refused=refused)
+
+
+async def _version(host: Host, path: str) -> str:
+    done = await host.run(Command(argv=(path, "--version"), timeout=20))
+    match = re.search(r"fio-(\d+)\.(\d+)\S*", done.stdout)
+    if match is None:
+        raise ToolFailedError(
+            f"{clean(path)} does not say that it is fio",
+            hint="Another program of that name may come first in the PATH.",
+            evidence=clean_lines(done.stdout + done.stderr),
+        )
+    if (int(match[1]), int(match[2])) < MINIMUM:
+        raise ToolMissingError(
+            f"{match[0]} is too old: raidbench needs fio {MINIMUM[0]}.{MINIMUM[1]}, the first to tell I/Os that failed"
+            " from I/Os that were done",
+            hint=_INSTALL,
+        )
+    return match[0]
+
+
+async def _try(host: Host, path: str, engine: Engine) -> Diagnosis | None:
+    """Read 64 KiB of a file of fio's own, in the command's private folder; None if that worked."""
+    argv = (
+        path,
+        "--output-format=json",
+        "--eta=never",
+        "--thread",
+        "--name=probe",
+        "--filename=probe",
+        f"--ioengine={engine}",
+        "--rw=read",
+        "--bs=4k",
+        "--size=64k",
+        "--iodepth=4",
+    )
+    done = await host.run(Command(argv=argv, timeout=20))
+    parser = StreamParser()
+    events = [*parser.feed(done.stdout.encode()), *parser.close()]
+    lines = [event.line for event in events if isinstance(event, Noise)] + done.stderr.splitlines()
+    refusal = engine_refusal(lines)
+    if refusal is not None:
+        return refusal
+    if done.returncode == 0 and any(isinstance(event, Document) for event in events):
+        return None
+    known = diagnose(lines)
+    return Diagnosis(f"{engine} did not work when tried" + (f": {known.reason}" if known else ""))

@@ -1,0 +1,206 @@
+"""One fio from its first byte to its verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO
+
+from app.engine.figures import CpuFigures, Phase, RunFigures
+from app.engine.fio.cpu import CpuMeter
+from app.engine.fio.document import FioDocument
+from app.engine.fio.events import CpuSampled, LoadEvent, NoiseHeard, PhaseChanged, SampleTaken
+from app.engine.fio.job import Job
+from app.engine.fio.patience import Patience, bring_to_an_end
+from app.engine.fio.sampler import Sampler
+from app.engine.fio.stream import Broken, Document, Event, Noise, StreamParser
+from app.engine.fio.summary import Outcome, summarize
+from app.engine.fio.target import JobTarget
+from backends.host import Process
+from backends.text import clean
+
+_NOISE_LINES = 200
+
+
+class Running:
+    """Reads a process without ever waiting for whoever looks on, and puts events into `queue`.
+
+    The queue has no limit: it gets four small values a second, and a reader that waits would fill the pipe, on
+    which fio stops. None in it means the end.
+    """
+
+    def __init__(
+        self,
+        process: Process,
+        sampler: Sampler,
+        raw: BinaryIO,
+        *,
+        planned_s: float | None,
+        stop: asyncio.Event,
+        patience: Patience,
+        local: bool,
+    ) -> None:
+        """`planned_s`: ramp and run time, None if it ends by amount. `local`: its processor time can be read."""
+        self.queue: asyncio.Queue[LoadEvent | None] = asyncio.Queue()
+        self._process = process
+        self._sampler = sampler
+        self._raw: BinaryIO | None = raw
+        self._raw_problem = ""
+        self._planned = planned_s
+        self._stop = stop
+        self._patience = patience
+        self._parser = StreamParser()
+        self._cpu = CpuMeter(process.pid if local else 0)
+        self._started = self._heard = time.monotonic()
+        self._first_byte = asyncio.Event()
+        self._over = asyncio.Event()
+        self._phase = Phase.PREPARING
+        self._last: FioDocument | None = None
+        self._noise: list[str] = []
+        self._broken = 0
+        self._stopped = self._overdue = False
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Begin to read, to watch the clock and to heed `stop`."""
+        self._say(Phase.PREPARING)
+        self._tasks = [asyncio.create_task(part, name="fio") for part in (self._read(), self._heed(), self._tick())]
+
+    async def finish(self) -> None:
+        """End all watching; whatever went wrong in the reader comes up here."""
+        for task in self._tasks:
+            task.cancel()  # of no effect on those that are done
+        await asyncio.wait(self._tasks)
+        reader = self._tasks[0]
+        if not reader.cancelled() and (error := reader.exception()) is not None:
+            raise error
+
+    async def figures(self, job: Job | None, target: JobTarget) -> RunFigures:
+        """The verdict; only after the end."""
+        try:
+            async with asyncio.timeout(self._patience.terminate):
+                returncode = await self._process.wait()
+        except TimeoutError:  # it closed its output and hangs
+            self._process.kill()
+            returncode = await self._process.wait()
+        cpu = self._cpu.whole()
+        if cpu.fio_percent_of_core is None and self._last is not None:
+            cpu = replace(cpu, fio_percent_of_core=self._last.cpu_percent_of_core)
+        outcome = Outcome(
+            document=self._last,
+            returncode=returncode,
+            noise=self._noise,
+            stderr=self._process.stderr(),
+            broken=self._broken,
+            stopped=self._stopped,
+            overdue=self._overdue,
+        )
+        found = summarize(outcome, job, target, cpu if cpu != CpuFigures() else None)
+        if self._raw_problem:
+            sentence = f"fio's own output could not be kept: {self._raw_problem}"
+            found = replace(found, warnings=(*found.warnings, sentence))
+        return found
+
+    async def _read(self) -> None:
+        try:
+            async for chunk in self._process.chunks():
+                self._first_byte.set()
+                self._keep(chunk)
+                for event in self._parser.feed(chunk):
+                    self._take(event)
+            for event in self._parser.close():
+                self._take(event)
+        finally:
+            self._over.set()
+            self.queue.put_nowait(None)
+
+    def _keep(self, chunk: bytes) -> None:
+        """Onto disk as it came. A full disk costs the raw output, not the run."""
+        if self._raw is None:
+            return
+        try:
+            self._raw.write(chunk)
+        except OSError as error:
+            self._raw_problem = error.strerror or str(error)
+            self._raw = None
+
+    def _take(self, event: Event) -> None:
+        match event:
+            case Document():
+                self._heard = time.monotonic()
+                self._last = FioDocument(event.data)
+                sample = self._sampler.take(self._last, ending=self._stopped or self._overdue)
+                self._follow(self._sampler.phase)
+                if sample is not None:
+                    self.queue.put_nowait(SampleTaken(sample=sample))
+            case Noise():
+                if len(self._noise) < _NOISE_LINES:
+                    line = clean(event.line, 400)
+                    self._noise.append(line)
+                    self.queue.put_nowait(NoiseHeard(line=line))
+            case Broken():
+                self._broken += 1
+
+    def _follow(self, phase: Phase) -> None:
+        if self._phase in (phase, Phase.STOPPING):
+            return
+        if phase is not Phase.RAMP:
+            self._cpu.begin()
+        self._say(phase)
+
+    def _say(self, phase: Phase, note: str = "") -> None:
+        self._phase = phase
+        self.queue.put_nowait(PhaseChanged(phase=phase, note=note))
+
+    async def _heed(self) -> None:
+        """Stop fio when asked to."""
+        await self._stop.wait()
+        self._stopped = not self._overdue
+        self._say(Phase.STOPPING)
+        wait = self._patience.before_signal - (time.monotonic() - self._started)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, wait)):
+                await self._first_byte.wait()
+        await bring_to_an_end(self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note))
+
+    async def _tick(self) -> None:
+        """Processor shares once a second, and remarks when fio is silent or late."""
+        silent = late = False
+        while True:
+            await asyncio.sleep(1.0)
+            now = time.monotonic()
+            shares = self._cpu.tick()
+            silence = now - self._heard
+            self.queue.put_nowait(
+                CpuSampled(
+                    fio_percent_of_core=shares.fio_percent_of_core,
+                    host_percent=shares.host_percent,
+                    silent_s=silence,
+                )
+            )
+            if self._phase is Phase.STOPPING:
+                continue
+            if (silence > self._patience.silence) != silent:
+                silent = not silent
+                if silent:
+                    self._say(self._phase, f"fio has been silent for {silence:.0f} s: some I/O does not come back")
+            beyond = now - self._started - self._planned if self._planned is not None else 0.0
+            if beyond > self._patience.overdue and not late:
+                late = True
+                self._say(self._phase, f"fio should have ended {beyond:.0f} s ago; some I/O does not come back")
+            if beyond > self._patience.give_up:
+                self._overdue = True
+                self._say(Phase.STOPPING, "fio does not end by itself and is made to stop")
+                await bring_to_an_end(
+                    self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note)
+                )
+
+
+def open_raw(path: Path) -> BinaryIO:
+    """The file for fio's standard output, unbuffered, readable by the owner only."""
+    raw = open(path, "wb", buffering=0)  # noqa: SIM115  (closed by the load)
+    path.chmod(0o600)
+    return raw

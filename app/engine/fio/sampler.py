@@ -1,0 +1,216 @@
+"""fio's running totals turned into figures of each interval."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from app.engine.figures import DirectionSample, Phase, Sample
+from app.engine.fio.document import Counters, FioDocument
+from app.engine.fio.histogram import LAST_VALUE, Histogram
+
+_DIRECTIONS = ("read", "write", "mixed")
+_STALL_S = 0.1
+_WINDOW_S = 5.0
+_NEEDED = {50.0: 1, 99.0: 100, 99.9: 1000}
+_IN_TURN = tuple(_NEEDED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    """What one document says."""
+
+    at_ms: int
+    runtime_ms: int
+    parts: Mapping[str, Counters]
+
+    @property
+    def issued(self) -> int:
+        return sum(part.total_ios for part in self.parts.values())
+
+    @property
+    def completed(self) -> int:
+        return sum(part.completed for part in self.parts.values())
+
+    @property
+    def moved(self) -> int:
+        return sum(part.io_bytes for part in self.parts.values())
+
+
+@dataclass(slots=True)
+class _Window:
+    """The last seconds of one direction, for percentiles of slow devices."""
+
+    intervals: deque[tuple[float, Histogram]] = field(default_factory=deque)
+
+    def add(self, seconds: float, part: Histogram) -> None:
+        self.intervals.append((seconds, part))
+        held = sum(length for length, _ in self.intervals)
+        while len(self.intervals) > 1 and held - self.intervals[0][0] >= _WINDOW_S:
+            held -= self.intervals.popleft()[0]
+
+    def percentile(self, percent: float) -> int | None:
+        """Of the shortest stretch up to now that holds enough I/Os; None if 5 s do not."""
+        parts: list[Histogram] = []
+        count = 0
+        for _, part in reversed(self.intervals):
+            parts.append(part)
+            count += part.total
+            if count >= _NEEDED[percent]:
+                whole = parts[0] if len(parts) == 1 else Histogram.merged(parts)
+                return whole.percentile(percent)
+        return None
+
+
+class Sampler:
+    """Feed it the documents of one run in turn; `ending` once the run was told to stop.
+
+    IOPS is the difference of timed I/Os over that of the timestamps, bandwidth the difference of bytes over that
+    of the run times, because fio takes the two pairs at different moments: with a worker stuck in an I/O, bytes
+    and run time stem from before the stall, the counts from after it.
+    """
+
+    def __init__(
+        self, *, ramp: bool, planned_s: float | None, period_s: float = 0.25, phase: Phase = Phase.MEASURING
+    ) -> None:
+        """`ramp`: a ramp precedes `phase`. `planned_s`: length of the phase, None if it ends by amount."""
+        self._wanted = phase
+        self._phase = Phase.RAMP if ramp else phase
+        self._planned_ms = None if planned_s is None else planned_s * 1000
+        self._period = period_s
+        self._before: _Snapshot | None = None
+        self._start_ms = 0
+        self._lag = 0.0
+        self._windows = {name: _Window() for name in _DIRECTIONS}
+
+    @property
+    def phase(self) -> Phase:
+        """Ramp or measuring, as of the last document."""
+        return self._phase
+
+    def take(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
+        """The interval this document ends; None for a first, a restarted, a repeated or too short one."""
+        now = _snapshot(document)
+        if now is None:
+            return None
+        before = self._before
+        restarted = before is not None and _fell(now, before)
+        if self._phase is Phase.RAMP and (restarted or now.completed):
+            # The counters start anew at the end of the ramp, each worker's at its own moment.
+            self._phase = self._wanted
+            restarted = True
+        if before is None or restarted:
+            self._begin(now)
+            # While one worker is still in its ramp, what it moved there is counted but not timed.
+            torn = restarted and now.issued > now.completed * 1.1
+            if torn or now.runtime_ms < self._period * 500:
+                return None
+            return self._sample(now, _Snapshot(self._start_ms, 0, {}), ending=ending)
+        if now.at_ms < before.at_ms - 500:
+            # Somebody set the clock back.
+            self._start_ms += now.at_ms - before.at_ms - (now.runtime_ms - before.runtime_ms)
+            self._before = now
+            return None
+        # The first documents may be late; the earliest start that any of them implies is the right one.
+        self._start_ms = min(self._start_ms, now.at_ms - now.runtime_ms)
+        if now.at_ms - before.at_ms < self._period * 500:
+            return None  # joins the next interval; after the last one, fio often repeats itself
+        sample = self._sample(now, before, ending=ending)
+        self._before = now
+        return sample
+
+    def _begin(self, now: _Snapshot) -> None:
+        self._before = now
+        self._start_ms = now.at_ms - now.runtime_ms
+        self._lag = 0.0
+        for window in self._windows.values():
+            window.intervals.clear()
+
+    def _sample(self, now: _Snapshot, before: _Snapshot, *, ending: bool) -> Sample | None:
+        by_clock = (now.at_ms - before.at_ms) / 1000
+        by_runtime = (now.runtime_ms - before.runtime_ms) / 1000
+        over = ending or (self._planned_ms is not None and now.runtime_ms >= self._planned_ms)
+        if over and by_runtime <= 0 and now.completed == before.completed:
+            return None
+        stalled = False
+        seconds = by_clock
+        if over and by_runtime > 0:
+            seconds = min(by_clock, by_runtime)
+        elif by_clock - by_runtime > _STALL_S:
+            stalled = True
+        elif by_runtime - by_clock > self._lag + _STALL_S:
+            # The document before carried an older count than its timestamp says.
+            seconds = by_runtime
+        self._lag = by_clock - by_runtime if stalled else 0.0
+        if seconds <= 0 or (over and seconds < self._period / 2):
+            return None
+        found = {
+            name: self._direction(name, now.parts[name], before.parts.get(name), seconds, by_runtime)
+            for name in _DIRECTIONS
+            if name in now.parts
+        }
+        return Sample(
+            at=(now.at_ms - self._start_ms) / 1000,
+            seconds=seconds,
+            phase=self._phase,
+            # unified_rw_reporting has no directions; what it has is shown in the first one.
+            read=found.get("read") or (found.get("mixed") if "write" not in found else None),
+            write=found.get("write"),
+            stalled=stalled,
+        )
+
+    def _direction(
+        self, name: str, now: Counters, before: Counters | None, seconds: float, by_runtime: float
+    ) -> DirectionSample:
+        before = before or Counters()
+        ios = max(0, _done(now) - _done(before))
+        moved = max(0, now.io_bytes - before.io_bytes)
+        runtime = (now.runtime_ms - before.runtime_ms) / 1000 or by_runtime
+        part = now.histogram.since(before.histogram)
+        window = self._windows[name]
+        window.add(seconds, part)
+        p50, p99, p99_9 = self._percentiles(window, part)
+        return DirectionSample(
+            iops=ios / seconds,
+            bytes_per_second=moved / runtime if runtime > 0 else moved / seconds,
+            ios=ios,
+            p50_ns=p50,
+            p99_ns=p99,
+            p99_9_ns=p99_9,
+            max_ns=_maximum(now, before, part),
+        )
+
+    def _percentiles(self, window: _Window, part: Histogram) -> tuple[int | None, ...]:
+        if part.total >= _NEEDED[99.9]:
+            return part.percentiles(_IN_TURN)
+        return tuple(window.percentile(percent) for percent in _IN_TURN)
+
+
+def _snapshot(document: FioDocument) -> _Snapshot | None:
+    parts = {name: part for name in _DIRECTIONS if (part := document.counters(name)) is not None}
+    if "mixed" in parts and len(parts) > 1:
+        del parts["mixed"]  # unified_rw_reporting=both says everything twice
+    stamp = document.timestamp_ms
+    if not parts or stamp is None:
+        return None
+    return _Snapshot(stamp, max(part.runtime_ms for part in parts.values()), parts)
+
+
+def _done(part: Counters) -> int:
+    """Timed I/Os; those issued where none are timed (the ramp, latency switched off)."""
+    return part.completed or part.total_ios
+
+
+def _fell(now: _Snapshot, before: _Snapshot) -> bool:
+    return now.issued < before.issued or now.completed < before.completed or now.moved < before.moved
+
+
+def _maximum(now: Counters, before: Counters, part: Histogram) -> int | None:
+    """Exact if the run's maximum rose in this interval, else the top bucket in use."""
+    if not part.total:
+        return None
+    if now.max_ns is not None and now.max_ns > (before.max_ns or 0):
+        return now.max_ns
+    top = part.top
+    return now.max_ns if top is not None and top >= LAST_VALUE else top

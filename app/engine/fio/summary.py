@@ -1,0 +1,209 @@
+"""The verdict on a whole run: figures of the last document, and whether they may be believed.
+
+fio's exit status says little: refusals (a mounted device, a missing file, an offset beyond the end) exit with 0,
+without an error, after no I/O at all; errors that are passed over count as I/Os.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.engine.figures import CpuFigures, DirectionFigures, LatencyFigures, RunFigures, RunStatus
+from app.engine.fio.diagnosis import Diagnosis, diagnose, died_of, first_words, signal_from_outside
+from app.engine.fio.document import Counters, FioDocument
+from app.engine.fio.job import Job
+from app.engine.fio.sizes import format_size
+from app.engine.fio.target import JobTarget, TargetKind
+from backends.text import clean_lines
+
+_ENOUGH_BEYOND = 10
+_SHARE_OF_PLAN = 0.98
+_INTERRUPTED = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Everything a finished fio left behind."""
+
+    document: FioDocument | None
+    """The last complete document."""
+    returncode: int
+    """Exit status; -N when killed by signal N."""
+    noise: Sequence[str] = ()
+    """Lines of standard output outside documents."""
+    stderr: str = ""
+    """Standard error."""
+    broken: int = 0
+    """Documents that could not be read."""
+    stopped: bool = False
+    """Whether we asked it to stop."""
+    overdue: bool = False
+    """Whether it did not end when it should have and was ended."""
+
+
+def summarize(
+    outcome: Outcome,
+    job: Job | None = None,
+    target: JobTarget | None = None,
+    cpu: CpuFigures | None = None,
+) -> RunFigures:
+    """Figures and verdict. Without `job` (a layout, a result file) nothing is compared with a plan."""
+    lines = [*outcome.noise, *outcome.stderr.splitlines()]
+    evidence = clean_lines("\n".join(lines))
+    document = outcome.document
+    if document is None:
+        status, diagnosis = _without_document(outcome, lines)
+        return RunFigures(status=status, reason=diagnosis.reason, hint=diagnosis.hint, evidence=evidence)
+    read, write, mixed = (document.counters(name) for name in ("read", "write", "mixed"))
+    if read is None and write is None:
+        read = mixed
+    if job and job.ramp and not any(part.completed for part in (read, write) if part):
+        read = write = None  # it ended in the ramp: what was counted until then is not what was asked for
+    seconds = max((part.runtime_ms for part in (read, write) if part), default=0) / 1000
+    status, diagnosis = _verdict(outcome, document, lines, seconds, job)
+    return RunFigures(
+        status=status,
+        reason=diagnosis.reason or None,
+        hint=diagnosis.hint,
+        evidence=evidence,
+        seconds=seconds,
+        read=direction_figures(read) if read else None,
+        write=direction_figures(write) if write else None,
+        cpu=cpu or CpuFigures(fio_percent_of_core=document.cpu_percent_of_core),
+        fio_version=document.version or None,
+        warnings=tuple(_warnings(outcome, document, job, target)),
+    )
+
+
+def direction_figures(part: Counters) -> DirectionFigures:
+    """One direction of the last document."""
+    seconds = part.runtime_ms / 1000
+    done = part.completed or part.total_ios
+    histogram = part.histogram
+    counted = histogram.total or part.completed
+
+    def percentile(percent: float) -> int | None:
+        # A percentile with fewer than ten I/Os beyond it is a matter of luck.
+        if counted * (100 - percent) / 100 < _ENOUGH_BEYOND - 1e-6:
+            return None
+        return histogram.percentile(percent) if histogram.total else part.percentiles.get(percent)
+
+    return DirectionFigures(
+        iops=done / seconds if seconds else part.iops,
+        bytes_per_second=part.io_bytes / seconds if seconds else part.bytes_per_second,
+        total_ios=done,
+        total_bytes=part.io_bytes,
+        runtime_s=seconds,
+        latency_ns=LatencyFigures(
+            mean=part.mean_ns,
+            stddev=part.stddev_ns,
+            min=part.min_ns,
+            p50=percentile(50.0),
+            p95=percentile(95.0),
+            p99=percentile(99.0),
+            p99_9=percentile(99.9),
+            max=part.max_ns,
+        ),
+        bins=histogram.bins,
+    )
+
+
+def _without_document(outcome: Outcome, lines: Sequence[str]) -> tuple[RunStatus, Diagnosis]:
+    if outcome.stopped:
+        return RunStatus.STOPPED, Diagnosis("Stopped before anything was measured")
+    if outcome.overdue:
+        return RunStatus.FAILED, _OVERDUE
+    if known := diagnose(lines):
+        return RunStatus.FAILED, known
+    if outcome.returncode < 0:
+        return RunStatus.FAILED, died_of(-outcome.returncode)
+    words = first_words(lines)
+    said = f": {words}" if words else " and without a word"
+    return RunStatus.FAILED, Diagnosis(f"fio ended without a result (exit status {outcome.returncode}){said}")
+
+
+_OVERDUE = Diagnosis(
+    "fio did not end long after its time and was ended",
+    "Some I/O does not come back: look into the kernel log for time-outs and resets of the device.",
+)
+
+
+def _verdict(
+    outcome: Outcome, document: FioDocument, lines: Sequence[str], seconds: float, job: Job | None
+) -> tuple[RunStatus, Diagnosis]:
+    """The rules, hardest first."""
+    known = diagnose(lines, document.errors)
+    if known is not None:
+        return RunStatus.FAILED, known
+    signal = signal_from_outside(lines)
+    if outcome.overdue:
+        return RunStatus.FAILED, _OVERDUE
+    if outcome.returncode < 0 and not outcome.stopped:
+        return RunStatus.FAILED, died_of(-outcome.returncode)
+    interrupted = outcome.stopped or signal is not None or outcome.returncode == _INTERRUPTED
+    if outcome.returncode not in (0, _INTERRUPTED) and not outcome.stopped:
+        words = first_words(lines)
+        said = f": {words}" if words else ""
+        return RunStatus.FAILED, Diagnosis(f"fio ended with exit status {outcome.returncode}{said}")
+    failure = _nothing_done(document, interrupted, lines) or _not_all_done(document, job)
+    if failure is not None:
+        return failure
+    if job is not None and seconds >= _SHARE_OF_PLAN * job.runtime:
+        return RunStatus.OK, Diagnosis("")
+    how = "" if job is None else f" after {seconds:.1f} of {job.runtime} s" if seconds else " during the ramp"
+    if interrupted:
+        by = "Stopped" if outcome.stopped else "Stopped from outside" + (f" by signal {signal}" if signal else "")
+        hint = "The figures are those of the time until then." if seconds else ""
+        return RunStatus.STOPPED, Diagnosis(by + how, hint)
+    if job is None:
+        return RunStatus.OK, Diagnosis("")
+    return RunStatus.FAILED, Diagnosis(f"fio ended{how} without saying why")
+
+
+def _nothing_done(document: FioDocument, interrupted: bool, lines: Sequence[str]) -> tuple[RunStatus, Diagnosis] | None:
+    if document.total_ios:
+        return None
+    if interrupted:
+        return RunStatus.STOPPED, Diagnosis("Stopped before the first I/O")
+    words = first_words(lines)
+    said = f": {words}" if words else ""
+    return RunStatus.FAILED, Diagnosis(
+        f"fio did no I/O at all{said}",
+        "It refuses this way when the target is in use, too small, or the offset lies beyond its end.",
+    )
+
+
+def _not_all_done(document: FioDocument, job: Job | None) -> tuple[RunStatus, Diagnosis] | None:
+    """Errors that were passed over: fio counts failed I/Os as if they had been done."""
+    parts = [part for name in ("read", "write") if (part := document.counters(name))]
+    issued = sum(part.total_ios for part in parts if part.completed)
+    missing = issued - sum(part.completed for part in parts)
+    allowed = job.queue if job else issued // 1000
+    failed = max(document.errors_passed_over, missing if missing > allowed else 0)
+    if not failed:
+        return None
+    return RunStatus.FAILED, Diagnosis(
+        f"{failed} of {issued} I/Os failed and were passed over",
+        "Figures with failed I/Os mean nothing: look into the kernel log and the drives' health.",
+    )
+
+
+def _warnings(outcome: Outcome, document: FioDocument, job: Job | None, target: JobTarget | None) -> list[str]:
+    found: list[str] = []
+    if outcome.broken:
+        found.append(f"{outcome.broken} of fio's reports could not be read; its last one could")
+    if job and target and job.size is not None and job.size > target.size:
+        found.append(
+            f"{format_size(job.size)} were asked for, but {target.name} has {format_size(target.size)}: all of it was"
+            " used"
+        )
+    for name in ("read", "write"):
+        part = document.counters(name)
+        if part and (part.short_ios or part.drop_ios):
+            found.append(f"{part.short_ios + part.drop_ios} {name}s moved less than asked or were dropped")
+    if job and target and not job.writes and target.kind is TargetKind.BLOCK:
+        foreign = sum(disk.write_ios for disk in document.disks)
+        if foreign > max(100, document.total_ios // 100):
+            found.append(f"{foreign} writes reached the device during a job that only reads: something else uses it")
+    return found
