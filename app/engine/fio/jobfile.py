@@ -214,6 +214,7 @@ def _job(section: _Section, options: Mapping[str, tuple[str, int]], problems: li
     before = len(problems)
     texts: dict[str, str] = {}
     notes: list[str] = []
+    where: dict[str, int] = {}
     for raw_key, (value, number) in options.items():
         key = _ALIASES.get(raw_key, raw_key)
         shown = clean(raw_key, 40)
@@ -226,6 +227,7 @@ def _job(section: _Section, options: Mapping[str, tuple[str, int]], problems: li
             try:
                 if not _take(key, value, texts, notes):
                     problems.append(f"line {number}: {shown} is refused, raidbench does not know it")
+                where |= dict.fromkeys(texts.keys() - where.keys(), number)
             except InvalidValueError as error:
                 problems.append(f"line {number}: {shown}: {error.message}")
     if len(problems) > before:
@@ -240,7 +242,9 @@ def _job(section: _Section, options: Mapping[str, tuple[str, int]], problems: li
     try:
         job = Job.from_fields(texts)
     except InvalidJobError as error:
-        problems += [f"[{section.name}] {key}: {sentence}" for key, sentence in error.fields.items()]
+        for field_key, sentence in error.fields.items():
+            at = f"line {where[field_key]}" if field_key in where else f"[{section.name}]"
+            problems.append(f"{at}: {field_key}: {sentence}")
         return None
     return ImportedJob(name=section.name, job=job, notes=tuple(dict.fromkeys(notes)))
 

@@ -1,0 +1,31 @@
+"""The intervals of a run that is over, from fio's raw output."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.engine.figures import Phase, Sample
+from app.engine.fio.document import FioDocument
+from app.engine.fio.sampler import Sampler
+from app.engine.fio.stream import Document, StreamParser
+
+_CHUNK = 1 << 20
+
+
+def samples_of(raw: Path, *, ramp: bool, planned_s: float | None = None) -> tuple[Sample, ...]:
+    """Every interval in the file `fio.out` of a run folder, as they were shown live; none if it cannot be read."""
+    parser = StreamParser()
+    sampler = Sampler(Phase.MEASURING, ramp=ramp, planned_s=planned_s)
+    found: list[Sample] = []
+    try:
+        with raw.open("rb") as file:
+            chunks = iter(lambda: file.read(_CHUNK), b"")
+            events = [event for chunk in chunks for event in parser.feed(chunk)]
+    except OSError:
+        return ()
+    for event in (*events, *parser.close()):
+        if isinstance(event, Document):
+            sample = sampler.take(FioDocument(event.data))
+            if sample is not None:
+                found.append(sample)
+    return tuple(found)
