@@ -82,7 +82,12 @@ class Hold:
             if error.errno in (errno.ENOENT, errno.ENXIO, errno.ENODEV):
                 raise DeviceGoneError(f"{self.device} is gone.", evidence=str(error)) from error
             why = "something uses it" if error.errno == errno.EBUSY else str(error.strerror)
-            raise RefusedError(f"{self.device} could not be opened: {why}.", evidence=str(error)) from error
+            hint = (
+                "Run raidbench as root."
+                if isinstance(error, PermissionError)
+                else "Look at what uses it and try again."
+            )
+            raise RefusedError(f"{self.device} could not be opened: {why}.", hint=hint, evidence=str(error)) from error
         try:
             self._verify(descriptor)
         except BaseException:

@@ -51,7 +51,7 @@ class Verdict:
         return self.ok and (not self.needs_confirmation or typed == self.confirm_text)
 
 
-NOBODYS = ("loop", "zram", "virtio")
+NOBODYS = ("loop", "zram", "virtio", "md", "dm")
 """Interfaces whose devices often have neither serial number nor WWN. Device number and disk sequence number tell
 them apart as long as the machine runs (a new disk under an old name gets a new one), a loop device its backing file
 besides; no plan for them outlives a reboot."""

@@ -25,7 +25,16 @@ _TRANSPORTS = (
 )
 """Part of the resolved sysfs path and the interface it means; the first that fits wins."""
 
-_NAMES = {"nvme": "nvme", "loop": "loop", "zram": "zram", "vd": "virtio", "xvd": "xen", "mmcblk": "mmc"}
+_NAMES = {
+    "nvme": "nvme",
+    "loop": "loop",
+    "zram": "zram",
+    "vd": "virtio",
+    "xvd": "xen",
+    "mmcblk": "mmc",
+    "md": "md",
+    "dm-": "dm",
+}
 """Beginning of the kernel name and the interface it means, when the path tells nothing."""
 
 
@@ -55,10 +64,18 @@ def serial(node: Node) -> str | None:
 
 
 def wwn(node: Node) -> str | None:
-    """World wide name with its prefix (`naa.`, `eui.`, `uuid.`, `nvme.`); an identifier made of text is none."""
+    """World wide name with its prefix (`naa.`, `eui.`, `uuid.`, `nvme.`), of an array its UUID (`md.`, `dm.`).
+
+    An identifier that the kernel made of vendor, model and serial number (`t10.`) is none.
+    """
     own = clean(node.attributes.get("wwid", "") or node.attributes.get("device/wwid", ""))
     if own.startswith(("naa.", "eui.", "uuid.", "nvme.")):
         return own
+    for source, front in (("dm/uuid", "dm."), ("md/uuid", "md.")):
+        if array := clean(node.attributes.get(source, "")):
+            return front + array
+    if array := clean(node.udev.get("MD_UUID", "")):
+        return f"md.{array}"
     known = clean(node.udev.get("ID_WWN_WITH_EXTENSION", "") or node.udev.get("ID_WWN", ""))
     return f"naa.{known[2:]}" if known.startswith("0x") else known or None
 

@@ -25,6 +25,7 @@ DISK_ATTRIBUTES = (
     "dm/name",
     "dm/uuid",
     "md/level",
+    "md/uuid",
     "loop/backing_file",
     "loop/offset",
     "backing_dev",

@@ -166,3 +166,8 @@ async def test_a_choice_or_a_span_for_every_setting() -> None:
     for key, now in (await backend(host()).read(SDA)).items():
         assert bool(now.choices) is not (now.span is not None), key
         assert all(choice.help for choice in now.choices), key
+
+
+async def test_the_doctor_names_what_is_missing() -> None:
+    told = " ".join(problem.message for problem in await backend(host(root=False)).diagnose())
+    assert all(word in told for word in ("Without root", "blkid and wipefs", "no udev"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
@@ -319,3 +320,20 @@ async def held(device: Loop) -> AsyncIterator[Hold]:
 async def test_the_hold_is_not_inherited_by_programs(held: Hold) -> None:
     descriptor = held.path.rsplit("/", 1)[1]
     assert os.get_inheritable(int(descriptor)) is False
+
+
+@pytest.mark.fio
+@needs("fio")
+async def test_fio_writes_through_the_hold_and_nobody_else_can_format_meanwhile(device: Loop, tmp_path: Path) -> None:
+    async with secure(LocalHost(), device.device, Intent.WRITE) as hold:
+        done = subprocess.run(
+            ["fio", "--name=t", f"--filename={hold.path}", "--rw=write", "--bs=64k", "--size=1m", "--thread"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        other = subprocess.run(["mkfs.ext4", "-F", "-q", device.sure()], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert device.backing.read_bytes()[: 1 << 20].count(0) < 1 << 19
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["disk"]
+    assert other.returncode != 0

@@ -57,7 +57,7 @@ class BlockBackend:
         reasons = await asyncio.gather(*(self._host.writable(f"{folder}/{setting.key}") for setting in SETTINGS))
         page_kb = await self._page()
         return {
-            setting.key: reading(setting.key, attributes, why_not, page_kb)
+            setting.key: reading(setting.key, attributes, why_not or _never(name, setting.key), page_kb)
             for setting, why_not in zip(SETTINGS, reasons, strict=True)
         }
 
@@ -118,6 +118,23 @@ class BlockBackend:
         require_unique(node, match, (await read_tree(self._host)).nodes.values())
         text = merge_rules(await self._host.read(RULES) or "", match, legal)
         return PersistRule(path=RULES, text=text, explanation=explain(node, match, legal), reload=RELOAD)
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        """What is missing for settings, for raw writes and for keeping settings."""
+        found: list[Problem] = []
+        if not self._host.is_root:
+            message = "Without root, settings can be read but not changed, and no device can be written to."
+            found.append(Problem(where=NAME, message=message, hint="Start raidbench with sudo."))
+        missing = [tool for tool in ("blkid", "wipefs") if self._host.which((tool,)) is None]
+        if missing:
+            message = (
+                f"Without {' and '.join(missing)} nothing can prove that a disk is blank: each counts as not blank."
+            )
+            found.append(Problem(where=NAME, message=message, hint="Install util-linux."))
+        if self._host.which(("udevadm",)) is None:
+            message = "There is no udev here, so settings cannot be kept over a reboot by a udev rule."
+            found.append(Problem(where=NAME, message=message, hint="Set them from a unit or script at boot."))
+        return tuple(found)
 
     async def _write(self, change: Change, writes: tuple[Write, ...]) -> None:
         await self._same(change)
@@ -187,6 +204,11 @@ class BlockBackend:
 
 def _queue(name: str) -> str:
     return f"/sys/block/{name}/queue"
+
+
+def _never(name: str, key: str) -> str | None:
+    """Why a setting that the kernel offers can do nothing here: it takes write-back for zram and ignores it."""
+    return "memory has no write cache" if key == "write_cache" and name.startswith(("zram", "ram")) else None
 
 
 def _undoable(key: str, attributes: Mapping[str, str]) -> bool:

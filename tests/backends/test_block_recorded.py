@@ -1,0 +1,27 @@
+"""The block backend on a recording of this machine: it cannot tell the difference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from backends.local import LocalHost
+from backends.recorded import RecordingHost, ReplayHost
+from backends.vendors.block import VENDOR
+
+
+async def test_a_recording_gives_the_same_disks_and_settings(tmp_path: Path) -> None:
+    recording = RecordingHost(LocalHost())
+    live = VENDOR.backend(recording)
+    found = await live.inventory()
+    if not found.drives:
+        pytest.skip("this machine shows no disk")
+    settings = await live.read(found.drives[0].target)
+    recording.save(tmp_path / "machine")
+    replayed = VENDOR.backend(ReplayHost(tmp_path / "machine"))
+    again = await replayed.inventory()
+    assert [drive.target for drive in again.drives] == [drive.target for drive in found.drives]
+    assert {key: now.now for key, now in (await replayed.read(found.drives[0].target)).items()} == {
+        key: now.now for key, now in settings.items()
+    }
