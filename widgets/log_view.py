@@ -32,8 +32,8 @@ class LogView(ScrollView, can_focus=True):
         Binding("home", "first", "First entry", show=False, id="log.first"),
         Binding("end", "last", "Newest entry", show=False, id="log.last"),
         Binding("enter", "fold", "Unfold or fold", show=False, id="log.toggle"),
-        Binding("n", "match(1)", "Next match", show=False, id="log.next-match"),
-        Binding("N", "match(-1)", "Previous match", show=False, id="log.previous-match"),
+        Binding("greater_than_sign", "match(1)", "Next match", show=False, id="log.next-match"),
+        Binding("less_than_sign", "match(-1)", "Previous match", show=False, id="log.previous-match"),
     ]
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,15 @@ from app.engine.events import AnyEvent, ChangeEnded, ChangeIntended
 from app.engine.journal import Intent, Journal
 from app.engine.locks import hold_lock
 from app.engine.session import ChangeRecord
-from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
+from backends.errors import (
+    BlockedError,
+    DeviceGoneError,
+    NotFoundError,
+    RaidbenchError,
+    RefusedError,
+    StorageError,
+)
+from backends.host import to_the_end
 from backends.model import Change, Target
 from backends.protocol import Backend
 
@@ -40,12 +49,34 @@ class Changer:
         self._next_id = next_id
 
     async def apply(self, change: Change, *, undoes: str | None = None) -> ChangeEnded:
-        """Make the change and verify it. Not cancelled half-way: the caller may go, the change comes to an end.
+        """Make the change and verify it. Not cancelled half-way: whoever cancels waits until it came to its end.
 
         Raises RefusedError (somebody else holds the device, or the value is not what it was when planned),
-        StorageError (nothing was done).
+        StorageError (nothing was done unless its message says so).
         """
-        return await asyncio.shield(asyncio.create_task(self._apply(change, undoes), name="apply"))
+        return await to_the_end(asyncio.create_task(self._apply(change, undoes), name="apply"))
+
+    async def apply_all(self, changes: Sequence[Change]) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
+        """Make several changes in their order; the first that is not verified is the last.
+
+        One change may move another's starting value (a new scheduler resets nr_requests): what follows on the same
+        target is planned again, and refused if it would take other steps than those that were shown.
+        """
+        touched: set[Target] = set()
+        for shown in changes:
+            change = shown
+            if change.target in touched:
+                change = await self._backend(change.target).plan(change.target, change.key, change.after)
+                if change.writes != shown.writes:
+                    raise RefusedError(
+                        f"{change.label} of {change.target} would now take other steps than those shown.",
+                        hint="Review it again.",
+                    )
+            touched.add(change.target)
+            ended = await self.apply(change)
+            yield change, ended
+            if ended.result != "verified":
+                return
 
     async def _apply(self, change: Change, undoes: str | None) -> ChangeEnded:
         backend = self._backend(change.target)
@@ -53,16 +84,52 @@ class Changer:
             await self._still_as_planned(backend, change)
             change_id = self._next_id()
             self._emit(_intent_event(change_id, change, undoes))
-            self._journal.intent(change_id, self._folder, change)
+            try:
+                self._journal.intent(change_id, self._folder, change)
+            except StorageError as error:
+                with contextlib.suppress(StorageError):
+                    self._emit(
+                        ChangeEnded(
+                            at=time.time(), id=change_id, result="failed", now=change.before, message=error.message
+                        )
+                    )
+                raise
             message = ""
+            surprise: BaseException | None = None
             try:
                 await backend.apply(change)
             except RaidbenchError as error:
                 message = " ".join(filter(None, (error.message, error.hint)))
+            except (Exception, asyncio.CancelledError) as error:  # recorded like any failure, and then told
+                message = f"raidbench failed while setting it: {type(error).__name__}: {error}".rstrip(": ")
+                surprise = error
             ended = await self._verdict(backend, change_id, change, message)
-            self._emit(ended)
-            self._journal.outcome(change_id, self._folder, ended.result)
+            self._record_end(change, ended)
+            if surprise is not None:
+                raise surprise
             return ended
+
+    def _record_end(self, change: Change, ended: ChangeEnded) -> None:
+        """In the session and in the journal, and in the other one if one cannot be written.
+
+        Raises StorageError saying what was done: the change is made, whatever the disk says.
+        """
+        trouble: StorageError | None = None
+        try:
+            self._emit(ended)
+        except StorageError as error:
+            trouble = error
+        try:
+            self._journal.outcome(ended.id, self._folder, ended.result)
+        except StorageError as error:
+            trouble = trouble or error
+        if trouble is not None:
+            raise StorageError(
+                f"{change.label} of {change.target} was set to {change.after} and reads {ended.now}, "
+                f"but that could not be recorded: {trouble.message}",
+                hint=trouble.hint,
+                evidence=trouble.evidence,
+            ) from trouble
 
     async def undo(self, record: ChangeRecord) -> ChangeEnded:
         """Take a change back; a value that is neither the new nor the old one is left alone.
@@ -70,7 +137,7 @@ class Changer:
         Raises RefusedError, BlockedError, NotFoundError, StorageError.
         """
         intent = record.intent
-        back = _reverse(intent)
+        back = reverse(intent)
         now = (await self._backend(intent.target).read(intent.target)).get(intent.key)
         if now is not None and now.now == intent.before:
             ended = ChangeEnded(
@@ -83,11 +150,11 @@ class Changer:
             self._emit(ended)
             self._journal.outcome(intent.id, self._folder, "restored")
             return ended
-        left_at = {intent.after, record.end.now if record.end else None}
+        left_at = {intent.after, intent.after if record.end is None else record.end.now} - {None}
         if now is not None and now.now not in left_at:
             raise RefusedError(
-                f"{intent.label} of {intent.target} is now {now.now}, neither {intent.after} (set here) "
-                f"nor {intent.before} (before): somebody else changed it.",
+                f"{intent.label} of {intent.target} is now {now.now or 'not readable'}, neither {intent.after} "
+                f"(set here) nor {intent.before} (before): somebody else changed it.",
                 hint="Nothing was touched. Set the value you want by hand.",
             )
         current = now.now if now is not None else intent.after
@@ -102,10 +169,12 @@ class Changer:
         now = (await backend.read(intent.target)).get(intent.key)
         value = None if now is None else now.now
         session = Path(intent.session)
+        if intent.before is None:
+            return "conflict"
         if value == intent.before:
             self._journal.outcome(intent.id, session, "restored")
             return "restored"
-        if value != intent.after or intent.before is None:
+        if value != intent.after:
             return "conflict"
         change = Change(
             target=intent.target,
@@ -116,6 +185,7 @@ class Changer:
             writes=intent.undo,
             undo=(),
             identity=intent.identity,
+            lock=intent.lock,
         )
         ended = await self.apply(change)
         if ended.result != "verified":
@@ -126,9 +196,7 @@ class Changer:
     def _backend(self, target: Target) -> Backend:
         backend = self._backends.get(target.backend)
         if backend is None:
-            raise NotFoundError(
-                f"Nothing here manages {target}.", hint="`raidbench doctor` says what is missing."
-            )
+            raise NotFoundError(f"Nothing here manages {target}.", hint="`raidbench doctor` says what is missing.")
         return backend
 
     async def _still_as_planned(self, backend: Backend, change: Change) -> None:
@@ -152,6 +220,9 @@ class Changer:
         except RaidbenchError as error:
             now = None
             message = message or error.message
+        except Exception as error:  # not knowing is a failure; it must not leave the change without an end
+            now = None
+            message = message or f"raidbench failed while reading it back: {type(error).__name__}: {error}"
         if message:
             result = "failed"
         elif now == change.after:
@@ -178,11 +249,12 @@ def _intent_event(change_id: str, change: Change, undoes: str | None) -> ChangeI
         effect=change.effect,
         persistence=change.persistence,
         undoes=undoes,
+        lock=change.lock,
     )
 
 
-def _reverse(intent: ChangeIntended) -> Change:
-    """The change that takes `intent` back."""
+def reverse(intent: ChangeIntended) -> Change:
+    """The change that takes `intent` back. Raises BlockedError when its old value is not known."""
     if intent.before is None or not intent.undo:
         raise BlockedError(
             f"{intent.label} of {intent.target} cannot be taken back: its old value is not known.",
@@ -200,5 +272,5 @@ def _reverse(intent: ChangeIntended) -> Change:
         effect=intent.effect,
         persistence=intent.persistence,
         identity=intent.identity,
-        lock=intent.identity.name if intent.identity else "",
+        lock=intent.lock,
     )

@@ -105,6 +105,8 @@ class ChangeIntended:
     """Whether it survives a reboot."""
     undoes: str | None = None
     """The change this one takes back."""
+    lock: str = ""
+    """Name of the lock it takes, "" for the target's own; taking it back takes the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

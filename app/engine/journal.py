@@ -1,14 +1,15 @@
 """The write-ahead journal: no intent on disk, no command.
 
 One record is one `write` and one `fsync`: `crc32 length JSON\\n`. A torn or flipped record is detected and passed
-over, every complete one before and after it is kept. The journal outlives sessions: what a crash left unresolved
-is found at the next start.
+over, every complete one before and after it is kept: records are found by their checksums, not by the lines. The
+journal outlives sessions: what a crash left unresolved is found at the next start.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import time
 import zlib
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ from backends.errors import StorageError
 from backends.model import Change, Identity, Persistence, Target, Write
 
 FILE = "journal.log"
+_HEAD = re.compile(rb'([0-9a-f]{8}) ([1-9][0-9]{0,8}) (?=\{")')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,8 @@ class Intent:
     """The kernel's boot id then."""
     start: str
     """Start time of that process, so that a recycled pid is not taken for it."""
+    lock: str = ""
+    """Name of the lock that the change took, "" for the target's own."""
 
 
 class Journal:
@@ -83,11 +87,13 @@ class Journal:
                 "after": change.after,
                 "undo": [asdict(step) for step in change.undo],
                 "persistence": change.persistence.value,
+                "lock": change.lock,
                 "at": time.time(),
                 "pid": os.getpid(),
                 "boot": boot_id(),
                 "start": process_start(os.getpid()),
-            }
+            },
+            "Nothing was changed.",
         )
 
     def outcome(self, change_id: str, session: Path, result: str) -> None:
@@ -95,7 +101,10 @@ class Journal:
 
         Raises StorageError.
         """
-        self._append({"kind": "outcome", "id": change_id, "session": str(session), "result": result})
+        self._append(
+            {"kind": "outcome", "id": change_id, "session": str(session), "result": result},
+            f"It does not say that the change {change_id} ended: {result}.",
+        )
 
     def unresolved(self) -> tuple[Intent, ...]:
         """Intents without an outcome whose process is gone, newest first. Never raises.
@@ -116,19 +125,17 @@ class Journal:
             intent
             for intent in open_.values()
             if not (intent.boot == boot and intent.start and process_start(intent.pid) == intent.start)
-            and not (intent.boot != boot and intent.persistence is Persistence.LOST_AT_REBOOT)
+            and not (boot and intent.boot != boot and intent.persistence is Persistence.LOST_AT_REBOOT)
         ]
         return tuple(sorted(left, key=lambda intent: intent.at, reverse=True))
 
-    def _append(self, record: Mapping[str, Any]) -> None:
+    def _append(self, record: Mapping[str, Any], otherwise: str) -> None:
         body = json.dumps(record, separators=(",", ":")).encode()
         line = b"%08x %d %s\n" % (zlib.crc32(body), len(body), body)
         try:
             new = not self.file.exists()
             private_folder(self._folder)
-            descriptor = os.open(
-                self.file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
-            )
+            descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             try:
                 size = os.fstat(descriptor).st_size
                 if size and os.pread(descriptor, 1, size - 1) != b"\n":
@@ -146,7 +153,7 @@ class Journal:
                     os.close(folder)
         except OSError as error:
             raise StorageError(
-                f"The journal cannot be written: {error.strerror}. Nothing was changed.",
+                f"The journal cannot be written: {error.strerror or error}. {otherwise}",
                 hint=f"Make room or rights for {self.file}.",
                 evidence=str(error),
             ) from error
@@ -159,15 +166,19 @@ def read_records(file: Path) -> list[dict[str, Any]]:
     except OSError:
         return []
     records: list[dict[str, Any]] = []
-    for line in data.split(b"\n"):
+    at = 0
+    while head := _HEAD.search(data, at):
+        at = head.start() + 1
+        body = data[head.end() : head.end() + int(head[2])]
+        if len(body) != int(head[2]) or zlib.crc32(body) != int(head[1], 16):
+            continue
+        at = head.end() + len(body)
         try:
-            crc, length, body = line.split(b" ", 2)
-            if len(body) == int(length) and zlib.crc32(body) == int(crc, 16):
-                record = json.loads(body)
-                if isinstance(record, dict):
-                    records.append(record)
+            record = json.loads(body)
         except (ValueError, RecursionError):
             continue
+        if isinstance(record, dict):
+            records.append(record)
     return records
 
 
@@ -184,16 +195,16 @@ def _intent(record: Mapping[str, Any]) -> Intent | None:
             before=record["before"],
             after=str(record["after"]),
             undo=tuple(
-                Write(path=step["path"], text=step["text"], argv=tuple(step["argv"]))
-                for step in record["undo"]
+                Write(path=step["path"], text=step["text"], argv=tuple(step["argv"])) for step in record["undo"]
             ),
             persistence=Persistence(record["persistence"]),
             at=float(record["at"]),
             pid=int(record["pid"]),
             boot=str(record["boot"]),
             start=str(record["start"]),
+            lock=str(record.get("lock", "")),
         )
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
 
 

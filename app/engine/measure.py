@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,7 +28,7 @@ from app.engine.scratch import (
     plan_scratch,
     remove_scratch,
 )
-from backends.errors import RaidbenchError, RefusedError, StorageError
+from backends.errors import RaidbenchError, StorageError
 from backends.text import clean
 
 Emit = Callable[[AnyEvent], None]
@@ -108,7 +107,7 @@ class Stop:
 class Measurer:
     """Prepares and runs jobs, one at a time."""
 
-    def __init__(self, *, load: Load, preflight: Preflight, gate: Gate, locks: Path, folder: Path, emit: Emit) -> None:
+    def __init__(self, *, load: Load, preflight: Callable[[], Awaitable[Preflight]], gate: Gate, locks: Path, folder: Path, emit: Emit) -> None:
         self._load = load
         self._preflight = preflight
         self._gate = gate
@@ -122,10 +121,11 @@ class Measurer:
         Raises ToolMissingError, ToolFailedError (engine not permitted, with the one to use instead),
         InvalidValueError, RefusedError.
         """
-        ready = await self._preflight.check(request.job.ioengine)
+        ready = await self._preflight()
+        wanted, substituted = ready.substitute(request.job)
         if await self._gate.is_device(request.where):
             judgement = await self._gate.judge(request.where, writes=request.job.writes)
-            job, notes = fit(request.job, judgement.logical_block_size)
+            job, notes = fit(wanted, judgement.logical_block_size)
             size = judgement.size
             target = JobTarget(
                 path=judgement.device,
@@ -141,7 +141,7 @@ class Measurer:
         else:
             scratch = plan_scratch(request.where, request.job.size, writes=request.job.writes)
             device, block = await self._gate.beneath(device_number(scratch.path))
-            job, notes = fit(request.job, block)
+            job, notes = fit(wanted, block)
             target = JobTarget(
                 path=str(scratch.path),
                 name=str(scratch.path),
@@ -155,13 +155,13 @@ class Measurer:
             request=request,
             job=job,
             fio=ready.path,
-            fio_version=ready.version,
+            fio_version=ready.version.removeprefix("fio-"),
             scratch=scratch,
             judgement=judgement,
             device=device,
             command=rendering.argv,
             jobfile=rendering.text,
-            notes=(*ready.notes, *notes, *job.caveats),
+            notes=(*substituted, *notes, *job.caveats),
         )
 
     async def measure(

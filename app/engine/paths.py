@@ -46,9 +46,7 @@ class Paths:
                 locks=Path("/run/raidbench"),
                 config=config,
             )
-        return cls(
-            sessions=state / "sessions", journal=state / "journal", locks=state / "locks", config=config
-        )
+        return cls(sessions=state / "sessions", journal=state / "journal", locks=state / "locks", config=config)
 
 
 def private_folder(path: Path) -> Path:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from app.engine.events import ChangeEnded
-from app.engine.figures import DirectionFigures, DirectionSample, Sample
-from app.engine.session import ChangeRecord, RunRecord
 from backends.model import Array, Change, Controller, Drive, Inventory, Problem, Reading, Span, Target, Task, Use, Write
-from backends.settings import Setting
+
+if TYPE_CHECKING:  # a look at the devices does not pay for the words of a session
+    from app.engine.events import ChangeEnded
+    from app.engine.figures import DirectionFigures, DirectionSample, Sample
+    from app.engine.session import ChangeRecord, RunRecord
+    from backends.settings import Setting
 
 SCHEMA = 1
 """Version of every document; raised only when a field changes its meaning."""

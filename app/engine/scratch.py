@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from dataclasses import dataclass
@@ -63,6 +64,7 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
         )
     wanted = info.st_size if size is None else size
     if own:
+        wanted = wanted or DEFAULT_SIZE  # left empty by a crash
         fill = info.st_blocks * 512 < wanted or info.st_size < wanted
         more = max(0, wanted - info.st_blocks * 512)
         return ScratchPlan(
@@ -87,6 +89,8 @@ def create_scratch(plan: ScratchPlan) -> None:
     Raises StorageError, RefusedError when somebody made it in the meantime.
     """
     if plan.exists:
+        if plan.own and not _is_own(plan.path):
+            raise RefusedError(f"{clean(str(plan.path))} was replaced by somebody else just now.")
         return
     try:
         descriptor = os.open(plan.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -104,14 +108,17 @@ def create_scratch(plan: ScratchPlan) -> None:
 
 
 def remove_scratch(path: Path, *, identity: tuple[int, int] | None = None) -> None:
-    """Remove a file of ours; one that is not (by mark or by device and inode) stays."""
+    """Remove a file of ours; any other stays.
+
+    Ours is what bears the mark. Where files cannot be marked it is what has the `identity` (an inode number alone
+    proves little: it is given again once its file is gone).
+    """
     info = _look(path)
     if info is None or not stat.S_ISREG(info.st_mode):
         return
-    if identity is not None:
-        if (info.st_dev, info.st_ino) != identity:
-            return
-    elif not _is_own(path):
+    if identity is not None and (info.st_dev, info.st_ino) != identity:
+        return
+    if not _is_own(path) and (identity is None or _can_be_marked(path)):
         return
     with contextlib.suppress(OSError):
         path.unlink()
@@ -145,8 +152,8 @@ def _resolve(where: str) -> Path:
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InvalidValueError(f"{clean(where)} cannot be used: {reason}.") from error
-    if str(parent) == "/dev" or str(parent).startswith(("/dev/", "/proc", "/sys")):
-        if str(parent).startswith("/dev/shm"):
+    if parent.parts[1:2] in (("dev",), ("proc",), ("sys",)):
+        if parent.parts[1:3] == ("dev", "shm"):
             return path
         raise InvalidValueError(
             f"{clean(str(path))} is not a device, and a file there would lie in memory.",
@@ -178,6 +185,15 @@ def _is_own(path: Path) -> bool:
         return os.getxattr(path, _MARK, follow_symlinks=False) == b"1"
     except OSError:
         return False
+
+
+def _can_be_marked(path: Path) -> bool:
+    """Whether the filesystem keeps user attributes: then a missing mark means somebody else's file."""
+    try:
+        os.getxattr(path, _MARK, follow_symlinks=False)
+    except OSError as error:
+        return error.errno == errno.ENODATA
+    return True
 
 
 def _room(folder: Path, wanted: int) -> int:

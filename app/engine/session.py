@@ -51,7 +51,9 @@ class ChangeRecord:
         """Whether its value may still stand: applied in some way, not taken back, not itself an undo."""
         if self.undone_by is not None or self.intent.undoes is not None:
             return False
-        return self.end is None or self.end.result in ("verified", "differs", "kept")
+        if self.end is None or self.end.result in ("verified", "differs", "kept"):
+            return True
+        return self.end.result == "failed" and self.end.now != self.intent.before  # it failed, and yet it did something
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +152,8 @@ def fold(session: Session, event: AnyEvent) -> Session:
     match event:
         case PhaseChanged() | SampleTaken() | CpuSampled():
             return _fold_live(session, event)
+        case InventorySeen(complete=False):  # backends still answer: shown, not kept
+            return _fold_logged(session, event)
         case _:
             return _fold_logged(replace(session, events=(*session.events, event)), event)
 
@@ -202,6 +206,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 machine=event.machine,
                 simulated=session.simulated or event.simulated,
                 version=event.version,
+                probing=True,
                 ended=False,
                 active=None,
             )

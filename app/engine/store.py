@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,6 +52,9 @@ class SessionLog:
         except BlockingIOError:
             os.close(self._descriptor)
             raise
+        except OSError as error:  # a network filesystem without locks
+            os.close(self._descriptor)
+            raise _storage(folder, error) from error
         size = os.fstat(self._descriptor).st_size
         self._torn = bool(size) and os.pread(self._descriptor, 1, size - 1) != b"\n"
 
@@ -77,6 +81,7 @@ class SessionLog:
         """Let go of the folder."""
         with contextlib.suppress(OSError):
             os.close(self._descriptor)
+        self._descriptor = -1  # the number may soon be another file's
 
 
 def _storage(folder: Path, error: OSError) -> StorageError:
@@ -96,9 +101,7 @@ def load(folder: Path) -> Loaded:
     try:
         text = file.read_bytes().decode("utf-8", "replace")
     except FileNotFoundError:
-        raise NotFoundError(
-            f"{folder} holds no session.", hint="`raidbench log --list` lists them."
-        ) from None
+        raise NotFoundError(f"{folder} holds no session.", hint="`raidbench log --list` lists them.") from None
     except OSError as error:
         raise StorageError(f"{file} cannot be read: {error.strerror}.", evidence=str(error)) from error
     events: list[LoggedEvent] = []
@@ -117,18 +120,34 @@ def load(folder: Path) -> Loaded:
 def folders(root: Path) -> list[Path]:
     """Session folders below `root`, newest first."""
     try:
-        found = [entry for entry in root.iterdir() if (entry / LOG).is_file()]
+        used = {entry: when for entry in root.iterdir() if (when := _last_used(entry)) is not None}
     except OSError:
         return []
-    return sorted(found, key=lambda entry: (entry / LOG).stat().st_mtime, reverse=True)
+    return sorted(used, key=lambda entry: (used[entry], entry.name), reverse=True)
+
+
+def _last_used(folder: Path) -> float | None:
+    """Seconds since the epoch; None if there is no log, or not any more."""
+    try:
+        info = (folder / LOG).stat()
+    except OSError:
+        return None
+    return info.st_mtime if stat.S_ISREG(info.st_mode) else None
 
 
 def new_folder(root: Path) -> Path:
-    """A name for a new session, not yet made: its time, and a number if that second is taken."""
-    base = time.strftime("%Y-%m-%d-%H%M%S")
-    for name in _names(base):
-        if not (root / name).exists():
-            return root / name
+    """A new session's folder, made here so that nobody else gets the same: its time, a number if that is taken.
+
+    Raises StorageError.
+    """
+    try:
+        private_folder(root)
+        for name in _names(time.strftime("%Y-%m-%d-%H%M%S")):
+            with contextlib.suppress(FileExistsError):
+                (root / name).mkdir(mode=0o700)
+                return root / name
+    except OSError as error:
+        raise _storage(root, error) from error
     raise AssertionError("names never end")
 
 
@@ -149,7 +168,5 @@ def latest(root: Path) -> Path | None:
 def continuable(root: Path) -> Path | None:
     """The last session, if it is young enough for the next command to go on with it."""
     folder = latest(root)
-    if folder is None:
-        return None
-    age = time.time() - (folder / LOG).stat().st_mtime
-    return folder if 0 <= age < CONTINUE_WITHIN else None
+    used = None if folder is None else _last_used(folder)
+    return folder if used is not None and 0 <= time.time() - used < CONTINUE_WITHIN else None

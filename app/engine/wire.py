@@ -45,10 +45,14 @@ def structure(data: Any, kind: type[T]) -> T:
     return _converter().structure(data, kind)
 
 
+def as_json(event: LoggedEvent) -> dict[str, Any]:
+    """The event as the object that its line in the log holds."""
+    return {"event": _BY_TYPE[type(event)], **_converter().unstructure(event)}
+
+
 def encode(event: LoggedEvent) -> str:
     """One JSON line without its newline."""
-    body = {"event": _BY_TYPE[type(event)], **_converter().unstructure(event)}
-    return json.dumps(body, separators=(",", ":"), ensure_ascii=True)
+    return json.dumps(as_json(event), separators=(",", ":"), ensure_ascii=True)
 
 
 def decode(line: str) -> LoggedEvent | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from app.engine import units
+from app.engine.compare import varying
 from app.engine.events import (
     BaselineMarked,
     ChangeEnded,
@@ -37,14 +38,8 @@ _MARKS: dict[RunStatus, tuple[str, Tone]] = {
 
 
 def differing_settings(runs: Iterable[RunRecord]) -> tuple[str, ...]:
-    """Keys of the settings that are not the same in all runs, sorted."""
-    values: dict[str, set[str]] = {}
-    count = 0
-    for run in runs:
-        count += 1
-        for key, value in run.start.settings.items():
-            values.setdefault(key, set()).add(value)
-    return tuple(sorted(key for key, seen in values.items() if len(seen) > 1)) if count > 1 else ()
+    """Keys of the settings that are not the same in all runs."""
+    return tuple(varying([run.start.settings for run in runs]))
 
 
 def run_columns(keys: tuple[str, ...]) -> tuple[Column, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.engine.figures import Phase, Sample
+from app.engine.figures import Sample
 from app.engine.fio.document import FioDocument
 from app.engine.fio.sampler import Sampler
 from app.engine.fio.stream import Document, StreamParser
@@ -15,7 +15,7 @@ _CHUNK = 1 << 20
 def samples_of(raw: Path, *, ramp: bool, planned_s: float | None = None) -> tuple[Sample, ...]:
     """Every interval in the file `fio.out` of a run folder, as they were shown live; none if it cannot be read."""
     parser = StreamParser()
-    sampler = Sampler(Phase.MEASURING, ramp=ramp, planned_s=planned_s)
+    sampler = Sampler(ramp=ramp, planned_s=planned_s)
     found: list[Sample] = []
     try:
         with raw.open("rb") as file:

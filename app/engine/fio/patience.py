@@ -21,6 +21,8 @@ class Patience:
     """After the interrupt, until SIGTERM."""
     kill: float = 40.0
     """After the interrupt, until SIGKILL."""
+    look: float = 1.0
+    """Between two looks at the clock and at processor time."""
     silence: float = 10.0
     """Without a document, until it is said."""
     overdue: float = 60.0

@@ -170,7 +170,7 @@ class Running:
         """Processor shares once a second, and remarks when fio is silent or late."""
         silent = late = False
         while True:
-            await asyncio.sleep(1.0)
+            await asyncio.sleep(self._patience.look)
             now = time.monotonic()
             shares = self._cpu.tick()
             silence = now - self._heard

@@ -1,0 +1,298 @@
+"""The workbench on the screen: one app, four screens, one session under all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import Binding
+from textual.message import Message
+from textual.reactive import var
+
+from app.engine.events import AnyEvent
+from app.engine.session import Session
+from app.engine.workbench import Workbench
+from app.tui.ascii_filter import AsciiFilter
+from app.tui.commands import COMMANDS as TABLE
+from app.tui.commands import SCREENS
+from app.tui.export import write_report
+from app.tui.leaving import Leaving
+from app.tui.palette import CommandsProvider
+from app.tui.screens.bench import BenchScreen
+from app.tui.screens.devices import DevicesScreen
+from app.tui.screens.help import HelpScreen
+from app.tui.screens.log import LogScreen
+from app.tui.screens.runs import RunsScreen
+from backends.errors import RaidbenchError, StorageError
+from widgets.field_dialog import TextDialog
+
+STOP_SECONDS = 40.0
+"""How long leaving waits for fio to bring its I/O to an end before it is killed with the program."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How the workbench is to look and where it begins."""
+
+    session: Path | None = None
+    """Session folder; None begins a new one."""
+    ascii: bool = False
+    """Draw without UTF-8."""
+    fps: float = 4.0
+    """Redraws a second while a job runs, at most."""
+    theme: str | None = None
+    """Textual theme."""
+    keymap: Mapping[str, str] = field(default_factory=dict)
+    """Other keys by command id."""
+    scratch: str = "."
+    """Where scratch files go unless somebody chooses."""
+    scratch_size: int | None = None
+    """Bytes of a scratch file."""
+    profile: str = "randread-4k"
+    """The job to begin with."""
+
+
+class SessionChanged(Message):
+    """There is a newer session; it carries the whole state, so the newest one is enough."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+
+    def can_replace(self, message: Message) -> bool:
+        """A newer state stands in for a waiting one."""
+        return isinstance(message, SessionChanged)
+
+
+class WorkbenchApp(App[int]):
+    """Shows the session of a workbench and hands it what the person wants."""
+
+    TITLE = "raidbench"
+    CSS_PATH = "raidbench.tcss"
+    MODES: ClassVar = {"devices": DevicesScreen, "bench": BenchScreen, "runs": RunsScreen, "log": LogScreen}
+    COMMANDS: ClassVar = {CommandsProvider}
+    BINDINGS: ClassVar = [
+        Binding(key, command.action, command.label, show=False, id=command.id, priority=command.id == "app.palette")
+        for command in TABLE
+        if "all" in command.screens
+        for key in command.keys
+    ]
+    ENABLE_COMMAND_PALETTE = True
+    NOTIFICATION_TIMEOUT: ClassVar[float] = 6
+
+    session: var[Session] = var(Session, always_update=False)
+    """The session as it is now."""
+    staged_count: var[int] = var(0)
+    """How many values are staged."""
+
+    def __init__(self, workbench: Workbench, options: Options | None = None) -> None:
+        self.options = options or Options()
+        """How it was started."""
+        super().__init__()
+        self.workbench = workbench
+        """The engine."""
+        self.ascii = self.options.ascii
+        """Whether anything but ASCII must be kept from the terminal."""
+        self.opened = False
+        """Whether opening the session was tried."""
+        self.staged: dict[str, dict[str, str]] = {}
+        """Staged values: target address -> key -> value."""
+        self.crash: BaseException | None = None
+        """What ended the app against its will."""
+        self.end_reason = "left"
+        """What the session is told when it ends."""
+        self.custom_keys = dict(self.options.keymap)
+        """Keys of the keymap, for the footer."""
+        self.wanted_device: tuple[str, str] | None = None
+        """Address and node of the device that the Bench screen is to measure."""
+        self._forget = workbench.listen(self._heard)
+        self._drawn = 0.0
+        self._waiting: Session | None = None
+        if self.ascii:
+            self._filters.append(AsciiFilter())
+        self.set_reactive(WorkbenchApp.session, workbench.session)
+
+    def on_mount(self) -> None:
+        """The first paint waits for nothing; all that takes time comes after it."""
+        if self.options.theme and self.options.theme in self.available_themes:
+            self.theme = self.options.theme
+        if self.options.keymap:
+            self.set_keymap(dict(self.options.keymap))
+        self._catch_signals()
+        self.switch_mode("devices")
+        self.call_after_refresh(self._begin_later)
+
+    def _begin_later(self) -> None:
+        self.run_worker(self._begin(), group="session", exit_on_error=True)
+
+    async def _begin(self) -> None:
+        try:
+            await self.workbench.open(self.options.session)
+        except StorageError as error:
+            self.workbench.storage_problem = error
+            self.tell(error, title="Nothing can be recorded")
+        self.opened = True
+        self.session = self.workbench.session
+        await self.workbench.probe()
+        await Leaving(self).offer_recovery()
+
+    def _heard(self, session: Session, _event: AnyEvent) -> None:
+        self.post_message(SessionChanged(session))
+
+    def on_session_changed(self, message: SessionChanged) -> None:
+        """Show the newest state, at most `fps` times a second while a job runs."""
+        wait = 1.0 / max(0.5, self.options.fps) - (time.monotonic() - self._drawn)
+        if message.session.active is None or self.session.active is None or wait <= 0.02:
+            self._show(message.session)
+        else:
+            if self._waiting is None:
+                self.set_timer(wait, self._show_waiting)
+            self._waiting = message.session
+
+    def _show_waiting(self) -> None:
+        if self._waiting is not None:
+            self._show(self._waiting)
+
+    def _show(self, session: Session) -> None:
+        self._waiting = None
+        self._drawn = time.monotonic()
+        self.session = session
+
+    def watch_staged_count(self) -> None:
+        """The header counts what is staged."""
+        self.refresh_screen()
+
+    def refresh_screen(self) -> None:
+        """Bring the screen in front up to date with what is not in the session."""
+        screen = self.screen
+        if isinstance(screen, DevicesScreen | BenchScreen | RunsScreen | LogScreen):
+            screen.on_screen_resume()
+
+    def stage(self, target: str, key: str, value: str | None) -> None:
+        """Stage a value, or take it back with None."""
+        values = self.staged.setdefault(target, {})
+        if value is None:
+            values.pop(key, None)
+        else:
+            values[key] = value
+        if not values:
+            del self.staged[target]
+        self.staged_count = sum(len(values) for values in self.staged.values())
+
+    def measure_device(self, name: str, device: str) -> None:
+        """Take a device to the Bench screen."""
+        self.wanted_device = (name, device)
+        self.switch_mode("bench")
+        if isinstance(self.screen, BenchScreen) and self.screen.is_mounted:
+            self.screen.take_device(name, device)
+
+    def ask_export(self) -> None:
+        """Ask for a file name, write the report of the session."""
+        folder = self.workbench.folder
+        if folder is None:
+            self.notify("There is no session on disk to report.", severity="warning")
+            return
+        start = f"raidbench-{folder.name}.md"
+        help = "A name ending in .md or .json; an existing file is not overwritten."
+        self.push_screen(TextDialog("Write the report to", start, help=help), self._export)
+
+    def _export(self, name: str | None) -> None:
+        if not name:
+            return
+        try:
+            path = write_report(self.session, Path(name).expanduser())
+        except RaidbenchError as error:
+            self.tell(error, title="No report was written")
+            return
+        self.notify(f"The report is in {path}.", markup=False)
+
+    def tell(self, error: RaidbenchError, *, title: str = "") -> None:
+        """Show an error: what happened, what it means, what to do next."""
+        text = "\n".join(filter(None, (error.message, error.hint)))
+        self.notify(text, title=title, severity="error", markup=False, timeout=12)
+
+    def action_go(self, screen: str) -> None:
+        """Bring a screen to the front."""
+        if screen in SCREENS and len(self.screen_stack) <= 1:
+            self.switch_mode(screen)
+
+    def action_keys(self) -> None:
+        """Show the keys of the screen in front."""
+        name = getattr(self.screen, "NAME", "")
+        if name:
+            self.push_screen(HelpScreen(name))
+
+    def action_leave(self) -> None:
+        """Leave, asking first where that matters."""
+        self.run_worker(Leaving(self).leave(), group="leaving", exclusive=True)
+
+    async def action_quit(self) -> None:
+        """Ctrl+Q asks like q."""
+        self.action_leave()
+
+    def _catch_signals(self) -> None:
+        """A hang-up or a kill ends fio, the session and the screen in good order."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, self._signalled, number)
+
+    def _signalled(self, number: int) -> None:
+        self.end_reason = signal.Signals(number).name
+        self.run_worker(self.stop_and_exit(128 + number), group="leaving", exclusive=True)
+
+    async def stop_and_exit(self, code: int = 0) -> None:
+        """End the running job, keep its figures, leave."""
+        self.workbench.stop()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(STOP_SECONDS):
+                while self.workbench.measuring:
+                    await asyncio.sleep(0.05)
+        self.exit(code)
+
+    def _fatal_error(self) -> None:
+        """An exception nobody expected: the evidence goes to a file, a sentence to the person."""
+        self.crash = sys.exc_info()[1] or self._exception
+        self._close_messages_no_wait()
+
+    def on_unmount(self) -> None:
+        """No more news."""
+        self._forget()
+
+
+def run(workbench: Workbench, options: Options | None = None) -> int:
+    """Open the workbench on this terminal; returns the exit status."""
+    app = WorkbenchApp(workbench, options)
+    code = app.run(mouse=True)
+    if app.crash is not None:
+        workbench.close(f"{type(app.crash).__name__}: {app.crash}")
+        where = _write_crash(app.crash, workbench)
+        print(f"raidbench stopped: {type(app.crash).__name__}. Nothing that was recorded is lost.", file=sys.stderr)
+        if where is not None:
+            print(f"What happened is in {where}.", file=sys.stderr)
+        return 1
+    workbench.close(app.end_reason)
+    if workbench.folder is not None:
+        print(f"The session is in {workbench.folder}.", file=sys.stderr)
+    return code if code is not None else (app.return_code or 0)
+
+
+def _write_crash(error: BaseException, workbench: Workbench) -> Path | None:
+    folder = workbench.folder or workbench.paths.sessions
+    file = folder / f"crash-{int(time.time())}-{os.getpid()}.txt"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+    except OSError:
+        return None
+    return file

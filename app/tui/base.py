@@ -1,0 +1,88 @@
+"""What all screens share: header, footer, bindings from the table of commands, and a word to a tiny terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Container
+from textual.widget import Widget
+from textual.widgets import Static
+
+from app.engine.session import Session
+from app.tui.commands import commands_of
+from app.tui.lines import KeyLine, StatusLine
+from widgets.sparse_screen import SparseScreen
+
+if TYPE_CHECKING:
+    from app.tui.app import WorkbenchApp
+
+SMALLEST = (70, 18)
+"""Columns and rows below which a screen says so instead of showing half of itself."""
+
+
+class WorkbenchScreen(SparseScreen[None]):
+    """A screen of the workbench. Subclasses compose a body and show a session in it."""
+
+    NAME: ClassVar[str] = ""
+    """Its name in the table of commands."""
+
+    AUTO_FOCUS = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        for command in commands_of(self.NAME, shared=False):
+            if command.id == "devices.choose" or command.id == "runs.figures":
+                continue  # enter belongs to the table that has the focus; the table tells of it
+            for key in command.keys:
+                binding = Binding(key, command.action, command.label, show=False, id=command.id)
+                self._bindings.key_to_bindings.setdefault(key, []).append(binding)
+
+    @property
+    def workbench_app(self) -> WorkbenchApp:
+        """The app, as what it is."""
+        return cast("WorkbenchApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        """Header, body, footer."""
+        yield StatusLine()
+        with Container(id="body"):
+            yield from self.body()
+        yield Static("", id="too-small", markup=False)
+        yield KeyLine(self.NAME)
+
+    def body(self) -> ComposeResult:
+        """The widgets between header and footer."""
+        yield Widget()
+
+    def on_mount(self) -> None:
+        """Follows the session from now on."""
+        self.watch(self.app, "session", self._session_changed, init=False)
+
+    def on_screen_resume(self) -> None:
+        """Shows what happened while another screen was in front."""
+        self._session_changed(self.workbench_app.session)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Says so when there is no room."""
+        small = event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1]
+        self.set_class(small, "-too-small")
+        if small:
+            self.query_one("#too-small", Static).update(
+                f"The terminal has {event.size.width}x{event.size.height} characters; raidbench wants "
+                f"{SMALLEST[0]}x{SMALLEST[1]} or more, 80x24 is fine. What is running goes on. q leaves."
+            )
+
+    def _session_changed(self, session: Session) -> None:
+        if self.is_current and self.is_mounted:
+            self.query_one(StatusLine).show(session, self.workbench_app)
+            self.show(session)
+
+    def show(self, session: Session) -> None:
+        """Bring the body up to date."""
+
+    def say(self, message: str, *, severity: str = "information", title: str = "") -> None:
+        """A short notice in the corner; text is never markup."""
+        self.app.notify(message, title=title, severity=severity, markup=False)  # type: ignore[arg-type]

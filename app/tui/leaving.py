@@ -1,0 +1,105 @@
+"""The questions at the door: a running job, changed settings, and what a crash left behind."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from app.engine import units
+from app.engine.session import ChangeRecord
+from backends.errors import RaidbenchError
+from widgets.question import Answer, QuestionDialog
+
+if TYPE_CHECKING:
+    from app.tui.app import WorkbenchApp
+
+
+class Leaving:
+    """Asks before it is too late. Every question has an answer that changes nothing."""
+
+    def __init__(self, app: WorkbenchApp) -> None:
+        self._app = app
+        self._workbench = app.workbench
+
+    async def leave(self) -> None:
+        """Ask what must be asked, then exit."""
+        if self._workbench.measuring:
+            answer = await self._app.push_screen_wait(
+                QuestionDialog(
+                    "A job is running.",
+                    (
+                        Answer(key="s", label="Stop it and leave", value="stop"),
+                        Answer(key="escape", label="Stay", value="stay"),
+                    ),
+                    "Its figures so far are kept in the session.",
+                )
+            )
+            if answer != "stop":
+                return
+            self._workbench.stop()
+        changes = self._workbench.undoable()
+        if changes and not await self._changes(changes):
+            return
+        await self._app.stop_and_exit(0)
+
+    async def _changes(self, changes: tuple[ChangeRecord, ...]) -> bool:
+        """Whether to go on leaving."""
+        listed = "\n".join(
+            f"{change.id}  {change.intent.label} of {change.intent.target}: "
+            f"{change.intent.before} -> {change.intent.after}"
+            for change in changes
+        )
+        answer = await self._app.push_screen_wait(
+            QuestionDialog(
+                f"{units.plural(len(changes), 'changed setting')} of this session in force.",
+                (
+                    Answer(key="k", label="Keep", value="keep"),
+                    Answer(key="r", label="Restore all", value="restore"),
+                    Answer(key="escape", label="Stay", value="stay"),
+                ),
+                listed,
+            )
+        )
+        if answer == "keep":
+            return True
+        if answer != "restore":
+            return False
+        for change in changes:
+            try:
+                ended = await self._workbench.undo(change.id)
+            except RaidbenchError as error:
+                self._app.tell(error, title=f"{change.id} was not restored")
+                return False
+            if ended.result not in ("verified", "restored"):
+                self._app.notify(f"{change.id}: {ended.message}", title="Not restored", severity="error", markup=False)
+                return False
+        return True
+
+    async def offer_recovery(self) -> None:
+        """Say what a crash left in the middle, and offer to restore it."""
+        for intent in self._workbench.unresolved():
+            when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(intent.at))
+            answer = await self._app.push_screen_wait(
+                QuestionDialog(
+                    "raidbench ended in the middle of a change.",
+                    (
+                        Answer(key="r", label="Restore", value="restore"),
+                        Answer(key="k", label="Keep as it is", value="keep"),
+                        Answer(key="escape", label="Ask again later", value="later"),
+                    ),
+                    f"{when}: {intent.key} of {intent.target} was being set from {intent.before} to {intent.after}.",
+                )
+            )
+            try:
+                if answer == "restore":
+                    result = await self._workbench.recover(intent)
+                    text = (
+                        f"{intent.key} of {intent.target} is {intent.before} again."
+                        if result == "restored"
+                        else f"{intent.key} of {intent.target} is neither old nor new: nothing was touched."
+                    )
+                    self._app.notify(text, markup=False)
+                elif answer == "keep":
+                    self._workbench.keep(intent)
+            except RaidbenchError as error:
+                self._app.tell(error, title="Not restored")

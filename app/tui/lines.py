@@ -1,0 +1,135 @@
+"""The header and the footer: one line each."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from app.engine.session import Session
+from app.tui.bench_view import short_progress
+from app.tui.commands import footer_of
+from backends.text import clean
+from widgets.clean import shorten, width_of
+
+if TYPE_CHECKING:
+    from app.tui.app import WorkbenchApp
+
+
+class StatusLine(Widget):
+    """Program, host, CPU, kernel; right: rights, session, what is recorded, what runs."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "status-line--name",
+        "status-line--run",
+        "status-line--warning",
+        "status-line--quiet",
+    }
+    DEFAULT_CSS = """
+    StatusLine {
+        height: 1; dock: top; background: $panel; color: $foreground;
+        & > .status-line--name { text-style: bold; color: $text-primary; }
+        & > .status-line--run { text-style: bold; color: $text-accent; }
+        & > .status-line--warning { text-style: bold; color: $text-warning; }
+        & > .status-line--quiet { color: $foreground 70%; }
+    }
+    """
+    parts: reactive[tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]] = reactive(((), ()))
+    """Left and right pieces: component class and text."""
+
+    def show(self, session: Session, app: WorkbenchApp) -> None:
+        """Take the words from the session."""
+        machine = session.machine
+        left: list[tuple[str, str]] = [("name", "raidbench")]
+        if machine is not None:
+            left += [
+                ("", machine.host),
+                ("quiet", f"{clean(machine.cpu, 40)}, {machine.cores} CPUs"),
+                ("quiet", machine.kernel),
+            ]
+        right: list[tuple[str, str]] = []
+        if session.simulated:
+            right.append(("warning", "SIMULATED"))
+        if session.active is not None:
+            right.append(("run", short_progress(session.active, time.time())))
+        if app.staged_count:
+            right.append(("warning", f"{app.staged_count} staged"))
+        if machine is not None:
+            right.append(("quiet", "root") if machine.root else ("warning", "read-only (not root)"))
+        if app.workbench.recording:
+            right.append(("quiet", f"{session.id} REC {len(session.events)}"))
+        else:
+            right.append(("warning", "NOT RECORDED" if app.opened else "..."))
+        self.parts = (tuple(left), tuple(right))
+
+    def render_line(self, y: int) -> Strip:
+        """The line: the right side whole, the left side as far as there is room."""
+        left, right = self.parts
+        width = self.size.width
+        separator = " | " if getattr(self.app, "ascii", False) else " · "
+        while len(right) > 1 and width_of(separator.join(text for _, text in right)) > width - 12:
+            right = right[:-1]
+        right_width = width_of(separator.join(text for _, text in right))
+        room = max(0, width - right_width - 3)
+        base = self.rich_style
+        segments = [Segment(" ", base)]
+        used = 1
+        for index, (name, text) in enumerate(left):
+            piece = (separator if index else "") + text
+            if used + width_of(piece) > room:
+                break
+            segments.append(Segment(piece, self._style(name)))
+            used += width_of(piece)
+        segments.append(Segment(" " * max(0, width - used - right_width - 1), base))
+        for index, (name, text) in enumerate(right):
+            if index:
+                segments.append(Segment(separator, base))
+            segments.append(Segment(shorten(text, max(1, width - 2)), self._style(name)))
+        segments.append(Segment(" ", base))
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def _style(self, name: str) -> Style:
+        return self.get_component_rich_style(f"status-line--{name}") if name else self.rich_style
+
+
+class KeyLine(Widget):
+    """The most useful keys of the screen."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"key-line--key", "key-line--label"}
+    DEFAULT_CSS = """
+    KeyLine {
+        height: 1; dock: bottom; background: $panel;
+        & > .key-line--key { text-style: bold; color: $text-accent; background: $panel; }
+        & > .key-line--label { color: $foreground 85%; background: $panel; }
+    }
+    """
+
+    def __init__(self, screen: str) -> None:
+        super().__init__()
+        self._commands = footer_of(screen)
+        self._screen = screen
+
+    def render_line(self, y: int) -> Strip:
+        """Keys and labels, as many as there is room for; help and quit always."""
+        key_style = self.get_component_rich_style("key-line--key")
+        label_style = self.get_component_rich_style("key-line--label")
+        width = self.size.width
+        pairs = [(command.shown_keys.split()[0], command.label) for command in self._commands]
+        keymap = getattr(self.app, "custom_keys", {})
+        pairs = [
+            (keymap.get(command.id, shown), label)
+            for command, (shown, label) in zip(self._commands, pairs, strict=True)
+        ]
+        pairs.insert(0, ("1235", "Screens"))
+        while len(pairs) > 3 and sum(width_of(key) + width_of(label) + 3 for key, label in pairs) > width:
+            del pairs[-4 if len(pairs) > 5 else 1]
+        segments: list[Segment] = []
+        for key, label in pairs:
+            segments.append(Segment(f" {key} ", key_style))
+            segments.append(Segment(f"{label} ", label_style))
+        return Strip(segments).adjust_cell_length(width, label_style)

@@ -1,0 +1,368 @@
+"""Choosing a job, running it, watching it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.widgets import Static
+
+from app.engine import units
+from app.engine.figures import Phase, RunFigures
+from app.engine.fio.job import Job
+from app.engine.fio.jobfile import import_jobfile
+from app.engine.fio.profiles import PROFILES, profile
+from app.engine.measure import Preparation, Request
+from app.engine.scratch import DEFAULT_SIZE
+from app.engine.session import ActiveRun, RunRecord, Session
+from app.tui.base import WorkbenchScreen
+from app.tui.bench_view import (
+    Curves,
+    latency_chart,
+    progress,
+    result_line,
+    side_figures,
+    side_latency,
+    throughput_chart,
+)
+from app.tui.screens.job_form import JobForm
+from backends.errors import RaidbenchError
+from backends.model import Array, Drive
+from backends.text import clean
+from widgets.bars import ProgressLine
+from widgets.chart import LineChart
+from widgets.choice_list import Choice, ChoiceDialog
+from widgets.confirm import Confirmation, ConfirmDialog
+from widgets.details import Details
+from widgets.field_dialog import TextDialog
+
+ZOOMS = (0.0, 300.0, 120.0, 60.0, 30.0, 10.0)
+"""Seconds shown; 0 is the whole job."""
+
+SIDE_FROM = 96
+"""Columns from which the figures stand beside the graphs."""
+
+_JOBFILE_LIMIT = 1 << 20
+
+
+class BenchScreen(WorkbenchScreen):
+    """The job, two live graphs, progress and what the run says."""
+
+    NAME: ClassVar[str] = "bench"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.job: Job = profile("randread-4k").job
+        """The job to be run."""
+        self.profile: str | None = "randread-4k"
+        """Its name, None once a field was changed."""
+        self.where = "."
+        """Device node, or folder or file of a scratch file."""
+        self.target_name: str | None = None
+        """Address of a device; None for a scratch file."""
+        self._curves = Curves()
+        self._run_id: str | None = None
+        self._rate = False
+        self._zoom = 0
+        self._pending = False
+
+    def body(self) -> ComposeResult:
+        """From the job down to the message line."""
+        yield Static("", id="job", markup=False)
+        with Horizontal(classes="graph-row"):
+            yield LineChart(title="IOPS", id="throughput")
+            yield Details(id="side-throughput")
+        with Horizontal(classes="graph-row"):
+            yield LineChart(title="Latency", id="latency", log_scale=True)
+            yield Details(id="side-latency")
+        yield ProgressLine(id="progress")
+        yield Static("", id="machine-line", markup=False)
+        yield Static("", id="message", markup=False)
+
+    def on_mount(self) -> None:
+        """Takes the job and the place to begin with."""
+        super().on_mount()
+        options = self.workbench_app.options
+        if options.profile in PROFILES:
+            self.profile = options.profile
+            self.job = profile(options.profile).job
+        self.where = options.scratch
+        for chart in self.query(LineChart):
+            chart.ascii = self.workbench_app.ascii
+        self.query_one(ProgressLine).ascii = self.workbench_app.ascii
+        self.call_after_refresh(self._widths)
+        wanted = self.workbench_app.wanted_device
+        if wanted is not None:
+            self.take_device(*wanted)
+
+    def on_resize(self, event: object) -> None:
+        """Figures beside the graphs only where the graphs keep their width."""
+        super().on_resize(event)  # type: ignore[arg-type]
+        self._widths()
+
+    def _widths(self) -> None:
+        for row in self.query(".graph-row"):
+            row.set_class(self.size.width < SIDE_FROM, "-narrow")
+
+    def take_device(self, name: str, device: str) -> None:
+        """Measure this device from now on."""
+        self.target_name, self.where = name, device
+        self._show_job()
+
+    def show(self, session: Session) -> None:
+        """Graphs and figures of the running job, or of the last one."""
+        self._show_job()
+        active = session.active
+        if active is not None:
+            self._show_active(active, session)
+        elif self._run_id is not None and (run := session.run(self._run_id)) is not None and run.end is not None:
+            self._show_ended(run)
+        elif not self._pending:
+            self.query_one("#message", Static).update("r runs the job; p chooses another, T the target.")
+
+    def _show_job(self) -> None:
+        target = f"{self.target_name} ({self.where})" if self.target_name else self._scratch_words()
+        name = f"{self.profile}: " if self.profile else ""
+        self.query_one("#job", Static).update(f"{name}{self.job.describe()}\non {target}")
+
+    def _scratch_words(self) -> str:
+        size = self.job.size or self.workbench_app.options.scratch_size or DEFAULT_SIZE
+        place = str(Path(self.where).expanduser().absolute())
+        return f"a scratch file of {units.size(size)} in {clean(place, 200)}"
+
+    def _baseline(self, session: Session) -> RunFigures | None:
+        run = session.run(session.baseline) if session.baseline else None
+        return run.figures if run is not None and run.id != self._run_id else None
+
+    def _show_active(self, active: ActiveRun, session: Session) -> None:
+        if active.start.id != self._run_id:
+            self._run_id = active.start.id
+            self._curves = Curves()
+            for chart in self.query(LineChart):
+                chart.frozen = False
+        ramp = float(active.start.job.get("ramp", "0").rstrip("s") or 0)
+        self._curves.take(active.samples, ramp)
+        measured = active.phase in (Phase.RAMP, Phase.MEASURING, Phase.STOPPING)
+        self._draw(active.start.planned_seconds if measured else None, session)
+        self.query_one(ProgressLine).progress = progress(active, time.time())
+        fio = units.percent(active.fio_percent_of_core)
+        host = units.percent(active.host_percent)
+        self.query_one("#machine-line", Static).update(f"CPU: fio {fio} of a core, host {host}")
+        stalled = bool(active.samples) and active.samples[-1].stalled
+        message = active.message or ("fio fell silent: some I/O did not come back in time" if stalled else "")
+        self.query_one("#message", Static).update(message)
+
+    def _draw(self, total: float | None, session: Session) -> None:
+        upper = self.query_one("#throughput", LineChart)
+        lower = self.query_one("#latency", LineChart)
+        upper.title = "MiB/s" if self._rate else "IOPS"
+        upper.data = throughput_chart(self._curves, rate=self._rate, total=total, baseline=self._baseline(session))
+        lower.data = latency_chart(self._curves, total=total)
+        if self.size.width >= SIDE_FROM and not upper.frozen:
+            self.query_one("#side-throughput", Details).groups = side_figures(self._curves, rate=self._rate)
+            self.query_one("#side-latency", Details).groups = side_latency(self._curves)
+
+    def _show_ended(self, run: RunRecord) -> None:
+        line = self.query_one(ProgressLine)
+        if line.progress is not None:
+            line.progress = None
+            self.query_one("#message", Static).update(result_line(run.figures))
+            cpu = run.figures.cpu
+            self.query_one("#machine-line", Static).update(
+                f"CPU: fio {units.percent(cpu.fio_percent_of_core)} of a core, host {units.percent(cpu.host_percent)}"
+            )
+            self._draw(run.start.planned_seconds, self.workbench_app.session)
+
+    def action_run(self) -> None:
+        """Prepare the job, ask where that is needed, run it."""
+        if self.workbench_app.workbench.measuring or self._pending:
+            self.say("A job is running already: x stops it.")
+            return
+        self._pending = True
+        self.query_one("#message", Static).update("looking at the target ...")
+        # On the app, so that looking at another screen does not end the run.
+        self.app.run_worker(self._run(), group="bench", exit_on_error=True)
+
+    async def _run(self) -> None:
+        bench = self.workbench_app.workbench
+        job = self.job
+        try:
+            if job.size is None and self.target_name is None:
+                size = self.workbench_app.options.scratch_size or DEFAULT_SIZE
+                job = Job.from_fields({"size": str(size)}, job)
+            request = Request(where=self.where, name=self.target_name or self.where, job=job, profile=self.profile)
+            ready = await bench.prepare(request)
+            if not await self._allowed(ready):
+                self.query_one("#message", Static).update("not started")
+                return
+            record = await bench.measure(ready, confirm=ready.confirm_text)
+            self.say(result_line(record.figures), title=f"{record.id} is over")
+        except RaidbenchError as error:
+            self.query_one("#message", Static).update(" ".join(filter(None, (error.message, error.hint))))
+            self.workbench_app.tell(error, title="Not measured")
+        finally:
+            self._pending = False
+
+    async def _allowed(self, ready: Preparation) -> bool:
+        """Whether the person lets a writing job on a device go ahead; a refused one only gives its reasons."""
+        if ready.refused:
+            title = f"{ready.job.describe()} on {self.where}"
+            refusal = Confirmation(title=title, tier="refused", reasons=ready.refused)
+            dialog: ConfirmDialog = ConfirmDialog(refusal)
+            _: bool | None = await self.app.push_screen_wait(dialog)
+            return False
+        if not ready.destructive:
+            return True
+        device = ready.device or self.where
+        question = Confirmation(
+            title=f"{ready.job.describe()} writes to {device}",
+            tier="destructive",
+            summary="All data on it is lost. There is no undo.",
+            commands=(ready.command,),
+            risks=(f"{device} is overwritten.", *ready.notes),
+            evidence=ready.found or ("nothing: the device is blank",),
+            required=ready.confirm_text or device.removeprefix("/dev/"),
+            apply_label="Overwrite",
+        )
+        return bool(await self.app.push_screen_wait(ConfirmDialog(question)))
+
+    def action_stop(self) -> None:
+        """End the running job in good order."""
+        if not self.workbench_app.workbench.measuring:
+            self.say("No job is running.")
+            return
+        self.workbench_app.workbench.stop()
+        self.query_one("#message", Static).update("stopping: fio brings its I/O to an end and sums up")
+
+    def action_profile(self) -> None:
+        """Choose a workload."""
+        choices = tuple(
+            Choice(value=known.name, label=known.title, help=known.help, risk="writes" if known.job.writes else "")
+            for known in PROFILES.values()
+        )
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                self.profile, self.job = name, profile(name).job
+                self._show_job()
+
+        self.app.push_screen(ChoiceDialog("Workload", choices, self.profile), chosen)
+
+    def action_edit(self) -> None:
+        """Change the fields of the job."""
+
+        def edited(job: Job | None) -> None:
+            if job is not None and job != self.job:
+                self.job, self.profile = job, None
+                self._show_job()
+
+        self.app.push_screen(JobForm(self.job), edited)
+
+    def action_open(self) -> None:
+        """Take the job from a fio job file."""
+        help = "Options are taken from an allow-list; what cannot be taken is named."
+        self.app.push_screen(TextDialog("fio job file", help=help), self._opened)
+
+    def _opened(self, name: str | None) -> None:
+        if not name:
+            return
+        try:
+            with Path(name).expanduser().open("rb") as file:
+                imported = import_jobfile(file.read(_JOBFILE_LIMIT))
+        except OSError as error:
+            self.say(f"{clean(name)} cannot be read: {error.strerror}.", severity="error")
+            return
+        except RaidbenchError as error:
+            self.workbench_app.tell(error, title="Not a job for raidbench")
+            return
+        first = imported.jobs[0]
+        self.job, self.profile = first.job, None
+        for note in (*imported.notes, *first.notes):
+            self.say(note, severity="warning")
+        if len(imported.jobs) > 1:
+            self.say(f"Job [{clean(first.name)}] of {len(imported.jobs)} was taken.", severity="warning")
+        self._show_job()
+
+    def action_target(self) -> None:
+        """Choose a scratch file or a device."""
+        session = self.workbench_app.session
+        choices = [
+            Choice(value="", label="scratch file", help="A file that is made for the run and removed afterwards: safe.")
+        ]
+        things: tuple[Array | Drive, ...] = (*session.inventory.arrays, *session.inventory.drives)
+        for thing in things:
+            if thing.device is None:
+                continue
+            used = f"in use: {thing.uses[0].kind} {thing.uses[0].detail}. " if thing.uses else ""
+            name = getattr(thing, "model", None) or getattr(thing, "name", None) or ""
+            choices.append(
+                Choice(
+                    value=str(thing.target),
+                    label=" ".join(filter(None, (str(thing.target), units.size(thing.size_bytes), name))),
+                    help=f"{used}Reading a raw device is safe, writing to it destroys what is on it.",
+                    risk="in use" if thing.uses else "",
+                )
+            )
+
+        def chosen(address: str | None) -> None:
+            if address is None:
+                return
+            if address == "":
+                self._ask_scratch()
+                return
+            found = session.inventory.find(address)
+            device = getattr(found, "device", None)
+            if device is not None:
+                self.take_device(address, device)
+
+        self.app.push_screen(ChoiceDialog("What to measure", tuple(choices), self.target_name or ""), chosen)
+
+    def _ask_scratch(self) -> None:
+        def named(place: str | None) -> None:
+            if place:
+                self.target_name, self.where = None, place
+                self._show_job()
+
+        start = self.where if self.target_name is None else self.workbench_app.options.scratch
+        self.app.push_screen(
+            TextDialog("Scratch file", start, help="A folder, or a file that does not exist yet."), named
+        )
+
+    def action_baseline(self) -> None:
+        """Mark the run shown here as baseline."""
+        session = self.workbench_app.session
+        run_id = self._run_id or (session.runs[-1].id if session.runs else None)
+        if run_id is None:
+            self.say("There is no run yet.")
+            return
+        try:
+            self.workbench_app.workbench.mark_baseline(None if session.baseline == run_id else run_id)
+        except RaidbenchError as error:
+            self.workbench_app.tell(error)
+            return
+        self.say(f"{run_id} is {'no longer ' if session.baseline == run_id else ''}the baseline.")
+
+    def action_freeze(self) -> None:
+        """Hold the graphs still, or let them go."""
+        for chart in self.query(LineChart):
+            chart.frozen = not chart.frozen
+
+    def action_zoom(self, step: int) -> None:
+        """Show less or more time."""
+        self._zoom = min(max(self._zoom + step, 0), len(ZOOMS) - 1)
+        for chart in self.query(LineChart):
+            chart.window = ZOOMS[self._zoom]
+
+    def action_unit(self) -> None:
+        """IOPS or MiB/s."""
+        self._rate = not self._rate
+        session = self.workbench_app.session
+        self._draw(session.active.start.planned_seconds if session.active else None, session)
+
+    def action_scale(self) -> None:
+        """Linear or logarithmic latency."""
+        chart = self.query_one("#latency", LineChart)
+        chart.log_scale = not chart.log_scale

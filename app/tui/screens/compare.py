@@ -1,0 +1,116 @@
+"""Two runs side by side: their curves over each other, their figures in a table. No verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from app.engine import units
+from app.engine.compare import Comparison, compare
+from app.engine.fio.curves import samples_of
+from app.engine.session import RunRecord
+from app.tui.overlay import overlay
+from widgets.keyed_table import Column, KeyedTable, Row
+
+Pair = tuple[Path, RunRecord]
+
+_COLUMNS = (
+    Column(key="figure", label="Figure"),
+    Column(key="a", label="A", align="right"),
+    Column(key="b", label="B", align="right"),
+    Column(key="difference", label="B against A", align="right"),
+)
+
+
+class CompareScreen(ModalScreen[None]):
+    """A sheet with the overlay of two finished runs and their figures."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter", "dismiss", "Close", id="compare.close"),
+        Binding("g", "switch", "IOPS or latency", id="compare.switch"),
+    ]
+    DEFAULT_CSS = """
+    CompareScreen {
+        align: center middle;
+        & .sheet { height: 96%; width: 98%; max-width: 180; }
+        & #overlay { height: 1fr; }
+        & KeyedTable { height: auto; max-height: 50%; }
+        & #runs-compared { height: auto; }
+        & #compare-keys { height: 1; color: $foreground 70%; }
+    }
+    """
+
+    def __init__(self, a: Pair, b: Pair) -> None:
+        super().__init__()
+        self._pairs = (a, b)
+        self._latency = False
+
+    def compose(self) -> ComposeResult:
+        """Names, overlay, figures, keys."""
+        comparison = compare(self._pairs[0][1], self._pairs[1][1])
+        with Vertical(classes="sheet"):
+            yield Static(_names(comparison), id="runs-compared", markup=False)
+            yield Static("", id="overlay", markup=False)
+            yield KeyedTable(_COLUMNS, _rows(comparison))
+            yield Static("g IOPS or p99  esc close", id="compare-keys", markup=False)
+
+    def on_mount(self) -> None:
+        """The overlay is drawn once there is a size to draw in."""
+        self.query_one(KeyedTable).focus()
+        self.call_after_refresh(self._draw)
+
+    def on_resize(self) -> None:
+        """Draws again at the new size."""
+        self.call_after_refresh(self._draw)
+
+    def action_switch(self) -> None:
+        """IOPS or p99."""
+        self._latency = not self._latency
+        self._draw()
+
+    def _draw(self) -> None:
+        area = self.query_one("#overlay", Static)
+        width, height = area.size.width, area.size.height
+        if width < 20 or height < 5:
+            area.update("no room for the curves")
+            return
+        curves = []
+        for folder, run in self._pairs:
+            if run.end is None:
+                continue
+            ramp = bool(int(run.start.job.get("ramp", "0").rstrip("s") or 0))
+            curves.append((run.id, samples_of(folder / run.end.folder / "fio.out", ramp=ramp)))
+        text = overlay(curves, width, height, latency=self._latency, ascii_only=getattr(self.app, "ascii", False))
+        area.update(Text.from_ansi(text))
+
+
+def _names(comparison: Comparison) -> str:
+    lines = [
+        f"{sign} {run.id}  {run.start.profile or run.start.title} on {run.start.target}"
+        for sign, run in (("A", comparison.a), ("B", comparison.b))
+    ]
+    both = (*comparison.settings, *comparison.job)
+    lines += [f"{key}: {a if a is not None else '-'} | {b if b is not None else '-'}" for key, a, b in both]
+    return "\n".join([*lines, *comparison.caveats])
+
+
+def _rows(comparison: Comparison) -> tuple[Row, ...]:
+    return tuple(
+        Row(
+            key=f"{line.direction} {line.figure.key}",
+            cells=(
+                f"{line.direction} {line.figure.label}",
+                line.figure.show(line.a),
+                line.figure.show(line.b),
+                units.difference(line.a, line.b),
+            ),
+        )
+        for line in comparison.rows
+    )
