@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping
 
-from app.cli.options import current, is_terminal
-from app.cli.output import dot, lines, paint, say, sign
+from app.cli.options import is_terminal
+from app.cli.output import lines, paint, say, sign
 from app.cli.tables import Align, Column, table
 from app.engine import units
 from backends.model import Array, Controller, Drive, Effect, Inventory, Reading, Risk, Target, Use
@@ -57,7 +57,7 @@ def devices_table(inventory: Inventory, host: str, *, simulated: bool) -> None:
         (len(inventory.drives), "drive"),
     )
     facts = [clean(host), *(units.plural(count, word) for count, word in counts if count)]
-    say(dot().join(["SIMULATED", *facts] if simulated else facts))
+    say(" · ".join(["SIMULATED", *facts] if simulated else facts))
     rows = list(_tree(inventory))
     if rows:
         head, *body = table(_COLUMNS, rows, terminal_width())
@@ -183,9 +183,8 @@ def legal_values(reading: Reading) -> str:
         return ", ".join(choice.value for choice in reading.choices)
     if reading.span is None:
         return ""
-    to = "-" if current().ascii_only else "–"
     step = f", step {reading.span.step}" if reading.span.step != 1 else ""
-    return f"{reading.span.minimum}{to}{reading.span.maximum}{step}"
+    return f"{reading.span.minimum}–{reading.span.maximum}{step}"
 
 
 def _reasons(declared: tuple[Setting, ...], readings: Mapping[str, Reading]) -> list[str]:
@@ -226,7 +225,7 @@ def _facts(found: Controller | Array | Drive) -> Iterator[tuple[str, str]]:
             yield "Serial", found.serial or ""
             yield "WWN", found.wwn or ""
             yield "Firmware", found.firmware or ""
-            yield "Kind", dot().join(filter(None, (found.media.value, found.interface)))
+            yield "Kind", " · ".join(filter(None, (found.media.value, found.interface)))
             yield "State", found.state.value + (", read-only" if found.read_only else "")
             yield "Device", found.device or ""
             yield "Size", units.size(found.size_bytes)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.cli.options import Options, current
 from app.cli.output import say
-from backends.errors import InvalidValueError, NotFoundError
+from backends.errors import InvalidValueError, NotFoundError, RefusedError
 
 if TYPE_CHECKING:
     from app.engine.session import ChangeRecord
@@ -53,15 +53,19 @@ def _bare_host(options: Options) -> Host:
 
 
 @contextmanager
-def workbench(*, dry: bool = False) -> Iterator[Workbench]:
-    """A workbench on the machine the options mean, without a session yet; left in good order at the end."""
+def workbench(*, dry: bool = False, quiet: bool = False) -> Iterator[Workbench]:
+    """A workbench on the machine the options mean, without a session yet; left in good order at the end.
+
+    `quiet` leaves out the word about what a crash left, for the command that is about that.
+    """
     from app.engine.workbench import Workbench
 
     options = current()
     bench = Workbench(host_of(options, dry=dry))
     if bench.host.simulated:
         say("SIMULATED: this is not the machine raidbench runs on.")
-    warn_of_journal()
+    if not quiet:
+        warn_of_journal()
     try:
         yield bench
     except BaseException as error:
@@ -87,8 +91,17 @@ async def begin(bench: Workbench, folder: Path | None = None) -> None:
 
     Raises StorageError.
     """
+    from app.engine.session import Session
+
+    bench.session = Session(simulated=bench.host.simulated)  # what was looked at before is in no log
     await bench.open(folder or current().session, fresh=False)
     await bench.probe()
+
+
+def refuse_read_only() -> None:
+    """Raises RefusedError when the options allow no change."""
+    if current().read_only:
+        raise RefusedError("Read-only mode: nothing was changed.", hint="Leave --read-only out to change settings.")
 
 
 def loaded_session(name: str | None = None) -> Loaded:

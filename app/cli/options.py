@@ -34,11 +34,6 @@ class Options:
     """No colours."""
 
     @property
-    def ascii_only(self) -> bool:
-        """Whether standard output can carry ASCII only, by wish or by its encoding."""
-        return self.ascii or not _is_utf8(sys.stdout)
-
-    @property
     def coloured(self) -> bool:
         """Whether colours may be written to standard output (https://no-color.org)."""
         if self.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
@@ -55,7 +50,8 @@ class Options:
 
 def current() -> Options:
     """The options of the command that is running."""
-    options = click.get_current_context().find_object(Options)
+    context = click.get_current_context(silent=True)
+    options = None if context is None else context.find_object(Options)
     return options if options is not None else Options()
 
 
@@ -67,6 +63,7 @@ def is_terminal(stream: object) -> bool:
         return False
 
 
-def _is_utf8(stream: object) -> bool:
+def is_utf8(stream: object) -> bool:
+    """Whether a stream can carry every character."""
     encoding = str(getattr(stream, "encoding", None) or "ascii")
     return encoding.lower().replace("-", "").replace("_", "") == "utf8"

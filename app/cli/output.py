@@ -7,32 +7,37 @@ import sys
 from collections.abc import Iterable
 from typing import Any, TextIO
 
-from app.cli.options import current, is_terminal
+from app.cli.options import current, is_terminal, is_utf8
 from backends.errors import RaidbenchError, StorageError
 from backends.text import clean
 
 _COLOURS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
+_ASCII = str.maketrans(
+    {"·": "-", "µ": "u", "–": "-", "…": "...", "●": "+", "▲": "!", "✖": "x", "○": "o", "├": "|", "│": "|"}
+)
+"""What stands for our own signs where only ASCII can be shown; the rest becomes a question mark."""
+
 SIGNS = {
-    "optimal": ("●", "+", "green"),
-    "online": ("●", "+", "green"),
-    "ok": ("●", "+", "green"),
-    "verified": ("●", "+", "green"),
-    "restored": ("●", "+", "green"),
-    "rebuilding": ("▲", "!", "yellow"),
-    "degraded": ("▲", "!", "yellow"),
-    "foreign": ("▲", "!", "yellow"),
-    "warn": ("▲", "!", "yellow"),
-    "differs": ("▲", "!", "yellow"),
-    "stopped": ("▲", "!", "yellow"),
-    "failed": ("✖", "x", "red"),
-    "missing": ("✖", "x", "red"),
-    "offline": ("✖", "x", "red"),
-    "spare": ("○", "o", ""),
-    "unassigned": ("○", "o", ""),
-    "unknown": ("?", "?", ""),
+    "optimal": ("●", "green"),
+    "online": ("●", "green"),
+    "ok": ("●", "green"),
+    "verified": ("●", "green"),
+    "restored": ("●", "green"),
+    "rebuilding": ("▲", "yellow"),
+    "degraded": ("▲", "yellow"),
+    "foreign": ("▲", "yellow"),
+    "warn": ("▲", "yellow"),
+    "differs": ("▲", "yellow"),
+    "stopped": ("▲", "yellow"),
+    "failed": ("✖", "red"),
+    "missing": ("✖", "red"),
+    "offline": ("✖", "red"),
+    "spare": ("○", ""),
+    "unassigned": ("○", ""),
+    "unknown": ("?", ""),
 }
-"""A state's sign, its ASCII stand-in and its colour: the word always comes with them."""
+"""A state's sign and its colour: the word always comes with them."""
 
 
 def data(text: str) -> None:
@@ -67,6 +72,8 @@ def say(text: str = "") -> None:
 def _write(stream: TextIO | None, text: str) -> None:
     if stream is None:
         return
+    if current().ascii or not is_utf8(stream):
+        text = text.translate(_ASCII).encode("ascii", "replace").decode("ascii")
     try:
         stream.write(text + "\n")
         stream.flush()
@@ -95,21 +102,8 @@ def paint(text: str, colour: str) -> str:
 
 
 def sign(state: str) -> str:
-    """A state with its sign: `● optimal`, `! degraded`; without colour, so that columns align."""
-    unicode_sign, ascii_sign, _ = SIGNS.get(state, ("?", "?", ""))
-    return f"{ascii_sign if current().ascii_only else unicode_sign} {state}"
-
-
-def dot() -> str:
-    """What stands between facts of one line."""
-    return " - " if current().ascii_only else " · "
-
-
-def latency(nanoseconds: float | None) -> str:
-    """A latency in a unit that standard output can carry."""
-    from app.engine import units
-
-    return units.latency(nanoseconds, ascii_only=current().ascii_only)
+    """A state with its sign: `● optimal`, `▲ degraded`; without colour, so that columns align."""
+    return f"{SIGNS.get(state, ('?', ''))[0]} {state}"
 
 
 def can_ask() -> bool:

@@ -1,0 +1,164 @@
+"""`set`: show exactly what would be done, ask, do it, read it back."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli import confirm
+from app.cli.failures import DONE, FAILED, INTERRUPTED
+from app.cli.opening import begin, refuse_read_only, workbench
+from app.cli.output import document, lines, say, sign
+from app.cli.review import review, value
+from app.cli.running import Interruption, run
+from backends.errors import InvalidValueError, RaidbenchError
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.engine.events import ChangeEnded
+    from app.engine.workbench import Workbench
+    from backends.model import Change, Target
+
+
+@click.command("set")
+@click.argument("target")
+@click.argument("values", nargs=-1, required=True, metavar="KEY=VALUE...")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done; needs no root.")
+@click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
+@click.option("--confirm", "typed", metavar="TARGET", help="The target's address once more, for what is dangerous.")
+@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
+def set_command(
+    target: str, values: tuple[str, ...], dry_run: bool, yes: bool, typed: str | None, as_json: bool
+) -> int:
+    """Change settings of TARGET, after showing the exact commands.
+
+    Several settings are changed in the order given; the first that fails is the last.
+    """
+    wanted = pairs(values)
+    if not dry_run:
+        refuse_read_only()
+    with workbench(dry=dry_run) as bench:
+        return run(lambda interruption: _set(bench, interruption, target, wanted, dry_run, yes, typed, as_json))
+
+
+def pairs(texts: tuple[str, ...]) -> list[tuple[str, str]]:
+    """KEY=VALUE words taken apart, in their order. Raises InvalidValueError."""
+    found: dict[str, str] = {}
+    for text in texts:
+        key, equals, wanted = (part.strip() for part in text.partition("="))
+        if not equals or not key:
+            raise InvalidValueError(f"{clean(text, 60)!r} is not KEY=VALUE.", hint="For example: read_ahead_kb=4096")
+        if key in found:
+            raise InvalidValueError(f"{clean(key, 60)} is named twice.", hint="Name each setting once.")
+        found[key] = wanted
+    return list(found.items())
+
+
+async def _set(
+    bench: Workbench,
+    interruption: Interruption,
+    address: str,
+    wanted: list[tuple[str, str]],
+    dry_run: bool,
+    yes: bool,
+    typed: str | None,
+    as_json: bool,
+) -> int:
+    target = (await bench.find(address)).target
+    planned = [await bench.plan(target, key, text) for key, text in wanted]
+    changes = [change for change in planned if change.before != change.after]
+    already = [change for change in planned if change.before == change.after]
+    for change in already:
+        say(f"{change.label} of {target} is {value(change.after)} already.")
+    if dry_run:
+        return _show_plan(changes, already, as_json)
+    if changes:
+        for row in review(changes):
+            say(row)
+        say()
+        _ask(changes, target, yes=yes, typed=typed)
+        await begin(bench)
+    return await _apply(bench, interruption, changes, already, as_json)
+
+
+def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> int:
+    from app.engine import schema
+
+    if as_json:
+        document(
+            schema.document(
+                dry_run=True,
+                changes=[schema.change(change) for change in changes],
+                already=[schema.change(change) for change in already],
+            )
+        )
+        return DONE
+    if changes:
+        lines(review(changes))
+    say("Dry run: nothing was changed." if changes else "Dry run: there is nothing to change.")
+    return DONE
+
+
+def _ask(changes: list[Change], target: Target, *, yes: bool, typed: str | None) -> None:
+    risk = confirm.worst([change.risk for change in changes])
+    confirm.confirmed(risk, str(target), yes=yes, typed=typed, what="Apply")
+
+
+async def _apply(
+    bench: Workbench, interruption: Interruption, changes: list[Change], already: list[Change], as_json: bool
+) -> int:
+    """Change after change; what was and what was not done is told whatever stops it."""
+    done: list[tuple[Change, ChangeEnded]] = []
+    trouble: RaidbenchError | None = None
+    with interruption.gracefully(lambda: say("Stopping after this change."), patient=True):
+        try:
+            async with aclosing(bench.apply_all(changes)) as outcomes:
+                async for change, ended in outcomes:
+                    done.append((change, ended))
+                    if interruption.asked:
+                        break
+        except RaidbenchError as error:
+            trouble = error
+    left = changes[len(done) :]
+    _tell(bench, done, left, already, trouble, as_json)
+    if trouble is not None:
+        raise trouble
+    if any(ended.result != "verified" for _, ended in done):
+        return FAILED
+    return INTERRUPTED if interruption.asked and left else DONE
+
+
+def _tell(
+    bench: Workbench,
+    done: list[tuple[Change, ChangeEnded]],
+    left: list[Change],
+    already: list[Change],
+    trouble: RaidbenchError | None,
+    as_json: bool,
+) -> None:
+    if as_json:
+        from app.engine import schema
+
+        document(
+            schema.document(
+                dry_run=False,
+                changes=[{**schema.change(change), "outcome": schema.ended(ended)} for change, ended in done],
+                not_done=[schema.change(change) for change in left],
+                already=[schema.change(change) for change in already],
+                error=None if trouble is None else {"message": trouble.message, "hint": trouble.hint or None},
+                session=None if bench.folder is None else str(bench.folder),
+            )
+        )
+        return
+    lines(_outcome(change, ended) for change, ended in done)
+    for change in left:
+        say(f"Not done: {change.label} of {change.target} is not set to {value(change.after)}.")
+
+
+def _outcome(change: Change, ended: ChangeEnded) -> str:
+    told = (
+        f"{sign(ended.result)}  {ended.id}  {change.target} {change.key}: {value(change.before)} -> {value(ended.now)}"
+    )
+    return f"{told}  ({clean(ended.message, 600)})" if ended.message else told

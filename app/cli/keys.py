@@ -1,0 +1,63 @@
+"""`keys`: the keys of the workbench, from the same table its footer and help come from."""
+
+from __future__ import annotations
+
+import click
+
+from app.cli.failures import DONE
+from app.cli.options import current
+from app.cli.output import document, lines, paint, say
+from app.cli.tables import Column, table
+from backends.errors import InvalidValueError
+from backends.text import clean
+
+
+@click.command("keys")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def keys_command(as_json: bool) -> int:
+    """The keys of the workbench, screen by screen.
+
+    The names in the last column are what [keymap] in the configuration file takes.
+    """
+    from app.tui.commands import COMMANDS
+
+    keymap = dict(current().load_config().keymap)
+    unknown = [name for name in keymap if name not in {command.id for command in COMMANDS}]
+    if unknown:
+        raise InvalidValueError(
+            f"The keymap names {clean(unknown[0], 40)!r}, which is no command.", hint="`raidbench keys` lists them."
+        )
+    if as_json:
+        from app.engine.schema import document as schema
+
+        document(
+            schema(
+                commands=[
+                    {
+                        "id": each.id,
+                        "keys": _keys(each.keys, keymap.get(each.id)),
+                        "label": each.label,
+                        "help": each.help,
+                        "screens": list(each.screens),
+                    }
+                    for each in COMMANDS
+                ]
+            )
+        )
+        return DONE
+    screens = dict.fromkeys(screen for command in COMMANDS for screen in command.screens)
+    for screen in screens:
+        rows = [
+            (keymap.get(each.id, each.shown_keys), each.label, each.help, each.id)
+            for each in COMMANDS
+            if screen in each.screens
+        ]
+        columns = tuple(Column(title=title) for title in ("Key", "Command", "What it does", "Name"))
+        _, *body = table(columns, rows)
+        lines([paint("On every screen" if screen == "all" else f"{screen.capitalize()} screen", "bold"), *body, ""])
+    say('Another key: [keymap] in the configuration file, such as "bench.run" = "f5".')
+    return DONE
+
+
+def _keys(default: tuple[str, ...], chosen: str | None) -> list[str]:
+    return list(default) if chosen is None else chosen.replace(",", " ").split()

@@ -1,0 +1,108 @@
+"""`log`: the session as it was, and as it goes on."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from app.cli.event_text import event_lines
+from app.cli.failures import DONE
+from app.cli.opening import loaded_session
+from app.cli.output import data, document, lines, say
+from app.cli.tables import Align, Column, table
+from backends.text import clean
+
+_EVERY = 0.5
+
+
+@click.command("log")
+@click.option("--follow", is_flag=True, help="Go on showing what is added, until Ctrl-C.")
+@click.option("--list", "listing", is_flag=True, help="The sessions there are.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON; with --follow one event a line.")
+@click.argument("session", required=False)
+def log_command(follow: bool, listing: bool, as_json: bool, session: str | None) -> int:
+    """The session as it was: commands, changes, runs, notes. SESSION is a name from --list or a folder."""
+    if listing:
+        return _list(as_json)
+    loaded = loaded_session(session)
+    if follow:
+        from app.engine.store import LOG
+
+        return _follow(loaded.folder / LOG, as_json)
+    if as_json:
+        from app.engine import schema, wire
+
+        events = [wire.as_json(event) for event in loaded.session.events]
+        document(schema.document(session=str(loaded.folder), passed_over=loaded.passed_over, events=events))
+        return DONE
+    say(f"Session {loaded.folder.name} in {clean(str(loaded.folder), 300)}")
+    lines(row for event in loaded.session.events for row in event_lines(event))
+    return DONE
+
+
+def _list(as_json: bool) -> int:
+    from app.engine import schema, store, units
+    from app.engine.paths import Paths
+
+    found = [store.load(folder) for folder in store.folders(Paths.default().sessions)]
+    if as_json:
+        listed = [
+            {
+                "name": each.folder.name,
+                "folder": str(each.folder),
+                "started": each.session.started,
+                "simulated": each.session.simulated,
+                "runs": len(each.session.runs),
+                "changes": len(each.session.changes),
+                "in_force": len(each.session.in_force),
+            }
+            for each in found
+        ]
+        document(schema.document(sessions=listed))
+        return DONE
+    if not found:
+        say("There is no session yet.")
+        return DONE
+    columns = (
+        Column(title="Session"),
+        Column(title="Started"),
+        Column(title="Runs", align=Align.POINT),
+        Column(title="Changes", align=Align.POINT),
+        Column(title="In force", align=Align.POINT),
+        Column(title=""),
+    )
+    rows = [
+        (
+            each.folder.name,
+            units.moment(each.session.started)[:16],
+            str(len(each.session.runs)),
+            str(len(each.session.changes)),
+            str(len(each.session.in_force)),
+            "SIMULATED" if each.session.simulated else "",
+        )
+        for each in found
+    ]
+    lines(table(columns, rows))
+    return DONE
+
+
+def _follow(file: Path, as_json: bool) -> int:
+    """Whole lines as they are appended; ends with Ctrl-C, or when the reader goes."""
+    from app.engine import wire
+
+    rest = b""
+    with file.open("rb") as log:
+        while True:
+            chunk = log.read()
+            *whole, rest = (rest + chunk).split(b"\n")
+            for line in whole:
+                event = wire.decode(line.decode("utf-8", "replace")) if line.strip() else None
+                if event is None:
+                    continue
+                if as_json:
+                    data(line.decode("utf-8", "replace"))
+                else:
+                    lines(event_lines(event))
+            time.sleep(_EVERY)

@@ -1,0 +1,76 @@
+"""`persist`: keep settings after a reboot, in a file that is shown first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli import confirm
+from app.cli.change import pairs
+from app.cli.failures import DONE
+from app.cli.opening import begin, refuse_read_only, session_with_changes, workbench
+from app.cli.output import lines, say
+from app.cli.running import run
+from backends.errors import NotFoundError
+from backends.model import Persistence, Risk, Target
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.engine.workbench import Workbench
+
+
+@click.command("persist")
+@click.argument("target")
+@click.argument("values", nargs=-1, metavar="[KEY=VALUE...]")
+@click.option("--remove", is_flag=True, help="Take the target's settings out of the file again.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def persist_command(target: str, values: tuple[str, ...], remove: bool, yes: bool) -> int:
+    """Keep settings of TARGET after a reboot: those named, else those changed in the session and still in force.
+
+    Shows the exact text of the file before it asks.
+    """
+    if remove and values:
+        raise click.UsageError("KEY=VALUE or --remove, not both.")
+    wanted = dict(pairs(values))
+    refuse_read_only()
+    with workbench() as bench:
+        return run(lambda _: _persist(bench, target, wanted, remove, yes))
+
+
+async def _persist(bench: Workbench, address: str, wanted: dict[str, str], remove: bool, yes: bool) -> int:
+    target = (await bench.find(address)).target
+    values: Mapping[str, str] = {} if remove else wanted or _in_force(target)
+    rule = await bench.plan_rule(target, values)
+    say(f"{rule.path} will hold:" if rule.text else f"{rule.path} will be removed.")
+    for row in rule.text.splitlines():
+        say(f"  {clean(row, 1000)}")
+    say()
+    say(clean(rule.explanation, 1000))
+    confirm.confirmed(Risk.NONE, str(target), yes=yes, typed=None, what="Write it")
+    await begin(bench)
+    await bench.install_rule(target, rule, values)
+    kept = ", ".join(f"{key}={text}" for key, text in values.items())
+    lines([f"{target}: {clean(kept, 400)} in {rule.path}" if kept else f"{target}: nothing in {rule.path} any more"])
+    return DONE
+
+
+def _in_force(target: Target) -> dict[str, str]:
+    """The values set in the session for this target that a reboot would lose; the newest of each key.
+
+    Raises NotFoundError when there are none.
+    """
+    found = session_with_changes()
+    records = () if found is None else found[1]
+    values: dict[str, str] = {}
+    for record in records:
+        intent = record.intent
+        if intent.target == target and intent.persistence is Persistence.LOST_AT_REBOOT:
+            values.setdefault(intent.key, intent.after)
+    if not values:
+        raise NotFoundError(
+            f"No setting of {target} was changed that a reboot would lose.",
+            hint="Name the values to keep: raidbench persist TARGET KEY=VALUE",
+        )
+    return values

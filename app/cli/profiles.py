@@ -1,0 +1,50 @@
+"""`profiles`: the workloads by name."""
+
+from __future__ import annotations
+
+import click
+
+from app.cli.failures import DONE
+from app.cli.output import document, lines, paint
+from app.cli.tables import Column, table
+
+
+@click.command("profiles")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, each with its fio options.")
+def profiles_command(as_json: bool) -> int:
+    """The workloads by name, for `bench --profile`."""
+    from app.engine.fio.profiles import PROFILES
+    from app.engine.schema import document as schema
+
+    if as_json:
+        listed = [
+            {
+                "name": profile.name,
+                "title": profile.title,
+                "help": profile.help,
+                "job": {key: text for key, text in profile.job.texts().items() if text},
+                "fio": _fio_options(profile.name),
+                "writes": profile.job.writes,
+            }
+            for profile in PROFILES.values()
+        ]
+        document(schema(profiles=listed))
+        return DONE
+    columns = tuple(Column(title=title) for title in ("Name", "Workload", "Job"))
+    rows = [(profile.name, profile.title, profile.job.describe()) for profile in PROFILES.values()]
+    head, *body = table(columns, rows)
+    lines([paint(head, "bold"), *body])
+    return DONE
+
+
+def _fio_options(name: str) -> dict[str, str]:
+    """The options of fio's job file, the target left open."""
+    from app.engine.fio.profiles import PROFILES
+    from app.engine.fio.render import render
+    from app.engine.fio.target import JobTarget, TargetKind
+
+    job = PROFILES[name].job
+    anywhere = JobTarget(path="/target", name="the target", kind=TargetKind.BLOCK, size=1 << 40)
+    text = render(job, anywhere, jobfile="job.fio").text
+    pairs = [line.partition("=") for line in text.splitlines() if "=" in line]
+    return {key: value for key, _, value in pairs if key != "filename"}

@@ -1,0 +1,117 @@
+"""`recover`: what a crash left, put back or kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.failures import DONE, FAILED, INTERRUPTED, REFUSED
+from app.cli.opening import begin, workbench
+from app.cli.output import ask, can_ask, lines, report_error, say, sign
+from app.cli.review import steps, value
+from app.cli.running import Interruption, run
+from app.engine import units
+from backends.errors import RaidbenchError
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.engine.journal import Intent
+    from app.engine.leftovers import Leftover
+    from app.engine.workbench import Workbench
+
+
+@click.command("recover")
+@click.option("--list", "listing", is_flag=True, help="Only show what was left.")
+@click.option("--restore", "answer", flag_value="r", help="Put all old values back, remove all scratch files.")
+@click.option("--keep", "answer", flag_value="k", help="Leave everything as it is and do not ask again.")
+def recover_command(listing: bool, answer: str | None) -> int:
+    """What a crash or a lost connection left: changes without an outcome, scratch files.
+
+    Asks about each, unless --restore or --keep answers for all.
+    """
+    from app.engine.leftovers import leftover_scratch
+
+    with workbench(quiet=True) as bench:
+        intents, files = bench.unresolved(), leftover_scratch(bench.paths.sessions)
+        if not intents and not files:
+            say("Nothing was left behind.")
+            return DONE
+        if listing:
+            lines(row for rows in (*map(_intent, intents), *map(_file, files)) for row in rows)
+            return DONE
+        if answer is None and not can_ask():
+            lines(row for rows in (*map(_intent, intents), *map(_file, files)) for row in rows)
+            say("Nothing was done: there is no terminal to ask on. Add --restore or --keep.")
+            return REFUSED
+        return run(lambda interruption: _recover(bench, interruption, intents, files, answer))
+
+
+def _intent(intent: Intent) -> list[str]:
+    what = f"{intent.key} of {intent.target}: {value(intent.before)} -> {value(intent.after)}"
+    return [
+        f"change {intent.id}, {units.moment(intent.at)}: {clean(what, 300)}",
+        "to put it back:",
+        *steps(intent.undo),
+    ]
+
+
+def _file(left: Leftover) -> list[str]:
+    return [f"scratch file {clean(str(left.path), 300)}, {units.size(left.size)}, of {left.session}/{left.run}"]
+
+
+async def _recover(
+    bench: Workbench,
+    interruption: Interruption,
+    intents: tuple[Intent, ...],
+    files: tuple[Leftover, ...],
+    answer: str | None,
+) -> int:
+    await begin(bench)
+    worst = DONE
+    with interruption.gracefully(lambda: say("Stopping after this one."), patient=True):
+        for intent in intents:
+            worst = max(worst, await _one_change(bench, intent, answer))
+            if interruption.asked:
+                return INTERRUPTED
+    for left in files:
+        _one_file(left, answer)
+    return worst
+
+
+async def _one_change(bench: Workbench, intent: Intent, answer: str | None) -> int:
+    for row in _intent(intent):
+        say(row)
+    name = f"{intent.id}  {intent.target} {intent.key}"
+    match answer or ask("[r]estore, [k]eep, or later [enter]? ").lower():
+        case "r" | "restore":
+            try:
+                result = await bench.recover(intent)
+            except RaidbenchError as error:
+                report_error(error)
+                return FAILED
+            if result == "conflict":
+                say(f"{name} is neither the old nor the new value now: somebody else changed it. It was left alone.")
+                say("Look at it with `raidbench show`, then `raidbench recover --keep`.")
+                return FAILED
+            lines([f"{sign('restored')}  {name}: {value(intent.before)}"])
+        case "k" | "keep":
+            bench.keep(intent)
+            lines([f"kept  {name}"])
+        case _:
+            say("Left for later.")
+    return DONE
+
+
+def _one_file(left: Leftover, answer: str | None) -> None:
+    from app.engine.scratch import remove_scratch
+
+    for row in _file(left):
+        say(row)
+    if (answer or ask("[r]emove it, or [k]eep it? ").lower()) not in ("r", "remove"):
+        return
+    remove_scratch(left.path)
+    gone = not left.path.exists()
+    lines(
+        [f"removed  {clean(str(left.path), 300)}" if gone else f"not ours any more, kept  {clean(str(left.path), 300)}"]
+    )

@@ -1,0 +1,65 @@
+"""What a change would do, shown before it is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from app.cli.devices_text import EFFECTS, RISKS
+from app.cli.tables import Column, table
+from app.engine import units
+from backends.model import Change, Persistence, Risk, Write
+from backends.text import clean
+
+_COLUMNS = (
+    Column(title="Target"),
+    Column(title="Setting"),
+    Column(title="Now"),
+    Column(title="New"),
+    Column(title="Takes effect"),
+    Column(title="Until"),
+    Column(title="Risk"),
+)
+
+_UNTIL = {Persistence.STORED: "changed again", Persistence.LOST_AT_REBOOT: "reboot"}
+
+
+def review(changes: Sequence[Change]) -> list[str]:
+    """The table, the exact commands, the risks in words, the way back."""
+    rows = [
+        (
+            clean(str(change.target)),
+            change.label,
+            value(change.before),
+            value(change.after),
+            EFFECTS[change.effect],
+            _UNTIL[change.persistence],
+            RISKS[change.risk],
+        )
+        for change in changes
+    ]
+    commands = [step for change in changes for step in change.writes]
+    back = [step for change in reversed(changes) for step in change.undo]
+    risks = dict.fromkeys(
+        f"  {change.label}: {clean(change.risk_text or RISKS[change.risk], 400)}"
+        for change in changes
+        if change.risk is not Risk.NONE
+    )
+    return [
+        *table(_COLUMNS, rows),
+        "",
+        "What is run:",
+        *steps(commands),
+        *(["", "What it risks:", *risks] if risks else []),
+        "",
+        *(["What takes it back (raidbench undo):", *steps(back)] if back else ["Nothing takes it back."]),
+    ]
+
+
+def steps(writes: Iterable[Write]) -> list[str]:
+    """The lines a person would type."""
+    return [f"  {clean(write.shown(), 400)}" for write in writes]
+
+
+def value(text: str | None) -> str:
+    """A setting's value, a sign for none."""
+    return units.NOTHING if text is None else clean(text)

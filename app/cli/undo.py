@@ -1,0 +1,116 @@
+"""`undo`: take changes back, newest first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli import confirm
+from app.cli.failures import DONE, FAILED, INTERRUPTED
+from app.cli.opening import begin, refuse_read_only, session_with_changes, workbench
+from app.cli.output import lines, report_error, say, sign
+from app.cli.review import steps, value
+from app.cli.running import Interruption, run
+from app.cli.tables import Column, table
+from backends.errors import NotFoundError, RaidbenchError
+from backends.model import Risk
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.engine.session import ChangeRecord
+    from app.engine.workbench import Workbench
+
+
+@click.command("undo")
+@click.argument("change", required=False)
+@click.option("--list", "listing", is_flag=True, help="Show what could be taken back.")
+@click.option("--all", "everything", is_flag=True, help="Take back all changes of the session, newest first.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def undo_command(change: str | None, listing: bool, everything: bool, yes: bool) -> int:
+    """Take back the last change, the one named CHANGE, or all of the session.
+
+    The session is the last one that has changes in force.
+    """
+    if change is not None and everything:
+        raise click.UsageError("A change or --all, not both.")
+    found = session_with_changes()
+    if found is None:
+        say("Nothing to undo: no change is in force.")
+        if change is not None:
+            raise NotFoundError(f"There is no change {clean(change, 40)} in force.")
+        return DONE
+    folder, records = found
+    if listing:
+        say(f"Session {folder.name}, newest first:")
+        lines(_listing(records))
+        return DONE
+    chosen = _chosen(records, change, everything)
+    refuse_read_only()
+    with workbench() as bench:
+        return run(lambda interruption: _undo(bench, interruption, folder, chosen, yes))
+
+
+def _chosen(records: tuple[ChangeRecord, ...], change: str | None, everything: bool) -> list[ChangeRecord]:
+    if everything:
+        return list(records)
+    if change is None:
+        return [records[0]]
+    named = [record for record in records if record.id == change]
+    if not named:
+        known = ", ".join(record.id for record in records)
+        raise NotFoundError(f"There is no change {clean(change, 40)} in force.", hint=f"In force: {known}.")
+    return named
+
+
+def _listing(records: tuple[ChangeRecord, ...] | list[ChangeRecord]) -> list[str]:
+    from app.engine import units
+
+    columns = tuple(Column(title=title) for title in ("Change", "When", "Target", "Setting", "Set to", "Back to"))
+    rows = [
+        (
+            record.id,
+            units.moment(record.intent.at),
+            clean(str(record.intent.target)),
+            clean(record.intent.label),
+            value(record.intent.after if record.end is None else record.end.now),
+            value(record.intent.before),
+        )
+        for record in records
+    ]
+    return table(columns, rows)
+
+
+async def _undo(
+    bench: Workbench, interruption: Interruption, folder: Path, chosen: list[ChangeRecord], yes: bool
+) -> int:
+    for row in _listing(chosen):
+        say(row)
+    say()
+    say("What is run:")
+    for row in [line for record in chosen for line in steps(record.intent.undo)]:
+        say(row)
+    say()
+    confirm.confirmed(Risk.NONE, "", yes=yes, typed=None, what="Undo")
+    await begin(bench, folder)
+    failed: RaidbenchError | None = None
+    with interruption.gracefully(lambda: say("Stopping after this change."), patient=True):
+        for at, record in enumerate(chosen):
+            try:
+                ended = await bench.undo(record.id)
+            except RaidbenchError as error:
+                if len(chosen) == 1:
+                    raise
+                say(f"{record.id}, {record.intent.label} of {record.intent.target}:")
+                report_error(error)
+                failed = error
+                continue
+            good = ended.result in ("verified", "restored")
+            told = f"{sign(ended.result)}  {record.id}  {record.intent.target} {record.intent.key}: {value(ended.now)}"
+            lines([f"{told}  ({clean(ended.message, 600)})" if ended.message else told])
+            if not good:
+                return FAILED
+            if interruption.asked and at + 1 < len(chosen):
+                return INTERRUPTED
+    return FAILED if failed is not None else DONE
