@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from backends.model import quote
+
+T = TypeVar("T")
+
+
+async def to_the_end(future: asyncio.Future[T]) -> T:
+    """Wait for what must not be cut short: whoever cancels gets the CancelledError once it is over."""
+    cancelled: asyncio.CancelledError | None = None
+    while not future.done():
+        try:
+            await asyncio.wait({future})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        if not future.cancelled():
+            future.exception()  # seen, though nobody waits for it any more
+        raise cancelled
+    return future.result()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

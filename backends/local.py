@@ -15,10 +15,11 @@ import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from typing import Any
 
 from backends.errors import ToolFailedError, ToolMissingError, ToolTimeoutError
-from backends.host import Command, Completed, FileStat
+from backends.host import Command, Completed, FileStat, to_the_end
 from backends.text import clean
 
 OUTPUT_LIMIT = 16 * 1024 * 1024
@@ -27,19 +28,23 @@ OUTPUT_LIMIT = 16 * 1024 * 1024
 SMALL_FILE = 1024 * 1024
 """Bytes read of one file at most."""
 
+LINGER = 1.0
+"""Seconds that output is waited for after a program has exited while a child of it holds the pipe."""
+
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PR_SET_PDEATHSIG = 1
 _F_SETPIPE_SZ = 1031
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def _child_setup(parent: int, nice: int | None) -> Callable[[], None]:
-    """What runs between fork and exec: die with the parent, run at the asked priority."""
+def _child_setup(parent: int, nice: int | None, outlives: bool) -> Callable[[], None]:
+    """What runs between fork and exec: die with the parent unless it `outlives`, run at the asked priority."""
 
     def setup() -> None:
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-        if os.getppid() != parent:  # the parent died before the line above
-            os._exit(127)
+        if not outlives:
+            _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+            if os.getppid() != parent:  # the parent died before the line above
+                os._exit(127)
         if nice is not None:
             with contextlib.suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, 0, nice)
@@ -60,35 +65,93 @@ def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
     return {**base, **extra}
 
 
-class LocalProcess:
-    """A running program in its own session; leaving its context ends it and its whole group."""
+class _Steady(asyncio.Task[Any]):
+    """A task that ends by itself only: a closing event loop waits for it instead of cutting it short."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-        self._head: list[str] = []
-        self._tail: list[str] = []
-        self._partial = b""
-        self._left_out = 0
-        self._err_task = asyncio.create_task(self._read_stderr(), name="stderr")
-        self._widen_pipe()
+    def cancel(self, msg: Any | None = None) -> bool:
+        """Not done."""
+        return False
+
+
+class _Protocol(asyncio.subprocess.SubprocessStreamProtocol):
+    """Notes the exit when it happens: asyncio's own `wait` may also wait for pipes that a grandchild holds."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(limit=OUTPUT_LIMIT, loop=loop)
+        self.exited = asyncio.Event()
+
+    def process_exited(self) -> None:
+        """Called by the event loop."""
+        self.exited.set()
+        super().process_exited()
+
+
+class Child:
+    """A started program: its pipes, its exit, its process group."""
+
+    def __init__(self, transport: asyncio.SubprocessTransport, protocol: _Protocol) -> None:
+        assert protocol.stdout is not None
+        assert protocol.stderr is not None
+        self._transport = transport
+        self._exited = protocol.exited
+        self.stdout = protocol.stdout
+        """Its output."""
+        self.stderr = protocol.stderr
+        """Its error output."""
+        self.pid = transport.get_pid()
+        """Process id; also its process group."""
 
     @property
-    def pid(self) -> int:
-        """Process id; also its process group."""
-        return self._process.pid
+    def returncode(self) -> int | None:
+        """Exit status, None while it runs."""
+        return self._transport.get_returncode()
 
-    def _widen_pipe(self) -> None:
+    async def wait(self) -> int:
+        """Exit status; -N when killed by signal N."""
+        await self._exited.wait()
+        code = self.returncode
+        assert code is not None
+        return code
+
+    def signal(self, number: int) -> None:
+        """To the whole group, also when only children of the program are left."""
+        if self.returncode is not None and os.path.exists(f"/proc/{self.pid}"):
+            return  # the number belongs to somebody else now
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    def widen_pipe(self) -> None:
         """1 MiB of slack, so that a busy moment here never blocks the program there."""
-        transport = getattr(self._process, "_transport", None)
-        pipe = transport.get_pipe_transport(1) if transport is not None else None
+        pipe = self._transport.get_pipe_transport(1)
         raw = pipe.get_extra_info("pipe") if pipe is not None else None
         if raw is not None:
             with contextlib.suppress(OSError):
                 fcntl.fcntl(raw.fileno(), _F_SETPIPE_SZ, 1024 * 1024)
 
+    def close(self) -> None:
+        """Let go of the pipes, which ends their readers; kills what still runs."""
+        self._transport.close()
+
+
+class LocalProcess:
+    """A running program in its own session; leaving its context ends it and its whole group."""
+
+    def __init__(self, child: Child) -> None:
+        self._child = child
+        self._head: list[str] = []
+        self._tail: list[str] = []
+        self._partial = b""
+        self._left_out = 0
+        self._err_task = asyncio.create_task(self._read_stderr(), name="stderr")
+        child.widen_pipe()
+
+    @property
+    def pid(self) -> int:
+        """Process id; also its process group."""
+        return self._child.pid
+
     async def _read_stderr(self) -> None:
-        assert self._process.stderr is not None
-        while chunk := await self._process.stderr.read(65536):
+        while chunk := await self._child.stderr.read(65536):
             *lines, self._partial = (self._partial + chunk).split(b"\n")
             self._partial = self._partial[-8192:]
             for line in lines:
@@ -114,12 +177,11 @@ class LocalProcess:
 
         A forked child may keep the pipe open after its parent is gone: end of file alone is not waited for.
         """
-        assert self._process.stdout is not None
-        exited = asyncio.create_task(self._process.wait(), name="wait")
+        exited = asyncio.create_task(self._child.wait(), name="wait")
         try:
             while True:
                 limit = 0.5 if exited.done() else None
-                read = asyncio.create_task(self._process.stdout.read(262144), name="stdout")
+                read = asyncio.create_task(self._child.stdout.read(262144), name="stdout")
                 waiting: set[asyncio.Task[bytes] | asyncio.Task[int]] = {read}
                 if not exited.done():
                     waiting.add(exited)
@@ -138,59 +200,55 @@ class LocalProcess:
         finally:
             exited.cancel()
 
-    def _signal(self, number: int) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
-
     def interrupt(self) -> None:
         """SIGINT to the group."""
-        self._signal(signal.SIGINT)
+        self._child.signal(signal.SIGINT)
 
     def terminate(self) -> None:
         """SIGTERM to the group."""
-        self._signal(signal.SIGTERM)
+        self._child.signal(signal.SIGTERM)
 
     def kill(self) -> None:
         """SIGKILL to the group."""
-        self._signal(signal.SIGKILL)
+        self._child.signal(signal.SIGKILL)
 
     async def wait(self) -> int:
         """Exit status; -N when killed by signal N."""
-        return await self._process.wait()
+        return await self._child.wait()
 
     async def close(self) -> None:
-        """End the program: SIGINT, 5 s, then SIGKILL; also when this coroutine is cancelled."""
+        """End the program: SIGINT, 5 s, then SIGKILL; also when this coroutine is cancelled.
+
+        What it started and left behind is killed with it.
+        """
         try:
-            if self._process.returncode is None:
+            if self._child.returncode is None:
                 self.interrupt()
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(5):
                         await self._drain_until_exit()
         finally:
-            if self._process.returncode is None:
-                self.kill()
+            self.kill()
+            try:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(5):
-                        await self._process.wait()
-            self._err_task.cancel()
-            transport = getattr(self._process, "_transport", None)
-            if transport is not None:
-                transport.close()
+                        await self._child.wait()
+            finally:
+                self._err_task.cancel()
+                self._child.close()
 
     async def _drain_until_exit(self) -> None:
         """Wait for the exit while reading, or a full pipe would keep the program from ending."""
-        assert self._process.stdout is not None
-        wait = asyncio.create_task(self._process.wait())
+        drain = asyncio.create_task(_discard(self._child.stdout), name="drain")
         try:
-            while not wait.done():
-                read = asyncio.create_task(self._process.stdout.read(262144))
-                await asyncio.wait({wait, read}, return_when=asyncio.FIRST_COMPLETED)
-                if not read.done():
-                    read.cancel()
-                elif not read.result():
-                    await wait
+            await self._child.wait()
         finally:
-            wait.cancel()
+            drain.cancel()
+
+
+async def _discard(stream: asyncio.StreamReader) -> None:
+    while await stream.read(262144):
+        pass
 
 
 class _Stream(contextlib.AbstractAsyncContextManager[LocalProcess]):
@@ -205,8 +263,12 @@ class _Stream(contextlib.AbstractAsyncContextManager[LocalProcess]):
     async def __aenter__(self) -> LocalProcess:
         folder = self._command.cwd
         if folder is None:
-            folder = self._folder = tempfile.mkdtemp(prefix="raidbench-")
-        self._process = LocalProcess(await self._host.start(self._command, folder))
+            folder = self._folder = _private_folder()
+        try:
+            self._process = LocalProcess(await self._host.start(self._command, folder))
+        except BaseException:
+            self._remove_folder()
+            raise
         return self._process
 
     async def __aexit__(self, *exc: object) -> None:
@@ -214,8 +276,23 @@ class _Stream(contextlib.AbstractAsyncContextManager[LocalProcess]):
             if self._process is not None:
                 await self._process.close()
         finally:
-            if self._folder is not None:
-                shutil.rmtree(self._folder, ignore_errors=True)
+            self._remove_folder()
+
+    def _remove_folder(self) -> None:
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _private_folder() -> str:
+    """An empty working directory: some tools drop log files where they stand. Raises ToolFailedError."""
+    try:
+        return tempfile.mkdtemp(prefix="raidbench-")
+    except OSError as error:
+        raise ToolFailedError(
+            f"No working directory could be made for a program: {error.strerror}.",
+            hint=f"Make room or rights in {tempfile.gettempdir()}.",
+            evidence=str(error),
+        ) from error
 
 
 class LocalHost:
@@ -253,22 +330,25 @@ class LocalHost:
             return path
         return None
 
-    async def start(self, command: Command, cwd: str) -> asyncio.subprocess.Process:
-        """Start a program with pipes, in its own session, stdin at /dev/null.
+    async def start(self, command: Command, cwd: str, *, outlives: bool = False) -> Child:
+        """Start a program with pipes, in its own session, stdin at /dev/null; it dies with us unless it `outlives`.
 
         Raises ToolMissingError, ToolFailedError.
         """
+        loop = asyncio.get_running_loop()
         try:
-            return await asyncio.create_subprocess_exec(
-                *command.argv,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=cwd,
-                env=clean_environment(command.env),
-                start_new_session=True,
-                preexec_fn=_child_setup(os.getpid(), self._child_nice),
-                limit=OUTPUT_LIMIT,
+            return Child(
+                *await loop.subprocess_exec(
+                    lambda: _Protocol(loop),
+                    *command.argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    cwd=cwd,
+                    env=clean_environment(command.env),
+                    start_new_session=True,
+                    preexec_fn=_child_setup(os.getpid(), self._child_nice, outlives),
+                )
             )
         except FileNotFoundError as error:
             raise ToolMissingError(
@@ -286,19 +366,19 @@ class LocalHost:
         return _Stream(self, command)
 
     async def run(self, command: Command) -> Completed:
-        """Run to the end; a mutating command is waited for whatever happens to the caller."""
+        """Run to the end. A mutating command is never cut short: whoever cancels waits for it."""
         if command.mutates:
-            return await asyncio.shield(asyncio.create_task(self._run(command)))
+            return await to_the_end(_Steady(self._run(command)))
         return await self._run(command)
 
     async def _run(self, command: Command) -> Completed:
-        folder = command.cwd or tempfile.mkdtemp(prefix="raidbench-")
+        folder = command.cwd or _private_folder()
         started = time.monotonic()
         try:
-            process = await self.start(command, folder)
+            child = await self.start(command, folder, outlives=command.mutates)
             try:
                 async with asyncio.timeout(None if command.mutates else command.timeout):
-                    out, err, cut = await _collect(process, kill_when_full=not command.mutates)
+                    out, err, cut = await _collect(child, mutates=command.mutates)
             except TimeoutError:
                 raise ToolTimeoutError(
                     f"{os.path.basename(command.argv[0])}: no answer in {command.timeout:g} s.",
@@ -306,16 +386,18 @@ class LocalHost:
                     evidence=command.shown(),
                 ) from None
             finally:
-                if process.returncode is None:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.killpg(process.pid, signal.SIGKILL)
-                    await process.wait()
+                if not command.mutates:
+                    child.signal(signal.SIGKILL)
+                    with contextlib.suppress(TimeoutError):  # one stuck in the kernel is left to it
+                        async with asyncio.timeout(5):
+                            await child.wait()
+                child.close()
         finally:
             if command.cwd is None:
                 shutil.rmtree(folder, ignore_errors=True)
-        assert process.returncode is not None
+        assert child.returncode is not None
         return Completed(
-            returncode=process.returncode,
+            returncode=child.returncode,
             stdout=out.decode("utf-8", "replace"),
             stderr=err.decode("utf-8", "replace"),
             seconds=time.monotonic() - started,
@@ -335,11 +417,11 @@ class LocalHost:
 
         In a thread: sysfs may take its time, a scheduler switch waits for the queue to drain.
         """
-        await asyncio.shield(asyncio.create_task(asyncio.to_thread(_write, path, text)))
+        await to_the_end(asyncio.get_running_loop().run_in_executor(None, _write, path, text))
 
     async def install(self, path: str, text: str) -> None:
         """A whole file atomically; "" removes it."""
-        await asyncio.to_thread(_install, path, text)
+        await to_the_end(asyncio.get_running_loop().run_in_executor(None, _install, path, text))
 
     async def list(self, pattern: str) -> tuple[str, ...]:
         """Paths matching a glob pattern."""
@@ -377,26 +459,33 @@ class LocalHost:
         return "needs root" if not self.is_root else "the kernel offers it read-only"
 
 
-async def _collect(process: asyncio.subprocess.Process, *, kill_when_full: bool) -> tuple[bytes, bytes, bool]:
+async def _collect(child: Child, *, mutates: bool) -> tuple[bytes, bytes, bool]:
     """Both outputs, each up to the limit; a read that floods is stopped, a mutating command only cut."""
+    outputs = (bytearray(), bytearray())
     cut = False
 
-    async def take(stream: asyncio.StreamReader | None) -> bytes:
+    async def take(stream: asyncio.StreamReader, kept: bytearray) -> None:
         nonlocal cut
-        assert stream is not None
-        kept = bytearray()
         while chunk := await stream.read(262144):
             room = OUTPUT_LIMIT - len(kept)
             kept += chunk[:room]
             if len(chunk) > room:
                 cut = True
-                if kill_when_full:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.killpg(process.pid, signal.SIGKILL)
-        return bytes(kept)
+                if not mutates:
+                    child.signal(signal.SIGKILL)
 
-    out, err, _ = await asyncio.gather(take(process.stdout), take(process.stderr), process.wait())
-    return out, err, cut
+    task: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]] = _Steady if mutates else asyncio.create_task
+    readers = [task(take(child.stdout, outputs[0])), task(take(child.stderr, outputs[1]))]
+    try:
+        await child.wait()
+        await asyncio.wait(readers, timeout=LINGER)
+    finally:
+        child.close()  # ends readers of a pipe that somebody else still holds
+        for reader in readers:
+            if not mutates:
+                reader.cancel()
+    await asyncio.wait(readers)
+    return bytes(outputs[0]), bytes(outputs[1]), cut
 
 
 def _read(path: str) -> str | None:

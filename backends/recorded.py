@@ -46,6 +46,10 @@ class RecordingHost(HostWrapper):
         }
         return done
 
+    def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
+        """Refused: what goes on cannot be recorded."""
+        raise RefusedError("A recording runs nothing that goes on.")
+
     async def write(self, path: str, text: str) -> None:
         """Refused: a recording changes nothing."""
         raise RefusedError("A recording changes nothing.")
@@ -80,9 +84,7 @@ class RecordingHost(HostWrapper):
     async def stat(self, path: str) -> FileStat | None:
         """Looks and notes."""
         info = await self._inner.stat(path)
-        self._stats[path] = (
-            None if info is None else {"kind": info.kind, "size": info.size, "devno": info.devno}
-        )
+        self._stats[path] = None if info is None else {"kind": info.kind, "size": info.size, "devno": info.devno}
         return info
 
     async def writable(self, path: str) -> str | None:
@@ -99,36 +101,51 @@ class RecordingHost(HostWrapper):
     def save(self, folder: Path, *, secrets: Sequence[str] = ()) -> None:
         """Write the machine folder with `secrets` (serials) replaced by stable stand-ins of equal length.
 
+        A secret of less than four characters stays: it would also stand in every other number.
+
         Raises OSError.
         """
+        names = {secret: stand_in(secret) for secret in sorted(secrets, key=len, reverse=True) if len(secret) >= 4}
+
+        def masked(value: Any) -> Any:
+            match value:
+                case str():
+                    for secret, name in names.items():
+                        value = value.replace(secret, name)
+                    return value
+                case dict():
+                    return {masked(key): masked(item) for key, item in value.items()}
+                case list():
+                    return [masked(item) for item in value]
+                case _:
+                    return value
+
+        data = {
+            "format": FORMAT,
+            "name": masked(self.name),
+            "root": self.is_root,
+            "files": masked(self._files),
+            "lists": masked(self._lists),
+            "links": masked(self._links),
+            "stats": {masked(path): info for path, info in self._stats.items()},
+            "commands": [{key: masked(item) for key, item in done.items()} for done in self._commands.values()],
+            "which": masked(self._which),
+            "writable": masked(self._writable),
+        }
         folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(
-            {
-                "format": FORMAT,
-                "name": self.name,
-                "root": self.is_root,
-                "files": self._files,
-                "lists": self._lists,
-                "links": self._links,
-                "stats": self._stats,
-                "commands": list(self._commands.values()),
-                "which": self._which,
-                "writable": self._writable,
-            },
-            indent=1,
-            sort_keys=True,
-        )
-        for secret in sorted(filter(None, secrets), key=len, reverse=True):
-            text = text.replace(json.dumps(secret)[1:-1], stand_in(secret))
-        (folder / "machine.json").write_text(text + "\n", encoding="utf-8")
+        (folder / "machine.json").write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def stand_in(secret: str) -> str:
-    """A masked serial: same length and character classes, the same for the same serial."""
-    digest = hashlib.sha256(secret.encode()).hexdigest() * (1 + len(secret) // 64)
+    """A masked serial: a digit for a digit, a letter for a letter, the same for the same serial."""
+    digest = hashlib.shake_256(secret.encode(errors="replace")).digest(len(secret))
     return "".join(
-        (str(int(digest[at], 16) % 10) if char.isdigit() else digest[at].upper() if char.isalpha() else char)
-        for at, char in enumerate(secret)
+        chr(ord("0") + byte % 10)
+        if char.isdigit()
+        else chr(ord("a" if char.islower() else "A") + byte % 26)
+        if char.isalpha()
+        else char
+        for char, byte in zip(secret, digest, strict=True)
     )
 
 
@@ -144,12 +161,18 @@ class ReplayHost:
             raise NotFoundError(
                 f"{folder} holds no recorded machine.", hint="Make one with `raidbench capture DIR`."
             ) from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise InvalidValueError(f"{file} is not a recorded machine of format {FORMAT}.")
         self._name = clean(str(data.get("name", "recorded")), 64)
         self._root = bool(data.get("root")) if root is None else root
+        try:
+            self._take(data)
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            raise InvalidValueError(f"{file} is damaged.", evidence=f"{type(error).__name__}: {error}") from error
+
+    def _take(self, data: dict[str, Any]) -> None:
         self._files: dict[str, str | None] = dict(data.get("files", {}))
         self._lists: dict[str, list[str]] = dict(data.get("lists", {}))
         self._links: dict[str, str | None] = dict(data.get("links", {}))
@@ -181,9 +204,7 @@ class ReplayHost:
         entry = self._commands.get("\0".join(command.argv))
         if entry is None:
             raise ToolMissingError(f"{command.argv[0]} was not recorded with these words.")
-        return Completed(
-            returncode=entry["returncode"], stdout=entry["stdout"], stderr=entry["stderr"], seconds=0.0
-        )
+        return Completed(returncode=entry["returncode"], stdout=entry["stdout"], stderr=entry["stderr"], seconds=0.0)
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
         """A recording runs nothing.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -143,13 +144,12 @@ class LoggingHost(HostWrapper):
         try:
             done = await self._inner.run(command)
         except RaidbenchError as error:
-            self._tell(
-                command.shown(), command.mutates, started, clock, None, "", error.evidence or str(error)
-            )
+            self._tell(command.shown(), command.mutates, started, clock, None, "", error.evidence or str(error))
             raise
-        self._tell(
-            command.shown(), command.mutates, started, clock, done.returncode, done.stdout, done.stderr
-        )
+        except asyncio.CancelledError:
+            self._tell(command.shown(), command.mutates, started, clock, None, "", "nobody waited for its end")
+            raise
+        self._tell(command.shown(), command.mutates, started, clock, done.returncode, done.stdout, done.stderr)
         return done
 
     async def write(self, path: str, text: str) -> None:
@@ -160,6 +160,9 @@ class LoggingHost(HostWrapper):
             await self._inner.write(path, text)
         except RaidbenchError as error:
             self._tell(line, True, started, clock, 1, "", error.evidence or str(error))
+            raise
+        except asyncio.CancelledError:
+            self._tell(line, True, started, clock, None, "", "nobody waited for its end")
             raise
         self._tell(line, True, started, clock, 0, "", "")
 
