@@ -428,10 +428,13 @@ class LocalHost:
         return tuple(sorted(glob.glob(pattern)))
 
     async def link(self, path: str) -> str | None:
-        """Real path, or None."""
+        """Real path, or None; what a magic link such as /proc/PID/ns/mnt says, which leads to no path."""
         try:
             return os.path.realpath(path, strict=True)
         except OSError:
+            with contextlib.suppress(OSError):
+                target = os.readlink(path)
+                return target if ":[" in target else None
             return None
 
     async def stat(self, path: str) -> FileStat | None:

@@ -42,9 +42,7 @@ def check_value(setting: Setting, reading: Reading, value: str) -> str:
         by_label = {choice.label.lower(): choice.value for choice in reading.choices}
         if value.lower() in by_label:
             return by_label[value.lower()]
-        raise InvalidValueError(
-            f"{setting.key} cannot be {value!r} here.", hint=f"Legal values: {', '.join(legal)}."
-        )
+        raise InvalidValueError(f"{setting.key} cannot be {value!r} here.", hint=f"Legal values: {', '.join(legal)}.")
     span = reading.span
     if span is None:
         return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import ClassVar, Final
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -14,7 +14,7 @@ from textual.widgets import Button, Input
 from widgets.clean import clean
 from widgets.command_preview import CommandPreview, bulleted
 from widgets.confirmation import ChangeTable, Confirmation, PlannedChange, Tier
-from widgets.guard import ButtonRow, Clock, GuardedDialog, TypedField, key_button
+from widgets.guard import ButtonRow, Clock, GuardedDialog, KeyButton, TypedField
 from widgets.lines import Line, Lines, Prose, Style
 
 __all__ = ["ConfirmDialog", "Confirmation", "PlannedChange", "Tier"]
@@ -26,9 +26,6 @@ MARKS: Final[dict[Tier, str]] = {
     "refused": "REFUSED",
 }
 """The word at the head of each tier."""
-
-CHROME: Final = 8
-"""Lines of the dialog besides its body: border, title, gap, field, hint, gap, buttons."""
 
 
 class _Sentences(Lines):
@@ -66,10 +63,13 @@ class ConfirmDialog(GuardedDialog[bool]):
         & > .destructive { border: heavy $error; }
         & > .refused { border: heavy $error; }
         & .dialog-title { height: auto; margin-bottom: 1; }
-        & VerticalScroll { height: auto; scrollbar-size-vertical: 1; }
+        & .dialog-title > .lines--warning { text-style: bold; }
+        & VerticalScroll { height: auto; max-height: 60%; scrollbar-size-vertical: 1; }
         & VerticalScroll > Lines { margin-bottom: 1; }
         & VerticalScroll > Lines:last-child { margin-bottom: 0; }
         & TypedField { margin-top: 1; }
+        & #hint { height: 2; }
+        & .destructive .dialog-buttons { margin-top: 0; }
     }
     """
 
@@ -99,10 +99,16 @@ class ConfirmDialog(GuardedDialog[bool]):
         super().on_mount()
         self.query_one("#apply" if self.confirmation.tier == "harmless" else "#cancel", Button).focus()
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Leaves room for the answers on a small terminal."""
-        room = event.size.height - CHROME - (0 if self.confirmation.tier == "destructive" else -3)
-        self.query_one(VerticalScroll).styles.max_height = max(2, room)
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        """Gives the body what title, field and answers leave over."""
+        body = self.query_one(VerticalScroll)
+        others = [child for child in self.query_one(".dialog").children if child is not body]
+        taken = sum(child.outer_size.height + child.styles.margin.height for child in others)
+        body.styles.max_height = max(2, self.size.height - 2 - taken)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offers only what the tier allows."""
@@ -188,17 +194,17 @@ class ConfirmDialog(GuardedDialog[bool]):
         if asked.commands or asked.risks:
             yield CommandPreview(asked.commands, asked.risks)
 
-    def _buttons(self) -> list[Button]:
+    def _buttons(self) -> list[KeyButton]:
         asked = self.confirmation
         if asked.tier == "refused":
-            return [key_button("Close", "esc", id="cancel")]
-        cancel = key_button(asked.cancel_label, "esc", id="cancel")
+            return [KeyButton("Close", "esc", id="cancel")]
+        cancel = KeyButton(asked.cancel_label, "esc", id="cancel")
         if asked.tier == "destructive":
-            return [key_button(asked.apply_label, "", id="apply", variant="error", disabled=True), cancel]
+            return [KeyButton(asked.apply_label, "", id="apply", variant="error", disabled=True), cancel]
         careful = asked.tier == "risky"
-        buttons = [key_button(asked.apply_label, "y", id="apply", variant="warning" if careful else "success")]
+        buttons = [KeyButton(asked.apply_label, "y", id="apply", variant="warning" if careful else "success")]
         if asked.trial_label:
-            buttons.append(key_button(asked.trial_label, "t", id="trial"))
+            buttons.append(KeyButton(asked.trial_label, "t", id="trial"))
         for button in buttons:
             button.can_focus = not careful
         return [*buttons, cancel]

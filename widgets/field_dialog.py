@@ -14,7 +14,7 @@ from textual.containers import Vertical
 from textual.widgets import Button, Input
 
 from widgets.clean import clean
-from widgets.guard import ButtonRow, Clock, GuardedDialog, key_button
+from widgets.guard import ButtonRow, Clock, GuardedDialog, KeyButton
 from widgets.lines import Prose
 
 
@@ -89,7 +89,7 @@ class FieldDialog(GuardedDialog[str | None]):
             yield Input(clean(self._value), compact=True, id="field")
             yield Prose("", "bad", classes="dialog-reason")
             yield ButtonRow(
-                key_button("OK", "enter", id="accept", variant="primary"), key_button("Cancel", "esc", id="cancel")
+                KeyButton("OK", "enter", id="accept", variant="primary"), KeyButton("Cancel", "esc", id="cancel")
             )
 
     def on_mount(self) -> None:

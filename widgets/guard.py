@@ -76,10 +76,19 @@ class GuardedDialog(ModalScreen[Result]):
         self.dismiss(None)
 
 
-def key_button(label: str, key: str, *, id: str, variant: ButtonVariant = "default", disabled: bool = False) -> Button:
-    """A one-line button that names its key; its label is never markup."""
-    text = f" {clean(label)}  {clean(key)} " if key else f" {clean(label)} "
-    return Button(Content(text), variant=variant, id=id, disabled=disabled, compact=True)
+class KeyButton(Button):
+    """A one-line button that names its key and carries the cursor's sign while it has the focus."""
+
+    def __init__(
+        self, label: str, key: str, *, id: str, variant: ButtonVariant = "default", disabled: bool = False
+    ) -> None:
+        self._words = f"{clean(label)}  {clean(key)}" if key else clean(label)
+        super().__init__(Content(f"  {self._words} "), variant, id=id, disabled=disabled, compact=True)
+
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        """Shows or hides the sign."""
+        super().watch_has_focus(_has_focus)
+        self.label = Content(f"{'>' if _has_focus else ' '} {self._words} ")
 
 
 class ButtonRow(Horizontal):

@@ -213,7 +213,9 @@ class KeyedTable(TableFace, can_focus=True):
 
     def _move_to(self, index: int, direction: int) -> None:
         """Puts the cursor on the row, or on the next one beyond that is not a heading, or on the last before it."""
-        index = min(max(index, 0), len(self.rows) - 1)
+        if not self.rows:
+            return
+        index = max(0, min(index, len(self.rows) - 1))
         ahead = range(index, len(self.rows)) if direction > 0 else range(index, -1, -1)
         behind = range(index, -1, -1) if direction > 0 else range(index, len(self.rows))
         for place in chain(ahead, behind):

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Button
 
-from widgets.guard import ButtonRow, Clock, GuardedDialog, key_button
+from widgets.guard import ButtonRow, Clock, GuardedDialog, KeyButton
 from widgets.lines import Prose
 
 
@@ -54,7 +54,7 @@ class QuestionDialog(GuardedDialog[str]):
                 yield Prose(self._text, classes="dialog-text")
             yield ButtonRow(
                 *(
-                    key_button(answer.label, "esc" if answer.key == "escape" else answer.key, id=f"answer-{place}")
+                    KeyButton(answer.label, "esc" if answer.key == "escape" else answer.key, id=f"answer-{place}")
                     for place, answer in enumerate(self._answers)
                 )
             )

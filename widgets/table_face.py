@@ -59,11 +59,10 @@ class TableFace(ScrollView):
     def header_strip(self, columns: Sequence[Column], placed: Sequence[Placed], width: int) -> Strip:
         """The labels of the columns, and how many have no room."""
         text = " " * GUTTER + (" " * GAP).join(heading(column) for column in placed)
-        hidden = len(columns) - len(placed)
         style = self.get_component_rich_style("keyed-table--header")
-        if hidden and width > 12:
-            note = f" +{hidden} hidden"
-            text = pad(text, width - len(note)) + note if width_of(text) + len(note) <= width else text
+        if hidden := len(columns) - len(placed):
+            note = f" +{hidden} hidden" if width_of(text) + 9 + len(str(hidden)) <= width else f" +{hidden}"
+            text = pad(text, width - len(note)) + note
         return Strip([Segment(pad(text, width), style)], width)
 
     def row_strip(self, row: Row, placed: Sequence[Placed], width: int, *, current: bool) -> Strip:
