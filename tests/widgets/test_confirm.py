@@ -1,0 +1,200 @@
+"""Nothing is done to hardware by a key that was not meant."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from textual import events
+from textual.widgets import Button
+
+from tests.widgets.stage import HOSTILE, Asking, Clock, screen_text
+from widgets.confirm import Confirmation, ConfirmDialog, PlannedChange, Tier
+from widgets.guard import GRACE, TypedField
+
+CHANGE = PlannedChange(setting="Read-ahead", before="none", after="adaptive", effect="at once", undo="nora")
+HARMLESS = Confirmation(
+    title="Apply 1 change",
+    tier="harmless",
+    changes=(CHANGE,),
+    commands=(("storcli64", "/c0/v1", "set", "rdcache=ra"),),
+)
+RISKY = replace(HARMLESS, tier="risky", risks=("Power loss loses the cache.",))
+DESTRUCTIVE = replace(HARMLESS, tier="destructive", required="sdb", evidence=("sdb1: xfs, label DATA",))
+REFUSED = Confirmation(title="Write to /dev/sda", tier="refused", reasons=("sda2 is mounted at /",))
+
+
+async def answers_after(confirmation: Confirmation, *keys: str, waited: float = GRACE) -> list[object]:
+    clock = Clock()
+    app = Asking(lambda: ConfirmDialog(confirmation, clock=clock))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        clock.advance(waited)
+        await pilot.press(*keys)
+        await pilot.pause()
+        return app.answers
+
+
+async def shown(confirmation: Confirmation, size: tuple[int, int] = (80, 24)) -> str:
+    app = Asking(lambda: ConfirmDialog(confirmation))
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        return screen_text(app)
+
+
+@pytest.mark.parametrize("confirmation", [HARMLESS, RISKY, DESTRUCTIVE, REFUSED])
+async def test_escape_always_says_no(confirmation: Confirmation) -> None:
+    assert await answers_after(confirmation, "escape") == [False]
+
+
+@pytest.mark.parametrize("confirmation", [HARMLESS, RISKY, DESTRUCTIVE, REFUSED])
+async def test_escape_says_no_at_once(confirmation: Confirmation) -> None:
+    assert await answers_after(confirmation, "escape", waited=0.0) == [False]
+
+
+async def test_enter_applies_what_is_harmless() -> None:
+    assert await answers_after(HARMLESS, "enter") == [True]
+
+
+async def test_enter_does_not_apply_what_is_risky() -> None:
+    assert await answers_after(RISKY, "enter") == [False]
+
+
+async def test_y_applies_what_is_risky() -> None:
+    assert await answers_after(RISKY, "y") == [True]
+
+
+async def test_tab_and_enter_cannot_apply_what_is_risky() -> None:
+    assert True not in await answers_after(RISKY, "tab", "enter")
+
+
+@pytest.mark.parametrize("keys", [["y"], ["enter", "y"], ["t"]])
+async def test_keys_typed_ahead_apply_nothing(keys: list[str]) -> None:
+    confirmation = replace(HARMLESS, trial_label="Trial")
+    assert await answers_after(confirmation, *keys, waited=GRACE - 0.01) == []
+
+
+async def test_y_does_not_apply_what_destroys_data() -> None:
+    assert await answers_after(DESTRUCTIVE, "y") == []
+
+
+async def test_enter_at_once_leaves_what_destroys_data() -> None:
+    assert await answers_after(DESTRUCTIVE, "enter") == [False]
+
+
+async def test_the_typed_name_and_two_enters_apply_what_destroys_data() -> None:
+    assert await answers_after(DESTRUCTIVE, "shift+tab", "s", "d", "b", "enter", "enter") == [True]
+
+
+async def test_the_name_alone_applies_nothing() -> None:
+    assert await answers_after(DESTRUCTIVE, "shift+tab", "s", "d", "b") == []
+
+
+@pytest.mark.parametrize("typed", ["sd", "sdbb", "SDB", "sda"])
+async def test_another_name_applies_nothing(typed: str) -> None:
+    assert await answers_after(DESTRUCTIVE, "shift+tab", *typed, "enter", "enter") == []
+
+
+async def test_without_a_name_nothing_can_be_destroyed() -> None:
+    assert await answers_after(replace(DESTRUCTIVE, required=""), "shift+tab", "enter", "enter") == []
+
+
+async def test_a_pasted_name_is_not_taken() -> None:
+    clock = Clock()
+    app = Asking(lambda: ConfirmDialog(DESTRUCTIVE, clock=clock))
+    async with app.run_test(size=(80, 24)) as pilot:
+        clock.advance(GRACE)
+        field = app.screen.query_one(TypedField)
+        field.focus()
+        field.post_message(events.Paste("sdb"))
+        await pilot.pause()
+        assert (field.value, app.screen.query_one("#apply", Button).disabled) == ("", True)
+
+
+async def test_a_refused_paste_is_explained() -> None:
+    app = Asking(lambda: ConfirmDialog(DESTRUCTIVE))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.screen.query_one(TypedField).post_message(events.Paste("sdb"))
+        await pilot.pause()
+        assert "Not pasted" in screen_text(app)
+
+
+@pytest.mark.parametrize("key", ["y", "t"])
+async def test_what_is_refused_cannot_be_applied(key: str) -> None:
+    assert await answers_after(REFUSED, key) == []
+
+
+async def test_a_refusal_gives_its_reasons() -> None:
+    assert "sda2 is mounted at /" in await shown(REFUSED)
+
+
+async def test_a_refusal_has_no_apply() -> None:
+    assert "Apply" not in await shown(REFUSED)
+
+
+async def test_a_trial_is_a_yes_for_a_while() -> None:
+    clock = Clock()
+    dialog = ConfirmDialog(replace(RISKY, trial_label="Trial, 5 min"), clock=clock)
+    app = Asking(lambda: dialog)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        clock.advance(GRACE)
+        await pilot.press("t")
+        assert (app.answers, dialog.trial_chosen) == ([True], True)
+
+
+async def test_without_a_trial_its_key_does_nothing() -> None:
+    assert await answers_after(RISKY, "t") == []
+
+
+@pytest.mark.parametrize(
+    "words", ["none", "adaptive", "at once", "nora", "storcli64 /c0/v1 set rdcache=ra", "Power loss"]
+)
+async def test_the_dialog_shows_all_that_will_happen(words: str) -> None:
+    assert words in await shown(RISKY)
+
+
+async def test_what_is_on_the_device_is_shown() -> None:
+    assert "sdb1: xfs, label DATA" in await shown(DESTRUCTIVE)
+
+
+@pytest.mark.parametrize("tier", ["harmless", "risky", "destructive"])
+async def test_the_answers_stay_in_sight_when_the_rest_is_long(tier: Tier) -> None:
+    long = replace(DESTRUCTIVE, tier=tier, risks=tuple(f"risk {number}" for number in range(60)))
+    assert "Cancel  esc" in await shown(long)
+
+
+async def test_a_long_dialog_scrolls() -> None:
+    long = replace(RISKY, risks=tuple(f"risk {number}" for number in range(60)))
+    app = Asking(lambda: ConfirmDialog(long))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*["pagedown"] * 8)
+        assert "risk 59" in screen_text(app)
+
+
+async def test_changes_without_room_stand_below_each_other() -> None:
+    text = await shown(replace(HARMLESS, changes=(replace(CHANGE, undo="by the command " * 5),)), (60, 30))
+    assert "none -> adaptive" in text
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+async def test_hostile_words_are_only_text(text: str) -> None:
+    change = PlannedChange(setting=text, before=text, after=text, effect=text, undo=text)
+    confirmation = Confirmation(
+        title=text,
+        tier="destructive",
+        summary=text,
+        changes=(change,),
+        commands=((text,),),
+        risks=(text,),
+        evidence=(text,),
+        required=text,
+        apply_label=text,
+        cancel_label=text,
+    )
+    assert (await shown(confirmation)).replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("size", [(10, 4), (40, 10), (200, 60)])
+async def test_any_terminal_size_is_drawn(size: tuple[int, int]) -> None:
+    assert await shown(DESTRUCTIVE, size)

@@ -1,0 +1,168 @@
+"""Small dialogs: choices, numbers, lines of text, questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from textual.screen import Screen
+
+from tests.widgets.stage import HOSTILE, Asking, Clock, screen_text
+from widgets.choice_list import Choice, ChoiceDialog
+from widgets.field_dialog import NumberDialog, NumberSpan, TextDialog
+from widgets.guard import GRACE
+from widgets.question import Answer, QuestionDialog
+
+CHOICES = (
+    Choice(value="wt", label="write-through", help="On the drives before it is done."),
+    Choice(value="wb", label="write-back", help="In the cache when it is done.", risk="power loss"),
+    Choice(value="no", label="none", blocked="no such mode"),
+)
+ANSWERS = (
+    Answer(key="s", label="Stop it", value="stop"),
+    Answer(key="escape", label="Stay", value="stay"),
+)
+SPAN = NumberSpan(minimum=4096, maximum=1 << 20, step=4096)
+
+
+def kib(text: str) -> float:
+    """Reads `64k` as 65536."""
+    if not text.endswith("k"):
+        raise ValueError("a size such as 64k")
+    return float(text[:-1]) * 1024
+
+
+Make = Callable[[Clock], Screen[Any]]
+
+
+def choosing(clock: Clock) -> Screen[Any]:
+    return ChoiceDialog("Write cache", CHOICES, "wb", clock=clock)
+
+
+def number(clock: Clock) -> Screen[Any]:
+    return NumberDialog("Block size", SPAN, "64k", parse=kib, describe=lambda size: f"{size / 1024:g}k", clock=clock)
+
+
+def text(clock: Clock) -> Screen[Any]:
+    return TextDialog("Note", clock=clock)
+
+
+def question(clock: Clock) -> Screen[Any]:
+    return QuestionDialog("A run is under way", ANSWERS, clock=clock)
+
+
+async def answers_after(make: Make, *keys: str, waited: float = GRACE) -> list[object]:
+    clock = Clock()
+    app = Asking(lambda: make(clock))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        clock.advance(waited)
+        await pilot.press(*keys)
+        await pilot.pause()
+        return app.answers
+
+
+async def shown_after(make: Make, *keys: str) -> str:
+    clock = Clock()
+    app = Asking(lambda: make(clock))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        clock.advance(GRACE)
+        await pilot.press(*keys)
+        await pilot.pause()
+        return screen_text(app)
+
+
+async def test_enter_chooses_the_value_set_now() -> None:
+    assert await answers_after(choosing, "enter") == ["wb"]
+
+
+async def test_up_and_enter_choose_the_value_above() -> None:
+    assert await answers_after(choosing, "up", "enter") == ["wt"]
+
+
+async def test_a_blocked_choice_is_not_taken() -> None:
+    assert await answers_after(choosing, "down", "enter") == []
+
+
+async def test_a_blocked_choice_says_why() -> None:
+    assert "Not now: no such mode" in await shown_after(choosing, "down")
+
+
+async def test_the_help_is_that_of_the_row() -> None:
+    assert "On the drives before it is done." in await shown_after(choosing, "up")
+
+
+@pytest.mark.parametrize("words", ["power loss", "now"])
+async def test_the_list_names_the_risk_and_the_current_value(words: str) -> None:
+    assert words in next(line for line in (await shown_after(choosing)).splitlines() if "write-back" in line)
+
+
+@pytest.mark.parametrize(("make", "answer"), [(choosing, None), (number, None), (text, None), (question, "stay")])
+async def test_escape_leaves(make: Make, answer: object) -> None:
+    assert await answers_after(make, "escape", waited=0.0) == [answer]
+
+
+@pytest.mark.parametrize(
+    ("make", "key"), [(choosing, "enter"), (number, "enter"), (question, "s"), (question, "enter")]
+)
+async def test_a_key_typed_ahead_answers_nothing(make: Make, key: str) -> None:
+    assert await answers_after(make, key, waited=0.0) == []
+
+
+async def test_a_number_comes_back_in_plain_digits() -> None:
+    assert await answers_after(number, "enter") == ["65536"]
+
+
+async def test_up_goes_by_the_step() -> None:
+    assert await answers_after(number, "up", "enter") == ["69632"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "reason"),
+    [("2k", "at least 4k"), ("2000k", "at most 1024k"), ("5k", "a multiple of 4k"), ("x", "a size such as 64k")],
+)
+async def test_a_bad_number_says_why(typed: str, reason: str) -> None:
+    keys = [*["backspace"] * 3, *typed]
+    assert f"Not accepted: {reason}" in await shown_after(number, *keys)
+
+
+async def test_a_bad_number_is_not_taken() -> None:
+    assert await answers_after(number, *["backspace"] * 3, "2", "k", "enter") == []
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_span_accepts_only_numbers(value: float) -> None:
+    assert NumberSpan().reason(value) == "not a number"
+
+
+async def test_a_note_is_returned() -> None:
+    assert await answers_after(text, "h", "o", "t", "enter") == ["hot"]
+
+
+async def test_an_empty_note_is_not_taken() -> None:
+    assert await answers_after(text, "space", "enter") == []
+
+
+async def test_a_key_gives_its_answer() -> None:
+    assert await answers_after(question, "s") == ["stop"]
+
+
+async def test_enter_gives_the_answer_that_changes_nothing() -> None:
+    assert await answers_after(question, "enter") == ["stay"]
+
+
+@pytest.mark.parametrize("words", HOSTILE)
+@pytest.mark.parametrize("kind", ["choice", "number", "text", "question"])
+async def test_hostile_words_are_only_text(kind: str, words: str) -> None:
+    dialogs: dict[str, Callable[[], Screen[Any]]] = {
+        "choice": lambda: ChoiceDialog(words, (Choice(value="a", label=words, help=words, risk=words),)),
+        "number": lambda: NumberDialog(words, NumberSpan(unit=words, minimum=1), words, help=words),
+        "text": lambda: TextDialog(words, words, help=words),
+        "question": lambda: QuestionDialog(words, (Answer(key="a", label=words, value="a"),), words),
+    }
+    app = Asking(dialogs[kind])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert screen_text(app).replace("\n", "").isprintable()
