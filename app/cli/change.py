@@ -117,7 +117,7 @@ async def _apply(
             async with aclosing(bench.apply_all(changes)) as outcomes:
                 async for change, ended in outcomes:
                     done.append((change, ended))
-                    if interruption.asked:
+                    if interruption.asked():
                         break
         except RaidbenchError as error:
             trouble = error
@@ -127,7 +127,7 @@ async def _apply(
         raise trouble
     if any(ended.result != "verified" for _, ended in done):
         return FAILED
-    return INTERRUPTED if interruption.asked and left else DONE
+    return INTERRUPTED if interruption.asked() and left else DONE
 
 
 def _tell(

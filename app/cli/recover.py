@@ -72,7 +72,7 @@ async def _recover(
     with interruption.gracefully(lambda: say("Stopping after this one."), patient=True):
         for intent in intents:
             worst = max(worst, await _one_change(bench, intent, answer))
-            if interruption.asked:
+            if interruption.asked():
                 return INTERRUPTED
     for left in files:
         _one_file(left, answer)

@@ -27,9 +27,8 @@ class Interruption:
         self._patient = False
         self._task: asyncio.Task[object] | None = None
 
-    @property
     def asked(self) -> bool:
-        """Whether a signal came."""
+        """Whether a signal came until now."""
         return self.signal is not None
 
     @contextmanager

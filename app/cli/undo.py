@@ -111,6 +111,6 @@ async def _undo(
             lines([f"{told}  ({clean(ended.message, 600)})" if ended.message else told])
             if not good:
                 return FAILED
-            if interruption.asked and at + 1 < len(chosen):
+            if interruption.asked() and at + 1 < len(chosen):
                 return INTERRUPTED
     return FAILED if failed is not None else DONE

@@ -1,0 +1,201 @@
+"""`bench`: one run, or several of the same, with a live progress line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli.bench_job import job_of
+from app.cli.bench_target import resolve
+from app.cli.confirm import confirmed
+from app.cli.failures import DONE, FAILED, INTERRUPTED
+from app.cli.opening import begin, workbench
+from app.cli.options import current
+from app.cli.output import document, say
+from app.cli.running import Interruption, run
+from app.engine.figures import RunStatus
+from app.engine.fio.fields import FIELDS
+from backends.errors import RefusedError, StorageError
+from backends.model import Risk
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.cli.bench_live import Follower
+    from app.engine.config import Config
+    from app.engine.fio.job import Job
+    from app.engine.measure import Preparation, Request
+    from app.engine.session import RunRecord
+    from app.engine.workbench import Workbench
+
+
+def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """One option for each field of a job."""
+    for field in reversed(FIELDS):
+        name = f"--{field.key.replace('_', '-')}"
+        metavar = "|".join(field.choices) if field.choices else None
+        command = click.option(name, f"job_{field.key}", metavar=metavar, help=field.help)(command)
+    return command
+
+
+@click.command("bench")
+@click.argument("target")
+@click.option("--profile", metavar="NAME", help="A workload by name; `raidbench profiles` lists them.")
+@click.option(
+    "--jobfile", type=click.Path(path_type=Path), metavar="FILE", help="A fio job file; its target is ignored."
+)
+@job_options
+@click.option("--repeat", type=click.IntRange(1, 1000), default=1, metavar="N", help="Run it N times.")
+@click.option("--keep", is_flag=True, help="Leave the scratch file for the next run.")
+@click.option("--confirm", "typed", metavar="NAME", help="Name of the raw device whose data may be destroyed.")
+@click.option("--json", "as_json", is_flag=True, help="The figures as JSON.")
+@click.option("--stream", is_flag=True, help="One JSON line a measured interval, as it comes.")
+def bench_command(
+    target: str,
+    profile: str | None,
+    jobfile: Path | None,
+    repeat: int,
+    keep: bool,
+    typed: str | None,
+    as_json: bool,
+    stream: bool,
+    **fields: str | None,
+) -> int:
+    """Measure TARGET with fio: an address or device as `devices` lists it, a file, or a folder.
+
+    A file that does not exist (./scratch) is made, filled, measured and removed. Reading a raw device is harmless;
+    writing to one destroys its data and asks for its name first.
+    """
+    config = current().load_config()
+    texts = {key.removeprefix("job_"): text for key, text in fields.items() if text is not None}
+    job, name = job_of(texts, profile=profile, jobfile=jobfile, config=config)
+
+    async def work(interruption: Interruption) -> int:
+        from app.engine.measure import Request
+
+        where, shown = await resolve(bench, target)
+        sized = _scratch_size(job, where, config, given="size" in texts)
+        request = Request(where=where, name=shown, job=sized, profile=name, keep=keep)
+        return await _bench(bench, interruption, request, repeat, typed, as_json, stream)
+
+    with workbench() as bench:
+        return run(work)
+
+
+def _scratch_size(job: Job, where: str, config: Config, *, given: bool) -> Job:
+    """The job with the configured size, when a new scratch file is to be made and nobody named a size."""
+    new = not Path(where).exists() or Path(where).is_dir()
+    if given or job.size is not None or config.scratch_size is None or not new:
+        return job
+    return replace(job, size=config.scratch_size)
+
+
+async def _bench(
+    bench: Workbench,
+    interruption: Interruption,
+    request: Request,
+    repeat: int,
+    typed: str | None,
+    as_json: bool,
+    stream: bool,
+) -> int:
+    from app.cli.bench_live import Follower
+
+    _not_read_only(request)
+    await begin(bench)
+    records: list[RunRecord] = []
+    follower = Follower(bench, stream=stream)
+    with closing(follower), interruption.gracefully(bench.stop):
+        for number in range(1, repeat + 1):
+            ready = await bench.prepare(replace(request, keep=request.keep or number < repeat))
+            if number == 1:
+                typed = _allowed(ready, typed)
+                _announce(ready)
+            if interruption.asked():
+                break
+            follower.begin(number, repeat)
+            whole = False
+            try:
+                records.append(await bench.measure(ready, confirm=typed))
+                whole = records[-1].figures.status is RunStatus.OK and not follower.nobody_reads
+            finally:
+                follower.end()
+                if not whole and not request.keep:
+                    _remove_kept(ready)
+            if not whole or interruption.asked():
+                break
+    if follower.nobody_reads:
+        raise BrokenPipeError
+    _report(bench, records, follower, as_json=as_json, stream=stream)
+    if interruption.asked():
+        return INTERRUPTED
+    return DONE if records and all(record.figures.status is RunStatus.OK for record in records) else FAILED
+
+
+def _not_read_only(request: Request) -> None:
+    if current().read_only and request.job.writes:
+        raise RefusedError("Read-only mode: a job that writes is not run.", hint="Choose a reading workload.")
+
+
+def _allowed(ready: Preparation, typed: str | None) -> str | None:
+    """What confirms the run, after showing what would be lost. Raises RefusedError."""
+    if ready.refused:
+        raise RefusedError(" ".join(ready.refused))
+    if not ready.destructive or ready.device is None:
+        if typed is not None:
+            say("Nothing is destroyed by this run, so --confirm has nothing to confirm.")
+        return None
+    name = ready.confirm_text or ready.device.removeprefix("/dev/")
+    say(f"This run WRITES to {ready.device}. All data on it will be lost.")
+    for found in ready.found:
+        say(f"  {clean(found, 300)}")
+    if not ready.found:
+        say("  Nothing known was found on it.")
+    spellings = (name, f"/dev/{name}", ready.request.name)
+    confirmed(Risk.DESTROYS_DATA, name, yes=False, typed=name if typed in spellings else typed, what="Write to it")
+    return name
+
+
+def _announce(ready: Preparation) -> None:
+    from app.engine import units
+
+    say(f"{clean(ready.request.name, 300)}: {ready.job.describe()}, fio {ready.fio_version}")
+    if ready.scratch is not None and ready.scratch.fill:
+        kept = "kept" if ready.request.keep else "removed afterwards"
+        say(f"Scratch file {clean(str(ready.scratch.path), 300)}, {units.size(ready.scratch.size)}, {kept}.")
+    for note in ready.notes:
+        say(f"Note: {clean(note, 600)}")
+
+
+def _remove_kept(ready: Preparation) -> None:
+    """The scratch file of repeated runs, which each left for the next."""
+    from app.engine.scratch import remove_scratch
+
+    if ready.scratch is not None and ready.scratch.own:
+        remove_scratch(ready.scratch.path)
+
+
+def _report(bench: Workbench, records: list[RunRecord], follower: Follower, *, as_json: bool, stream: bool) -> None:
+    from app.engine import schema
+
+    if not records:
+        return
+    if as_json:
+        if bench.folder is None:
+            raise StorageError("The session is gone.")
+        runs = [schema.run(record, session=str(bench.folder)) for record in records]
+        body = schema.document(run=runs[-1]) if len(runs) == 1 else schema.document(run=runs[-1], runs=runs)
+        document(body, compact=stream)
+    elif not stream:
+        from app.cli.bench_text import summary
+
+        summary(records, follower.samples, session=bench.folder)
+    for record in records:
+        if record.figures.status is not RunStatus.OK:
+            say(f"{record.id} {record.figures.status.value}: {clean(record.figures.reason or 'no reason given', 1000)}")
+            if record.figures.hint:
+                say(clean(record.figures.hint, 1000))

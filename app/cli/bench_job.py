@@ -1,0 +1,65 @@
+"""The job that the options of `bench` ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from app.cli.output import say
+from app.engine.config import Config
+from app.engine.fio.job import InvalidJobError, Job
+from app.engine.fio.profiles import profile as profile_named
+from backends.errors import InvalidValueError, NotFoundError
+from backends.text import clean
+
+
+def job_of(
+    texts: Mapping[str, str], *, profile: str | None, jobfile: Path | None, config: Config
+) -> tuple[Job, str | None]:
+    """The job, and the name of the workload if it is one.
+
+    Raises NotFoundError, InvalidValueError naming the option that is wrong.
+    """
+    if profile is not None and jobfile is not None:
+        raise click.UsageError("--profile or --jobfile, not both.")
+    if jobfile is not None:
+        return _changed(_imported(jobfile), texts), None
+    named = profile_named(profile or config.profile)
+    job = _changed(named.job, texts)
+    same = replace(job, runtime=named.job.runtime, ramp=named.job.ramp, size=named.job.size) == named.job
+    return job, named.name if same else None
+
+
+def _changed(base: Job, texts: Mapping[str, str]) -> Job:
+    """The base with the options' fields; a mix of block sizes gives way to a single one."""
+    wanted = dict(texts)
+    if "bs" in wanted and base.bssplit is not None:
+        wanted.setdefault("bssplit", "")
+    try:
+        return Job.from_fields(wanted, base)
+    except InvalidJobError as error:
+        told = (f"--{key.replace('_', '-')}: {sentence}" for key, sentence in error.fields.items())
+        raise InvalidValueError("; ".join(told)) from None
+
+
+def _imported(file: Path) -> Job:
+    from app.engine.fio.jobfile import import_jobfile
+
+    shown = clean(str(file), 200)
+    try:
+        with file.open("rb") as handle:
+            content = handle.read((1 << 20) + 1)
+    except FileNotFoundError:
+        raise NotFoundError(f"There is no job file {shown}.", hint="Check the path after --jobfile.") from None
+    except OSError as error:
+        raise InvalidValueError(f"The job file {shown} cannot be read: {error.strerror}.") from error
+    imported = import_jobfile(content)
+    first = imported.jobs[0]
+    for note in (*imported.notes, *first.notes):
+        say(f"Note: {clean(note, 600)}")
+    if len(imported.jobs) > 1:
+        say(f"Note: the first is run: {first.name}")
+    return first.job

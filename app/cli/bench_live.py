@@ -1,0 +1,152 @@
+"""What is said while a run goes on: a line that redraws itself, lines every few seconds, or JSON samples."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from app.cli.options import is_terminal
+from app.cli.output import document, say
+from app.cli.tables import cut
+from app.engine import schema, units
+from app.engine.events import AnyEvent, PhaseChanged, SampleTaken
+from app.engine.figures import DirectionSample, Phase, Sample
+
+if TYPE_CHECKING:
+    from app.engine.session import ActiveRun, Session
+    from app.engine.workbench import Workbench
+
+_REDRAW = 0.2
+_PLAIN = 5.0
+_CLEAR = "\r\x1b[K"
+
+
+class Follower:
+    """Hears the events of a workbench and tells how its run goes."""
+
+    def __init__(self, bench: Workbench, *, stream: bool) -> None:
+        self.samples: list[Sample] = []
+        """Measured intervals of the last run."""
+        self.nobody_reads = False
+        """Whether standard output was closed while samples were printed."""
+        self._bench = bench
+        self._stream = stream
+        self._redraws = is_terminal(sys.stderr) and os.environ.get("TERM") not in (None, "", "dumb")
+        self._which = ""
+        self._drawn = False
+        self._last = 0.0
+        self._forget = bench.listen(self._heard)
+
+    def begin(self, number: int, of: int) -> None:
+        """A run is about to start."""
+        self.samples = []
+        self._which = f"{number}/{of} " if of > 1 else ""
+        self._last = 0.0
+
+    def end(self) -> None:
+        """The run is over: leave no half line behind."""
+        if self._drawn:
+            sys.stderr.write(_CLEAR)
+            sys.stderr.flush()
+        self._drawn = False
+
+    def close(self) -> None:
+        """Stop listening."""
+        self.end()
+        self._forget()
+
+    def _heard(self, session: Session, event: AnyEvent) -> None:
+        match event:
+            case SampleTaken(sample=sample):
+                if sample.phase is Phase.MEASURING:
+                    self.samples.append(sample)
+                    self._print(sample)
+                self._tell(session.active)
+            case PhaseChanged(phase=phase) if phase is not Phase.DONE:
+                self._last = 0.0
+                self._tell(session.active)
+            case _:
+                pass
+
+    def _print(self, sample: Sample) -> None:
+        if not self._stream or self.nobody_reads:
+            return
+        try:
+            document(schema.sample(sample), compact=True)
+        except BrokenPipeError:
+            self.nobody_reads = True
+            self._bench.stop()
+
+    def _tell(self, active: ActiveRun | None) -> None:
+        now = time.monotonic()
+        if active is None or now - self._last < (_REDRAW if self._redraws else _PLAIN):
+            return
+        self._last = now
+        line = self._which + progress(active, time.time())
+        if not self._redraws:
+            say(line)
+            return
+        try:
+            width = shutil.get_terminal_size().columns
+            sys.stderr.write(_CLEAR + cut(line, max(20, width - 1)))
+            sys.stderr.flush()
+            self._drawn = True
+        except OSError:
+            self._redraws = False
+
+
+def progress(active: ActiveRun, now: float) -> str:
+    """The running job in one line: phase, percent, figures of the last interval, time left."""
+    parts = [active.phase.value]
+    seconds = _phase_seconds(active)
+    passed = max(0.0, now - active.phase_since)
+    if seconds:
+        parts[0] += f" {min(100, int(passed / seconds * 100))} %"
+    sample = active.samples[-1] if active.samples else None
+    if sample is not None and active.phase is not Phase.PREPARING:
+        parts += _figures(sample)
+    if active.message:
+        parts.append(active.message)
+    left = _left(active, passed)
+    if left is not None:
+        parts.append(f"{units.duration(max(0, round(left)))} left")
+    return " · ".join(parts)
+
+
+def _figures(sample: Sample) -> list[str]:
+    both = [direction for direction in (sample.read, sample.write) if direction is not None]
+    if not both:
+        return []
+    main = sample.read or sample.write
+    if sample.phase is Phase.LAYOUT:
+        return [units.rate(sum(direction.bytes_per_second for direction in both))]
+    words = [f"{units.iops(direction.iops)} {name}" for name, direction in _named(sample)]
+    words += [units.rate(sum(direction.bytes_per_second for direction in both))]
+    if main is not None and main.p99_ns is not None:
+        words.append(f"p99 {units.latency(main.p99_ns)}")
+    return words
+
+
+def _named(sample: Sample) -> list[tuple[str, DirectionSample]]:
+    pairs = [("IOPS read", sample.read), ("IOPS write", sample.write)]
+    return [(name, direction) for name, direction in pairs if direction is not None]
+
+
+def _phase_seconds(active: ActiveRun) -> float | None:
+    if active.phase is Phase.RAMP:
+        return float(active.start.job.get("ramp", 0) or 0)
+    return active.phase_seconds
+
+
+def _left(active: ActiveRun, passed: float) -> float | None:
+    """Seconds to the end of the run as planned; unknown while the file is laid out."""
+    match active.phase:
+        case Phase.RAMP:
+            return active.start.planned_seconds - passed
+        case Phase.MEASURING:
+            return None if active.phase_seconds is None else active.phase_seconds - passed
+        case _:
+            return None

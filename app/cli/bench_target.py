@@ -1,0 +1,62 @@
+"""What TARGET of `bench` means: an address, a device, a file or a folder."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from backends.errors import BlockedError, NotFoundError
+from backends.model import Controller
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.engine.workbench import Workbench
+
+
+async def resolve(bench: Workbench, text: str) -> tuple[str, str]:
+    """The path to measure and what to call it.
+
+    A bare word is a device if there is one of that name, else a file or folder that exists; a new file is written as a
+    path, so that a mistyped device does not become one. Raises NotFoundError, BlockedError.
+    """
+    prefix = text.partition(":")[0]
+    if ":" in text and "/" not in prefix and prefix in bench.machine.backends:
+        return await _device(bench, text)
+    if text.startswith("/dev/"):
+        stat = await bench.host.stat(text)
+        if stat is None or stat.kind != "block":
+            return (text, text) if stat is not None else await _device(bench, text)
+        return await _known(bench, text)
+    if "/" in text or text in (".", ".."):
+        return _path(text)
+    try:
+        return await _device(bench, text)
+    except NotFoundError as error:
+        if await bench.host.stat(text) is not None:
+            return _path(text)
+        raise NotFoundError(
+            f"There is no device and no file {clean(text, 100)!r} here.",
+            hint=f"For a new scratch file write ./{clean(text, 100)}. {error.hint}",
+        ) from None
+
+
+def _path(text: str) -> tuple[str, str]:
+    path = os.path.abspath(os.path.expanduser(text))
+    return path, path
+
+
+async def _device(bench: Workbench, address: str) -> tuple[str, str]:
+    found = await bench.find(address)
+    if isinstance(found, Controller) or found.device is None:
+        raise BlockedError(
+            f"{found.target} has no block device to measure.", hint="Measure an array or a drive that has one."
+        )
+    return found.device, str(found.target)
+
+
+async def _known(bench: Workbench, device: str) -> tuple[str, str]:
+    """A device node: by its address if the inventory has it; a partition or volume by its own name."""
+    try:
+        return await _device(bench, device)
+    except NotFoundError:
+        return device, device

@@ -1,0 +1,99 @@
+"""A finished run for people: its figures, and how it went over time."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from app.cli.options import current, is_terminal, is_utf8
+from app.cli.output import lines, paint, say, sign
+from app.cli.tables import Align, Column, table
+from app.engine import units
+from app.engine.figures import DirectionFigures, Sample
+from app.engine.session import RunRecord
+from backends.text import clean
+
+_COLUMNS = (
+    Column(title="Run"),
+    Column(title=""),
+    Column(title="IOPS", align=Align.POINT),
+    Column(title="MiB/s", align=Align.POINT),
+    Column(title="mean"),
+    Column(title="p50"),
+    Column(title="p95"),
+    Column(title="p99"),
+    Column(title="p99.9"),
+    Column(title="max"),
+    Column(title="Ended"),
+)
+_CHART_WIDTH = 60
+_CHART_HEIGHT = 12
+
+
+def summary(records: Sequence[RunRecord], samples: Sequence[Sample], *, session: Path | None) -> None:
+    """The table of figures, the chart where it can be shown, what has to be known with them."""
+    rows = [row for record in records for row in _rows(record)]
+    head, *body = table(_COLUMNS, rows)
+    lines([paint(head, "bold"), *body])
+    last = records[-1]
+    cpu = last.figures.cpu
+    if cpu.fio_percent_of_core is not None or cpu.host_percent is not None:
+        fio = f"fio {units.percent(cpu.fio_percent_of_core)} of a core"
+        lines([f"CPU  {fio}, the host {units.percent(cpu.host_percent)}"])
+    if last.start.settings:
+        told = ", ".join(f"{key}={text}" for key, text in last.start.settings.items())
+        lines([f"Settings of {last.start.device}: {clean(told, 1000)}"])
+    if last.start.simulated:
+        lines(["SIMULATED"])
+    _chart(samples)
+    for warning in dict.fromkeys(warning for record in records for warning in record.figures.warnings):
+        say(f"Note: {clean(warning, 600)}")
+    say(f"Kept as {', '.join(record.id for record in records)} in {clean(str(session), 300)}")
+
+
+def _rows(record: RunRecord) -> Iterator[tuple[str, ...]]:
+    directions = (("read", record.figures.read), ("write", record.figures.write))
+    found = [(name, figures) for name, figures in directions if figures is not None]
+    if not found:
+        yield record.id, "", *[""] * (len(_COLUMNS) - 3), sign(record.figures.status.value)
+    for at, (name, figures) in enumerate(found):
+        first, last = (record.id, sign(record.figures.status.value)) if at == 0 else ("", "")
+        yield first, name, *_figures(figures), last
+
+
+def _figures(figures: DirectionFigures) -> tuple[str, ...]:
+    times = figures.latency_ns
+    latencies = (times.mean, times.p50, times.p95, times.p99, times.p99_9, times.max)
+    shown = ("too few I/Os" if value is None else units.latency(value) for value in latencies)
+    return units.iops(figures.iops), units.mib_per_s(figures.bytes_per_second), *shown
+
+
+def _chart(samples: Sequence[Sample]) -> None:
+    """IOPS over time, if standard output is a terminal that can show it."""
+    if not is_terminal(sys.stdout) or not is_utf8(sys.stdout) or current().ascii or len(samples) < 3:
+        return
+    width = shutil.get_terminal_size().columns
+    if width < _CHART_WIDTH:
+        return
+    import plotext
+
+    plotext.clear_figure()
+    plotext.theme("clear")
+    plotext.plotsize(min(width, 140), _CHART_HEIGHT)
+    plotext.title("IOPS over seconds")
+    for name, values in _series(samples):
+        at = [sample.at for sample in samples]
+        plotext.plot(at, values, label=name, marker="braille")
+    plotext.ylim(0, None)
+    text = plotext.uncolorize(plotext.build())
+    plotext.clear_figure()
+    lines(row.rstrip() for row in text.splitlines())
+
+
+def _series(samples: Sequence[Sample]) -> Iterator[tuple[str, list[float]]]:
+    if any(sample.read is not None for sample in samples):
+        yield "read", [0.0 if sample.read is None else sample.read.iops for sample in samples]
+    if any(sample.write is not None for sample in samples):
+        yield "write", [0.0 if sample.write is None else sample.write.iops for sample in samples]

@@ -1,0 +1,66 @@
+"""`doctor`: what works here, what is missing, what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.failures import DONE, FAILED
+from app.cli.opening import workbench
+from app.cli.options import current
+from app.cli.output import document, lines, paint, say
+from app.cli.running import run
+from backends.errors import RaidbenchError
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.engine.doctor import Finding
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def doctor_command(as_json: bool) -> int:
+    """What works here, what is missing, what to do. Exit status 1 when something needed is missing."""
+    from app.engine.doctor import Grade, examine
+
+    with workbench(quiet=True) as bench:
+        found = run(lambda _: examine(bench.host, bench.paths, bench.machine.backends))
+    found = (*found, _configuration())
+    status = FAILED if any(finding.grade is Grade.MISSING for finding in found) else DONE
+    if as_json:
+        from app.engine import schema
+
+        listed = [
+            {"grade": each.grade.value, "what": each.what, "detail": each.detail, "advice": each.advice or None}
+            for each in found
+        ]
+        document(schema.document(findings=listed))
+        return status
+    colours = {Grade.OK: "green", Grade.WARN: "yellow", Grade.MISSING: "red"}
+    wide = max(len(finding.what) for finding in found)
+
+    def told(finding: Finding) -> list[str]:
+        mark = paint(f"{finding.grade.value:<7}", colours[finding.grade])
+        advice = [" " * (11 + wide) + finding.advice] if finding.advice else []
+        return [f"{mark}  {finding.what:<{wide}}  {finding.detail}", *advice]
+
+    lines(row for finding in found for row in told(finding))
+    say("All that is needed is there." if status == DONE else "Something that is needed is missing.")
+    return status
+
+
+def _configuration() -> Finding:
+    """The configuration file: read, or why not."""
+    from app.engine.doctor import Finding, Grade
+    from app.engine.paths import Paths
+
+    options = current()
+    path = options.config or Paths.default().config
+    shown = clean(str(path), 300)
+    try:
+        options.load_config()
+    except RaidbenchError as error:
+        return Finding(grade=Grade.MISSING, what="config", detail=clean(error.message, 400), advice=error.hint)
+    there = "" if path.exists() else " does not exist; the defaults are used"
+    return Finding(grade=Grade.OK, what="config", detail=shown + there)

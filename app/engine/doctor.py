@@ -1,0 +1,212 @@
+"""What works here, what is missing, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from app.engine.journal import Journal
+from app.engine.paths import Paths, private_folder
+from backends.errors import RaidbenchError
+from backends.host import Host
+from backends.protocol import Backend, HasDiagnosis
+from backends.text import clean
+
+
+class Grade(StrEnum):
+    """How a thing is."""
+
+    OK = "ok"
+    WARN = "warn"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line of the doctor's."""
+
+    grade: Grade
+    """How it is."""
+    what: str
+    """The thing, in a word or two."""
+    detail: str
+    """What was found."""
+    advice: str = ""
+    """What to do; "" when nothing has to be done."""
+
+
+_TOOLS = (
+    ("lsblk", "tells what lies on devices where udev does not", "util-linux"),
+    ("blkid", "looks for filesystems before anything is written to a device", "util-linux"),
+    ("udevadm", "makes kept settings known at once", "udev"),
+)
+
+
+async def examine(host: Host, paths: Paths, backends: Mapping[str, Backend]) -> tuple[Finding, ...]:
+    """Every finding; nothing is changed but the folders of raidbench itself made. Never raises RaidbenchError."""
+    found = [
+        *await _fio(host),
+        *_tools(host),
+        _root(host),
+        *_storage(paths),
+        _unresolved(paths),
+        *_terminal(),
+        await _kernel(host),
+    ]
+    for name, backend in backends.items():
+        found += await _backend(name, backend)
+    return tuple(found)
+
+
+async def _fio(host: Host) -> list[Finding]:
+    from app.engine.fio.preflight import preflight
+
+    try:
+        ready = await preflight(host)
+    except RaidbenchError as error:
+        return [Finding(grade=Grade.MISSING, what="fio", detail=clean(error.message, 400), advice=error.hint)]
+    found = [Finding(grade=Grade.OK, what="fio", detail=f"{ready.version} in {clean(ready.path, 200)}")]
+    for engine, why in ready.refused.items():
+        detail = f"{engine} does not work here: {clean(why.reason, 400)}"
+        found.append(Finding(grade=Grade.WARN, what="fio engines", detail=detail, advice=clean(why.hint, 400)))
+    if not ready.refused:
+        found.append(Finding(grade=Grade.OK, what="fio engines", detail="io_uring and libaio work, as far as built in"))
+    return found
+
+
+def _tools(host: Host) -> list[Finding]:
+    found = []
+    for name, purpose, package in _TOOLS:
+        path = host.which((name,))
+        if path is not None:
+            found.append(Finding(grade=Grade.OK, what=name, detail=f"{clean(path, 200)}: {purpose}"))
+        else:
+            found.append(
+                Finding(
+                    grade=Grade.WARN, what=name, detail=f"not found: it {purpose}", advice=f"Install package {package}."
+                )
+            )
+    return found
+
+
+def _root(host: Host) -> Finding:
+    if host.is_root:
+        return Finding(grade=Grade.OK, what="rights", detail="root")
+    return Finding(
+        grade=Grade.WARN,
+        what="rights",
+        detail="not root: settings can be seen and planned, not changed; raw devices cannot be read",
+        advice="Start it with sudo to change settings. Scratch files need no root.",
+    )
+
+
+def _storage(paths: Paths) -> list[Finding]:
+    places = (
+        ("sessions", paths.sessions, "where runs and changes are recorded"),
+        ("journal", paths.journal, "without it nothing may be changed"),
+        ("locks", paths.locks, "so that two programs do not change the same device"),
+    )
+    return [_folder(what, folder, purpose) for what, folder, purpose in places]
+
+
+def _folder(what: str, folder: Path, purpose: str) -> Finding:
+    """Whether a file can be made and synced in the folder."""
+    shown = clean(str(folder), 300)
+    probe = folder / f".doctor-{os.getpid()}"
+    try:
+        private_folder(folder)
+        descriptor = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            os.write(descriptor, b"raidbench\n")
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+            probe.unlink()
+    except OSError as error:
+        return Finding(
+            grade=Grade.MISSING,
+            what=what,
+            detail=f"{shown} cannot be written: {error.strerror}; {purpose}",
+            advice="Make room or rights there, or set RAIDBENCH_STATE_DIR to another folder.",
+        )
+    return Finding(grade=Grade.OK, what=what, detail=shown)
+
+
+def _unresolved(paths: Paths) -> Finding:
+    left = Journal(paths.journal).unresolved()
+    if not left:
+        return Finding(grade=Grade.OK, what="changes", detail="none was left in the middle")
+    named = ", ".join(clean(f"{intent.target} {intent.key}", 80) for intent in left)
+    return Finding(
+        grade=Grade.WARN, what="changes", detail=f"left in the middle by a crash: {named}", advice="raidbench recover"
+    )
+
+
+def _terminal() -> list[Finding]:
+    encoding = (sys.stdout.encoding if sys.stdout is not None else None) or "none"
+    utf8 = encoding.lower().replace("-", "") == "utf8"
+    found = [
+        Finding(
+            grade=Grade.OK if utf8 else Grade.WARN,
+            what="locale",
+            detail=f"output is {clean(encoding, 40)}",
+            advice="" if utf8 else "Graphs are drawn with ASCII; set LANG to a UTF-8 locale for finer ones.",
+        )
+    ]
+    term = os.environ.get("TERM", "")
+    usable = term not in ("", "dumb")
+    found.append(
+        Finding(
+            grade=Grade.OK if usable else Grade.WARN,
+            what="terminal",
+            detail=f"TERM is {clean(term, 40) or 'not set'}",
+            advice="" if usable else "The workbench needs a terminal that can move its cursor; the commands do not.",
+        )
+    )
+    return found
+
+
+async def _kernel(host: Host) -> Finding:
+    """Whether the kernel itself refuses writes to mounted devices (Linux >= 6.8, CONFIG_BLK_DEV_WRITE_MOUNTED=n)."""
+    release = await host.read("/proc/sys/kernel/osrelease") or ""
+    command_line = (await host.read("/proc/cmdline") or "").split()
+    options = [word.partition("=")[2] for word in command_line if word.startswith("bdev_allow_write_mounted=")]
+    config = await host.read(f"/boot/config-{release}") or ""
+    if options:
+        refuses = options[-1].lower() in ("0", "n", "no", "off", "false")
+    elif "CONFIG_BLK_DEV_WRITE_MOUNTED" in config:
+        refuses = "CONFIG_BLK_DEV_WRITE_MOUNTED=y" not in config
+    else:
+        words = "it is not known whether the kernel refuses writes to mounted devices"
+        return Finding(
+            grade=Grade.OK, what="kernel", detail=f"{clean(release, 60)}; {words}; raidbench does in any case"
+        )
+    words = "refuses" if refuses else "does not refuse"
+    detail = f"{clean(release, 60)} {words} writes to mounted devices by itself; raidbench does in any case"
+    return Finding(grade=Grade.OK, what="kernel", detail=detail)
+
+
+async def _backend(name: str, backend: Backend) -> list[Finding]:
+    if not isinstance(backend, HasDiagnosis):
+        return [Finding(grade=Grade.OK, what=name, detail="in use")]
+    try:
+        problems = await backend.diagnose()
+    except RaidbenchError as error:
+        return [
+            Finding(grade=Grade.MISSING, what=name, detail=clean(error.message, 400), advice=clean(error.hint, 400))
+        ]
+    if not problems:
+        return [Finding(grade=Grade.OK, what=name, detail="nothing is missing")]
+    return [
+        Finding(
+            grade=Grade.WARN,
+            what=clean(problem.where),
+            detail=clean(problem.message, 400),
+            advice=clean(problem.hint, 400),
+        )
+        for problem in problems
+    ]
