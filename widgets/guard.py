@@ -104,6 +104,13 @@ class TypedField(Input):
     refused_paste = False
     """Whether a paste was refused since the last key."""
 
+    async def _on_key(self, event: events.Key) -> None:
+        if isinstance(self.screen, GuardedDialog) and not self.screen.listening:
+            event.prevent_default()
+            event.stop()
+        else:
+            await super()._on_key(event)
+
     def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
         event.stop()

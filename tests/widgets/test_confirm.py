@@ -90,6 +90,16 @@ async def test_the_name_alone_applies_nothing() -> None:
     assert await answers_after(DESTRUCTIVE, "shift+tab", "s", "d", "b") == []
 
 
+async def test_a_name_typed_ahead_does_not_count() -> None:
+    clock = Clock()
+    app = Asking(lambda: ConfirmDialog(DESTRUCTIVE, clock=clock))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("tab", "s", "d", "b")
+        clock.advance(GRACE)
+        await pilot.press("enter", "enter")
+        assert app.answers == []
+
+
 @pytest.mark.parametrize("typed", ["sd", "sdbb", "SDB", "sda"])
 async def test_another_name_applies_nothing(typed: str) -> None:
     assert await answers_after(DESTRUCTIVE, "shift+tab", *typed, "enter", "enter") == []
