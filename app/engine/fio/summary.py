@@ -146,7 +146,7 @@ def _verdict(
         words = first_words(lines)
         said = f": {words}" if words else ""
         return RunStatus.FAILED, Diagnosis(f"fio ended with exit status {outcome.returncode}{said}")
-    failure = _nothing_done(document, interrupted, lines) or _not_all_done(document, job)
+    failure = _nothing_done(document, interrupted, lines) or _not_all_done(document, job) or _too_little(document, job)
     if failure is not None:
         return failure
     if job is not None and seconds >= _SHARE_OF_PLAN * job.runtime:
@@ -186,6 +186,19 @@ def _not_all_done(document: FioDocument, job: Job | None) -> tuple[RunStatus, Di
     return RunStatus.FAILED, Diagnosis(
         f"{failed} of {issued} I/Os failed and were passed over",
         "Figures with failed I/Os mean nothing: look into the kernel log and the drives' health.",
+    )
+
+
+def _too_little(document: FioDocument, job: Job | None) -> tuple[RunStatus, Diagnosis] | None:
+    """I/Os that moved nothing: reads beyond the end of a file come back at once, and count."""
+    parts = [part for name in ("read", "write") if (part := document.counters(name))]
+    done = sum(part.completed for part in parts)
+    moved = sum(part.io_bytes for part in parts)
+    if job is None or done < 100 or moved >= done * job.mean_block_size / 2:
+        return None
+    return RunStatus.FAILED, Diagnosis(
+        f"{done} I/Os moved only {moved} bytes: most of them lay beyond the end of the target",
+        "Lay out the scratch file again, or ask for a smaller region.",
     )
 
 

@@ -145,6 +145,11 @@ def test_errors_passed_over_are_counted() -> None:
     assert figures.reason == "350000 of 400000 I/Os failed and were passed over"
 
 
+def test_reads_beyond_the_end_that_move_nothing_are_no_iops() -> None:
+    data = document(10_000, read=direction({540: 100_000}, runtime_ms=10_000, bs=1))
+    assert "beyond the end" in (verdict(FioDocument(data)).reason or "")
+
+
 def test_latency_switched_off_is_no_error() -> None:
     figures = verdict(reads(10_000, {}, issued=400_000))
     assert figures.status is RunStatus.OK

@@ -1,0 +1,169 @@
+"""The options of fio's job files: which are understood, which may be passed over, which are refused and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from app.engine.fio.fields import parse_flag, parse_number
+from backends.errors import InvalidValueError
+from backends.text import clean
+
+_PROGRAM = "it would run a program"
+_TARGET = "the target is chosen in raidbench, never by a file"
+ELSEWHERE = "it would read or write other files"
+
+_REFUSED: Mapping[str, str] = {
+    **dict.fromkeys(("exec_prerun", "exec_postrun", "exec_preinit", "trigger", "trigger_file"), _PROGRAM),
+    **dict.fromkeys(("trigger_remote", "trigger_timeout"), _PROGRAM),
+    **dict.fromkeys(("filename", "directory", "opendir", "filename_format", "nrfiles", "lockfile"), _TARGET),
+    **dict.fromkeys(("read_iolog", "write_iolog", "merge_blktrace_file", "replay_redirect"), ELSEWHERE),
+    **dict.fromkeys(("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "buffer_pattern"), ELSEWHERE),
+    **dict.fromkeys(("verify_state_save", "verify_state_load", "mmap_file", "aux-path", "aux_path"), ELSEWHERE),
+    "allow_mounted_write": "nothing mounted is ever written to",
+    "allow_file_create": "a mistyped device name would become a file in memory",
+    "include": ELSEWHERE,
+    "kb_base": "sizes would mean something else",
+    "unlink": "the target would be deleted",
+    "unlink_each_loop": "the target would be deleted",
+}
+_REFUSED_STARTS = (("write_", ELSEWHERE), ("trigger", _PROGRAM), ("verify", "raidbench measures, it does not verify"))
+_NO_LATENCY = "latencies would be missing"
+_REFUSED_ENGINES = ("exec", "external", "net", "netsplice", "cpuio", "libhdfs", "nbd", "http", "rbd", "rados")
+
+PASSED_OVER: Mapping[str, str] = {  # option: what happens instead; "" if it makes no difference
+    "description": "",
+    "group_reporting": "",
+    "thread": "",
+    "randrepeat": "",
+    "invalidate": "",
+    "fallocate": "",
+    "exitall": "",
+    "exitall_on_error": "",
+    "new_group": "",
+    "refill_buffers": "",
+    "scramble_buffers": "",
+    "create_serialize": "",
+    "create_on_open": "",
+    "overwrite": "",
+    "disk_util": "",
+    "clat_percentiles": "",
+    "percentile_list": "",
+    "iodepth_batch": "requests are submitted as fio does by default",
+    "iodepth_batch_submit": "requests are submitted as fio does by default",
+    "iodepth_batch_complete": "completions are collected as fio does by default",
+    "iodepth_low": "the queue is kept full",
+    "stonewall": "sections run one at a time anyway",
+    "wait_for_previous": "sections run one at a time anyway",
+    "startdelay": "a job starts at once",
+    "loops": "a job runs by time",
+    "io_size": "a job runs by time",
+    "number_ios": "a job runs by time",
+    "filesize": "",
+    "end_fsync": "",
+    "softrandommap": "",
+    "random_generator": "",
+}
+
+ALIASES: Mapping[str, str] = {
+    "readwrite": "rw",
+    "blocksize": "bs",
+    "bs": "bs",
+    "ba": "blockalign",
+    "timeout": "runtime",
+    "ramp_time": "ramp",
+    "io_limit": "io_size",
+}
+_SIZES = ("bs", "blockalign", "size", "offset_increment")
+_PLAIN = ("rw", "ioengine", "iodepth", "numjobs", "rwmixread", "rate_iops", "randseed", "fsync", "bssplit")
+
+
+def refusal(key: str, value: str) -> str:
+    """Why an option is refused; "" if it is not."""
+    if key in _REFUSED:
+        return _REFUSED[key]
+    if key == "ioengine":
+        engine = value.partition(":")[0].strip().lower()
+        if engine in _REFUSED_ENGINES or "/" in value or ":" in value:
+            return "this engine runs programs, loads code or leaves the machine"
+    if key.startswith("disable_") or key == "gtod_reduce":
+        return _NO_LATENCY
+    return next((reason for start, reason in _REFUSED_STARTS if key.startswith(start)), "")
+
+
+def take(key: str, value: str, texts: dict[str, str], notes: list[str]) -> bool:
+    """Put an option's meaning into `texts`; False if it is unknown. Raises InvalidValueError."""
+    if key in _SIZES:
+        if (size := _size(key, value)) is not None:
+            texts[key] = size
+    elif key in _PLAIN:
+        texts[key] = value
+    elif (special := _SPECIAL.get(key)) is not None:
+        special(value, texts, notes)
+    else:
+        return False
+    return True
+
+
+def _size(key: str, value: str) -> str | None:
+    """A size in fio's spelling; None for all of the target."""
+    if key == "size" and value.strip() == "100%":
+        return None
+    if "%" in value:
+        raise InvalidValueError(f"'{clean(value, 40)}' is a share of the target; give a size")
+    parts = {part.strip() for part in value.split(",")}
+    if len(parts) > 1:
+        raise InvalidValueError("different sizes for reads and writes are not supported")
+    if re.search(r"[kmgtp]ib", value, re.IGNORECASE):
+        raise InvalidValueError(f"fio reads '{clean(value, 40)}' as powers of 1000; write 4k, 1M, 2G")
+    return parts.pop()
+
+
+def _direct(value: str, texts: dict[str, str], _notes: list[str]) -> None:
+    texts["direct"] = "yes" if parse_flag(value) else "no"
+
+
+def _buffered(value: str, texts: dict[str, str], _notes: list[str]) -> None:
+    texts["direct"] = "no" if parse_flag(value) else "yes"
+
+
+def _mix_write(value: str, texts: dict[str, str], _notes: list[str]) -> None:
+    if (percent := parse_number(value)) > 100:
+        raise InvalidValueError("a percentage, 0 to 100")
+    texts["rwmixread"] = str(100 - percent)
+
+
+def _no_map(value: str, texts: dict[str, str], _notes: list[str]) -> None:
+    texts["norandommap"] = "yes" if parse_flag(value) else "no"
+
+
+def _time_based(value: str, _texts: dict[str, str], notes: list[str]) -> None:
+    if not parse_flag(value):
+        notes.append("time_based=0 was not taken over: a job runs by time")
+
+
+def _seconds(key: str) -> Callable[[str, dict[str, str], list[str]], None]:
+    def read(value: str, texts: dict[str, str], notes: list[str]) -> None:
+        if key == "runtime" and value.strip() == "0":
+            notes.append("runtime=0 was not taken over: a job runs by time")
+        else:
+            texts[key] = value
+
+    return read
+
+
+def _offset(value: str, _texts: dict[str, str], _notes: list[str]) -> None:
+    if value.strip() not in ("0", "0%"):
+        raise InvalidValueError("raidbench works from the start of the target")
+
+
+_SPECIAL: Mapping[str, Callable[[str, dict[str, str], list[str]], None]] = {
+    "direct": _direct,
+    "buffered": _buffered,
+    "rwmixwrite": _mix_write,
+    "norandommap": _no_map,
+    "time_based": _time_based,
+    "runtime": _seconds("runtime"),
+    "ramp": _seconds("ramp"),
+    "offset": _offset,
+}

@@ -1,0 +1,80 @@
+"""Is fio there, new enough, and do its engines work?"""
+
+from __future__ import annotations
+
+import pytest
+
+from app.engine.fio.job import Engine, Job
+from app.engine.fio.preflight import preflight
+from backends.errors import ToolFailedError, ToolMissingError
+from tests.engine.fio.documents import direction, document, printed
+from tests.engine.fio.hosts import ScriptedHost
+
+ENGINES = "Available IO engines:\n\tpsync\n\tio_uring\n\tlibaio\n"
+GOOD = printed(document(10, read=direction({99840: 16}, runtime_ms=10))).decode()
+
+
+def refused(code: int, engine: str) -> tuple[str, int]:
+    return f"fio: pid=2, err={code}/file:engines/{engine}.c:998, func=io_queue_init, error=x\n{GOOD}", 1
+
+
+def host(version: str = "fio-3.33\n", **answers: tuple[str, int]) -> ScriptedHost:
+    named = {f"--ioengine={engine}": answer for engine, answer in answers.items()}
+    everything = {"--version": (version, 0), "--enghelp": (ENGINES, 0), **named, "--name=probe": (GOOD, 0)}
+    return ScriptedHost(answers=everything)
+
+
+async def test_everything_works() -> None:
+    found = await preflight(host())
+    assert (found.version, found.refused) == ("fio-3.33", {})
+    assert found.engines == {"psync", "io_uring", "libaio"}
+
+
+async def test_it_is_asked_once_per_host() -> None:
+    machine = host()
+    await preflight(machine)
+    asked = len(machine.commands)
+    await preflight(machine)
+    assert len(machine.commands) == asked
+
+
+async def test_a_forbidden_io_uring_gives_way_to_libaio() -> None:
+    found = await preflight(host(io_uring=refused(1, "io_uring")))
+    job, (note,) = found.substitute(Job(ioengine=Engine.IO_URING, iodepth=8))
+    assert job.ioengine is Engine.LIBAIO
+    assert "not permitted" in note
+
+
+async def test_without_asynchronous_engines_queue_depth_means_nothing() -> None:
+    found = await preflight(host(io_uring=refused(38, "io_uring"), libaio=refused(38, "libaio")))
+    job, (note,) = found.substitute(Job(ioengine=Engine.IO_URING, iodepth=8))
+    assert job.ioengine is Engine.PSYNC
+    assert "queue depth 8 has no effect" in note
+
+
+async def test_an_engine_that_works_stays() -> None:
+    found = await preflight(host())
+    job = Job(ioengine=Engine.LIBAIO)
+    assert found.substitute(job) == (job, ())
+
+
+async def test_a_fio_without_the_engine_says_so() -> None:
+    found = await preflight(host())
+    assert "no engine posixaio" in found.substitute(Job(ioengine=Engine.POSIXAIO))[1][0]
+
+
+@pytest.mark.parametrize("version", ["fio-3.17\n", "fio-2.21\n", "fio-2.1.10\n"])
+async def test_an_old_fio_is_refused_with_the_reason(version: str) -> None:
+    with pytest.raises(ToolMissingError) as caught:
+        await preflight(host(version))
+    assert "needs fio 3.18" in caught.value.message
+
+
+@pytest.mark.parametrize("version", ["fio-3.18\n", "fio-3.42-135-gf5344\n", "fio-4.0\n"])
+async def test_newer_ones_are_taken(version: str) -> None:
+    assert (await preflight(host(version))).version == version.strip()
+
+
+async def test_another_program_of_that_name_is_told() -> None:
+    with pytest.raises(ToolFailedError):
+        await preflight(host("Flexible Image Optimizer 1\n"))

@@ -1,0 +1,279 @@
+"""The real fio: short runs on a scratch file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]
+import pytest
+
+from app.engine.figures import DirectionFigures, Phase, RunFigures, RunStatus, Sample
+from app.engine.fio.histogram import bucket_of
+from app.engine.fio.job import Engine, Job, Pattern
+from app.engine.fio.load import CpuSampled, Finished, FioLoad, LoadEvent, PhaseChanged, SampleTaken
+from app.engine.fio.preflight import preflight
+from app.engine.fio.target import JobTarget, TargetKind
+from backends.local import LocalHost
+
+pytestmark = [pytest.mark.fio, pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")]
+
+MIB = 1 << 20
+SIZE = 32 * MIB
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> JobTarget:
+    """A file laid out with the real fio."""
+    folder = tmp_path_factory.mktemp("scratch")
+    target = JobTarget(path=str(folder / "a:file.dat"), name="scratch", kind=TargetKind.FILE, size=SIZE)
+    events = asyncio.run(collect(FioLoad(LocalHost()).layout(target, folder, asyncio.Event())))
+    assert verdict(events).status is RunStatus.OK, verdict(events)
+    return target
+
+
+async def collect(generator: AsyncGenerator[LoadEvent, None], stop: asyncio.Event | None = None) -> list[LoadEvent]:
+    """All events; with `stop`, it is set after the second measured sample."""
+    found: list[LoadEvent] = []
+    async with aclosing(generator) as events:
+        async for event in events:
+            found.append(event)
+            if stop is not None and len(measured(found)) == 2:
+                stop.set()
+    return found
+
+
+async def run(job: Job, target: JobTarget, folder: Path, stop: asyncio.Event | None = None) -> list[LoadEvent]:
+    return await collect(FioLoad(LocalHost()).run(job, target, folder, stop or asyncio.Event()), stop)
+
+
+def verdict(events: list[LoadEvent]) -> RunFigures:
+    last = events[-1]
+    assert isinstance(last, Finished)
+    return last.figures
+
+
+def samples(events: list[LoadEvent]) -> list[Sample]:
+    return [event.sample for event in events if isinstance(event, SampleTaken)]
+
+
+def measured(events: list[LoadEvent]) -> list[Sample]:
+    return [sample for sample in samples(events) if sample.phase is Phase.MEASURING]
+
+
+def last_document(folder: Path) -> dict[str, object]:
+    text = (folder / "fio.out").read_text()
+    found = json.loads(text[text.rindex("\n{\n") if "\n{\n" in text else 0 :])
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_layout_writes_every_byte(scratch: JobTarget) -> None:
+    there = os.stat(scratch.path)
+    assert there.st_size == SIZE
+    assert there.st_blocks * 512 >= SIZE
+
+
+async def test_a_reading_run_agrees_with_fios_own_summary(scratch: JobTarget, tmp_path: Path) -> None:
+    events = await run(Job(runtime=3, ramp=0, iodepth=8), scratch, tmp_path)
+    figures = verdict(events)
+    own = last_document(tmp_path)["jobs"][0]["read"]  # type: ignore[index]
+    assert figures.status is RunStatus.OK, figures
+    assert figures.read is not None
+    assert figures.read.iops == pytest.approx(own["iops"], rel=0.02)
+    assert figures.read.total_ios == own["clat_ns"]["N"]
+    for name, percent in (("p50", "50.000000"), ("p95", "95.000000"), ("p99", "99.000000"), ("p99_9", "99.900000")):
+        ours, theirs = getattr(figures.read.latency_ns, name), own["clat_ns"]["percentile"][percent]
+        assert abs(bucket_of(ours) - bucket_of(theirs)) <= 1
+
+
+async def test_a_run_is_followed_from_its_first_second(scratch: JobTarget, tmp_path: Path) -> None:
+    events = await run(Job(runtime=3, ramp=0, iodepth=8), scratch, tmp_path)
+    found = samples(events)
+    reads = [sample.read for sample in found if sample.read]
+    total = verdict(events).read
+    assert total is not None
+    assert len(found) >= 3 * 3
+    assert found[0].at < 1
+    assert all(before.at < after.at for before, after in zip(found, found[1:], strict=False))  # noqa: RUF007
+    assert sum(part.ios for part in reads) == pytest.approx(total.total_ios, rel=0.2)
+    assert all(part.p50_ns and part.max_ns and part.p50_ns <= part.max_ns * 1.02 for part in reads if part.ios)
+
+
+async def test_the_ramp_comes_first_and_does_not_count(scratch: JobTarget, tmp_path: Path) -> None:
+    events = await run(Job(runtime=2, ramp=1, numjobs=2), scratch, tmp_path)
+    phases = [event.phase for event in events if isinstance(event, PhaseChanged)]
+    assert phases == [Phase.PREPARING, Phase.RAMP, Phase.MEASURING, Phase.DONE]
+    assert verdict(events).seconds == pytest.approx(2, abs=0.5)
+    assert measured(events)[0].at < 1
+
+
+async def test_a_mixed_run_has_both_directions(scratch: JobTarget, tmp_path: Path) -> None:
+    events = await run(Job(rw=Pattern.RANDRW, rwmixread=75, runtime=2, ramp=0, iodepth=4), scratch, tmp_path)
+    figures = verdict(events)
+    assert figures.status is RunStatus.OK, figures
+    assert isinstance(figures.read, DirectionFigures)
+    assert isinstance(figures.write, DirectionFigures)
+    assert figures.read.total_ios / figures.write.total_ios == pytest.approx(3, rel=0.2)
+    assert measured(events)[-1].write is not None
+
+
+async def test_several_sequential_streams_run(scratch: JobTarget, tmp_path: Path) -> None:
+    events = await run(Job(rw=Pattern.READ, bs=64 * 1024, numjobs=3, runtime=1, ramp=0), scratch, tmp_path)
+    assert verdict(events).status is RunStatus.OK, verdict(events)
+
+
+async def test_processor_time_is_seen(scratch: JobTarget, tmp_path: Path) -> None:
+    events = await run(Job(runtime=2, ramp=0, iodepth=8), scratch, tmp_path)
+    assert any(isinstance(event, CpuSampled) and event.fio_percent_of_core for event in events)
+    assert verdict(events).cpu.fio_percent_of_core
+
+
+async def test_a_stopped_run_keeps_its_summary(scratch: JobTarget, tmp_path: Path) -> None:
+    events = await run(Job(runtime=30, ramp=0, iodepth=8), scratch, tmp_path, asyncio.Event())
+    figures = verdict(events)
+    assert figures.status is RunStatus.STOPPED
+    assert figures.read is not None
+    assert 0 < figures.seconds < 30
+    assert (figures.reason or "").startswith("Stopped after")
+
+
+async def test_a_target_held_open_is_measured_through_its_descriptor(tmp_path: Path) -> None:
+    path = tmp_path / "held"
+    held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        there = f"/proc/{os.getpid()}/fd/{held}"
+        target = JobTarget(path=there, name=str(path), kind=TargetKind.FILE, size=SIZE)
+        laid_out = await collect(FioLoad(LocalHost()).layout(target, tmp_path, asyncio.Event()))
+        written = await run(Job(rw=Pattern.RANDWRITE, runtime=1, ramp=0), target, tmp_path)
+        read = await run(Job(runtime=1, ramp=0), target, tmp_path)
+        assert [verdict(events).status for events in (laid_out, written, read)] == [RunStatus.OK] * 3
+        assert os.fstat(held).st_ino == path.stat().st_ino
+        assert path.stat().st_size == SIZE
+    finally:
+        os.close(held)
+
+
+async def test_a_missing_file_is_a_failure_not_zero_iops(tmp_path: Path) -> None:
+    target = JobTarget(path=str(tmp_path / "missing"), name="missing", kind=TargetKind.FILE, size=SIZE)
+    figures = verdict(await run(Job(rw=Pattern.RANDWRITE, runtime=1, ramp=0), target, tmp_path))
+    assert (figures.status, figures.read, figures.write) == (RunStatus.FAILED, None, None)
+    assert not Path(target.path).exists()
+
+
+async def test_a_file_smaller_than_said_is_a_failure(tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.write_bytes(b"x" * 8192)
+    target = JobTarget(path=str(small), name="small", kind=TargetKind.FILE, size=SIZE)
+    figures = verdict(await run(Job(runtime=1, ramp=0), target, tmp_path))
+    assert figures.status is RunStatus.FAILED
+    assert small.stat().st_size == 8192
+
+
+async def test_the_engines_of_this_fio_are_known() -> None:
+    found = await preflight(LocalHost())
+    assert "psync" in found.engines
+    assert found.substitute(Job(ioengine=Engine.PSYNC))[0].ioengine is Engine.PSYNC
+
+
+async def test_an_abandoned_run_leaves_no_fio(scratch: JobTarget, tmp_path: Path) -> None:
+    job = Job(runtime=30, ramp=0, numjobs=4)
+    fio = psutil.Process()
+    async with aclosing(FioLoad(LocalHost()).run(job, scratch, tmp_path, asyncio.Event())) as events:
+        async for event in events:
+            if isinstance(event, SampleTaken):
+                (fio,) = [child for child in psutil.Process().children() if str(tmp_path) in " ".join(child.cmdline())]
+                assert fio.num_threads() > 4  # threads, no forked workers
+                assert not fio.children()
+                break
+    assert not fio.is_running()
+
+
+_CHILD = """
+import asyncio, sys
+from contextlib import aclosing
+from pathlib import Path
+from app.engine.fio.job import Job, JobTarget, TargetKind
+from app.engine.fio.load import FioLoad, SampleTaken
+from backends.local import LocalHost
+
+async def main(path, size, folder):
+    target = JobTarget(path=path, name=path, kind=TargetKind.FILE, size=int(size))
+    job = Job(runtime=60, ramp=0, numjobs=4)
+    async with aclosing(FioLoad(LocalHost()).run(job, target, Path(folder), asyncio.Event())) as events:
+        async for event in events:
+            if isinstance(event, SampleTaken):
+                print("running", flush=True)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def test_a_killed_workbench_leaves_no_fio(scratch: JobTarget, tmp_path: Path) -> None:
+    root = Path(__file__).parents[3]
+    with subprocess.Popen(
+        [sys.executable, "-c", _CHILD, scratch.path, str(SIZE), str(tmp_path)],
+        cwd=root,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "running\n"
+        started = psutil.Process(parent.pid).children(recursive=True)
+        parent.send_signal(signal.SIGKILL)
+        gone, alive = psutil.wait_procs(started, timeout=20)
+    assert gone
+    assert not alive
+
+
+@pytest.fixture
+def mounted(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """A loop device of our own with a small mounted filesystem: its name and where it is mounted."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root: a loop device and a mount")
+    image, where = tmp_path / "image", tmp_path / "mnt"
+    where.mkdir()
+    with image.open("wb") as file:
+        file.truncate(24 * MIB)
+    made = subprocess.run(["losetup", "-f", "--show", str(image)], capture_output=True, text=True, check=False)
+    if made.returncode:
+        pytest.skip(f"no loop device: {made.stderr.strip()}")
+    device = made.stdout.strip()
+    try:
+        made = subprocess.run(["mkfs.ext4", "-q", device], capture_output=True, text=True, check=False)
+        made = (
+            made
+            if made.returncode
+            else subprocess.run(["mount", device, where], capture_output=True, text=True, check=False)
+        )
+        if made.returncode:
+            pytest.skip(f"cannot be mounted: {made.stderr.strip()}")
+        yield device, where
+    finally:
+        subprocess.run(["umount", where], capture_output=True, check=False)
+        subprocess.run(["losetup", "-d", device], capture_output=True, check=False)
+
+
+@pytest.mark.root
+async def test_writing_to_a_mounted_device_is_a_failure(mounted: tuple[str, Path], tmp_path: Path) -> None:
+    target = JobTarget(path=mounted[0], name=mounted[0], kind=TargetKind.BLOCK, size=24 * MIB)
+    figures = verdict(await run(Job(rw=Pattern.RANDWRITE, runtime=1, ramp=0), target, tmp_path))
+    assert figures.status is RunStatus.FAILED
+    assert "mounted" in (figures.reason or "")
+
+
+@pytest.mark.root
+async def test_a_full_filesystem_is_a_failure_in_words(mounted: tuple[str, Path], tmp_path: Path) -> None:
+    target = JobTarget(path=str(mounted[1] / "big"), name="big", kind=TargetKind.FILE, size=64 * MIB)
+    events = await collect(FioLoad(LocalHost()).layout(target, tmp_path, asyncio.Event()))
+    figures = verdict(events)
+    assert figures.status is RunStatus.FAILED
+    assert "no space left" in (figures.reason or "")
