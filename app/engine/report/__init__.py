@@ -1,1 +1,1 @@
-"""What a session says on paper."""
+"""A session as a document: one model, a writer for each format."""

@@ -1,0 +1,34 @@
+"""A report as JSON: the same objects as the commands give, in one document."""
+
+from __future__ import annotations
+
+from app.engine import schema, wire
+from app.engine.events import NoteAdded, RulePersisted
+from app.engine.session import Session
+
+
+def to_json(session: Session, *, folder: str) -> schema.Json:
+    """The whole session: machine, devices, changes, runs, notes, what is still in force."""
+    machine = session.machine
+    host = "" if machine is None else machine.host
+    return schema.document(
+        session={
+            "id": session.id,
+            "folder": folder,
+            "started": session.started,
+            "version": session.version,
+            "simulated": session.simulated,
+            "baseline": session.baseline,
+        },
+        machine=None if machine is None else wire.unstructure(machine),
+        devices=schema.devices(session.inventory, {}, host=host, simulated=session.simulated),
+        changes=[schema.change_record(record) for record in session.changes],
+        in_force=[record.id for record in session.in_force],
+        runs=[schema.run(record, session=folder) for record in session.runs],
+        notes=[{"at": event.at, "text": event.text} for event in session.events if isinstance(event, NoteAdded)],
+        kept=[
+            {"at": event.at, "target": str(event.target), "path": event.path, "values": dict(event.values)}
+            for event in session.events
+            if isinstance(event, RulePersisted)
+        ],
+    )
