@@ -152,6 +152,8 @@ class Job:
             parts.append(f"aligned to {format_size(self.blockalign)}")
         if self.rate_iops is not None:
             parts.append(f"at most {self.rate_iops} IOPS a job")
+        if self.fsync is not None:
+            parts.append(f"flush every {self.fsync} writes")
         if self.ioengine is not Engine.LIBAIO:
             parts.append(self.ioengine)
         if self.size is not None:
