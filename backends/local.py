@@ -550,3 +550,25 @@ def _install(path: str, text: str) -> None:
         raise ToolFailedError(
             f"{path} could not be written: {error.strerror}.", hint=hint, evidence=str(error)
         ) from error
+
+
+async def start_detached(argv: Sequence[str], order: str) -> str:
+    """Start a program that is to outlive this one and its terminal; give it `order`, return its first line.
+
+    Its own session, no tie to the life of this process, standard error thrown away. Raises OSError.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        env=clean_environment({}),
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(order.encode())
+    await process.stdin.drain()
+    process.stdin.close()
+    return (await process.stdout.readline()).decode("utf-8", "replace").strip()

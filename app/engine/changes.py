@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +27,9 @@ from backends.protocol import Backend
 
 Emit = Callable[[AnyEvent], None]
 
+Arm = Callable[[float], Awaitable[None]]
+"""Sees to it that a watchdog waits for this deadline. Raises RefusedError."""
+
 
 class Changer:
     """Applies changes one at a time. What it promises is on disk before the first command."""
@@ -40,6 +43,7 @@ class Changer:
         folder: Path,
         emit: Emit,
         next_id: Callable[[], str],
+        arm: Arm | None = None,
     ) -> None:
         self._backends = backends
         self._journal = journal
@@ -47,16 +51,22 @@ class Changer:
         self._folder = folder
         self._emit = emit
         self._next_id = next_id
+        self._arm_watchdog = arm
 
-    async def apply(self, change: Change, *, undoes: str | None = None) -> ChangeEnded:
+    async def apply(self, change: Change, *, undoes: str | None = None, until: float | None = None) -> ChangeEnded:
         """Make the change and verify it. Not cancelled half-way: whoever cancels waits until it came to its end.
 
-        Raises RefusedError (somebody else holds the device, or the value is not what it was when planned),
-        StorageError (nothing was done unless its message says so).
-        """
-        return await to_the_end(asyncio.create_task(self._apply(change, undoes), name="apply"))
+        With `until` (CLOCK_BOOTTIME) it is a trial: a watchdog is armed first and takes it back then.
 
-    async def apply_all(self, changes: Sequence[Change]) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
+        Raises RefusedError (somebody else holds the device, another trial is not decided, the watchdog cannot be
+        armed, or the value is not what it was when planned), StorageError (nothing was done unless its message says
+        so).
+        """
+        return await to_the_end(asyncio.create_task(self._apply(change, undoes, until), name="apply"))
+
+    async def apply_all(
+        self, changes: Sequence[Change], *, until: float | None = None
+    ) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
         """Make several changes in their order; the first that is not verified is the last.
 
         One change may move another's starting value (a new scheduler resets nr_requests): what follows on the same
@@ -73,26 +83,31 @@ class Changer:
                         hint="Review it again.",
                     )
             touched.add(change.target)
-            ended = await self.apply(change)
+            ended = await self.apply(change, until=until)
             yield change, ended
             if ended.result != "verified":
                 return
 
-    async def _apply(self, change: Change, undoes: str | None) -> ChangeEnded:
+    async def _apply(self, change: Change, undoes: str | None, until: float | None) -> ChangeEnded:
         backend = self._backend(change.target)
         with hold_lock(self._locks, change.lock or str(change.target), f"changing {change.key}"):
             await self._still_as_planned(backend, change)
+            if undoes is None:
+                self._no_other_trial(change, until)
             change_id = self._next_id()
-            self._emit(_intent_event(change_id, change, undoes))
+            self._emit(_intent_event(change_id, change, undoes, until))
             try:
-                self._journal.intent(change_id, self._folder, change)
-            except StorageError as error:
+                self._journal.intent(change_id, self._folder, change, until=until)
+                if until is not None:
+                    await self._arm(until)
+            except (StorageError, RefusedError) as error:
+                failed = ChangeEnded(
+                    at=time.time(), id=change_id, result="failed", now=change.before, message=error.message
+                )
                 with contextlib.suppress(StorageError):
-                    self._emit(
-                        ChangeEnded(
-                            at=time.time(), id=change_id, result="failed", now=change.before, message=error.message
-                        )
-                    )
+                    self._emit(failed)
+                if isinstance(error, RefusedError):
+                    self._journal.outcome(change_id, self._folder, "failed")
                 raise
             message = ""
             surprise: BaseException | None = None
@@ -108,6 +123,21 @@ class Changer:
             if surprise is not None:
                 raise surprise
             return ended
+
+    async def _arm(self, until: float) -> None:
+        if self._arm_watchdog is None:
+            raise RefusedError("There are no trials on this host.")
+        await self._arm_watchdog(until)
+
+    def _no_other_trial(self, change: Change, until: float | None) -> None:
+        """A trial of the same set may go on; any other undecided one on this device stands in the way."""
+        for trial in self._journal.trials():
+            same_set = until is not None and trial.until == until and trial.session == str(self._folder)
+            if trial.target == change.target and not same_set:
+                raise RefusedError(
+                    f"{trial.key} of {trial.target} is on trial and not decided yet.",
+                    hint="Keep it, or wait until it is taken back.",
+                )
 
     def _record_end(self, change: Change, ended: ChangeEnded) -> None:
         """In the session and in the journal, and in the other one if one cannot be written.
@@ -158,7 +188,10 @@ class Changer:
                 hint="Nothing was touched. Set the value you want by hand.",
             )
         current = now.now if now is not None else intent.after
-        return await self.apply(replace(back, before=current), undoes=intent.id)
+        ended = await self.apply(replace(back, before=current), undoes=intent.id)
+        if ended.result == "verified":
+            self._journal.outcome(intent.id, self._folder, "restored")  # ends a trial; says nothing new otherwise
+        return ended
 
     async def recover(self, intent: Intent) -> str:
         """Restore what a crash left unresolved: `restored`, or `conflict` with nothing touched.
@@ -187,7 +220,9 @@ class Changer:
             identity=intent.identity,
             lock=intent.lock,
         )
-        ended = await self.apply(change)
+        own = intent.session == str(self._folder)
+        undoes = intent.id if own else f"{Path(intent.session).name}/{intent.id}"
+        ended = await self.apply(change, undoes=undoes)
         if ended.result != "verified":
             raise RaidbenchError(f"{intent.key} of {intent.target}: {ended.message or ended.result}.")
         self._journal.outcome(intent.id, session, "restored")
@@ -233,9 +268,10 @@ class Changer:
         return ChangeEnded(at=time.time(), id=change_id, result=result, now=now, message=message)
 
 
-def _intent_event(change_id: str, change: Change, undoes: str | None) -> ChangeIntended:
+def _intent_event(change_id: str, change: Change, undoes: str | None, until: float | None) -> ChangeIntended:
     return ChangeIntended(
         at=time.time(),
+        trial_until=until,
         id=change_id,
         target=change.target,
         key=change.key,

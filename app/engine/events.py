@@ -105,6 +105,8 @@ class ChangeIntended:
     """Whether it survives a reboot."""
     undoes: str | None = None
     """The change this one takes back."""
+    trial_until: float | None = None
+    """For a trial: when it is taken back unless it is kept, in seconds of CLOCK_BOOTTIME."""
     lock: str = ""
     """Name of the lock it takes, "" for the target's own; taking it back takes the same."""
 

@@ -22,6 +22,10 @@ from backends.errors import StorageError
 from backends.model import Change, Identity, Persistence, Target, Write
 
 FILE = "journal.log"
+OVERDUE = 20.0
+"""Seconds after which a trial that its watchdog did not take back counts as left by a crash."""
+
+_ENDS_A_TRIAL = ("kept", "restored", "failed", "conflict")
 _HEAD = re.compile(rb'([0-9a-f]{8}) ([1-9][0-9]{0,8}) (?=\{")')
 
 
@@ -57,6 +61,8 @@ class Intent:
     """Start time of that process, so that a recycled pid is not taken for it."""
     lock: str = ""
     """Name of the lock that the change took, "" for the target's own."""
+    until: float | None = None
+    """For a trial: when it is taken back unless it is kept, in seconds of CLOCK_BOOTTIME."""
 
 
 class Journal:
@@ -70,8 +76,8 @@ class Journal:
         """Where it lies."""
         return self._folder / FILE
 
-    def intent(self, change_id: str, session: Path, change: Change) -> None:
-        """Put the intent on disk.
+    def intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
+        """Put the intent on disk; with `until` it is a trial, open until it is kept or restored.
 
         Raises StorageError: then nothing may be changed.
         """
@@ -88,6 +94,7 @@ class Journal:
                 "undo": [asdict(step) for step in change.undo],
                 "persistence": change.persistence.value,
                 "lock": change.lock,
+                "until": until,
                 "at": time.time(),
                 "pid": os.getpid(),
                 "boot": boot_id(),
@@ -111,23 +118,41 @@ class Journal:
 
         A setting that a reboot undoes is resolved by a reboot.
         """
-        open_: dict[tuple[str, str], Intent] = {}
+        boot = boot_id()
+        left = [
+            intent
+            for intent in self._open().values()
+            if not _looked_after(intent, boot)
+            and not (boot and intent.boot != boot and intent.persistence is Persistence.LOST_AT_REBOOT)
+        ]
+        return tuple(sorted(left, key=lambda intent: intent.at, reverse=True))
+
+    def trials(self) -> tuple[Intent, ...]:
+        """Trials of this boot that are neither kept nor taken back yet, newest first. Never raises."""
+        boot, now = boot_id(), boot_clock()
+        found = [
+            intent
+            for intent in self._open().values()
+            if intent.until is not None and intent.boot == boot and now < intent.until + OVERDUE
+        ]
+        return tuple(sorted(found, key=lambda intent: intent.at, reverse=True))
+
+    def _open(self) -> dict[tuple[str, str], Intent]:
+        """Intents that have not come to an end; that of a trial is to be kept, restored or to have failed."""
+        intents: dict[tuple[str, str], Intent] = {}
         for record in read_records(self.file):
             key = (str(record.get("session")), str(record.get("id")))
             if record.get("kind") == "intent":
                 intent = _intent(record)
                 if intent is not None:
-                    open_[key] = intent
-            elif record.get("kind") == "outcome":
-                open_.pop(key, None)
-        boot = boot_id()
-        left = [
-            intent
-            for intent in open_.values()
-            if not (intent.boot == boot and intent.start and process_start(intent.pid) == intent.start)
-            and not (boot and intent.boot != boot and intent.persistence is Persistence.LOST_AT_REBOOT)
-        ]
-        return tuple(sorted(left, key=lambda intent: intent.at, reverse=True))
+                    intents[key] = intent
+            elif (
+                record.get("kind") == "outcome"
+                and key in intents
+                and (intents[key].until is None or record.get("result") in _ENDS_A_TRIAL)
+            ):
+                del intents[key]
+        return intents
 
     def _append(self, record: Mapping[str, Any], otherwise: str) -> None:
         body = json.dumps(record, separators=(",", ":")).encode()
@@ -202,6 +227,7 @@ def _intent(record: Mapping[str, Any]) -> Intent | None:
             pid=int(record["pid"]),
             boot=str(record["boot"]),
             start=str(record["start"]),
+            until=None if record.get("until") is None else float(record["until"]),
             lock=str(record.get("lock", "")),
         )
     except (KeyError, TypeError, ValueError, OverflowError):
@@ -223,3 +249,17 @@ def process_start(pid: int) -> str:
         return stat.rpartition(")")[2].split()[19]
     except (OSError, IndexError):
         return ""
+
+
+def boot_clock() -> float:
+    """Seconds since boot, sleep included: no clock change moves it."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def _looked_after(intent: Intent, boot: str) -> bool:
+    """Whether somebody alive still sees to it: its process, or the watchdog of a trial."""
+    if intent.boot != boot:
+        return False
+    if intent.until is not None:
+        return boot_clock() < intent.until + OVERDUE
+    return bool(intent.start) and process_start(intent.pid) == intent.start

@@ -22,11 +22,12 @@ from app.engine.events import (
 from app.engine.fio.load import FioLoad
 from app.engine.fio.preflight import preflight
 from app.engine.gate import Gate
-from app.engine.journal import Intent, Journal
+from app.engine.journal import Intent, Journal, boot_clock
 from app.engine.measure import Measurer, Preparation, Request, Stop
 from app.engine.paths import Paths
 from app.engine.recorder import Recorder
 from app.engine.session import ChangeRecord, RunRecord
+from app.engine.trial import arm, check_seconds
 from backends.errors import BlockedError, NotFoundError, RaidbenchError, RefusedError, StorageError
 from backends.host import Command, Host
 from backends.model import Array, Change, Controller, Drive, Inventory, Problem, Reading, Target
@@ -42,6 +43,7 @@ class Workbench(Recorder):
         super().__init__(host, paths=paths)
         self.journal = Journal(self.paths.journal)
         self.machine = Machine.of(self.host)
+        self._armed: float | None = None
         self._stop: Stop | None = None
 
     async def probe(self) -> Inventory:
@@ -104,15 +106,59 @@ class Workbench(Recorder):
             folder=folder,
             emit=self.emit,
             next_id=lambda: f"c{len(self.session.changes) + 1}",
+            arm=self._arm,
         )
+
+    async def _arm(self, until: float) -> None:
+        """One watchdog for a set of trials."""
+        if until != self._armed:
+            await arm(self.paths, self.need_recording(), until)
+            self._armed = until
 
     async def apply(self, change: Change) -> ChangeEnded:
         """Make one change. See `Changer.apply`."""
         return await self._changer().apply(change)
 
-    def apply_all(self, changes: Sequence[Change]) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
-        """Make several changes in their order. See `Changer.apply_all`; close it with `aclosing`."""
-        return self._changer().apply_all(changes)
+    def apply_all(
+        self, changes: Sequence[Change], *, trial: float | None = None
+    ) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
+        """Make several changes in their order. See `Changer.apply_all`; close it with `aclosing`.
+
+        `trial`: seconds after which all of them are taken back unless `keep_trials` is called before.
+        """
+        until = None if trial is None else boot_clock() + check_seconds(trial)
+        return self._changer().apply_all(changes, until=until)
+
+    def trials(self) -> tuple[Intent, ...]:
+        """Trials of this session that are not decided yet, newest first."""
+        return tuple(trial for trial in self.journal.trials() if trial.session == str(self.folder))
+
+    def keep_trials(self) -> tuple[Intent, ...]:
+        """Let the values on trial stand; returns which. Raises StorageError: the rest is then taken back."""
+        kept = self.trials()
+        for trial in kept:
+            self.journal.outcome(trial.id, self.need_recording(), "kept")
+            self.emit(ChangeEnded(at=time.time(), id=trial.id, result="kept", now=trial.after))
+        return kept
+
+    async def end_trials(self) -> None:
+        """Note in the session what the watchdog took back meanwhile."""
+        undecided = {trial.id for trial in self.trials()}
+        for record in self.undoable():
+            on_trial = record.intent.trial_until is not None and (record.end is None or record.end.result != "kept")
+            if on_trial and record.id not in undecided:
+                reading = (await self.read(record.intent.target)).get(record.intent.key)
+                now = None if reading is None else reading.now
+                back = now == record.intent.before
+                self.emit(
+                    ChangeEnded(
+                        at=time.time(),
+                        id=record.id,
+                        result="restored" if back else "differs",
+                        now=now,
+                        message="the trial was over" if back else "the trial was over, but it was not taken back",
+                    )
+                )
 
     async def undo(self, change_id: str) -> ChangeEnded:
         """Take a change of this session back. See `Changer.undo`.
