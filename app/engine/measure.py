@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.engine.events import AnyEvent, CommandRan, CpuSampled, PhaseChanged, RunEnded, RunStarted, SampleTaken
@@ -96,18 +96,19 @@ class Preparation:
         return self.scratch is None and self.job.writes
 
 
-@dataclass(slots=True)
-class Stop:
-    """How a run is asked to end."""
-
-    event: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set to stop in good order."""
-
-
 class Measurer:
     """Prepares and runs jobs, one at a time."""
 
-    def __init__(self, *, load: Load, preflight: Callable[[], Awaitable[Preflight]], gate: Gate, locks: Path, folder: Path, emit: Emit) -> None:
+    def __init__(
+        self,
+        *,
+        load: Load,
+        preflight: Callable[[], Awaitable[Preflight]],
+        gate: Gate,
+        locks: Path,
+        folder: Path,
+        emit: Emit,
+    ) -> None:
         self._load = load
         self._preflight = preflight
         self._gate = gate
@@ -171,13 +172,13 @@ class Measurer:
         *,
         confirm: str | None = None,
         settings: Mapping[str, str] | None = None,
-        stop: Stop | None = None,
+        stop: asyncio.Event | None = None,
     ) -> RunFigures:
         """Run what was prepared; the session has it whole even if this is cancelled.
 
         Raises RefusedError (guard, lock), StorageError, DeviceGoneError.
         """
-        stop = stop or Stop()
+        stop = stop or asyncio.Event()
         if ready.judgement is not None:
             ready.judgement.insist(confirm)
         lock = (ready.device or str(ready.request.where)).removeprefix("/dev/")
@@ -187,7 +188,7 @@ class Measurer:
             return await self._on_device(run_id, ready, confirm, settings or {}, stop)
 
     async def _on_device(
-        self, run_id: str, ready: Preparation, confirm: str | None, settings: Mapping[str, str], stop: Stop
+        self, run_id: str, ready: Preparation, confirm: str | None, settings: Mapping[str, str], stop: asyncio.Event
     ) -> RunFigures:
         assert ready.judgement is not None
         async with self._gate.hold(ready.judgement, confirm) as path:
@@ -201,7 +202,7 @@ class Measurer:
             return await self._record(run_id, ready, target, settings, stop, layout=False)
 
     async def _on_file(
-        self, run_id: str, ready: Preparation, plan: ScratchPlan, settings: Mapping[str, str], stop: Stop
+        self, run_id: str, ready: Preparation, plan: ScratchPlan, settings: Mapping[str, str], stop: asyncio.Event
     ) -> RunFigures:
         create_scratch(plan)
         identity = file_identity(plan.path)
@@ -218,7 +219,7 @@ class Measurer:
         ready: Preparation,
         target: JobTarget,
         settings: Mapping[str, str],
-        stop: Stop,
+        stop: asyncio.Event,
         *,
         layout: bool,
     ) -> RunFigures:
@@ -260,12 +261,12 @@ class Measurer:
         return figures
 
     async def _run(
-        self, run_id: str, ready: Preparation, target: JobTarget, workdir: Path, stop: Stop, *, layout: bool
+        self, run_id: str, ready: Preparation, target: JobTarget, workdir: Path, stop: asyncio.Event, *, layout: bool
     ) -> RunFigures:
         if layout:
             filling = workdir / "layout"
             filling.mkdir(mode=0o700, exist_ok=True)
-            laid = await self._follow(run_id, self._load.layout(target, filling, stop.event), None)
+            laid = await self._follow(run_id, self._load.layout(target, filling, stop), None)
             if laid.status is not RunStatus.OK:
                 what = "stopped" if laid.status is RunStatus.STOPPED else "failed"
                 return RunFigures(
@@ -273,9 +274,7 @@ class Measurer:
                 )
         started = time.time()
         clock = time.monotonic()
-        figures = await self._follow(
-            run_id, self._load.run(ready.job, target, workdir, stop.event), float(ready.job.runtime)
-        )
+        figures = await self._follow(run_id, self._load.run(ready.job, target, workdir, stop), float(ready.job.runtime))
         self._emit(
             CommandRan(
                 at=started,

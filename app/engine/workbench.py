@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import time
@@ -23,7 +24,7 @@ from app.engine.fio.load import FioLoad
 from app.engine.fio.preflight import preflight
 from app.engine.gate import Gate
 from app.engine.journal import Intent, Journal, boot_clock
-from app.engine.measure import Measurer, Preparation, Request, Stop
+from app.engine.measure import Measurer, Preparation, Request
 from app.engine.paths import Paths
 from app.engine.recorder import Recorder
 from app.engine.session import ChangeRecord, RunRecord
@@ -44,7 +45,9 @@ class Workbench(Recorder):
         self.journal = Journal(self.paths.journal)
         self.machine = Machine.of(self.host)
         self._armed: float | None = None
-        self._stop: Stop | None = None
+        self._stop: asyncio.Event | None = None
+        self._idle = asyncio.Event()
+        self._idle.set()
 
     async def probe(self) -> Inventory:
         """Ask every backend at once; what has answered is shown while others still think."""
@@ -247,13 +250,15 @@ class Workbench(Recorder):
         if self._stop is not None:
             raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
         measurer = self._measurer()
-        self._stop = Stop()
+        self._stop = asyncio.Event()
+        self._idle.clear()
         run_id = f"r{len(self.session.runs) + 1}"
         try:
             settings = await self._settings_of(ready.device)
             await measurer.measure(run_id, ready, confirm=confirm, settings=settings, stop=self._stop)
         finally:
             self._stop = None
+            self._idle.set()
         record = self.session.run(run_id)
         if record is None:
             raise StorageError("The run is over, but the session does not have it.")
@@ -267,7 +272,11 @@ class Workbench(Recorder):
     def stop(self) -> None:
         """Ask the running job to end; its figures so far are kept."""
         if self._stop is not None:
-            self._stop.event.set()
+            self._stop.set()
+
+    async def wait_idle(self) -> None:
+        """Wait until no job is being run."""
+        await self._idle.wait()
 
     async def _settings_of(self, device: str | None) -> dict[str, str]:
         """Values of the settings of a device, for the record of a run; what cannot be read is left out."""

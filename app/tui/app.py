@@ -60,6 +60,8 @@ class Options:
     """Bytes of a scratch file."""
     profile: str = "randread-4k"
     """The job to begin with."""
+    trial_seconds: float = 60.0
+    """How long a trial lasts."""
 
 
 class SessionChanged(Message):
@@ -210,7 +212,7 @@ class WorkbenchApp(App[int]):
         if not name:
             return
         try:
-            path = write_report(self.session, Path(name).expanduser())
+            path = write_report(self.session, Path(name).expanduser(), folder=str(self.workbench.folder))
         except RaidbenchError as error:
             self.tell(error, title="No report was written")
             return
@@ -256,8 +258,7 @@ class WorkbenchApp(App[int]):
         self.workbench.stop()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(STOP_SECONDS):
-                while self.workbench.measuring:
-                    await asyncio.sleep(0.05)
+                await self.workbench.wait_idle()
         self.exit(code)
 
     def _fatal_error(self) -> None:

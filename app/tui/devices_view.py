@@ -324,7 +324,7 @@ def next_value(reading: Reading, current: str | None, step: int) -> str | None:
     return str(min(max(number, span.minimum), span.maximum))
 
 
-def confirmation(changes: tuple[Change, ...], *, title: str = "") -> Confirmation:
+def confirmation(changes: tuple[Change, ...], *, title: str = "", trial_label: str = "") -> Confirmation:
     """The review dialog's contents for planned changes."""
     worst = max((change.risk for change in changes), key=_SEVERITY.index, default=Risk.NONE)
     tiers: Mapping[Risk, Tier] = {Risk.DESTROYS_DATA: "destructive", Risk.POWER_LOSS: "risky", Risk.OUTAGE: "risky"}
@@ -342,6 +342,7 @@ def confirmation(changes: tuple[Change, ...], *, title: str = "") -> Confirmatio
         commands=commands,
         risks=tuple(dict.fromkeys(change.risk_text for change in changes if change.risk_text)),
         required=targets[0] if worst is Risk.DESTROYS_DATA else "",
+        trial_label=trial_label if all(change.undo for change in changes) else "",
     )
 
 

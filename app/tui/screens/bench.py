@@ -211,8 +211,7 @@ class BenchScreen(WorkbenchScreen):
         if ready.refused:
             title = f"{ready.job.describe()} on {self.where}"
             refusal = Confirmation(title=title, tier="refused", reasons=ready.refused)
-            dialog: ConfirmDialog = ConfirmDialog(refusal)
-            _: bool | None = await self.app.push_screen_wait(dialog)
+            await self._asked(refusal)
             return False
         if not ready.destructive:
             return True
@@ -227,6 +226,9 @@ class BenchScreen(WorkbenchScreen):
             required=ready.confirm_text or device.removeprefix("/dev/"),
             apply_label="Overwrite",
         )
+        return await self._asked(question)
+
+    async def _asked(self, question: Confirmation) -> bool:
         return bool(await self.app.push_screen_wait(ConfirmDialog(question)))
 
     def action_stop(self) -> None:

@@ -26,6 +26,7 @@ from app.tui.devices_view import (
     nodes,
     setting_rows,
 )
+from app.tui.trials import Trials
 from backends.errors import RaidbenchError
 from backends.model import Change, Inventory, Reading, Risk
 from backends.settings import Setting
@@ -250,18 +251,23 @@ class DevicesScreen(WorkbenchScreen):
         except RaidbenchError as error:
             self.workbench_app.tell(error, title="Cannot be planned")
             return
-        if await self.app.push_screen_wait(ConfirmDialog(confirmation(tuple(changes)))):
+        seconds = self.workbench_app.options.trial_seconds
+        dialog = ConfirmDialog(confirmation(tuple(changes), trial_label=f"Trial, {seconds:.0f} s"))
+        if await self.app.push_screen_wait(dialog):
+            trial = seconds if dialog.trial_chosen else None
             # Never in an exclusive group: a newer worker would cancel a write half-way.
-            self.app.run_worker(self._apply(tuple(changes)), group="write", exit_on_error=True)
+            self.app.run_worker(self._apply(tuple(changes), trial), group="write", exit_on_error=True)
 
-    async def _apply(self, changes: tuple[Change, ...]) -> None:
+    async def _apply(self, changes: tuple[Change, ...], trial: float | None) -> None:
         app = self.workbench_app
         done = 0
         try:
-            async with aclosing(app.workbench.apply_all(changes)) as steps:
+            async with aclosing(app.workbench.apply_all(changes, trial=trial)) as steps:
                 async for change, ended in steps:
                     target = str(change.target)
                     words, tone = _outcome(ended.result, ended.now)
+                    if trial is not None and ended.result == "verified":
+                        words = "verified, on trial"
                     self._outcomes.setdefault(target, {})[change.key] = (words, tone)
                     if ended.result == "verified":
                         done += 1
@@ -275,6 +281,10 @@ class DevicesScreen(WorkbenchScreen):
         elif done:
             self.say(f"{done} of {len(changes)} verified, the rest was not done.", severity="warning")
         self._look()
+        if trial is not None and app.workbench.trials():
+            await Trials(app).watch()
+            self._outcomes.clear()
+            self._look()
 
     def action_undo(self) -> None:
         """Take back the last change."""
