@@ -49,9 +49,7 @@ class Trials:
                 self._app.notify(f"Kept: {', '.join(trial.key for trial in kept)}.", markup=False)
                 return
             self._app.notify("It is taken back when its time is over.", markup=False)
-            while (
-                self._workbench.trials() and self._left(trials) > -AFTER
-            ):  # another process decides: its word is a file
+            while self._workbench.trials() and self._left(trials) > -AFTER:
                 await asyncio.sleep(0.5)
             await self._workbench.end_trials()
         except RaidbenchError as error:

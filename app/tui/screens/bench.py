@@ -229,7 +229,8 @@ class BenchScreen(WorkbenchScreen):
         return await self._asked(question)
 
     async def _asked(self, question: Confirmation) -> bool:
-        return bool(await self.app.push_screen_wait(ConfirmDialog(question)))
+        answer = await self.app.push_screen_wait(ConfirmDialog(question))
+        return answer is True
 
     def action_stop(self) -> None:
         """End the running job in good order."""
