@@ -8,6 +8,7 @@ import ctypes
 import fcntl
 import glob
 import os
+import selectors
 import shutil
 import signal
 import socket
@@ -15,8 +16,7 @@ import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from backends.errors import ToolFailedError, ToolMissingError, ToolTimeoutError
 from backends.host import Command, Completed, FileStat, to_the_end
@@ -37,14 +37,13 @@ _F_SETPIPE_SZ = 1031
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def _child_setup(parent: int, nice: int | None, outlives: bool) -> Callable[[], None]:
-    """What runs between fork and exec: die with the parent unless it `outlives`, run at the asked priority."""
+def _child_setup(parent: int, nice: int | None) -> Callable[[], None]:
+    """What runs between fork and exec: die with the parent, run at the asked priority."""
 
     def setup() -> None:
-        if not outlives:
-            _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-            if os.getppid() != parent:  # the parent died before the line above
-                os._exit(127)
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != parent:  # the parent died before the line above
+            os._exit(127)
         if nice is not None:
             with contextlib.suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, 0, nice)
@@ -63,14 +62,6 @@ def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
     if not base["TZ"]:
         del base["TZ"]
     return {**base, **extra}
-
-
-class _Steady(asyncio.Task[Any]):
-    """A task that ends by itself only: a closing event loop waits for it instead of cutting it short."""
-
-    def cancel(self, msg: Any | None = None) -> bool:
-        """Not done."""
-        return False
 
 
 class _Protocol(asyncio.subprocess.SubprocessStreamProtocol):
@@ -125,7 +116,7 @@ class Child:
         pipe = self._transport.get_pipe_transport(1)
         raw = pipe.get_extra_info("pipe") if pipe is not None else None
         if raw is not None:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, ValueError):  # ValueError: it has ended already
                 fcntl.fcntl(raw.fileno(), _F_SETPIPE_SZ, 1024 * 1024)
 
     def close(self) -> None:
@@ -330,15 +321,16 @@ class LocalHost:
             return path
         return None
 
-    async def start(self, command: Command, cwd: str, *, outlives: bool = False) -> Child:
-        """Start a program with pipes, in its own session, stdin at /dev/null; it dies with us unless it `outlives`.
+    async def start(self, command: Command, cwd: str) -> Child:
+        """Start a program with pipes, in its own session, stdin at /dev/null; it dies with us.
 
         Raises ToolMissingError, ToolFailedError.
         """
         loop = asyncio.get_running_loop()
         try:
-            return Child(
-                *await loop.subprocess_exec(
+            # A loop that closes at this very moment leaves asyncio waiting for pipes that nobody connects any more.
+            async with asyncio.timeout(5):
+                transport, protocol = await loop.subprocess_exec(
                     lambda: _Protocol(loop),
                     *command.argv,
                     stdin=subprocess.DEVNULL,
@@ -347,19 +339,11 @@ class LocalHost:
                     cwd=cwd,
                     env=clean_environment(command.env),
                     start_new_session=True,
-                    preexec_fn=_child_setup(os.getpid(), self._child_nice, outlives),
+                    preexec_fn=_child_setup(os.getpid(), self._child_nice),
                 )
-            )
-        except FileNotFoundError as error:
-            raise ToolMissingError(
-                f"{command.argv[0]} is not there.",
-                hint="Install it or correct its path.",
-                evidence=str(error),
-            ) from error
         except OSError as error:
-            raise ToolFailedError(
-                f"{command.argv[0]} could not be started: {error.strerror}.", evidence=str(error)
-            ) from error
+            raise _not_started(command, error) from error
+        return Child(transport, protocol)
 
     def stream(self, command: Command) -> contextlib.AbstractAsyncContextManager[LocalProcess]:
         """Run and read as it goes."""
@@ -367,18 +351,50 @@ class LocalHost:
 
     async def run(self, command: Command) -> Completed:
         """Run to the end. A mutating command is never cut short: whoever cancels waits for it."""
-        if command.mutates:
-            return await to_the_end(_Steady(self._run(command)))
+        if command.mutates:  # in a thread: not even a closing event loop reaches it there
+            return await to_the_end(asyncio.get_running_loop().run_in_executor(None, self._change, command))
         return await self._run(command)
+
+    def _change(self, command: Command) -> Completed:
+        """Run a command that changes the machine, whatever happens to anybody else."""
+        folder = command.cwd or _private_folder()
+        started = time.monotonic()
+        try:
+            process = subprocess.Popen(
+                command.argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=folder,
+                env=clean_environment(command.env),
+                start_new_session=True,
+            )
+            with process:
+                if self._child_nice is not None:
+                    with contextlib.suppress(OSError):
+                        os.setpriority(os.PRIO_PROCESS, process.pid, self._child_nice)
+                out, err, cut = _listen(process)
+        except OSError as error:
+            raise _not_started(command, error) from error
+        finally:
+            if command.cwd is None:
+                shutil.rmtree(folder, ignore_errors=True)
+        return Completed(
+            returncode=process.returncode,
+            stdout=out.decode("utf-8", "replace"),
+            stderr=err.decode("utf-8", "replace"),
+            seconds=time.monotonic() - started,
+            truncated=cut,
+        )
 
     async def _run(self, command: Command) -> Completed:
         folder = command.cwd or _private_folder()
         started = time.monotonic()
         try:
-            child = await self.start(command, folder, outlives=command.mutates)
+            child = await self.start(command, folder)
             try:
-                async with asyncio.timeout(None if command.mutates else command.timeout):
-                    out, err, cut = await _collect(child, mutates=command.mutates)
+                async with asyncio.timeout(command.timeout):
+                    out, err, cut = await _collect(child)
             except TimeoutError:
                 raise ToolTimeoutError(
                     f"{os.path.basename(command.argv[0])}: no answer in {command.timeout:g} s.",
@@ -386,11 +402,10 @@ class LocalHost:
                     evidence=command.shown(),
                 ) from None
             finally:
-                if not command.mutates:
-                    child.signal(signal.SIGKILL)
-                    with contextlib.suppress(TimeoutError):  # one stuck in the kernel is left to it
-                        async with asyncio.timeout(5):
-                            await child.wait()
+                child.signal(signal.SIGKILL)
+                with contextlib.suppress(TimeoutError):  # one stuck in the kernel is left to it
+                    async with asyncio.timeout(5):
+                        await child.wait()
                 child.close()
         finally:
             if command.cwd is None:
@@ -462,8 +477,15 @@ class LocalHost:
         return "needs root" if not self.is_root else "the kernel offers it read-only"
 
 
-async def _collect(child: Child, *, mutates: bool) -> tuple[bytes, bytes, bool]:
-    """Both outputs, each up to the limit; a read that floods is stopped, a mutating command only cut."""
+def _not_started(command: Command, error: OSError) -> ToolMissingError | ToolFailedError:
+    name = command.argv[0]
+    if isinstance(error, FileNotFoundError):
+        return ToolMissingError(f"{name} is not there.", hint="Install it or correct its path.", evidence=str(error))
+    return ToolFailedError(f"{name} could not be started: {error.strerror or 'no answer'}.", evidence=str(error))
+
+
+async def _collect(child: Child) -> tuple[bytes, bytes, bool]:
+    """Both outputs, each up to the limit; a program that floods is stopped."""
     outputs = (bytearray(), bytearray())
     cut = False
 
@@ -474,21 +496,41 @@ async def _collect(child: Child, *, mutates: bool) -> tuple[bytes, bytes, bool]:
             kept += chunk[:room]
             if len(chunk) > room:
                 cut = True
-                if not mutates:
-                    child.signal(signal.SIGKILL)
+                child.signal(signal.SIGKILL)
 
-    task: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]] = _Steady if mutates else asyncio.create_task
-    readers = [task(take(child.stdout, outputs[0])), task(take(child.stderr, outputs[1]))]
+    readers = [asyncio.create_task(take(child.stdout, outputs[0])), asyncio.create_task(take(child.stderr, outputs[1]))]
     try:
         await child.wait()
         await asyncio.wait(readers, timeout=LINGER)
     finally:
-        child.close()  # ends readers of a pipe that somebody else still holds
         for reader in readers:
-            if not mutates:
-                reader.cancel()
-    await asyncio.wait(readers)
+            reader.cancel()
     return bytes(outputs[0]), bytes(outputs[1]), cut
+
+
+def _listen(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes, bool]:
+    """Both outputs of a program that is let run to its end, each up to the limit; what is more is read and dropped."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    outputs = {process.stdout.fileno(): bytearray(), process.stderr.fileno(): bytearray()}
+    cut = False
+    silent = 0.0
+    with selectors.DefaultSelector() as selector:
+        for descriptor in outputs:
+            selector.register(descriptor, selectors.EVENT_READ)
+        while selector.get_map() and silent < LINGER:
+            ready = selector.select(0.1)
+            silent = silent + 0.1 if not ready and process.poll() is not None else 0.0
+            for key, _ in ready:
+                chunk = os.read(key.fd, 262144)
+                if not chunk:
+                    selector.unregister(key.fd)
+                kept = outputs[key.fd]
+                cut = cut or len(kept) + len(chunk) > OUTPUT_LIMIT
+                kept += chunk[: OUTPUT_LIMIT - len(kept)]
+    process.wait()
+    out, err = outputs.values()
+    return bytes(out), bytes(err), cut
 
 
 def _read(path: str) -> str | None:
