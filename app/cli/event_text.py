@@ -46,8 +46,8 @@ def _told(event: LoggedEvent) -> list[str]:
             return [f"session  {units.moment(event.at)} on {clean(event.machine.host)}, {user}{simulated}"]
         case InventorySeen():
             found = event.inventory
-            things = len(found.controllers), len(found.arrays), len(found.drives)
-            return ["devices  {} controllers, {} arrays, {} drives".format(*things)]
+            counts = ((found.controllers, "controller"), (found.arrays, "array"), (found.drives, "drive"))
+            return ["devices  " + ", ".join(units.plural(len(things), word) for things, word in counts)]
         case CommandRan():
             return _command(event)
         case ChangeIntended():

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from app.cli.failures import DONE, USAGE, guarded
-from app.cli.options import Options, is_terminal
+from app.cli.options import Options, is_terminal, is_utf8
 from app.cli.output import say
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -160,13 +160,33 @@ def _open_workbench(options: Options) -> int:
         say("raidbench: This build has no workbench.")
         say("`raidbench --help` lists the commands.")
         return USAGE
-    return int(screens.run(options))
+    from app.cli.opening import host_of
+    from app.engine.workbench import Workbench
+
+    config = options.load_config()
+    if options.no_color:
+        os.environ["NO_COLOR"] = "1"  # Textual reads it
+    bench = Workbench(host_of(options))
+    status = screens.run(
+        bench,
+        screens.Options(
+            session=options.session,
+            ascii=options.ascii or config.ascii or not is_utf8(sys.stderr),
+            fps=config.fps,
+            theme=config.theme,
+            keymap=config.keymap,
+            scratch=config.scratch_dir or ".",
+            scratch_size=config.scratch_size,
+            profile=config.profile,
+        ),
+    )
+    return int(status)
 
 
 def _no_screen(environment: MutableMapping[str, str]) -> str | None:
     """Why the workbench cannot open here, None if it can."""
-    if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
-        return "The workbench needs a terminal for input and output."
+    if not all(map(is_terminal, (sys.stdin, sys.stdout, sys.stderr))):  # Textual draws on standard error
+        return "The workbench needs a terminal for input, output and error output."
     if environment.get("TERM", "") in ("", "dumb"):
         return "The workbench needs a terminal that can move its cursor (TERM is dumb or not set)."
     return None

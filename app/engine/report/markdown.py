@@ -9,7 +9,7 @@ from app.engine.report.model import ChangeEntry, Grid, Report
 from backends.text import clean
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~#])")
-_START = re.compile(r"^(\d*)([-+=]|(?<=\d)[.)](?=\s|$))")
+_NUMBERED = re.compile(r"^(\d+)([.)])(?=\s|$)")
 _LONGEST = 2000
 
 
@@ -115,5 +115,7 @@ def _code(rows: Iterable[str]) -> Iterator[str]:
 def text(raw: str) -> str:
     """Text that Markdown shows as it is: no emphasis, table cell, link, mention or HTML comes of it."""
     line = clean(raw, _LONGEST).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    line = _START.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", line))
+    line = _NUMBERED.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", line))
+    if line.startswith(("-", "+", "=")):
+        line = "\\" + line
     return line.replace("://", "&#58;//").replace("www.", "www&#46;").replace("@", "&#64;")

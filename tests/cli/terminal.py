@@ -1,0 +1,65 @@
+"""The command line on a pseudo-terminal, with somebody who answers."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+import time
+from collections.abc import Mapping
+
+from tests.cli.conftest import ROOT, argv
+
+_LIMIT = 60.0
+
+
+def on_terminal(
+    *words: str,
+    answers: Mapping[str, str] | None = None,
+    env: Mapping[str, str] | None = None,
+    all_streams: bool = False,
+) -> tuple[int, str, str]:
+    """Exit status, standard output, and what stood on the terminal.
+
+    `answers` maps the end of a question to what is typed then. Standard output is a pipe unless `all_streams`.
+    """
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", **(env or {})}
+    process = subprocess.Popen(
+        argv(*words),
+        cwd=ROOT,
+        env=environment,
+        stdin=theirs,
+        stderr=theirs,
+        stdout=theirs if all_streams else subprocess.PIPE,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    shown = _talk(ours, dict(answers or {}))
+    out = process.stdout.read().decode() if process.stdout is not None else ""
+    status = process.wait(_LIMIT)
+    if process.stdout is not None:
+        process.stdout.close()
+    os.close(ours)
+    return status, out, shown
+
+
+def _talk(ours: int, waiting: dict[str, str]) -> str:
+    shown = ""
+    end = time.monotonic() + _LIMIT
+    while time.monotonic() < end:
+        if not select.select([ours], [], [], 0.1)[0]:
+            continue
+        try:
+            chunk = os.read(ours, 65536)
+        except OSError:  # the other side is closed
+            break
+        if not chunk:
+            break
+        shown += chunk.decode("utf-8", "replace")
+        for question, answer in list(waiting.items()):
+            if shown.rstrip().endswith(question):
+                os.write(ours, answer.encode())
+                del waiting[question]
+    return shown

@@ -1,0 +1,208 @@
+"""`bench` with the real fio on scratch files."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import ROOT, Cli, Outcome, argv, program
+
+pytestmark = [pytest.mark.fio, pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")]
+
+SMALL = ("--size", "64M", "--profile", "randread-4k", "--runtime", "3", "--ramp", "0")
+LONG = ("--size", "64M", "--runtime", "120", "--ramp", "0")
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path]:
+    """One run of three seconds, as JSON; and the folder it was made in."""
+    folder = tmp_path_factory.mktemp("measured")
+    state = {"RAIDBENCH_STATE_DIR": str(folder / "state")}
+    return program("bench", "./scratch", *SMALL, "--json", cwd=folder, env=state), folder
+
+
+def last_document(run: dict[str, Any]) -> dict[str, Any]:
+    """fio's last word in its raw output."""
+    text = (Path(run["session"]) / run["folder"] / "fio.out").read_text()
+    decoder, at, last = json.JSONDecoder(), 0, {}
+    while (at := text.find("{", at)) >= 0:
+        last, at = decoder.raw_decode(text, at)
+    return dict(last["jobs"][0])
+
+
+def test_the_run_is_done(measured: tuple[Outcome, Path]) -> None:
+    assert measured[0].status == 0
+
+
+@pytest.mark.parametrize(
+    ("ours", "fios"), [("iops", "iops"), ("bytes_per_second", "bw_bytes"), ("total_ios", "total_ios")]
+)
+def test_the_figures_are_those_of_fio(measured: tuple[Outcome, Path], ours: str, fios: str) -> None:
+    run = measured[0].json["run"]
+    assert run["read"][ours] == pytest.approx(last_document(run)["read"][fios], rel=0.02)
+
+
+def test_the_median_is_that_of_fio(measured: tuple[Outcome, Path]) -> None:
+    run = measured[0].json["run"]
+    median = last_document(run)["read"]["clat_ns"]["percentile"]["50.000000"]
+    assert run["read"]["latency_ns"]["p50"] == pytest.approx(median, rel=0.02)
+
+
+def test_a_run_has_every_documented_field(measured: tuple[Outcome, Path]) -> None:
+    documented = "id target simulated status reason job seconds read write cpu members settings advice session"
+    assert set(documented.split()) <= set(measured[0].json["run"])
+
+
+def test_what_was_not_done_is_null(measured: tuple[Outcome, Path]) -> None:
+    assert measured[0].json["run"]["write"] is None
+
+
+def test_the_scratch_file_is_gone(measured: tuple[Outcome, Path]) -> None:
+    assert not (measured[1] / "scratch").exists()
+
+
+def test_the_scratch_file_stays_with_keep(tmp_path: Path) -> None:
+    program("bench", "./scratch", "--size", "16M", "--runtime", "1", "--ramp", "0", "--keep", cwd=tmp_path)
+    assert (tmp_path / "scratch").stat().st_size == 16 << 20
+
+
+def test_a_stream_has_a_line_a_sample(tmp_path: Path) -> None:
+    lines = program("bench", "./scratch", *SMALL, "--stream", cwd=tmp_path).out.splitlines()
+    assert all(set(json.loads(line)) == {"at", "read", "write"} for line in lines)
+
+
+def test_a_stream_lasts_as_long_as_the_run(tmp_path: Path) -> None:
+    last = program("bench", "./scratch", *SMALL, "--stream", cwd=tmp_path).out.splitlines()[-1]
+    assert 2.4 < json.loads(last)["at"] < 3.6
+
+
+def test_repeats_are_runs_of_their_own(tmp_path: Path) -> None:
+    words = ("--size", "16M", "--runtime", "1", "--ramp", "0", "--repeat", "2", "--json")
+    assert [run["id"] for run in program("bench", "./scratch", *words, cwd=tmp_path).json["runs"]] == ["r1", "r2"]
+
+
+def test_repeats_leave_no_scratch_file(tmp_path: Path) -> None:
+    program("bench", "./s", "--size", "16M", "--runtime", "1", "--ramp", "0", "--repeat", "2", cwd=tmp_path)
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_summary_for_people_has_the_figures(tmp_path: Path) -> None:
+    out = program("bench", "./s", "--size", "16M", "--runtime", "1", "--ramp", "0", cwd=tmp_path).out
+    assert "p99.9" in out
+
+
+def test_a_run_is_listed(tmp_path: Path, cli: Cli) -> None:
+    program("bench", "./s", "--size", "16M", "--runtime", "1", "--ramp", "0", cwd=tmp_path)
+    assert [run["id"] for run in cli("runs", "--json").json["runs"]] == ["r1"]
+
+
+def interrupted(folder: Path, number: signal.Signals, *more: str) -> tuple[Outcome, int]:
+    """A long run that gets a signal once it measures; the outcome, and how many programs it left."""
+    process = subprocess.Popen(
+        argv("bench", "./scratch", *LONG, "--stream", *more),
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    fios = children(process.pid)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    return Outcome(process.returncode, first + out, err), sum(Path(f"/proc/{pid}").exists() for pid in fios)
+
+
+def children(pid: int) -> list[int]:
+    """Process ids of what a process started."""
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_run_with_130(tmp_path: Path, number: signal.Signals) -> None:
+    assert interrupted(tmp_path, number)[0].status == 130
+
+
+def test_a_signal_keeps_the_figures_so_far(tmp_path: Path) -> None:
+    outcome, _ = interrupted(tmp_path, signal.SIGINT, "--json")
+    run = json.loads(outcome.out.splitlines()[-1])["run"]
+    assert (run["status"], run["read"]["total_ios"] > 0) == ("stopped", True)
+
+
+def test_a_signal_leaves_no_fio(tmp_path: Path) -> None:
+    assert interrupted(tmp_path, signal.SIGTERM)[1] == 0
+
+
+def test_a_signal_leaves_no_scratch_file(tmp_path: Path) -> None:
+    interrupted(tmp_path, signal.SIGTERM)
+    assert not (tmp_path / "scratch").exists()
+
+
+def test_a_reader_that_leaves_ends_the_run_in_silence(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        argv("bench", "./scratch", *LONG, "--stream"),
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    said = process.stderr.read()
+    assert (process.wait(60), "Traceback" in said) == (0, False)
+
+
+def test_a_job_file_that_runs_a_program_is_refused(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "evil.fio"
+    file.write_text("[job]\nrw=randread\nexec_prerun=touch /tmp/owned\n")
+    outcome = cli("bench", str(tmp_path / "scratch"), "--jobfile", str(file))
+    assert (outcome.status, "exec_prerun" in outcome.err) == (2, True)
+
+
+def test_a_job_file_is_run(tmp_path: Path) -> None:
+    (tmp_path / "job.fio").write_text("[job]\nrw=randread\nbs=8k\niodepth=2\nruntime=1\nsize=16m\n")
+    outcome = program("bench", "./scratch", "--jobfile", "job.fio", "--json", cwd=tmp_path)
+    assert outcome.json["run"]["job"]["bs"] == "8k"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--bs", "huge"), "--bs"),
+        (("--iodepth", "-3"), "--iodepth"),
+        (("--rw", "trim"), "--rw"),
+        (("--profile", "nope"), "no workload called"),
+        (("--ioengine", "/tmp/evil.so"), "--ioengine"),
+        (("--jobfile", "/nonexistent.fio"), "no job file"),
+    ],
+)
+def test_a_job_that_cannot_be_names_the_option(cli: Cli, tmp_path: Path, words: tuple[str, str], said: str) -> None:
+    outcome = cli("bench", str(tmp_path / "scratch"), *words)
+    assert (outcome.status, said in outcome.err) == (2, True)
+
+
+def test_a_bare_word_that_is_no_device_does_not_become_a_file(cli: Cli, tmp_path: Path) -> None:
+    assert cli("bench", "sdzz9").status == 2
+
+
+def test_a_folder_that_is_not_there_is_wrong_usage(cli: Cli, tmp_path: Path) -> None:
+    assert cli("bench", str(tmp_path / "no/where")).status == 2
+
+
+def test_a_file_of_somebody_else_is_not_written_to(cli: Cli, tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.write_bytes(b"precious" * (1 << 16))
+    outcome = cli("bench", str(theirs), "--profile", "randwrite-4k", "--runtime", "1", "--ramp", "0")
+    assert (outcome.status, theirs.read_bytes()[:8]) == (3, b"precious")

@@ -1,0 +1,162 @@
+"""`set` on a recorded machine: what is shown, asked, refused and done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.cli.machine import machine as recorded
+
+
+def test_a_dry_run_shows_the_exact_command(cli: Cli, machine: str) -> None:
+    outcome = cli("--machine", machine, "set", "sda", "read_ahead_kb=4096", "--dry-run")
+    assert "echo 4096 > /sys/block/sda/queue/read_ahead_kb" in outcome.out
+
+
+def test_a_dry_run_shows_the_way_back(cli: Cli, machine: str) -> None:
+    outcome = cli("--machine", machine, "set", "sda", "read_ahead_kb=4096", "--dry-run")
+    assert "echo 128 > /sys/block/sda/queue/read_ahead_kb" in outcome.out
+
+
+def test_a_dry_run_makes_no_session(cli: Cli, machine: str, state: Path) -> None:
+    cli("--machine", machine, "set", "sda", "read_ahead_kb=4096", "--dry-run")
+    assert not state.exists()
+
+
+def test_a_dry_run_needs_no_root(cli: Cli, tmp_path: Path) -> None:
+    folder = recorded(tmp_path / "user", root=False)
+    assert cli("--machine", str(folder), "set", "sda", "read_ahead_kb=4096", "--dry-run").status == 0
+
+
+def test_a_dry_run_as_json_has_the_change(cli: Cli, machine: str) -> None:
+    outcome = cli("--machine", machine, "set", "sda", "read_ahead_kb=4096", "--dry-run", "--json")
+    assert [(each["now"], each["new"]) for each in outcome.json["changes"]] == [("128", "4096")]
+
+
+def test_without_root_a_change_fails(cli: Cli, tmp_path: Path) -> None:
+    folder = recorded(tmp_path / "user", root=False)
+    assert cli("--machine", str(folder), "set", "sda", "read_ahead_kb=4096", "--yes").status == 1
+
+
+def test_without_a_terminal_a_change_is_refused(cli: Cli, machine: str) -> None:
+    assert cli("--machine", machine, "set", "sda", "read_ahead_kb=4096").status == 3
+
+
+def test_the_refusal_says_what_to_add(cli: Cli, machine: str) -> None:
+    assert "Add --yes" in cli("--machine", machine, "set", "sda", "read_ahead_kb=4096").err
+
+
+def test_a_refused_change_makes_no_session(cli: Cli, machine: str, state: Path) -> None:
+    cli("--machine", machine, "set", "sda", "read_ahead_kb=4096")
+    assert not (state / "sessions").exists()
+
+
+def test_what_risks_data_on_power_loss_needs_more_than_yes(cli: Cli, machine: str) -> None:
+    outcome = cli("--machine", machine, "set", "sda", "write_cache=write-through", "--yes")
+    assert (outcome.status, "--confirm block:sda" in outcome.err) == (3, True)
+
+
+def test_what_risks_data_on_power_loss_is_done_when_named(cli: Cli, machine: str) -> None:
+    outcome = cli("--machine", machine, "set", "sda", "write_cache=write-through", "--yes", "--confirm", "block:sda")
+    assert outcome.status == 0
+
+
+def test_the_wrong_name_confirms_nothing(cli: Cli, machine: str) -> None:
+    outcome = cli("--machine", machine, "set", "sda", "write_cache=write-through", "--yes", "--confirm", "block:sdb")
+    assert outcome.status == 3
+
+
+def test_a_change_is_verified_by_reading_back(cli: Cli, machine: str) -> None:
+    outcome = cli("--machine", machine, "set", "sda", "read_ahead_kb=4096", "--yes", "--json")
+    assert [each["outcome"]["result"] for each in outcome.json["changes"]] == ["verified"]
+
+
+def test_settings_are_changed_in_the_order_given(cli: Cli, machine: str) -> None:
+    outcome = cli("--machine", machine, "set", "sda", "nomerges=2", "read_ahead_kb=4096", "--yes", "--json")
+    assert [each["key"] for each in outcome.json["changes"]] == ["nomerges", "read_ahead_kb"]
+
+
+def test_a_value_that_stands_already_is_not_written(cli: Cli, machine: str) -> None:
+    outcome = cli("--machine", machine, "set", "sda", "read_ahead_kb=128", "--yes", "--json")
+    assert outcome.json["changes"] == []
+
+
+def test_one_illegal_value_keeps_all_from_being_set(cli: Cli, machine: str, state: Path) -> None:
+    cli("--machine", machine, "set", "sda", "nomerges=2", "read_ahead_kb=lots", "--yes")
+    assert not (state / "journal").exists()
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("read_ahead_kb", "is not KEY=VALUE"),
+        ("=4096", "is not KEY=VALUE"),
+        ("bogus=1", "has no setting bogus"),
+        ("read_ahead_kb=lots", "whole number"),
+        ("scheduler=cfq", "cannot be 'cfq'"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(cli: Cli, machine: str, word: str, said: str) -> None:
+    outcome = cli("--machine", machine, "set", "sda", word, "--yes")
+    assert (outcome.status, said in outcome.err) == (2, True)
+
+
+def test_a_setting_named_twice_is_wrong_usage(cli: Cli, machine: str) -> None:
+    assert cli("--machine", machine, "set", "sda", "nomerges=1", "nomerges=2", "--yes").status == 2
+
+
+def test_read_only_mode_refuses(cli: Cli, machine: str) -> None:
+    assert cli("--read-only", "--machine", machine, "set", "sda", "nomerges=2", "--yes").status == 3
+
+
+def test_read_only_mode_still_shows_a_plan(cli: Cli, machine: str) -> None:
+    assert cli("--read-only", "--machine", machine, "set", "sda", "nomerges=2", "--dry-run").status == 0
+
+
+def test_what_is_simulated_says_so(cli: Cli, machine: str) -> None:
+    assert "SIMULATED" in cli("--machine", machine, "set", "sda", "nomerges=2", "--yes").err
+
+
+def test_the_session_knows_the_devices(cli: Cli, machine: str) -> None:
+    cli("--machine", machine, "set", "sda", "nomerges=2", "--yes")
+    assert "1 drive" in cli("log").out
+
+
+def test_undo_without_any_change_has_nothing_to_do(cli: Cli, machine: str) -> None:
+    assert cli("--machine", machine, "undo", "--yes").status == 0
+
+
+def test_undo_of_an_unknown_change_is_wrong_usage(cli: Cli, machine: str) -> None:
+    cli("--machine", machine, "set", "sda", "nomerges=2", "--yes")
+    assert cli("--machine", machine, "undo", "c9", "--yes").status == 2
+
+
+def test_undo_lists_what_it_could_take_back(cli: Cli, machine: str) -> None:
+    cli("--machine", machine, "set", "sda", "nomerges=2", "--yes")
+    assert "c1" in cli("undo", "--list").out
+
+
+def test_undo_without_a_terminal_needs_yes(cli: Cli, machine: str) -> None:
+    cli("--machine", machine, "set", "sda", "nomerges=2", "--yes")
+    assert cli("--machine", machine, "undo").status == 3
+
+
+def test_persist_shows_the_file_before_it_asks(cli: Cli, machine: str) -> None:
+    outcome = cli("--machine", machine, "persist", "sda", "read_ahead_kb=4096")
+    assert (outcome.status, 'ATTR{queue/read_ahead_kb}="4096"' in outcome.err) == (3, True)
+
+
+def test_persist_takes_what_the_session_changed(cli: Cli, machine: str) -> None:
+    cli("--machine", machine, "set", "sda", "nomerges=2", "--yes")
+    assert 'ATTR{queue/nomerges}="2"' in cli("--machine", machine, "persist", "sda").err
+
+
+def test_persist_with_nothing_changed_asks_for_values(cli: Cli, machine: str) -> None:
+    assert "TARGET KEY=VALUE" in cli("--machine", machine, "persist", "sda").err
+
+
+def test_persist_is_recorded(cli: Cli, machine: str) -> None:
+    cli("--machine", machine, "persist", "sda", "read_ahead_kb=4096", "--yes")
+    assert "read_ahead_kb=4096 in /etc/udev" in cli("log").out

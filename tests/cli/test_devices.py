@@ -1,0 +1,93 @@
+"""`devices` and `show`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.cli.machine import HOSTILE
+from tests.cli.machine import machine as recorded
+
+
+@pytest.fixture
+def disk(cli: Cli, machine: str) -> dict[str, object]:
+    """The only disk of the recorded machine, as JSON."""
+    (drive,) = cli("--machine", machine, "devices", "--json").json["drives"]
+    return dict(drive)
+
+
+def test_the_document_says_its_schema(cli: Cli, machine: str) -> None:
+    assert cli("--machine", machine, "devices", "--json").json["schema"] == 1
+
+
+def test_a_recorded_machine_is_marked_as_simulated(cli: Cli, machine: str) -> None:
+    assert cli("--machine", machine, "devices", "--json").json["simulated"] is True
+
+
+def test_a_drive_has_every_documented_field(disk: dict[str, object]) -> None:
+    documented = (
+        "address controller array model serial firmware media interface size_bytes state device in_use settings"
+    )
+    assert set(documented.split()) <= set(disk)
+
+
+def test_a_setting_has_every_documented_field(disk: dict[str, object]) -> None:
+    documented = "key label now raw effective choices span effect persistence risk available why_not"
+    settings = disk["settings"]
+    assert isinstance(settings, list)
+    assert all(set(documented.split()) <= set(setting) for setting in settings)
+
+
+def test_a_setting_of_choices_has_no_span(disk: dict[str, object]) -> None:
+    settings = disk["settings"]
+    assert isinstance(settings, list)
+    assert next(each["span"] for each in settings if each["key"] == "scheduler") is None
+
+
+def test_a_numeric_setting_has_its_range(disk: dict[str, object]) -> None:
+    settings = disk["settings"]
+    assert isinstance(settings, list)
+    assert next(each["span"]["minimum"] for each in settings if each["key"] == "read_ahead_kb") == 0
+
+
+def test_sizes_are_bytes(disk: dict[str, object]) -> None:
+    assert disk["size_bytes"] == 7814037168 * 512
+
+
+def test_the_table_has_the_address(cli: Cli, machine: str) -> None:
+    assert "block:sda" in cli("--machine", machine, "devices").out
+
+
+@pytest.mark.parametrize("words", [("devices",), ("devices", "--json"), ("show", "sda"), ("show", "sda", "--json")])
+def test_no_escape_of_a_device_reaches_the_terminal(cli: Cli, tmp_path: Path, words: tuple[str, ...]) -> None:
+    folder = recorded(tmp_path / "hostile", model=HOSTILE)
+    outcome = cli("--machine", str(folder), *words)
+    assert not {"\x1b", "\x07", "\u202e"} & set(outcome.out + outcome.err)
+
+
+@pytest.mark.parametrize("name", ["block:sda", "/dev/sda", "sda"])
+def test_a_target_may_be_named_in_three_ways(cli: Cli, machine: str, name: str) -> None:
+    assert cli("--machine", machine, "show", name, "--json").json["target"]["address"] == "block:sda"
+
+
+def test_show_lists_legal_values(cli: Cli, machine: str) -> None:
+    assert "none, mq-deadline" in cli("--machine", machine, "show", "sda").out
+
+
+def test_show_says_why_nothing_may_be_changed(cli: Cli, tmp_path: Path) -> None:
+    folder = recorded(tmp_path / "user", root=False)
+    assert "needs root" in cli("--machine", str(folder), "show", "sda").out
+
+
+def test_an_unknown_target_is_wrong_usage(cli: Cli, machine: str) -> None:
+    assert cli("--machine", machine, "show", "sdq").status == 2
+
+
+def test_an_unknown_target_is_answered_with_those_there_are(cli: Cli, machine: str) -> None:
+    assert "block:sda" in cli("--machine", machine, "show", "sdq").err
+
+
+def test_a_folder_without_a_recording_is_wrong_usage(cli: Cli, tmp_path: Path) -> None:
+    assert cli("--machine", str(tmp_path), "devices").status == 2

@@ -1,0 +1,137 @@
+"""Settings and raw runs on a real loop device of our own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.backends.loops import Loop, loop, needs_loops
+from tests.cli.conftest import Cli, program
+from tests.cli.terminal import on_terminal
+
+pytestmark = [needs_loops(), pytest.mark.root]
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Loop]:
+    with loop(tmp_path / "disk.img") as made:
+        yield made
+
+
+def read_ahead(disk: Loop) -> str:
+    return Path(f"/sys/block/{disk.name}/queue/read_ahead_kb").read_text().strip()
+
+
+def test_a_change_is_in_sysfs(cli: Cli, disk: Loop) -> None:
+    cli("set", disk.sure(), "read_ahead_kb=512", "--yes")
+    assert read_ahead(disk) == "512"
+
+
+def test_a_dry_run_leaves_sysfs_alone(cli: Cli, disk: Loop) -> None:
+    before = read_ahead(disk)
+    cli("set", disk.sure(), "read_ahead_kb=512", "--yes", "--dry-run")
+    assert read_ahead(disk) == before
+
+
+def test_undo_brings_the_old_value_back(cli: Cli, disk: Loop) -> None:
+    before = read_ahead(disk)
+    cli("set", disk.sure(), "read_ahead_kb=512", "--yes")
+    cli("undo", "--yes")
+    assert read_ahead(disk) == before
+
+
+def test_undo_takes_back_a_change_of_an_earlier_session(cli: Cli, disk: Loop, tmp_path: Path) -> None:
+    before = read_ahead(disk)
+    cli("set", disk.sure(), "read_ahead_kb=512", "--yes")
+    cli("--session", str(tmp_path / "state/sessions/newer"), "persist", disk.name, "--remove", "--yes")
+    cli("undo", "--yes")
+    assert read_ahead(disk) == before
+
+
+def test_undo_all_takes_everything_back(cli: Cli, disk: Loop) -> None:
+    before = read_ahead(disk)
+    cli("set", disk.sure(), "read_ahead_kb=512", "--yes")
+    cli("set", disk.sure(), "nomerges=2", "read_ahead_kb=1024", "--yes")
+    cli("undo", "--all", "--yes")
+    assert read_ahead(disk) == before
+
+
+def test_a_value_changed_by_somebody_else_is_left_alone(cli: Cli, disk: Loop) -> None:
+    cli("set", disk.sure(), "read_ahead_kb=512", "--yes")
+    Path(f"/sys/block/{disk.name}/queue/read_ahead_kb").write_text("64")
+    assert (cli("undo", "--yes").status, read_ahead(disk)) == (3, "64")
+
+
+def test_the_log_has_the_write(cli: Cli, disk: Loop) -> None:
+    cli("set", disk.sure(), "read_ahead_kb=512", "--yes")
+    assert f"echo 512 > /sys/block/{disk.name}/queue/read_ahead_kb" in cli("log").out
+
+
+def test_the_report_says_what_is_still_in_force(cli: Cli, disk: Loop) -> None:
+    cli("set", disk.sure(), "read_ahead_kb=512", "--yes")
+    after = cli("report").out.partition("## Still in force")[2]
+    assert f"Read-ahead of block:{disk.name} is 512" in after
+
+
+def test_a_typed_y_applies(disk: Loop) -> None:
+    on_terminal("set", disk.sure(), "read_ahead_kb=512", answers={"Apply? [y/N]": "y\n"})
+    assert read_ahead(disk) == "512"
+
+
+def test_an_empty_answer_does_not(disk: Loop) -> None:
+    before = read_ahead(disk)
+    status, _, _ = on_terminal("set", disk.sure(), "read_ahead_kb=512", answers={"Apply? [y/N]": "\n"})
+    assert (status, read_ahead(disk)) == (3, before)
+
+
+def test_a_y_is_not_enough_for_what_risks_data(disk: Loop) -> None:
+    question = "with the risk above? Type yes:"
+    status, _, _ = on_terminal("set", disk.sure(), "write_cache=write-through", answers={question: "y\n"})
+    assert status == 3
+
+
+def test_a_raw_write_without_the_name_is_refused(cli: Cli, disk: Loop) -> None:
+    assert cli("bench", disk.sure(), "--profile", "randwrite-4k", "--runtime", "1", "--ramp", "0").status == 3
+
+
+def test_a_refused_raw_write_writes_nothing(cli: Cli, disk: Loop) -> None:
+    disk.write(0, b"kept" * 1024)
+    cli("bench", disk.sure(), "--profile", "seqwrite-4k", "--runtime", "1", "--ramp", "0")
+    assert disk.backing.read_bytes()[:8] == b"keptkept"
+
+
+def test_a_raw_write_with_another_name_is_refused(cli: Cli, disk: Loop) -> None:
+    words = ("--profile", "randwrite-4k", "--runtime", "1", "--ramp", "0", "--confirm", "loop999")
+    assert cli("bench", disk.sure(), *words).status == 3
+
+
+@pytest.mark.fio
+def test_a_raw_write_with_the_name_is_measured(disk: Loop) -> None:
+    words = ("--profile", "randwrite-4k", "--runtime", "2", "--ramp", "0", "--confirm", disk.name, "--json")
+    outcome = program("bench", disk.sure(), *words)
+    assert outcome.json["run"]["write"]["total_ios"] > 0
+
+
+@pytest.mark.fio
+def test_a_raw_read_needs_no_name(disk: Loop) -> None:
+    outcome = program("bench", f"block:{disk.name}", "--runtime", "2", "--ramp", "0", "--json")
+    assert (outcome.status, outcome.json["run"]["target"]) == (0, f"block:{disk.name}")
+
+
+@pytest.mark.fio
+def test_a_run_records_the_settings_of_its_device(disk: Loop) -> None:
+    outcome = program("bench", disk.sure(), "--runtime", "2", "--ramp", "0", "--json")
+    assert outcome.json["run"]["settings"]["read_ahead_kb"] == read_ahead(disk)
+
+
+def test_a_write_to_the_disk_of_the_system_is_refused_whatever_is_confirmed(cli: Cli) -> None:
+    number = os.stat("/").st_dev
+    node = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
+    if not node.exists():
+        pytest.skip("the root filesystem has no block device of its own")
+    name = node.resolve().name
+    words = ("--profile", "randwrite-4k", "--runtime", "1", "--ramp", "0", "--confirm", name)
+    assert cli("bench", f"/dev/{name}", *words).status == 3

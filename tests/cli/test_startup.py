@@ -1,0 +1,66 @@
+"""What is imported when, and what is said where there is no screen."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import ROOT, Cli, program
+from tests.cli.terminal import on_terminal
+
+_AFTER = "import sys; {what}; print(*sorted(set({unwanted}) & set(sys.modules)))"
+
+
+def loaded_by(what: str, *unwanted: str) -> str:
+    code = _AFTER.format(what=what, unwanted=unwanted)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[-1]
+
+
+def test_the_command_line_is_imported_without_anything_that_draws() -> None:
+    assert loaded_by("import app.cli.main", "textual", "plotext", "rich") == ""
+
+
+@pytest.mark.parametrize("words", ["['devices', '--json']", "['devices']", "['--help']", "['profiles']"])
+def test_a_look_around_loads_neither_textual_nor_cattrs(machine: str, words: str) -> None:
+    run = f"from app.cli.main import cli; cli.main(['--machine', {machine!r}] + {words}, standalone_mode=False)"
+    assert loaded_by(run, "textual", "plotext", "rich", "cattrs", "psutil") == ""
+
+
+def test_every_command_in_the_help_can_be_imported(cli: Cli) -> None:
+    from app.cli.main import COMMANDS
+
+    assert {name: cli(name, "--help").status for name in COMMANDS} == dict.fromkeys(COMMANDS, 0)
+
+
+def test_without_a_terminal_the_workbench_does_not_open() -> None:
+    assert program().status == 2
+
+
+def test_without_a_terminal_the_reason_is_said() -> None:
+    assert "needs a terminal" in program().err
+
+
+def test_a_dumb_terminal_is_told_so() -> None:
+    status, _, shown = on_terminal(env={"TERM": "dumb"}, all_streams=True)
+    assert (status, "cannot" in shown or "TERM is dumb" in shown) == (2, True)
+
+
+def test_the_version_goes_to_standard_output(cli: Cli) -> None:
+    assert cli("--version").out.startswith("raidbench ")
+
+
+def test_an_unknown_command_is_wrong_usage(cli: Cli) -> None:
+    assert cli("defrag").status == 2
+
+
+def test_the_simulated_rack_says_that_it_is_not_there_yet(cli: Cli) -> None:
+    outcome = cli("--demo", "devices")
+    assert (outcome.status, "simulated rack" in outcome.err) == (2, True)
+
+
+def test_completion_for_bash_is_made(tmp_path: Path) -> None:
+    assert "complete" in program(env={"_RAIDBENCH_COMPLETE": "bash_source"}).out
