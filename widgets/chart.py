@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from typing import ClassVar
 
@@ -158,6 +159,9 @@ class LineChart(Widget):
         if not self.frozen or self._shown is None:
             self._shown = self.data
         data = self._shown or ChartData()
+        empty = not any(_has_value(series) for series in data.series)
+        if empty and not data.references:
+            data = replace(data, y_format=_no_label)  # ticks of a scale that nothing has set would only mislead
         header = int(_has_header(height))
         self._rows = self._plot.draw(
             data,
@@ -167,7 +171,7 @@ class LineChart(Widget):
             window=self.window,
             ascii_only=self.ascii,
         )
-        if not any(series.points for series in data.series):
+        if empty:
             self._write_waiting(width)
         self._header = self._legend(data)
         self._drawn = (width, height)
@@ -258,6 +262,14 @@ class LineChart(Widget):
             style = self.get_component_rich_style(f"line-chart--{name}") if name else self.rich_style
             self._styles_by_code[code] = style
         return style
+
+
+def _has_value(series: Series) -> bool:
+    return any(value is not None and value == value for _, value in series.points)
+
+
+def _no_label(_value: float) -> str:
+    return ""
 
 
 def _has_header(height: int) -> bool:

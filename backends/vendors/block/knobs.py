@@ -58,7 +58,7 @@ MAX_SECTORS = Setting(
 )
 WRITE_CACHE = Setting(
     key="write_cache",
-    label="Write cache, kernel's view",
+    label="Write cache (kernel)",
     help="Whether the kernel believes that the drive has a volatile write cache. It never changes the drive: for that "
     "use the drive's or the controller's own setting. write-back sends flushes, write-through sends none "
     "(Documentation/ABI/stable/sysfs-block, write_cache).",
