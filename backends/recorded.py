@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fnmatch
 import hashlib
 import json
@@ -13,6 +14,7 @@ from typing import Any
 
 from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolMissingError
 from backends.host import Command, Completed, FileStat, Host, Process
+from backends.streams import Pace, Recordings
 from backends.text import clean
 from backends.wrapped import HostWrapper
 
@@ -152,8 +154,11 @@ def stand_in(secret: str) -> str:
 class ReplayHost:
     """Answers from a machine folder. Writes succeed in memory: what is written is read back."""
 
-    def __init__(self, folder: Path, *, root: bool | None = None) -> None:
-        """Raises NotFoundError, InvalidValueError."""
+    def __init__(self, folder: Path, *, root: bool | None = None, pace: Pace = asyncio.sleep) -> None:
+        """`root`: whether to answer as root, instead of as recorded. `pace`: how streams wait for their next piece.
+
+        Raises NotFoundError, InvalidValueError.
+        """
         file = folder / "machine.json"
         try:
             data = json.loads(file.read_text(encoding="utf-8"))
@@ -167,6 +172,8 @@ class ReplayHost:
             raise InvalidValueError(f"{file} is not a recorded machine of format {FORMAT}.")
         self._name = clean(str(data.get("name", "recorded")), 64)
         self._root = bool(data.get("root")) if root is None else root
+        self._pace = pace
+        self._recordings = Recordings(folder)
         try:
             self._take(data)
         except (TypeError, ValueError, KeyError, AttributeError) as error:
@@ -207,13 +214,11 @@ class ReplayHost:
         return Completed(returncode=entry["returncode"], stdout=entry["stdout"], stderr=entry["stderr"], seconds=0.0)
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
-        """A recording runs nothing.
+        """What the program said when it was recorded, as it came: nothing runs.
 
-        Raises ToolMissingError.
+        Raises ToolMissingError when no recorded stream fits, InvalidValueError when one is damaged.
         """
-        raise ToolMissingError(
-            f"{command.argv[0]} cannot run on a recorded machine.", hint="Use a live machine or --demo."
-        )
+        return self._recordings.start(command, self._pace)
 
     async def read(self, path: str) -> str | None:
         """The recorded or last written text."""
