@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,6 +65,18 @@ def is_terminal(stream: object) -> bool:
 
 
 def is_utf8(stream: object) -> bool:
-    """Whether a stream can carry every character."""
+    """Whether a stream can carry every character, and its terminal shows them.
+
+    Python writes UTF-8 even in the C locale (PEP 538, PEP 540), so a terminal is asked through the locale: one that
+    names no UTF-8 means ASCII; none at all says nothing.
+    """
     encoding = str(getattr(stream, "encoding", None) or "ascii")
-    return encoding.lower().replace("-", "").replace("_", "") == "utf8"
+    if encoding.lower().replace("-", "").replace("_", "") != "utf8":
+        return False
+    return not is_terminal(stream) or _locale_is_utf8(os.environ)
+
+
+def _locale_is_utf8(environment: Mapping[str, str]) -> bool:
+    names = ("LC_ALL", "LANG") if environment.get("LC_CTYPE") == "C.UTF-8" else ("LC_ALL", "LC_CTYPE", "LANG")
+    locale = next((value for name in names if (value := environment.get(name))), None)
+    return locale is None or "utf" in locale.lower()

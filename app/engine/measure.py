@@ -236,7 +236,7 @@ class Measurer:
             RunStarted(
                 at=time.time(),
                 id=run_id,
-                target=ready.request.name,
+                target=ready.request.name if ready.scratch is None else str(ready.scratch.path),
                 device=ready.device,
                 profile=ready.request.profile,
                 job={key: text for key, text in ready.job.texts().items() if text},
