@@ -14,14 +14,14 @@ from widgets.lines import Line, Lines
 class CommandPreview(Lines):
     """Commands quoted for a shell, every word shown; below them the risks."""
 
-    commands: reactive[tuple[tuple[str, ...], ...]] = reactive((), repaint=False)
-    """One argument list for each command, in the order they run."""
+    commands: reactive[tuple[tuple[str, ...] | str, ...]] = reactive((), repaint=False)
+    """One argument list for each command, in the order they run; a text is a line as it is, `echo 1 > /sys/...`."""
     risks: reactive[tuple[str, ...]] = reactive((), repaint=False)
     """A sentence for each risk."""
 
     def __init__(
         self,
-        commands: tuple[tuple[str, ...], ...] = (),
+        commands: tuple[tuple[str, ...] | str, ...] = (),
         risks: tuple[str, ...] = (),
         *,
         name: str | None = None,
@@ -47,7 +47,7 @@ class CommandPreview(Lines):
         return [*lines, (), *risks] if lines and risks else lines + risks
 
 
-def _command_section(commands: Sequence[Sequence[str]], width: int) -> list[Line]:
+def _command_section(commands: Sequence[Sequence[str] | str], width: int) -> list[Line]:
     if not commands:
         return []
     heading = "Command" if len(commands) == 1 else f"{len(commands)} commands, in this order"
@@ -67,12 +67,13 @@ def bulleted(heading: str, sentences: Sequence[str], width: int, *, tone: str = 
     return lines
 
 
-def command_lines(argv: Sequence[str], width: int) -> list[str]:
+def command_lines(argv: Sequence[str] | str, width: int) -> list[str]:
     """A command as it could be typed: broken between words with a backslash, long words broken hard."""
     width = max(8, width)
     lines: list[str] = []
     line = "$"
-    for word in (clean(shlex.quote(word)) for word in argv):
+    words = argv.split(" ") if isinstance(argv, str) else [shlex.quote(word) for word in argv]
+    for word in map(clean, words):
         if width_of(line) + 1 + width_of(word) <= width - 2:
             line = f"{line} {word}"
             continue

@@ -41,7 +41,7 @@ class Confirmation:
     """A sentence or two under the title."""
     changes: tuple[PlannedChange, ...] = ()
     """What changes."""
-    commands: tuple[tuple[str, ...], ...] = ()
+    commands: tuple[tuple[str, ...] | str, ...] = ()
     """The very argument lists that will run."""
     risks: tuple[str, ...] = ()
     """A sentence for each risk."""

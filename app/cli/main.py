@@ -6,7 +6,7 @@ import contextlib
 import importlib
 import os
 import sys
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -171,7 +171,7 @@ def _open_workbench(options: Options) -> int:
         bench,
         screens.Options(
             session=options.session,
-            ascii=options.ascii or config.ascii or not is_utf8(sys.stderr),
+            ascii=options.ascii or config.ascii or not (_wide_locale(os.environ) and is_utf8(sys.stderr)),
             fps=config.fps,
             theme=config.theme,
             keymap=config.keymap,
@@ -181,6 +181,13 @@ def _open_workbench(options: Options) -> int:
         ),
     )
     return int(status)
+
+
+def _wide_locale(environment: Mapping[str, str]) -> bool:
+    """Whether the terminal's locale has UTF-8. Python's streams do not tell: in the C locale they are UTF-8, too."""
+    names = (environment.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG"))
+    locale = next(filter(None, names), "UTF-8")
+    return "utf8" in locale.lower().replace("-", "")
 
 
 def _no_screen(environment: MutableMapping[str, str]) -> str | None:

@@ -10,19 +10,22 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
 from textual.app import App
 from textual.binding import Binding
 from textual.message import Message
+from textual.notifications import SeverityLevel
 from textual.reactive import var
+from textual.worker import Worker
 
 from app.engine.events import AnyEvent
 from app.engine.session import Session
 from app.engine.workbench import Workbench
-from app.tui.ascii_filter import AsciiFilter
+from app.tui.ascii_filter import AsciiFilter, ControlFilter
+from app.tui.base import WorkbenchScreen
 from app.tui.commands import COMMANDS as TABLE
 from app.tui.commands import SCREENS
 from app.tui.export import write_report
@@ -33,7 +36,9 @@ from app.tui.screens.devices import DevicesScreen
 from app.tui.screens.help import HelpScreen
 from app.tui.screens.log import LogScreen
 from app.tui.screens.runs import RunsScreen
+from app.tui.terminal import SteadyDriver
 from backends.errors import RaidbenchError, StorageError
+from backends.text import clean, clean_lines
 from widgets.field_dialog import TextDialog
 
 STOP_SECONDS = 40.0
@@ -120,6 +125,9 @@ class WorkbenchApp(App[int]):
         self._forget = workbench.listen(self._heard)
         self._drawn = 0.0
         self._waiting: Session | None = None
+        self._leaving: Worker[None] | None = None
+        self._recording = True
+        self._filters.append(ControlFilter())
         if self.ascii:
             self._filters.append(AsciiFilter())
         self.set_reactive(WorkbenchApp.session, workbench.session)
@@ -133,6 +141,7 @@ class WorkbenchApp(App[int]):
         self._catch_signals()
         self.switch_mode("devices")
         self.call_after_refresh(self._begin_later)
+        self.set_interval(1.0, self._watch_recording)
 
     def _begin_later(self) -> None:
         self.run_worker(self._begin(), group="session", exit_on_error=True)
@@ -144,9 +153,27 @@ class WorkbenchApp(App[int]):
             self.workbench.storage_problem = error
             self.tell(error, title="Nothing can be recorded")
         self.opened = True
+        self._recording = self.workbench.recording
         self.session = self.workbench.session
-        await self.workbench.probe()
+        await self.look_for_hardware()
         await Leaving(self).offer_recovery()
+
+    async def look_for_hardware(self) -> None:
+        """Ask every backend; a session that cannot be written any more is told, and ends nothing."""
+        try:
+            await self.workbench.probe()
+        except RaidbenchError as error:
+            self.tell(error)
+
+    def _watch_recording(self) -> None:
+        """Say once when the session cannot be written any more: most of what fails to be written is not asked for."""
+        if not self.opened or self.workbench.recording == self._recording:
+            return
+        self._recording = self.workbench.recording
+        problem = self.workbench.storage_problem
+        if problem is not None:
+            self.tell(problem, title="Nothing is recorded any more, so nothing can be changed")
+        self.refresh_screen()
 
     def _heard(self, session: Session, _event: AnyEvent) -> None:
         self.post_message(SessionChanged(session))
@@ -166,6 +193,8 @@ class WorkbenchApp(App[int]):
             self._show(self._waiting)
 
     def _show(self, session: Session) -> None:
+        if session.active is not None and not self.workbench.measuring:
+            session = replace(session, active=None)  # its end could not be recorded; it is over all the same
         self._waiting = None
         self._drawn = time.monotonic()
         self.session = session
@@ -177,7 +206,7 @@ class WorkbenchApp(App[int]):
     def refresh_screen(self) -> None:
         """Bring the screen in front up to date with what is not in the session."""
         screen = self.screen
-        if isinstance(screen, DevicesScreen | BenchScreen | RunsScreen | LogScreen):
+        if isinstance(screen, WorkbenchScreen):
             screen.on_screen_resume()
 
     def stage(self, target: str, key: str, value: str | None) -> None:
@@ -212,16 +241,29 @@ class WorkbenchApp(App[int]):
         if not name:
             return
         try:
-            path = write_report(self.session, Path(name).expanduser(), folder=str(self.workbench.folder))
+            path = write_report(self.session, Path(os.path.expanduser(name)), folder=str(self.workbench.folder))
         except RaidbenchError as error:
             self.tell(error, title="No report was written")
             return
         self.notify(f"The report is in {path}.", markup=False)
 
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """A notice in the corner. Tools and devices speak in it: it is never markup and steers no terminal."""
+        super().notify(clean_lines(message, 12), title=clean(title), severity=severity, timeout=timeout, markup=False)
+
     def tell(self, error: RaidbenchError, *, title: str = "") -> None:
         """Show an error: what happened, what it means, what to do next."""
         text = "\n".join(filter(None, (error.message, error.hint)))
-        self.notify(text, title=title, severity="error", markup=False, timeout=12)
+        self.notify(text, title=title, severity="error", timeout=12)
+        self._show(self.workbench.session)
 
     def action_go(self, screen: str) -> None:
         """Bring a screen to the front."""
@@ -234,9 +276,15 @@ class WorkbenchApp(App[int]):
         if name:
             self.push_screen(HelpScreen(name))
 
+    def action_command_palette(self) -> None:
+        """Open the palette, except over a dialog: its question comes first."""
+        if isinstance(self.screen, WorkbenchScreen):
+            super().action_command_palette()
+
     def action_leave(self) -> None:
-        """Leave, asking first where that matters."""
-        self.run_worker(Leaving(self).leave(), group="leaving", exclusive=True)
+        """Leave, asking first where that matters; once."""
+        if self._leaving is None or self._leaving.is_finished:
+            self._leaving = self.run_worker(Leaving(self).leave(), group="leaving")
 
     async def action_quit(self) -> None:
         """Ctrl+Q asks like q."""
@@ -245,25 +293,36 @@ class WorkbenchApp(App[int]):
     def _catch_signals(self) -> None:
         """A hang-up or a kill ends fio, the session and the screen in good order."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(number, self._signalled, number)
 
     def _signalled(self, number: int) -> None:
         self.end_reason = signal.Signals(number).name
-        self.run_worker(self.stop_and_exit(128 + number), group="leaving", exclusive=True)
+        self.run_worker(self.stop_and_exit(128 + number), group="signalled", exclusive=True)
 
     async def stop_and_exit(self, code: int = 0) -> None:
         """End the running job, keep its figures, leave."""
+        await self.stop_measuring()
+        self.exit(code)
+
+    async def stop_measuring(self) -> None:
+        """End the running job and wait for its end, but not for ever."""
         self.workbench.stop()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(STOP_SECONDS):
                 await self.workbench.wait_idle()
-        self.exit(code)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """An exception nobody expected: the evidence goes to a file, a sentence to the person."""
+        self.crash = self.crash or getattr(error, "error", error)
+        super()._handle_exception(error)
 
     def _fatal_error(self) -> None:
-        """An exception nobody expected: the evidence goes to a file, a sentence to the person."""
-        self.crash = sys.exc_info()[1] or self._exception
+        self._close_messages_no_wait()
+
+    def panic(self, *renderables: object) -> None:
+        """Nothing is drawn over the terminal that was just given back."""
         self._close_messages_no_wait()
 
     def on_unmount(self) -> None:
@@ -273,19 +332,35 @@ class WorkbenchApp(App[int]):
 
 def run(workbench: Workbench, options: Options | None = None) -> int:
     """Open the workbench on this terminal; returns the exit status."""
-    app = WorkbenchApp(workbench, options)
-    code = app.run(mouse=True)
+    return run_app(WorkbenchApp(workbench, options))
+
+
+def run_app(app: WorkbenchApp) -> int:
+    """Open an app on this terminal; whatever ends it, the session is closed and the person told in a sentence."""
+    workbench = app.workbench
+    app.driver_class = SteadyDriver
+    code: int | None = None
+    try:
+        code = app.run(mouse=True)
+    except Exception as error:  # on the way in or out: the screen is gone, the session is not
+        app.crash = app.crash or error
     if app.crash is not None:
-        workbench.close(f"{type(app.crash).__name__}: {app.crash}")
+        workbench.close(clean(f"{type(app.crash).__name__}: {app.crash}", 300))
         where = _write_crash(app.crash, workbench)
-        print(f"raidbench stopped: {type(app.crash).__name__}. Nothing that was recorded is lost.", file=sys.stderr)
+        _say(f"raidbench stopped: {type(app.crash).__name__}. Nothing that was recorded is lost.")
         if where is not None:
-            print(f"What happened is in {where}.", file=sys.stderr)
+            _say(f"What happened is in {where}.")
         return 1
     workbench.close(app.end_reason)
     if workbench.folder is not None:
-        print(f"The session is in {workbench.folder}.", file=sys.stderr)
+        _say(f"The session is in {workbench.folder}.")
     return code if code is not None else (app.return_code or 0)
+
+
+def _say(sentence: str) -> None:
+    """A last word, if anybody is left to hear it."""
+    with contextlib.suppress(OSError, ValueError):
+        print(sentence, file=sys.stderr, flush=True)
 
 
 def _write_crash(error: BaseException, workbench: Workbench) -> Path | None:

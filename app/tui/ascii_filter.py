@@ -1,10 +1,12 @@
-"""The last fallback for terminals without UTF-8: one ASCII character for every other one."""
+"""What stands between the widgets and the terminal: no control characters, and ASCII only where that is wanted."""
 
 from __future__ import annotations
 
 from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
+
+from widgets.clean import clean
 
 _LIGHT = {
     "│": "|",
@@ -53,6 +55,16 @@ def ascii_of(char: str) -> str:
     if "\u2580" <= char <= "\u259f" or "\u2800" <= char <= "\u28ff":
         return "#" if char != "\u2800" else " "
     return "?"
+
+
+class ControlFilter(LineFilter):
+    """The last line of defence: no widget, whoever wrote it, sends a character that could steer the terminal."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The same segments, every unprintable character replaced."""
+        if all(text.isprintable() for text, _, _ in segments):
+            return segments
+        return [Segment(clean(text), style, control) for text, style, control in segments]
 
 
 class AsciiFilter(LineFilter):

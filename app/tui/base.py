@@ -14,6 +14,7 @@ from textual.widgets import Static
 from app.engine.session import Session
 from app.tui.commands import commands_of
 from app.tui.lines import KeyLine, StatusLine
+from backends.text import clean_lines
 from widgets.sparse_screen import SparseScreen
 
 if TYPE_CHECKING:
@@ -82,6 +83,11 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def show(self, session: Session) -> None:
         """Bring the body up to date."""
+
+    def put(self, selector: str, text: str) -> None:
+        """Show text in a plain line; whatever it holds is only text. Nothing happens when the screen is gone."""
+        for line in self.query(selector).results(Static):
+            line.update(clean_lines(text))
 
     def say(self, message: str, *, severity: str = "information", title: str = "") -> None:
         """A short notice in the corner; text is never markup."""

@@ -17,6 +17,7 @@ class DeviceTree(Tree[Node]):
         super().__init__("devices", id="devices")
         self.show_root = False
         self.guide_depth = 2
+        self._wanted: str | None = None
 
     def on_mount(self) -> None:
         """Without UTF-8 the guides are left out."""
@@ -25,10 +26,11 @@ class DeviceTree(Tree[Node]):
 
     def show(self, nodes: tuple[Node, ...]) -> None:
         """Bring the branches up to date; the same nodes cost nothing."""
-        wanted = self.cursor_node.data.key if self.cursor_node is not None and self.cursor_node.data else None
+        if self.cursor_node is not None and self.cursor_node.data is not None:
+            self._wanted = self.cursor_node.data.key
         self._sync(self.root, nodes)
         self.root.expand()
-        self.call_after_refresh(self._cursor_to, wanted)
+        self.call_after_refresh(self._cursor_back)
 
     def _sync(self, parent: TreeNode[Node], nodes: tuple[Node, ...]) -> None:
         old = list(parent.children)
@@ -62,15 +64,21 @@ class DeviceTree(Tree[Node]):
             sign += "- " if node.is_expanded else "+ "
         color = variables.get(tones.get(node.data.tone if node.data else "", "").lstrip("$"))
         text = Text.assemble(sign, label, end="")
+        depth = -1
+        above = node.parent
+        while above is not None:
+            depth, above = depth + 1, above.parent
+        if self.size.width:  # nothing is behind the edge: no scrolling to the side
+            text.truncate(max(8, self.size.width - depth * self.guide_depth), overflow="ellipsis")
         text.stylize(style)
         if color is not None and color.startswith("#"):
             text.stylize(Style(color=color))
         return text
 
-    def _cursor_to(self, key: str | None) -> None:
-        for node in self._tree_nodes.values():
-            if node.data is not None and node.data.key == key:
-                self.move_cursor(node)
-                return
-        if self.root.children:
-            self.move_cursor(self.root.children[0])
+    def _cursor_back(self) -> None:
+        """The cursor where it was, or on the first line; told in any case, since its line may be the same."""
+        known = (node for node in self._tree_nodes.values() if node.data is not None and node.data.key == self._wanted)
+        node = next(known, self.root.children[0] if self.root.children else None)
+        if node is not None:
+            self.move_cursor(node)
+            self.post_message(self.NodeHighlighted(node))

@@ -331,9 +331,7 @@ def confirmation(changes: tuple[Change, ...], *, title: str = "", trial_label: s
     targets = sorted({str(change.target) for change in changes})
     count = units.plural(len(changes), "change")
     commands = tuple(
-        tuple(write.argv) if write.path is None else ("echo", write.text or "", ">", write.path)
-        for change in changes
-        for write in change.writes
+        tuple(write.argv) if write.path is None else write.shown() for change in changes for write in change.writes
     )
     return Confirmation(
         title=title or f"Apply {count} to {', '.join(targets)}",

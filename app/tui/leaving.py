@@ -36,7 +36,7 @@ class Leaving:
             )
             if answer != "stop":
                 return
-            self._workbench.stop()
+            await self._app.stop_measuring()  # its device is locked until then
         changes = self._workbench.undoable()
         if changes and not await self._changes(changes):
             return

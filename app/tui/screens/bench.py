@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import time
-from pathlib import Path
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Static
@@ -68,6 +70,7 @@ class BenchScreen(WorkbenchScreen):
         self._rate = False
         self._zoom = 0
         self._pending = False
+        self._ended: str | None = None
 
     def body(self) -> ComposeResult:
         """From the job down to the message line."""
@@ -84,7 +87,6 @@ class BenchScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         """Takes the job and the place to begin with."""
-        super().on_mount()
         options = self.workbench_app.options
         if options.profile in PROFILES:
             self.profile = options.profile
@@ -98,9 +100,8 @@ class BenchScreen(WorkbenchScreen):
         if wanted is not None:
             self.take_device(*wanted)
 
-    def on_resize(self, event: object) -> None:
+    def on_resize(self, event: events.Resize) -> None:
         """Figures beside the graphs only where the graphs keep their width."""
-        super().on_resize(event)  # type: ignore[arg-type]
         self._widths()
 
     def _widths(self) -> None:
@@ -121,16 +122,21 @@ class BenchScreen(WorkbenchScreen):
         elif self._run_id is not None and (run := session.run(self._run_id)) is not None and run.end is not None:
             self._show_ended(run)
         elif not self._pending:
-            self.query_one("#message", Static).update("r runs the job; p chooses another, T the target.")
+            self.put("#message", "r runs the job; p chooses another, T the target.")
 
     def _show_job(self) -> None:
+        active = self.workbench_app.session.active
+        if active is not None:  # what is measured now, whatever is chosen for later
+            profile = f"{active.start.profile}: " if active.start.profile else ""
+            self.put("#job", f"{profile}{active.start.title}\non {active.start.target}")
+            return
         target = f"{self.target_name} ({self.where})" if self.target_name else self._scratch_words()
         name = f"{self.profile}: " if self.profile else ""
-        self.query_one("#job", Static).update(f"{name}{self.job.describe()}\non {target}")
+        self.put("#job", f"{name}{self.job.describe()}\non {target}")
 
     def _scratch_words(self) -> str:
         size = self.job.size or self.workbench_app.options.scratch_size or DEFAULT_SIZE
-        place = str(Path(self.where).expanduser().absolute())
+        place = os.path.abspath(os.path.expanduser(self.where))
         return f"a scratch file of {units.size(size)} in {clean(place, 200)}"
 
     def _baseline(self, session: Session) -> RunFigures | None:
@@ -150,10 +156,10 @@ class BenchScreen(WorkbenchScreen):
         self.query_one(ProgressLine).progress = progress(active, time.time())
         fio = units.percent(active.fio_percent_of_core)
         host = units.percent(active.host_percent)
-        self.query_one("#machine-line", Static).update(f"CPU: fio {fio} of a core, host {host}")
+        self.put("#machine-line", f"CPU: fio {fio} of a core, host {host}")
         stalled = bool(active.samples) and active.samples[-1].stalled
         message = active.message or ("fio fell silent: some I/O did not come back in time" if stalled else "")
-        self.query_one("#message", Static).update(message)
+        self.put("#message", message)
 
     def _draw(self, total: float | None, session: Session) -> None:
         upper = self.query_one("#throughput", LineChart)
@@ -166,15 +172,17 @@ class BenchScreen(WorkbenchScreen):
             self.query_one("#side-latency", Details).groups = side_latency(self._curves)
 
     def _show_ended(self, run: RunRecord) -> None:
-        line = self.query_one(ProgressLine)
-        if line.progress is not None:
-            line.progress = None
-            self.query_one("#message", Static).update(result_line(run.figures))
-            cpu = run.figures.cpu
-            self.query_one("#machine-line", Static).update(
-                f"CPU: fio {units.percent(cpu.fio_percent_of_core)} of a core, host {units.percent(cpu.host_percent)}"
-            )
-            self._draw(run.start.planned_seconds, self.workbench_app.session)
+        if self._ended == run.id:
+            return
+        self._ended = run.id
+        self.query_one(ProgressLine).progress = None
+        self.put("#message", result_line(run.figures))
+        cpu = run.figures.cpu
+        self.put(
+            "#machine-line",
+            f"CPU: fio {units.percent(cpu.fio_percent_of_core)} of a core, host {units.percent(cpu.host_percent)}",
+        )
+        self._draw(run.start.planned_seconds, self.workbench_app.session)
 
     def action_run(self) -> None:
         """Prepare the job, ask where that is needed, run it."""
@@ -182,7 +190,7 @@ class BenchScreen(WorkbenchScreen):
             self.say("A job is running already: x stops it.")
             return
         self._pending = True
-        self.query_one("#message", Static).update("looking at the target ...")
+        self.put("#message", "looking at the target ...")
         # On the app, so that looking at another screen does not end the run.
         self.app.run_worker(self._run(), group="bench", exit_on_error=True)
 
@@ -196,13 +204,17 @@ class BenchScreen(WorkbenchScreen):
             request = Request(where=self.where, name=self.target_name or self.where, job=job, profile=self.profile)
             ready = await bench.prepare(request)
             if not await self._allowed(ready):
-                self.query_one("#message", Static).update("not started")
+                self.put("#message", "not started")
                 return
             record = await bench.measure(ready, confirm=ready.confirm_text)
+            if self._run_id != record.id:  # over before anything of it was drawn
+                self._run_id, self._curves = record.id, Curves()
+            self._show_ended(record)
+            self._show_job()
             self.say(result_line(record.figures), title=f"{record.id} is over")
         except RaidbenchError as error:
-            self.query_one("#message", Static).update(" ".join(filter(None, (error.message, error.hint))))
             self.workbench_app.tell(error, title="Not measured")
+            self.put("#message", " ".join(filter(None, (error.message, error.hint))))
         finally:
             self._pending = False
 
@@ -238,7 +250,7 @@ class BenchScreen(WorkbenchScreen):
             self.say("No job is running.")
             return
         self.workbench_app.workbench.stop()
-        self.query_one("#message", Static).update("stopping: fio brings its I/O to an end and sums up")
+        self.put("#message", "stopping: fio brings its I/O to an end and sums up")
 
     def action_profile(self) -> None:
         """Choose a workload."""
@@ -273,10 +285,10 @@ class BenchScreen(WorkbenchScreen):
         if not name:
             return
         try:
-            with Path(name).expanduser().open("rb") as file:
-                imported = import_jobfile(file.read(_JOBFILE_LIMIT))
-        except OSError as error:
-            self.say(f"{clean(name)} cannot be read: {error.strerror}.", severity="error")
+            imported = import_jobfile(_read_jobfile(os.path.expanduser(name)))
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else None
+            self.say(f"{clean(name)} cannot be read: {reason or error}.", severity="error")
             return
         except RaidbenchError as error:
             self.workbench_app.tell(error, title="Not a job for raidbench")
@@ -369,3 +381,12 @@ class BenchScreen(WorkbenchScreen):
         """Linear or logarithmic latency."""
         chart = self.query_one("#latency", LineChart)
         chart.log_scale = not chart.log_scale
+
+
+def _read_jobfile(path: str) -> bytes:
+    """The first MiB of a regular file: a pipe would be waited for. Raises OSError, ValueError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError("it is not a regular file")
+        return file.read(_JOBFILE_LIMIT)

@@ -52,6 +52,7 @@ class DevicesScreen(WorkbenchScreen):
         self._readings: dict[str, Reading] = {}
         self._outcomes: dict[str, dict[str, tuple[str, Tone]]] = {}
         self._words = ""
+        self._seen_all = False
 
     def body(self) -> ComposeResult:
         """Tree and filter; facts, settings and a word of help."""
@@ -67,21 +68,29 @@ class DevicesScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         """The tree has the keys first."""
-        super().on_mount()
         self.query_one(DeviceTree).focus()
 
     def show(self, session: Session) -> None:
         """Fill the tree when there is something new in it."""
-        if session.inventory is not self._inventory:
-            self._inventory = session.inventory
-            self._fill()
-            problems = [f"{problem.where}: {problem.message} {problem.hint}" for problem in session.inventory.problems]
-            self.query_one("#devices-problem", Static).update("\n".join(problems))
+        if session.inventory is not self._inventory and not (session.probing and self._seen_all):
+            self._take(session.inventory)
+        self._seen_all = self._seen_all or not session.probing
         table = self.query_one("#settings", KeyedTable)
         if not session.probing and not session.inventory.drives and not session.inventory.controllers:
             table.empty = "nothing was found: raidbench doctor says why"
         elif not session.probing:
             table.empty = "no settings here" if self._selected else "choose a device on the left"
+
+    def _take(self, inventory: Inventory) -> None:
+        """Show another inventory; what is selected stays so for as long as it is there."""
+        before = self._thing()
+        self._inventory = inventory
+        self._fill()
+        problems = [f"{problem.where}: {problem.message} {problem.hint}".strip() for problem in inventory.problems]
+        self.put("#devices-problem", "\n".join(problems))
+        self.query_one("#devices-problem").display = bool(problems)
+        if self._selected is not None and self._thing() != before:
+            self._look()
 
     def _fill(self) -> None:
         tree = nodes(self._inventory or Inventory())
@@ -90,12 +99,11 @@ class DevicesScreen(WorkbenchScreen):
     @on(Tree.NodeHighlighted)
     def _highlighted(self, event: Tree.NodeHighlighted[Node]) -> None:
         node: TreeNode[Node] = event.node
-        if node.data is None:
+        if node.data is None or node.data.key == self._selected:
             return
-        if node.data.key != self._selected:
-            self._selected = node.data.key
-            self._readings = {}
-            self._settings = ()
+        self._selected = node.data.key
+        self._readings = {}
+        self._settings = ()
         self._look()
 
     def _thing(self) -> Thing | None:
@@ -111,6 +119,10 @@ class DevicesScreen(WorkbenchScreen):
         self._fill_settings()
         if thing is not None:
             self.run_worker(self._read(thing), group="read", exclusive=True)
+        elif self._selected is not None:
+            self._settings, self._readings = (), {}
+            self._fill_settings()
+            self.query_one("#settings", KeyedTable).empty = "this device is not there any more"
 
     async def _read(self, thing: Thing) -> None:
         bench = self.workbench_app.workbench
@@ -119,6 +131,10 @@ class DevicesScreen(WorkbenchScreen):
             readings = dict(await bench.read(thing.target))
         except RaidbenchError as error:
             self.query_one("#settings", KeyedTable).empty = error.message
+            settings, readings = (), {}
+        except Exception as error:  # a vendor module of somebody else's must not end the workbench
+            bench.problem(str(thing.target), _defect(thing, error))
+            self.query_one("#settings", KeyedTable).empty = _defect(thing, error).message
             settings, readings = (), {}
         if str(thing.target) == self._selected:
             self._settings, self._readings = settings, readings
@@ -160,7 +176,7 @@ class DevicesScreen(WorkbenchScreen):
         table = self.query_one("#settings", KeyedTable)
         if not table.has_focus:
             if table.rows:
-                table.focus()
+                self.set_focus(table)
             return None
         setting, reading = self._current()
         if setting is None or reading is None:
@@ -175,7 +191,7 @@ class DevicesScreen(WorkbenchScreen):
         table = self.query_one("#settings", KeyedTable)
         if not table.has_focus:
             if step > 0 and table.rows:
-                table.focus()
+                self.set_focus(table)
             return
         found = self._changeable()
         if found is None:
@@ -243,13 +259,26 @@ class DevicesScreen(WorkbenchScreen):
         bench = self.workbench_app.workbench
         changes: list[Change] = []
         try:
-            for address, values in self.workbench_app.staged.items():
-                thing = await bench.find(address)
-                order = [setting.key for setting in bench.settings(thing.target)]
-                for key in sorted(values, key=order.index):
-                    changes.append(await bench.plan(thing.target, key, values[key]))
+            # A copy: more may be staged while a slow tool is asked.
+            for address, staged in {
+                target: dict(values) for target, values in self.workbench_app.staged.items()
+            }.items():
+                found = bench.session.inventory.find(address)  # not waiting for backends that still think
+                thing = found if found is not None else await bench.find(address)
+                order = [setting.key for setting in bench.settings(thing.target) if setting.key in staged]
+                for key in order:
+                    changes.append(await bench.plan(thing.target, key, staged[key]))
         except RaidbenchError as error:
             self.workbench_app.tell(error, title="Cannot be planned")
+            return
+        except Exception as error:  # a vendor module of somebody else's must not end the workbench
+            self.workbench_app.tell(
+                RaidbenchError(f"Planning stopped with {type(error).__name__}: {error}", hint="Nothing was changed."),
+                title="Cannot be planned",
+            )
+            return
+        if not changes:
+            self.say("What was staged cannot be set any more.", severity="warning")
             return
         seconds = self.workbench_app.options.trial_seconds
         dialog = ConfirmDialog(confirmation(tuple(changes), trial_label=f"Trial, {seconds:.0f} s"))
@@ -363,7 +392,7 @@ class DevicesScreen(WorkbenchScreen):
 
     def action_rescan(self) -> None:
         """Look for hardware again."""
-        self.app.run_worker(self.workbench_app.workbench.probe(), group="probe", exclusive=True)
+        self.app.run_worker(self.workbench_app.look_for_hardware(), group="probe", exclusive=True)
         self.say("Looking for hardware again.")
 
     def action_measure(self) -> None:
@@ -374,6 +403,13 @@ class DevicesScreen(WorkbenchScreen):
             self.say("This has no block device to measure.", severity="warning")
             return
         self.workbench_app.measure_device(str(thing.target), device)
+
+
+def _defect(thing: Thing, error: Exception) -> RaidbenchError:
+    return RaidbenchError(
+        f"{thing.target} cannot be read: its backend stopped with {type(error).__name__}: {error}",
+        hint="This is a defect of raidbench or of the vendor module.",
+    )
 
 
 def _outcome(result: str, now: str | None) -> tuple[str, Tone]:

@@ -32,7 +32,6 @@ class LogScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         """The log has the keys."""
-        super().on_mount()
         self.query_one(LogView).focus()
 
     def show(self, session: Session) -> None:

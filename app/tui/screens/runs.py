@@ -40,7 +40,6 @@ class RunsScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         """The table has the keys."""
-        super().on_mount()
         self.query_one(KeyedTable).focus()
 
     def show(self, session: Session) -> None:
