@@ -47,6 +47,7 @@ def hold_lock(folder: Path, name: str, what: str) -> Iterator[None]:
             yield
         finally:
             _sign(descriptor, "")  # whoever comes next must not be told of us
+            fcntl.flock(descriptor, fcntl.LOCK_UN)  # a program that is just being started still holds a copy
     finally:
         os.close(descriptor)
 

@@ -80,6 +80,7 @@ class SessionLog:
     def close(self) -> None:
         """Let go of the folder."""
         with contextlib.suppress(OSError):
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)  # a program that is just being started still holds a copy
             os.close(self._descriptor)
         self._descriptor = -1  # the number may soon be another file's
 
