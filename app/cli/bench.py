@@ -16,7 +16,7 @@ from app.cli.confirm import confirmed
 from app.cli.failures import DONE, FAILED, INTERRUPTED
 from app.cli.opening import begin, workbench
 from app.cli.options import current
-from app.cli.output import document, say
+from app.cli.output import ReaderGoneError, document, say
 from app.cli.running import Interruption, run
 from app.engine.figures import RunStatus
 from app.engine.fio.fields import FIELDS
@@ -129,7 +129,7 @@ async def _bench(
             if not whole or interruption.asked():
                 break
     if follower.nobody_reads:
-        raise BrokenPipeError
+        raise ReaderGoneError
     _report(bench, records, follower, as_json=as_json, stream=stream)
     if interruption.asked():
         return INTERRUPTED
@@ -145,6 +145,8 @@ def _allowed(ready: Preparation, typed: str | None) -> str | None:
     """What confirms the run, after showing what would be lost. Raises RefusedError."""
     if ready.refused:
         raise RefusedError(" ".join(ready.refused))
+    if current().read_only and ready.scratch is not None and ready.scratch.fill:
+        raise RefusedError("Read-only mode: no scratch file is made.", hint="Leave --read-only out to make one.")
     if not ready.destructive or ready.device is None:
         if typed is not None:
             say("Nothing is destroyed by this run, so --confirm has nothing to confirm.")

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from app.cli.options import is_terminal
-from app.cli.output import document, say
+from app.cli.output import ReaderGoneError, document, say
 from app.cli.tables import cut
 from app.engine import schema, units
 from app.engine.events import AnyEvent, PhaseChanged, SampleTaken
@@ -76,7 +76,7 @@ class Follower:
             return
         try:
             document(schema.sample(sample), compact=True)
-        except BrokenPipeError:
+        except ReaderGoneError:
             self.nobody_reads = True
             self._bench.stop()
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from app.cli.output import report_error, say
+from app.cli.output import ReaderGoneError, report_error, say
 from app.cli.running import InterruptedByUserError
 from backends.errors import InvalidValueError, NotFoundError, RaidbenchError, RefusedError
 from backends.text import clean
@@ -39,7 +39,7 @@ def guarded(command: Callable[[], object]) -> int:
     """Run a command and turn whatever comes of it into an exit status."""
     try:
         return _run(command)
-    except BrokenPipeError:
+    except (BrokenPipeError, ReaderGoneError):
         _forget_stdout()
         return DONE
     except (KeyboardInterrupt, InterruptedByUserError):
@@ -66,7 +66,7 @@ def _run(command: Callable[[], object]) -> int:
     except EOFError:
         say("No answer came, so nothing was done.")
         return REFUSED
-    except (BrokenPipeError, KeyboardInterrupt, InterruptedByUserError):
+    except (BrokenPipeError, ReaderGoneError, KeyboardInterrupt, InterruptedByUserError):
         raise
     except Exception as error:  # a defect: said in one sentence, the details kept for the report of it
         _report_crash(error)

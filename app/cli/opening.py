@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.cli.options import Options, current
 from app.cli.output import say
+from app.cli.running import InterruptedByUserError
 from backends.errors import InvalidValueError, NotFoundError, RefusedError
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def workbench(*, dry: bool = False, quiet: bool = False) -> Iterator[Workbench]:
     try:
         yield bench
     except BaseException as error:
-        bench.close(type(error).__name__)
+        bench.close(str(error) if isinstance(error, InterruptedByUserError) else type(error).__name__)
         raise
     bench.close()
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import signal
 import sys
-from collections.abc import Iterable
+import termios
+from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
 from app.cli.options import current, is_terminal, is_utf8
@@ -40,10 +43,14 @@ SIGNS = {
 """A state's sign and its colour: the word always comes with them."""
 
 
+class ReaderGoneError(Exception):
+    """Nobody reads standard output any more; click would make an exit status of a BrokenPipeError."""
+
+
 def data(text: str) -> None:
     """A piece of what was asked for, at once.
 
-    Raises BrokenPipeError when nobody reads any more, StorageError when it cannot be written.
+    Raises ReaderGoneError when nobody reads any more, StorageError when it cannot be written.
     """
     _write(sys.stdout, text)
 
@@ -65,7 +72,7 @@ def say(text: str = "") -> None:
     """A line of narration on standard error. Not being able to say it stops nothing."""
     try:
         _write(sys.stderr, text)
-    except (OSError, RaidbenchError, ValueError):
+    except (OSError, ReaderGoneError, RaidbenchError, ValueError):
         return
 
 
@@ -78,7 +85,7 @@ def _write(stream: TextIO | None, text: str) -> None:
         stream.write(text + "\n")
         stream.flush()
     except BrokenPipeError:
-        raise
+        raise ReaderGoneError from None
     except OSError as error:
         raise StorageError(f"The output cannot be written: {error.strerror}.", evidence=str(error)) from error
 
@@ -114,11 +121,32 @@ def can_ask() -> bool:
 def ask(question: str) -> str:
     """What somebody types after the question on standard error, without blanks round it.
 
-    Raises EOFError when the answer will never come.
+    What was typed before it stood there answers nothing. Raises EOFError when the answer will never come.
     """
-    sys.stderr.write(question)
-    sys.stderr.flush()
-    answer = sys.stdin.readline()
+    _forget_typed()
+    with _default_signals():
+        sys.stderr.write(question)
+        sys.stderr.flush()
+        answer = sys.stdin.readline()
     if not answer:
         raise EOFError
     return answer.strip()
+
+
+def _forget_typed() -> None:
+    with contextlib.suppress(OSError, ValueError, termios.error):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+
+@contextlib.contextmanager
+def _default_signals() -> Iterator[None]:
+    """Inside, signals end the program at once: the event loop cannot hear them while an answer is waited for."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    for number, handler_before in before.items():
+        if handler_before is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        for number, handler_before in before.items():
+            signal.signal(number, handler_before)

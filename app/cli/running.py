@@ -14,7 +14,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class InterruptedByUserError(Exception):
-    """A signal ended the command; exit status 130."""
+    """A signal ended the command; exit status 130. Its text is the signal's name."""
 
 
 class Interruption:
@@ -77,4 +77,4 @@ def run(work: Callable[[Interruption], Awaitable[T]]) -> T:
     try:
         return asyncio.run(main())
     except asyncio.CancelledError:
-        raise InterruptedByUserError from None
+        raise InterruptedByUserError("" if interruption.signal is None else interruption.signal.name) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import select
+import signal
 import subprocess
 import time
 from collections.abc import Mapping
@@ -16,13 +17,14 @@ _LIMIT = 60.0
 
 def on_terminal(
     *words: str,
-    answers: Mapping[str, str] | None = None,
+    answers: Mapping[str, str | signal.Signals] | None = None,
     env: Mapping[str, str] | None = None,
     all_streams: bool = False,
 ) -> tuple[int, str, str]:
     """Exit status, standard output, and what stood on the terminal.
 
-    `answers` maps the end of a question to what is typed then. Standard output is a pipe unless `all_streams`.
+    `answers` maps the end of a question to what is typed then, or to a signal that is sent instead. Standard output is
+    a pipe unless `all_streams`.
     """
     ours, theirs = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", **(env or {})}
@@ -36,7 +38,7 @@ def on_terminal(
         start_new_session=True,
     )
     os.close(theirs)
-    shown = _talk(ours, dict(answers or {}))
+    shown = _talk(process, ours, dict(answers or {}))
     out = process.stdout.read().decode() if process.stdout is not None else ""
     status = process.wait(_LIMIT)
     if process.stdout is not None:
@@ -45,7 +47,7 @@ def on_terminal(
     return status, out, shown
 
 
-def _talk(ours: int, waiting: dict[str, str]) -> str:
+def _talk(process: subprocess.Popen[bytes], ours: int, waiting: dict[str, str | signal.Signals]) -> str:
     shown = ""
     end = time.monotonic() + _LIMIT
     while time.monotonic() < end:
@@ -60,6 +62,9 @@ def _talk(ours: int, waiting: dict[str, str]) -> str:
         shown += chunk.decode("utf-8", "replace")
         for question, answer in list(waiting.items()):
             if shown.rstrip().endswith(question):
-                os.write(ours, answer.encode())
+                if isinstance(answer, str):
+                    os.write(ours, answer.encode())
+                else:
+                    process.send_signal(answer)
                 del waiting[question]
     return shown

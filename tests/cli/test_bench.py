@@ -31,7 +31,8 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path]:
 def last_document(run: dict[str, Any]) -> dict[str, Any]:
     """fio's last word in its raw output."""
     text = (Path(run["session"]) / run["folder"] / "fio.out").read_text()
-    decoder, at, last = json.JSONDecoder(), 0, {}
+    decoder, at = json.JSONDecoder(), 0
+    last: dict[str, Any] = {}
     while (at := text.find("{", at)) >= 0:
         last, at = decoder.raw_decode(text, at)
     return dict(last["jobs"][0])
@@ -73,14 +74,25 @@ def test_the_scratch_file_stays_with_keep(tmp_path: Path) -> None:
     assert (tmp_path / "scratch").stat().st_size == 16 << 20
 
 
-def test_a_stream_has_a_line_a_sample(tmp_path: Path) -> None:
-    lines = program("bench", "./scratch", *SMALL, "--stream", cwd=tmp_path).out.splitlines()
-    assert all(set(json.loads(line)) == {"at", "read", "write"} for line in lines)
+@pytest.fixture(scope="module")
+def streamed(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """The samples of one run of three seconds."""
+    folder = tmp_path_factory.mktemp("streamed")
+    state = {"RAIDBENCH_STATE_DIR": str(folder / "state")}
+    lines = program("bench", "./scratch", *SMALL, "--stream", cwd=folder, env=state).out.splitlines()
+    return [json.loads(line) for line in lines]
 
 
-def test_a_stream_lasts_as_long_as_the_run(tmp_path: Path) -> None:
-    last = program("bench", "./scratch", *SMALL, "--stream", cwd=tmp_path).out.splitlines()[-1]
-    assert 2.4 < json.loads(last)["at"] < 3.6
+def test_a_stream_has_a_line_a_sample(streamed: list[dict[str, Any]]) -> None:
+    assert {tuple(sample) for sample in streamed} == {("at", "read", "write")}
+
+
+def test_a_stream_lasts_as_long_as_the_run(streamed: list[dict[str, Any]]) -> None:
+    assert 2.4 < streamed[-1]["at"] < 3.6
+
+
+def test_a_stream_has_the_documented_figures(streamed: list[dict[str, Any]]) -> None:
+    assert {"iops", "bytes_per_second", "p50_ns", "p99_ns", "p99_9_ns"} <= set(streamed[-1]["read"])
 
 
 def test_repeats_are_runs_of_their_own(tmp_path: Path) -> None:
@@ -206,3 +218,8 @@ def test_a_file_of_somebody_else_is_not_written_to(cli: Cli, tmp_path: Path) -> 
     theirs.write_bytes(b"precious" * (1 << 16))
     outcome = cli("bench", str(theirs), "--profile", "randwrite-4k", "--runtime", "1", "--ramp", "0")
     assert (outcome.status, theirs.read_bytes()[:8]) == (3, b"precious")
+
+
+def test_read_only_mode_makes_no_scratch_file(cli: Cli, tmp_path: Path) -> None:
+    outcome = cli("--read-only", "bench", str(tmp_path / "scratch"), *SMALL)
+    assert (outcome.status, (tmp_path / "scratch").exists()) == (3, False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -85,6 +86,12 @@ def test_an_empty_answer_does_not(disk: Loop) -> None:
     before = read_ahead(disk)
     status, _, _ = on_terminal("set", disk.sure(), "read_ahead_kb=512", answers={"Apply? [y/N]": "\n"})
     assert (status, read_ahead(disk)) == (3, before)
+
+
+def test_ctrl_c_at_the_question_ends_it(disk: Loop) -> None:
+    before = read_ahead(disk)
+    status, _, _ = on_terminal("set", disk.sure(), "read_ahead_kb=512", answers={"Apply? [y/N]": signal.SIGINT})
+    assert (status, read_ahead(disk)) == (130, before)
 
 
 def test_a_y_is_not_enough_for_what_risks_data(disk: Loop) -> None:

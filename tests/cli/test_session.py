@@ -1,0 +1,131 @@
+"""`runs`, `compare`, `log` and `report` on a session made by hand."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import ROOT, Cli, argv
+from tests.cli.machine import HOSTILE
+from tests.engine import sessions
+
+
+@pytest.fixture
+def session(state: Path) -> Path:
+    """A session with a change and two runs."""
+    runs = (*sessions.run("r1", iops=1000), *sessions.run("r2", iops=1100, settings={"read_ahead_kb": "4096"}))
+    events = (sessions.started(), sessions.seen(), *sessions.change(), *runs)
+    return sessions.written(state / "sessions/first", *events)
+
+
+def test_runs_are_listed(cli: Cli, session: Path) -> None:
+    assert [run["id"] for run in cli("runs", "--json").json["runs"]] == ["r1", "r2"]
+
+
+def test_a_setting_that_differs_is_a_column(cli: Cli, session: Path) -> None:
+    assert "read_ahead_kb" in cli("runs").out.splitlines()[0]
+
+
+def test_no_session_has_no_runs(cli: Cli) -> None:
+    assert cli("runs", "--json").json["runs"] == []
+
+
+def test_runs_of_all_sessions_are_named_with_theirs(cli: Cli, session: Path) -> None:
+    assert "first/r1" in cli("runs", "--all").out
+
+
+def test_a_comparison_has_the_difference(cli: Cli, session: Path) -> None:
+    assert "+10.0 %" in cli("compare", "r1", "r2").out
+
+
+def test_a_comparison_gives_no_verdict(cli: Cli, session: Path) -> None:
+    outcome = cli("compare", "r1", "r2")
+    assert not re.search(r"faster|slower|better|worse|improve", outcome.out + outcome.err, re.IGNORECASE)
+
+
+def test_a_comparison_says_that_these_are_single_runs(cli: Cli, session: Path) -> None:
+    assert "two single runs" in cli("compare", "r1", "r2").err
+
+
+def test_a_run_of_another_session_is_named_with_it(cli: Cli, session: Path) -> None:
+    assert cli("compare", "first/r1", "r2", "--json").json["a"]["id"] == "r1"
+
+
+def test_an_unknown_run_is_answered_with_those_there_are(cli: Cli, session: Path) -> None:
+    outcome = cli("compare", "r1", "r7")
+    assert (outcome.status, "r1, r2" in outcome.err) == (2, True)
+
+
+def test_the_log_has_every_kind_of_event(cli: Cli, session: Path) -> None:
+    out = cli("log").out
+    assert all(word in out for word in ("session", "devices", "change   c1", "run      r1"))
+
+
+def test_the_log_as_json_has_every_event(cli: Cli, session: Path) -> None:
+    assert cli("log", "--json").json["events"][0]["event"] == "session-started"
+
+
+def test_sessions_are_listed(cli: Cli, session: Path) -> None:
+    assert [each["name"] for each in cli("log", "--list", "--json").json["sessions"]] == ["first"]
+
+
+def test_a_torn_line_is_passed_over_and_said(cli: Cli, session: Path) -> None:
+    with (session / "session.jsonl").open("ab") as log:
+        log.write(b'{"event":"note-added","at":')
+    assert "1 line of first could not be read" in cli("log").err
+
+
+def test_log_of_no_session_is_said(cli: Cli) -> None:
+    assert "There is no session yet" in cli("log").err
+
+
+def test_follow_shows_what_is_added(session: Path) -> None:
+    process = subprocess.Popen(argv("log", "--follow"), cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.readline()
+    sessions.written(session, sessions.note("added later"))
+    line = next(line for line in process.stdout if "note" in line)
+    process.terminate()
+    process.wait(30)
+    process.stdout.close()
+    assert "added later" in line
+
+
+def test_the_report_is_markdown_by_default(cli: Cli, session: Path) -> None:
+    assert cli("report").out.startswith("# Storage session")
+
+
+def test_the_report_as_json_has_the_changes(cli: Cli, session: Path) -> None:
+    assert [change["id"] for change in cli("report", "--format", "json").json["changes"]] == ["c1"]
+
+
+def test_the_ending_of_the_file_chooses_the_format(cli: Cli, session: Path, tmp_path: Path) -> None:
+    cli("report", "-o", str(tmp_path / "out.json"))
+    assert (tmp_path / "out.json").read_text().startswith("{")
+
+
+def test_an_existing_file_is_not_replaced(cli: Cli, session: Path, tmp_path: Path) -> None:
+    file = tmp_path / "out.md"
+    file.write_text("mine")
+    assert (cli("report", "-o", str(file)).status, file.read_text()) == (3, "mine")
+
+
+def test_an_existing_file_is_replaced_with_force(cli: Cli, session: Path, tmp_path: Path) -> None:
+    file = tmp_path / "out.md"
+    file.write_text("mine")
+    cli("report", "-o", str(file), "--force")
+    assert file.read_text().startswith("# Storage session")
+
+
+def test_a_report_of_nothing_is_wrong_usage(cli: Cli, tmp_path: Path) -> None:
+    assert cli("report", str(tmp_path)).status == 2
+
+
+@pytest.mark.parametrize("words", [("log",), ("report",), ("log", "--json"), ("report", "--format", "json")])
+def test_hostile_names_stay_text(cli: Cli, state: Path, words: tuple[str, ...]) -> None:
+    events = (sessions.started(), sessions.seen(HOSTILE), sessions.note(HOSTILE))
+    sessions.written(state / "sessions/hostile", *events)
+    assert not {"\x1b", "\x07", "\u202e"} & set(cli(*words).out)

@@ -1,0 +1,106 @@
+"""Sessions made of events by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.engine.events import (
+    ChangeEnded,
+    ChangeIntended,
+    InventorySeen,
+    LoggedEvent,
+    MachineFacts,
+    NoteAdded,
+    RunEnded,
+    RunStarted,
+    SessionStarted,
+)
+from app.engine.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus
+from app.engine.store import SessionLog
+from backends.model import Drive, Inventory, Media, State, Target, Write
+
+SDA = Target(backend="block", address="sda")
+
+
+def started(*, simulated: bool = False) -> SessionStarted:
+    """The first event."""
+    facts = MachineFacts(
+        host="pear", cpu="Testium", cores=4, memory_bytes=1 << 30, kernel="6.1.0", system="Testix", root=True
+    )
+    return SessionStarted(at=1000.0, id="s1", version="1.0", simulated=simulated, machine=facts)
+
+
+def seen(model: str = "TOSHIBA DT01") -> InventorySeen:
+    """A machine with one disk."""
+    drive = Drive(target=SDA, model=model, media=Media.HDD, size_bytes=1 << 40, state=State.ONLINE, device="/dev/sda")
+    return InventorySeen(at=1001.0, inventory=Inventory(drives=(drive,)))
+
+
+def change(id: str = "c1", *, undoes: str | None = None, result: str | None = "verified") -> list[LoggedEvent]:
+    """A change of the read-ahead from 128 to 4096; no outcome if `result` is None."""
+    path = "/sys/block/sda/queue/read_ahead_kb"
+    intent = ChangeIntended(
+        at=1002.0,
+        id=id,
+        target=SDA,
+        key="read_ahead_kb",
+        label="Read-ahead",
+        before="128",
+        after="4096",
+        writes=(Write(path=path, text="4096"),),
+        undo=(Write(path=path, text="128"),),
+        undoes=undoes,
+    )
+    return [intent] if result is None else [intent, ChangeEnded(at=1002.5, id=id, result=result, now="4096")]
+
+
+def run(
+    id: str = "r1",
+    *,
+    iops: float = 1000.0,
+    settings: dict[str, str] | None = None,
+    status: RunStatus = RunStatus.OK,
+    scratch: str | None = None,
+    ended: bool = True,
+    target: str = "block:sda",
+    job: dict[str, str] | None = None,
+    warnings: tuple[str, ...] = (),
+) -> list[LoggedEvent]:
+    """A read run; never ended if not `ended`."""
+    start = RunStarted(
+        at=1003.0,
+        id=id,
+        target=target,
+        device="/dev/sda",
+        profile="randread-4k",
+        job=job or {"rw": "randread", "bs": "4k"},
+        title="4k random read",
+        planned_seconds=60.0,
+        settings=settings or {"read_ahead_kb": "128"},
+        scratch=scratch,
+    )
+    latency = LatencyFigures(mean=1_000_000.0, p50=900_000, p95=1_500_000, p99=2_000_000, p99_9=None, max=9_000_000)
+    read = DirectionFigures(
+        iops=iops,
+        bytes_per_second=iops * 4096,
+        total_ios=int(iops * 60),
+        total_bytes=int(iops * 60 * 4096),
+        runtime_s=60.0,
+        latency_ns=latency,
+    )
+    figures = RunFigures(status=status, seconds=60.0, read=read, warnings=warnings)
+    return [start, RunEnded(at=1063.0, id=id, figures=figures, folder=f"runs/{id}")] if ended else [start]
+
+
+def note(text: str) -> NoteAdded:
+    """Something written down."""
+    return NoteAdded(at=1100.0, text=text)
+
+
+def written(folder: Path, *events: LoggedEvent) -> Path:
+    """A session on disk, held by nobody."""
+    log = SessionLog(folder)
+    for event in events:
+        log.append(event)
+    log.close()
+    return folder
