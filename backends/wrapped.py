@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
@@ -154,26 +154,21 @@ class LoggingHost(HostWrapper):
 
     async def write(self, path: str, text: str) -> None:
         """Writes and tells."""
-        line = f"echo {text} > {path}"
+        await self._written(f"echo {text} > {path}", self._inner.write(path, text))
+
+    async def install(self, path: str, text: str) -> None:
+        """Installs and tells."""
+        await self._written(f"install {path}" if text else f"rm {path}", self._inner.install(path, text), text)
+
+    async def _written(self, line: str, write: Awaitable[None], text: str = "") -> None:
         started, clock = time.time(), time.monotonic()
         try:
-            await self._inner.write(path, text)
+            await write
         except RaidbenchError as error:
             self._tell(line, True, started, clock, 1, "", error.evidence or str(error))
             raise
         except asyncio.CancelledError:
             self._tell(line, True, started, clock, None, "", "nobody waited for its end")
-            raise
-        self._tell(line, True, started, clock, 0, "", "")
-
-    async def install(self, path: str, text: str) -> None:
-        """Installs and tells."""
-        line = f"install {path}" if text else f"rm {path}"
-        started, clock = time.time(), time.monotonic()
-        try:
-            await self._inner.install(path, text)
-        except RaidbenchError as error:
-            self._tell(line, True, started, clock, 1, "", error.evidence or str(error))
             raise
         self._tell(line, True, started, clock, 0, text, "")
 
