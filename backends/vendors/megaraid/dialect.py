@@ -1,0 +1,112 @@
+"""What a MegaRAID command line tool must be able to say and do, so that the backend need not know which it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from backends.host import Command, Completed
+from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """All of one card."""
+
+    card: Card
+    """The card itself."""
+    volumes: tuple[VirtualDrive, ...] = ()
+    """Virtual drives."""
+    drives: tuple[PhysicalDrive, ...] = ()
+    """Physical drives, spares and foreign ones included."""
+    problems: tuple[str, ...] = ()
+    """What could not be read, each a sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a tool answered to a command that changes something."""
+
+    ok: bool
+    """Every object's own row says success; the exit status decides nothing."""
+    message: str = ""
+    """The tool's own words, cleaned; a sentence when it failed."""
+    pending: str = ""
+    """`reboot` or `controller reset` when the tool says that it takes effect then; "" otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVolume:
+    """A virtual drive to be made, as its predecessor was."""
+
+    level: str
+    """`raid0`, `raid1`, `raid5`, `raid6`, `raid10`, `raid50`, `raid60`."""
+    drives: tuple[str, ...]
+    """Members as `enclosure:slot`, in span order."""
+    drives_per_span: int | None
+    """For spanned levels."""
+    strip_bytes: int
+    """Strip size."""
+    write_cache: str
+    """Common vocabulary."""
+    read_ahead: str
+    """Common vocabulary."""
+    io_policy: str
+    """Common vocabulary."""
+    drive_cache: str | None
+    """Common vocabulary, None to leave it."""
+    name: str | None
+    """Given name."""
+    size_bytes: int | None
+    """None for all of the drives."""
+
+
+class Dialect(Protocol):
+    """One tool (storcli 7, storcli 8, MegaCli) at one path on one host."""
+
+    @property
+    def tool(self) -> str:
+        """Path of the program."""
+        ...
+
+    @property
+    def version(self) -> str | None:
+        """Version, as the tool says."""
+        ...
+
+    async def cards(self) -> tuple[int, ...]:
+        """Numbers of the cards it sees; empty if it sees none. Raises ToolFailedError, ToolTimeoutError."""
+        ...
+
+    async def read(self, card: int) -> Contents:
+        """Everything about a card. What cannot be read becomes problems. Raises as `cards`."""
+        ...
+
+    def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
+        """Commands that set a virtual drive's setting (`write_cache`, `read_ahead`, `io_policy`, `drive_cache`,
+        `access_policy`, `auto_bgi`). Raises InvalidValueError for what the tool has no word for."""
+        ...
+
+    def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
+        """Commands that set a card's setting (keys of `Card.values`). Raises InvalidValueError."""
+        ...
+
+    def recreate(self, card: int, volume: int, new: NewVolume) -> tuple[Command, ...]:
+        """Commands that delete a virtual drive and make it anew. DESTROYS DATA: only after the guard's word.
+
+        Raises InvalidValueError for a shape the tool cannot be told exactly.
+        """
+        ...
+
+    def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
+        """Commands that apply an activation key; the key is in `Command.secret`, never shown or logged."""
+        ...
+
+    def judge(self, command: Command, done: Completed) -> Answer:
+        """The tool's verdict on a command that changes something: per object, whatever the exit status."""
+        ...
+
+    def flatten(self, commands: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
+        """The argument lists, secrets masked, for the dialog."""
+        ...

@@ -1,0 +1,238 @@
+"""What a MegaRAID tool says of a card, whichever tool and version: parsers make these, the backend reads them.
+
+A field is None where the tool did not say. A `Word` keeps the tool's own word beside what it means; a word that
+is not understood means `unknown`, never a default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from backends.model import Level, Media, State
+
+UNKNOWN = "unknown"
+"""What a word means that is not understood."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A value and the tool's word for it."""
+
+    value: str
+    """In the common vocabulary, or `unknown`."""
+    raw: str
+    """As the tool wrote it, cleaned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Background work of a card or a virtual drive."""
+
+    kind: str
+    """`patrol-read`, `consistency-check`, `initialisation`, `background-initialisation`, `rebuild`, `migration`,
+    `learn`, `copyback`."""
+    progress: float | None = None
+    """0..1, None if not reported."""
+    state: str = ""
+    """The tool's word: `Active`, `Paused`; "" if it has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """An advanced software option."""
+
+    name: str
+    """`MegaRAID FastPath`, `MegaRAID RAID5`, ..."""
+    state: Word
+    """`active` (without limit of time), `trial`, `not-activated`, `unknown`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backup:
+    """Battery or CacheVault (supercapacitor) of the cache."""
+
+    kind: str
+    """`bbu` or `cachevault`."""
+    state: Word
+    """`optimal`, `charging`, `learning`, `degraded`, `failed`, `missing`, `unknown`."""
+    healthy: bool | None = None
+    """Whether write-back is kept over a power cut now; None if it cannot be told."""
+    temperature_c: int | None = None
+    """Degrees Celsius."""
+    learning: bool | None = None
+    """A learn cycle is under way (write-back is write-through meanwhile)."""
+    next_learn: str | None = None
+    """When, in the tool's words."""
+    details: Mapping[str, str] = field(default_factory=dict)
+    """Anything else worth a line, label to value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policies:
+    """Cache policies of a virtual drive."""
+
+    write_cache: Word | None = None
+    """`write-through`, `write-back`, `always-write-back`."""
+    read_ahead: Word | None = None
+    """`none`, `read-ahead`, `adaptive`."""
+    io_policy: Word | None = None
+    """`direct`, `cached`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VirtualDrive:
+    """A virtual drive."""
+
+    card: int
+    """Number of its card."""
+    number: int
+    """Its number (target id)."""
+    group: int | None = None
+    """Drive group."""
+    name: str | None = None
+    """Given name; None if it has none."""
+    level: Level = Level.UNKNOWN
+    """Level, spans taken into account."""
+    level_raw: str = ""
+    """The tool's words for the level."""
+    spans: int | None = None
+    """Number of spans; 1 when not spanned."""
+    drives_per_span: int | None = None
+    """Drives in each span."""
+    size_bytes: int | None = None
+    """Usable size."""
+    strip_bytes: int | None = None
+    """Strip size."""
+    state: State = State.UNKNOWN
+    """State."""
+    state_raw: str = ""
+    """`Optl`, `Partially Degraded`, ..."""
+    access: Word | None = None
+    """`read-write`, `read-only`, `blocked`, `hidden`."""
+    configured: Policies = field(default_factory=Policies)
+    """The policies that are set (default)."""
+    in_force: Policies | None = None
+    """The policies in force, where the tool tells them apart (current); None where it does not."""
+    drive_cache: Word | None = None
+    """`on`, `off`, `default`: the drives' own caches."""
+    bad_bbu_write_back: bool | None = None
+    """Write cache kept on with a bad battery (MegaCli's CachedBadBBU); part of always-write-back."""
+    auto_bgi: bool | None = None
+    """Background initialisation starts by itself."""
+    os_device: str | None = None
+    """`/dev/sdb` as the tool says."""
+    wwn: str | None = None
+    """SCSI NAA id, lower case hex without prefix."""
+    bootable: bool | None = None
+    """The card boots from it, or an operating system lies on it."""
+    drives: tuple[str, ...] = ()
+    """Members as `enclosure:slot`, `:slot` without enclosure, in span order; empty if not told."""
+    jobs: tuple[Job, ...] = ()
+    """Background work on it."""
+    secured: bool | None = None
+    """Encrypted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhysicalDrive:
+    """A drive behind the card."""
+
+    card: int
+    """Number of its card."""
+    enclosure: int | None
+    """Enclosure device id; None when it is directly attached."""
+    slot: int | None
+    """Slot."""
+    device_id: int | None = None
+    """DID / PID."""
+    group: int | None = None
+    """Drive group; None if it is in none."""
+    state: State = State.UNKNOWN
+    """State."""
+    state_raw: str = ""
+    """`Onln`, `UGood`, `GHS`, `Unconfigured(good), Spun Up`, ..."""
+    foreign: bool = False
+    """Carries a foreign configuration."""
+    model: str | None = None
+    """Model, as far as it can be told from the vendor and serial in the same string."""
+    serial: str | None = None
+    """Serial number."""
+    firmware: str | None = None
+    """Firmware revision."""
+    media: Media = Media.UNKNOWN
+    """Media."""
+    interface: str | None = None
+    """`sata`, `sas`, `nvme`."""
+    size_bytes: int | None = None
+    """Size (coerced or raw, the first the tool gives)."""
+    sector_bytes: int | None = None
+    """Logical sector."""
+    wwn: str | None = None
+    """WWN, lower case hex without prefix."""
+    link: str | None = None
+    """Negotiated link speed as written, `6.0Gb/s`."""
+    temperature_c: int | None = None
+    """Degrees Celsius."""
+    errors: Mapping[str, int] = field(default_factory=dict)
+    """Counters: `media`, `other`, `predictive`."""
+    inquiry: str | None = None
+    """MegaCli's raw inquiry string, which mixes vendor, model and serial."""
+    volumes: tuple[int, ...] = ()
+    """Virtual drives it is a member of, if told."""
+    jobs: tuple[Job, ...] = ()
+    """Rebuild, copyback, erase."""
+
+    @property
+    def place(self) -> str:
+        """`245:1`, or `:1` without an enclosure."""
+        return f"{'' if self.enclosure is None else self.enclosure}:{'?' if self.slot is None else self.slot}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """A RAID controller."""
+
+    number: int
+    """Its number in the tool; need not begin at 0."""
+    model: str | None = None
+    """Product name."""
+    serial: str | None = None
+    """Serial number."""
+    firmware: str | None = None
+    """Firmware version."""
+    package: str | None = None
+    """Firmware package."""
+    driver: str | None = None
+    """Driver name and version."""
+    pci: str | None = None
+    """PCI address as written by the tool."""
+    host_number: int | None = None
+    """SCSI host, where told."""
+    cache_bytes: int | None = None
+    """On-board memory."""
+    temperature_c: int | None = None
+    """RAID-on-chip temperature."""
+    backup: Backup | None = None
+    """Battery or CacheVault; None if none is fitted or nothing is said: see `backup_known`."""
+    backup_known: bool = False
+    """Whether the tool said if there is one."""
+    options: tuple[Option, ...] = ()
+    """Advanced software options."""
+    safe_id: str | None = None
+    """Safe id that activation keys are bound to."""
+    supports: Mapping[str, bool] = field(default_factory=dict)
+    """Supported operations by our keys: `write_cache`, `read_ahead`, `io_policy`, `drive_cache`, `access_policy`,
+    `fastpath`, `perf_tuning`, `jbod`, `ssd_cache`, `drive_cache_on_ssd`; absent where the tool says nothing."""
+    strip_minimum: int | None = None
+    """Smallest strip in bytes."""
+    strip_maximum: int | None = None
+    """Largest strip in bytes."""
+    values: Mapping[str, Word] = field(default_factory=dict)
+    """Card settings by our keys: `rebuild_rate`, `bgi_rate`, `cc_rate`, `migrate_rate`, `patrol_read_rate`,
+    `cache_flush_interval` (digits), `patrol_read` (`off`, `auto`, `manual`), `consistency_check` (`off`,
+    `sequential`, `concurrent`), `perf_mode` (digits), `jbod` (`on`, `off`), `ncq`."""
+    jobs: tuple[Job, ...] = ()
+    """Background work of the whole card."""
+    problems: tuple[str, ...] = ()
+    """Sentences: what could not be read and why."""
