@@ -1,0 +1,1 @@
+"""What raidbench itself costs: `python -m tests.bench`. Figures, not tests: nothing asserts."""

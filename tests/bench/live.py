@@ -1,0 +1,49 @@
+"""What the workbench costs while two graphs are live: CPU, bytes to the terminal, memory."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+
+from tests.bench.figures import Figure, median, ratio_of_medians
+from tests.bench.place import Place
+from tests.bench.terminal import Terminal
+
+_WARM = 3
+
+
+def measure(place: Place) -> Iterator[Figure]:
+    """Random reads at queue depth 64 from memory, reports every 250 ms, 120x40; a minimal app beside it."""
+    rounds, seconds = (1, 8) if place.quick else (4, 20)
+    scratch = place.memory / "live.dat"
+    scratch.write_bytes(os.urandom(64 << 20))
+    shares: list[float] = []
+    rates: list[float] = []
+    memory: list[float] = []
+    least: list[float] = []
+    for _ in range(rounds):
+        with Terminal(place.python("-m", "tests.bench.minimal"), place.environment()) as terminal:
+            terminal.first_frame()
+            terminal.drain(1.0)
+            least.append(terminal.rss())
+        result = place.folder / "live"
+        result.unlink(missing_ok=True)
+        words = ("-m", "tests.bench.workbench", str(result), str(scratch), "64", "1", "0", str(seconds + 2 * _WARM))
+        with Terminal(place.python(*words), place.environment()) as terminal:
+            deadline = time.monotonic() + 30
+            while not result.exists() and time.monotonic() < deadline:
+                terminal.read(0.1)
+            terminal.drain(_WARM)
+            if terminal.ended or not result.exists():
+                raise RuntimeError("the workbench measured nothing")
+            clock, cpu, sent = time.monotonic(), terminal.cpu(), terminal.sent
+            terminal.drain(seconds)
+            passed = time.monotonic() - clock
+            shares.append((terminal.cpu() - cpu) / passed * 100)
+            rates.append((terminal.sent - sent) / passed / 1024)
+            memory.append(terminal.rss())
+    yield median("workbench CPU, two live graphs at 4 Hz", shares, "% of a core", goal=3.0, note="stretch 2")
+    yield median("bytes to the terminal", rates, "KiB/s", goal=16.0, note="stretch 4")
+    note = f"{sorted(memory)[rounds // 2]:.1f} MiB"
+    yield ratio_of_medians("RSS in a run / minimal Textual app", memory, least, goal=1.5, note=note)

@@ -1,0 +1,73 @@
+"""The real workbench that starts one job by itself, says what came of it, and leaves.
+
+`python -m tests.bench.workbench RESULT SCRATCH QD JOBS RAMP RUNTIME`, in a terminal. Written to RESULT when the
+measured phase begins: `measuring`; at the end: the folder of the run.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import app.tui.app
+from app.engine.events import AnyEvent, PhaseChanged, RunEnded
+from app.engine.figures import Phase
+from app.engine.fio.job import Job
+from app.engine.session import Session
+from app.engine.workbench import Workbench, lower_priority
+from app.tui.app import Options, WorkbenchApp
+from app.tui.screens.bench import BenchScreen
+from backends.local import LocalHost
+
+
+class Measured(WorkbenchApp):
+    """Goes to Bench and presses run as soon as the session is open."""
+
+    CSS_PATH = str(Path(app.tui.app.__file__).with_name("raidbench.tcss"))
+
+    def __init__(self, workbench: Workbench, options: Options, job: Job, result: Path) -> None:
+        super().__init__(workbench, options)
+        self._job = job
+        self._result = result
+        self._begun = False
+        workbench.listen(self._watch)
+
+    def _watch(self, session: Session, event: AnyEvent) -> None:
+        match event:
+            case PhaseChanged(phase=Phase.MEASURING):
+                self._result.write_text("measuring")
+            case RunEnded():
+                folder = self.workbench.folder
+                self._result.write_text(f"{folder}/{event.folder}")
+                self.set_timer(0.3, self.exit)
+            case _ if not self._begun and not session.probing and self.opened:
+                self._begun = True
+                self.set_timer(0.2, self._start)
+
+    async def _start(self) -> None:
+        await self.switch_mode("bench")
+        screen = self.screen
+        assert isinstance(screen, BenchScreen)
+        screen.job, screen.profile = self._job, None
+        screen.action_run()
+
+
+def job(depth: int, jobs: int, ramp: int, runtime: int) -> Job:
+    """4k random reads."""
+    return Job(iodepth=depth, numjobs=jobs, ramp=ramp, runtime=runtime)
+
+
+if __name__ == "__main__":
+    lower_priority()
+    result, scratch, *numbers = sys.argv[1:]
+    bench = Workbench(LocalHost(child_nice=0))
+    measured = Measured(
+        bench,
+        Options(scratch=scratch, scratch_size=Path(scratch).stat().st_size),
+        job(*map(int, numbers)),
+        Path(result),
+    )
+    measured.run()
+    bench.close()
+    if measured.crash is not None:
+        raise measured.crash
