@@ -83,10 +83,14 @@ def _chart(samples: Sequence[Sample]) -> None:
     plotext.theme("clear")
     plotext.plotsize(min(width, 140), _CHART_HEIGHT)
     plotext.title("IOPS over seconds")
-    for name, values in _series(samples):
+    series = dict(_series(samples))
+    for name, values in series.items():
         at = [sample.at for sample in samples]
-        plotext.plot(at, values, label=name, marker="braille")
-    plotext.ylim(0, None)
+        plotext.plot(at, values, label=name if len(series) > 1 else None, marker="braille")
+    top = max(max(values) for values in series.values()) or 1.0
+    plotext.ylim(0, top)
+    ticks = [top * part / 4 for part in range(5)]
+    plotext.yticks(ticks, [units.iops(tick) for tick in ticks])
     text = plotext.uncolorize(plotext.build())
     plotext.clear_figure()
     lines(row.rstrip() for row in text.splitlines())

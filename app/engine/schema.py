@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from backends.model import Array, Change, Controller, Drive, Inventory, Problem, Reading, Span, Target, Task, Use, Write
+from backends.model import Array, Change, Controller, Drive, Inventory, Problem, Reading, Span, Target, Use, Write
 
 if TYPE_CHECKING:  # a look at the devices does not pay for the words of a session
     from app.engine.events import ChangeEnded
@@ -64,7 +64,7 @@ def controller(found: Controller, settings: SettingsOf) -> Json:
         "cache_bytes": found.cache_bytes,
         "protection": None if protection is None else {"kind": protection.kind, "state": protection.state},
         "features": [{"name": feature.name, "state": feature.state} for feature in found.features],
-        "tasks": [_task(task) for task in found.tasks],
+        "tasks": [{"kind": task.kind, "progress": task.progress} for task in found.tasks],
         "settings": settings.get(str(found.target), []),
         "facts": [{"label": fact.label, "value": fact.value} for fact in found.facts],
     }
@@ -84,9 +84,9 @@ def array(found: Array, settings: SettingsOf) -> Json:
         "device": found.device,
         "members": [str(member) for member in found.members],
         "in_use": _in_use(found.uses),
-        "tasks": [_task(task) for task in found.tasks],
+        "tasks": [{"kind": task.kind, "progress": task.progress} for task in found.tasks],
         "settings": settings.get(str(found.target), []),
-        "uses": [_use(use) for use in found.uses],
+        "uses": [{"kind": use.kind, "detail": use.detail, "part": use.part} for use in found.uses],
         "facts": [{"label": fact.label, "value": fact.value} for fact in found.facts],
     }
 
@@ -113,7 +113,7 @@ def drive(found: Drive, settings: SettingsOf) -> Json:
         "read_only": found.read_only,
         "backing_file": found.backing,
         "partitions": list(found.partitions),
-        "uses": [_use(use) for use in found.uses],
+        "uses": [{"kind": use.kind, "detail": use.detail, "part": use.part} for use in found.uses],
         "signatures": [
             {
                 "kind": mark.kind,
@@ -277,14 +277,6 @@ def _interval(figures: DirectionSample | None) -> Json | None:
 
 def _address(target: Target | None) -> str | None:
     return None if target is None else str(target)
-
-
-def _task(task: Task) -> Json:
-    return {"kind": task.kind, "progress": task.progress}
-
-
-def _use(use: Use) -> Json:
-    return {"kind": use.kind, "detail": use.detail, "part": use.part}
 
 
 def _in_use(uses: tuple[Use, ...]) -> Json | None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import ROOT, Cli, Outcome, argv, program
+from tests.cli.terminal import on_terminal
 
 pytestmark = [pytest.mark.fio, pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")]
 
@@ -223,3 +224,15 @@ def test_a_file_of_somebody_else_is_not_written_to(cli: Cli, tmp_path: Path) -> 
 def test_read_only_mode_makes_no_scratch_file(cli: Cli, tmp_path: Path) -> None:
     outcome = cli("--read-only", "bench", str(tmp_path / "scratch"), *SMALL)
     assert (outcome.status, (tmp_path / "scratch").exists()) == (3, False)
+
+
+def test_a_terminal_is_shown_how_the_run_went(tmp_path: Path) -> None:
+    words = ("bench", str(tmp_path / "s"), "--size", "16M", "--runtime", "2", "--ramp", "0")
+    _, _, shown = on_terminal(*words, all_streams=True)
+    assert "IOPS over seconds" in shown
+
+
+def test_a_terminal_has_a_progress_line(tmp_path: Path) -> None:
+    words = ("bench", str(tmp_path / "s"), "--size", "16M", "--runtime", "2", "--ramp", "0")
+    _, _, shown = on_terminal(*words)
+    assert "\r\x1b[Kmeasuring" in shown
