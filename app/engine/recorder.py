@@ -91,7 +91,7 @@ class Recorder:
                     f"Another raidbench is writing the session {folder}.", hint="End it there, or choose another."
                 ) from None
         if not fresh:
-            last = continuable(self.paths.sessions)
+            last = continuable(self.paths.sessions, host=self.host.name, simulated=self.host.simulated)
             if last is not None:
                 try:
                     return SessionLog(last)

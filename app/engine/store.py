@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.engine import wire
-from app.engine.events import DURABLE, LoggedEvent
+from app.engine.events import DURABLE, LoggedEvent, SessionStarted
 from app.engine.paths import private_folder
 from app.engine.session import Session, replay
 from backends.errors import NotFoundError, StorageError
@@ -166,8 +166,23 @@ def latest(root: Path) -> Path | None:
     return found[0] if found else None
 
 
-def continuable(root: Path) -> Path | None:
-    """The last session, if it is young enough for the next command to go on with it."""
-    folder = latest(root)
-    used = None if folder is None else _last_used(folder)
-    return folder if used is not None and 0 <= time.time() - used < CONTINUE_WITHIN else None
+def continuable(root: Path, *, host: str, simulated: bool) -> Path | None:
+    """The last session of this machine, if it is young enough for the next command to go on with it."""
+    for folder in folders(root):
+        used = _last_used(folder)
+        if used is None or not 0 <= time.time() - used < CONTINUE_WITHIN:
+            continue
+        begun = _beginning(folder)
+        if begun is not None and (begun.machine.host, begun.simulated) == (host, simulated):
+            return folder
+    return None
+
+
+def _beginning(folder: Path) -> SessionStarted | None:
+    """The event that a log begins with."""
+    try:
+        with (folder / LOG).open(encoding="utf-8", errors="replace") as lines:
+            event = wire.decode(lines.readline(65536))
+    except OSError:
+        return None
+    return event if isinstance(event, SessionStarted) else None

@@ -297,7 +297,20 @@ def test_without_a_folder_there_are_no_sessions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("age", "goes_on"), [(60, True), (13 * 3600, False), (-600, False)])
 def test_a_command_goes_on_with_a_session_used_lately(tmp_path: Path, age: float, goes_on: bool) -> None:
     folder = aged(tmp_path / "last", age)
-    assert continuable(tmp_path) == (folder if goes_on else None)
+    assert continuable(tmp_path, host="apricot", simulated=False) == (folder if goes_on else None)
+
+
+@pytest.mark.parametrize(("host", "simulated"), [("banana", False), ("apricot", True)])
+def test_a_command_does_not_go_on_with_a_session_of_another_machine(tmp_path: Path, host: str, simulated: bool) -> None:
+    aged(tmp_path / "last", 60)
+    assert continuable(tmp_path, host=host, simulated=simulated) is None
+
+
+def test_a_command_goes_on_with_its_own_session_though_another_machines_is_newer(tmp_path: Path) -> None:
+    own, other = aged(tmp_path / "own", 60), aged(tmp_path / "other", 10)
+    text = (other / LOG).read_text().replace("apricot", "banana")
+    (other / LOG).write_text(text)
+    assert continuable(tmp_path, host="apricot", simulated=False) == own
 
 
 def test_two_sessions_of_one_second_have_two_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
