@@ -156,7 +156,9 @@ class WorkbenchApp(App[int]):
         self._recording = self.workbench.recording
         self.session = self.workbench.session
         await self.look_for_hardware()
-        await Leaving(self).offer_recovery()
+        leaving = Leaving(self)
+        await leaving.offer_recovery()
+        await leaving.offer_cleaning()
 
     async def look_for_hardware(self) -> None:
         """Ask every backend; a session that cannot be written any more is told, and ends nothing."""

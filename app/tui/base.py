@@ -86,8 +86,11 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def put(self, selector: str, text: str) -> None:
         """Show text in a plain line; whatever it holds is only text. Nothing happens when the screen is gone."""
+        text = clean_lines(text)
         for line in self.query(selector).results(Static):
-            line.update(clean_lines(text))
+            if line.content != text:
+                height = line.styles.height
+                line.update(text, layout=height is None or height.is_auto)
 
     def say(self, message: str, *, severity: str = "information", title: str = "") -> None:
         """A short notice in the corner; text is never markup."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING
 
 from app.engine import units
+from app.engine.leftovers import Leftover, leftover_scratch
+from app.engine.scratch import remove_scratch
 from app.engine.session import ChangeRecord
 from backends.errors import RaidbenchError
+from backends.text import clean
 from widgets.question import Answer, QuestionDialog
 
 if TYPE_CHECKING:
@@ -103,3 +107,25 @@ class Leaving:
                     self._workbench.keep(intent)
             except RaidbenchError as error:
                 self._app.tell(error, title="Not restored")
+
+    async def offer_cleaning(self) -> None:
+        """Name the scratch files a crash left, and offer to remove them."""
+        for left in await asyncio.to_thread(leftover_scratch, self._workbench.paths.sessions):
+            answer = await self._app.push_screen_wait(
+                QuestionDialog(
+                    "raidbench ended in the middle of a run and left a scratch file.",
+                    (
+                        Answer(key="r", label="Remove it", value="remove"),
+                        Answer(key="escape", label="Leave it there", value="leave"),
+                    ),
+                    _file_words(left),
+                )
+            )
+            if answer == "remove":
+                remove_scratch(left.path)
+                gone = not left.path.exists()
+                self._app.notify(f"{left.path} {'is removed' if gone else 'is not ours any more: it was left alone'}.")
+
+
+def _file_words(left: Leftover) -> str:
+    return f"{clean(str(left.path), 300)}\n{units.size(left.size)}, of run {left.run} in session {left.session}"

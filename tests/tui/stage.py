@@ -1,0 +1,306 @@
+"""The whole workbench on a machine that is a dictionary of files, with a load that does what it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from app.engine.events import MachineFacts
+from app.engine.figures import (
+    CpuFigures,
+    DirectionFigures,
+    DirectionSample,
+    LatencyFigures,
+    Phase,
+    RunFigures,
+    RunStatus,
+    Sample,
+)
+from app.engine.fio.events import CpuSampled, Finished, LoadEvent, PhaseChanged, SampleTaken
+from app.engine.fio.job import Job, JobTarget
+from app.engine.fio.preflight import Preflight
+from app.engine.gate import Gate
+from app.engine.measure import Measurer
+from app.engine.paths import Paths
+from app.engine.workbench import Workbench
+from app.tui.app import Options, WorkbenchApp
+from backends.model import Change, Inventory, Reading, Target
+from backends.protocol import Backend
+from backends.settings import Setting
+from tests.backends.fakes import QUEUE, FakeHost, disk, machine
+from widgets.guard import GRACE, GuardedDialog
+
+MACHINE = MachineFacts(
+    host="tea",
+    cpu="AMD EPYC 7302",
+    cores=16,
+    memory_bytes=64 << 30,
+    kernel="6.1.0-18-amd64",
+    system="Debian 12",
+    root=True,
+)
+"""The machine of all pictures."""
+
+SECTOR = "/sys/block/sda/queue"
+SIZES = {"small": (80, 24), "large": (120, 40)}
+"""A terminal that just does, and a comfortable one."""
+
+NOON = 1_790_000_000.0
+"""When everything in a picture happens."""
+
+
+def host_of(*, root: bool = True, more: Mapping[str, str] | None = None) -> FakeHost:
+    """A root disk, a hard disk and a flash drive."""
+    nvme = {**QUEUE, "scheduler": "[none] mq-deadline", "rotational": "0", "write_cache": "write through"}
+    del nvme["wbt_lat_usec"]
+    host = FakeHost(
+        machine(
+            disk("vda", devno="254:0", size=32 << 30),
+            disk("sda", devno="8:0", size=4 << 40, device__vendor="ATA", device__model="ST4000NM0035"),
+            disk("nvme0n1", devno="259:0", size=960 << 30, queue=nvme, device__model="SAMSUNG MZQL2960"),
+            **(more or {}),
+        ),
+        root=root,
+    )
+    host.kernel = kernel
+    return host
+
+
+def kernel(host: FakeHost, path: str, text: str) -> None:
+    """What sysfs does with a write: the scheduler is the one in brackets."""
+    if path.endswith("/scheduler"):
+        words = host.files[path].replace("[", "").replace("]", "").split()
+        text = " ".join(f"[{word}]" if word == text else word for word in words)
+    host.files[path] = text
+
+
+@dataclass
+class FakeLoad:
+    """Samples on demand: `take` one, `finish`, or be stopped."""
+
+    queue: asyncio.Queue[LoadEvent] = field(default_factory=asyncio.Queue)
+    laid_out: bool = True
+    """Whether a layout comes to its end by itself."""
+
+    async def run(
+        self, job: Job, target: JobTarget, workdir: Path, stop: asyncio.Event
+    ) -> AsyncGenerator[LoadEvent, None]:
+        """Passes on what it is given until the end, or the stop."""
+        yield PhaseChanged(phase=Phase.MEASURING)
+        while True:
+            ask = asyncio.create_task(self.queue.get())
+            halt = asyncio.create_task(stop.wait())
+            await asyncio.wait({ask, halt}, return_when=asyncio.FIRST_COMPLETED)
+            halt.cancel()
+            if not ask.done():
+                ask.cancel()
+                yield Finished(figures=figures(RunStatus.STOPPED, "stopped on request"), raw=workdir / "fio.out")
+                return
+            event = ask.result()
+            yield event
+            if isinstance(event, Finished):
+                return
+
+    async def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
+        """Nothing is written."""
+        yield PhaseChanged(phase=Phase.LAYOUT)
+        if not self.laid_out:
+            await stop.wait()
+        status = RunStatus.OK if self.laid_out else RunStatus.STOPPED
+        yield Finished(figures=RunFigures(status=status), raw=workdir / "layout.out")
+
+    def take(self, at: float, iops: float = 85_400.0, *, p99: int | None = 1_200_000, stalled: bool = False) -> None:
+        """One interval."""
+        reads = DirectionSample(
+            iops=iops,
+            bytes_per_second=iops * 4096,
+            ios=int(iops / 4),
+            p50_ns=310_000,
+            p99_ns=p99,
+            p99_9_ns=None if p99 is None else p99 * 3,
+        )
+        sample = Sample(at=at, seconds=0.25, phase=Phase.MEASURING, read=reads, stalled=stalled)
+        self.queue.put_nowait(SampleTaken(sample=sample))
+
+    def cpu(self) -> None:
+        """Processor shares."""
+        self.queue.put_nowait(CpuSampled(fio_percent_of_core=41.0, host_percent=27.0, silent_s=0.1))
+
+    def finish(self, status: RunStatus = RunStatus.OK, reason: str | None = None, iops: float = 85_400.0) -> None:
+        """The end."""
+        self.queue.put_nowait(Finished(figures=figures(status, reason, iops), raw=Path("fio.out")))
+
+
+def figures(status: RunStatus = RunStatus.OK, reason: str | None = None, iops: float = 85_400.0) -> RunFigures:
+    """What a run of a minute measured."""
+    latency = LatencyFigures(
+        mean=370_000.0,
+        stddev=42_000.0,
+        min=80_000,
+        p50=310_000,
+        p95=800_000,
+        p99=1_200_000,
+        p99_9=3_600_000,
+        max=9_000_000,
+    )
+    read = DirectionFigures(
+        iops=iops,
+        bytes_per_second=iops * 4096,
+        total_ios=int(iops * 60),
+        total_bytes=int(iops * 60) * 4096,
+        runtime_s=60.0,
+        latency_ns=latency,
+    )
+    cpu = CpuFigures(fio_percent_of_core=41.0, host_percent=27.0)
+    return RunFigures(status=status, reason=reason, seconds=60.0, read=read, cpu=cpu, fio_version="fio-3.33")
+
+
+class BrokenBackend:
+    """A vendor module that does one thing wrong."""
+
+    def __init__(self, inner: Backend | None = None, *, error: Exception | None = None) -> None:
+        self.inner = inner
+        self.error = error
+        self.answers = asyncio.Event()
+
+    async def inventory(self) -> Inventory:
+        if self.inner is not None:
+            return await self.inner.inventory()
+        if self.error is not None:
+            raise self.error
+        await self.answers.wait()
+        return Inventory()
+
+    def settings(self, target: Target) -> tuple[Setting, ...]:
+        return () if self.inner is None else self.inner.settings(target)
+
+    async def read(self, target: Target) -> Mapping[str, Reading]:
+        if self.error is not None:
+            raise self.error
+        return {} if self.inner is None else await self.inner.read(target)
+
+    async def plan(self, target: Target, key: str, value: str) -> Change:
+        raise self.error or KeyError(key)
+
+    async def apply(self, change: Change) -> None:
+        raise self.error or KeyError(change.key)
+
+    async def undo(self, change: Change) -> None:
+        raise self.error or KeyError(change.key)
+
+
+async def ready_fio() -> Preflight:
+    """A fio that is there."""
+    return Preflight(path="/usr/bin/fio", version="fio-3.33", engines=frozenset())
+
+
+def paths_in(folder: Path) -> Paths:
+    """Everything below one folder."""
+    return Paths(
+        sessions=folder / "sessions",
+        journal=folder / "journal",
+        locks=folder / "locks",
+        config=folder / "config.toml",
+    )
+
+
+@dataclass
+class Table:
+    """A workbench, its machine and its load."""
+
+    host: FakeHost
+    bench: Workbench
+    load: FakeLoad
+    options: Options
+
+    def app(self) -> WorkbenchApp:
+        return WorkbenchApp(self.bench, self.options)
+
+
+def set_table(folder: Path, host: FakeHost | None = None, **options: object) -> Table:
+    """A workbench in `folder`, its session of a fixed name."""
+    host = host or host_of()
+    bench = Workbench(host, paths=paths_in(folder))
+    load = FakeLoad()
+    bench._measurer = lambda: Measurer(  # type: ignore[method-assign]
+        load=load,
+        preflight=ready_fio,
+        gate=Gate(bench.host),
+        locks=bench.paths.locks,
+        folder=bench.need_recording(),
+        emit=bench.emit,
+    )
+    scratch = folder / "scratch"
+    scratch.mkdir(exist_ok=True)
+    given: dict[str, object] = {
+        "session": folder / "sessions" / "2026-11-21-120000",
+        "scratch": str(scratch),
+        "scratch_size": 1 << 20,
+        "fps": 30.0,
+    }
+    return Table(host=host, bench=bench, load=load, options=Options(**(given | options)))  # type: ignore[arg-type]
+
+
+@contextlib.asynccontextmanager
+async def opened(table: Table, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Pilot[int]]:
+    """The app, all found, at rest."""
+    app = table.app()
+    async with app.run_test(size=size) as pilot:
+        await settled(pilot)
+        yield pilot
+
+
+async def settled(pilot: Pilot[int]) -> None:
+    """Until the session is open, hardware is found and the settings are read."""
+    app = app_of(pilot)
+    await until(pilot, lambda: app.opened and not app.session.probing)
+    await pilot.pause()
+    await until(pilot, lambda: not any(worker.group == "read" for worker in app.workers if not worker.is_finished))
+    await pilot.pause()
+
+
+async def until(pilot: Pilot[int], condition: Callable[[], object]) -> None:
+    """Until it is so; the deadline is for what never comes."""
+    async with asyncio.timeout(30):
+        while not condition():
+            await pilot.pause(0.01)
+    await pilot.pause()
+
+
+def app_of(pilot: Pilot[int]) -> WorkbenchApp:
+    """The app under test, as what it is."""
+    assert isinstance(pilot.app, WorkbenchApp)
+    return pilot.app
+
+
+def text_of(pilot: Pilot[int]) -> str:
+    """All that is on the screen, line by line."""
+    return "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
+
+
+def notices(pilot: Pilot[int]) -> str:
+    """What was said in the corner."""
+    return "\n".join(f"{notice.title}: {notice.message}" for notice in pilot.app._notifications)
+
+
+async def heard(pilot: Pilot[int]) -> None:
+    """Until a dialog listens: it is deaf to keys typed ahead."""
+    await pilot.pause()
+    screen = pilot.app.screen
+    if isinstance(screen, GuardedDialog):
+        await until(pilot, lambda: screen._opened is not None)
+        assert screen._opened is not None
+        screen._opened -= GRACE
+
+
+async def answer(pilot: Pilot[int], *keys: str) -> None:
+    """Waits for a dialog to come up, then answers it."""
+    await until(pilot, lambda: len(pilot.app.screen_stack) > 1)
+    await heard(pilot)
+    await pilot.press(*keys)
+    await pilot.pause()
