@@ -1,0 +1,226 @@
+"""Every command line that is ever given to storcli and perccli. Pure.
+
+Words after the program (the path from `tools`), `N` a card, `V` a virtual drive. `J nolog` ends each of them: JSON,
+and no log file in the working directory. Where a build refuses `nolog` the same line runs once more without it
+(storcli 7.1508 knows it for some commands only; it drops its log into a private empty folder then).
+
+Reads of version 7 (storcli64, storcli, perccli64, perccli):
+
+    show J nolog                        which cards it sees
+    /cN show all J nolog                card, policies, supported operations, topology, lists of volumes and drives
+    /cN/vall show all J nolog           properties of the volumes (if there is one)
+    /cN/vV show all J nolog             of one volume (read again before and after a change)
+    /cN/vall show autobgi J nolog       background initialisation (if there is a volume)
+    /cN/vV show autobgi J nolog         of one volume
+    /cN/eall/sall show all J nolog      drives in enclosures (if there is one)
+    /cN/sall show all J nolog           drives without an enclosure (if there is one)
+    /cN/eall/sall show rebuild J nolog  progress, only if a drive is rebuilding; /cN/sall without an enclosure
+    /cN/cv show all J nolog             CacheVault, and
+    /cN/bbu show all J nolog            battery: the one that `show all` names; both, this one second, if it names none
+    /cN show patrolread J nolog         mode and whether it runs
+    /cN show cc J nolog                 mode and whether it runs
+    /cN show perfmode J nolog           if `Support Perf Tuning` is Yes
+
+Reads of version 8 (storcli2, perccli2): the same without cv, bbu, autobgi and perfmode (their values are in
+`show all`), and with
+
+    /cN show aso J nolog                advanced software options
+
+Changes, both versions, one property a command (version 8 takes no more):
+
+    /cN/vV set wrcache=wt|wb|awb
+    /cN/vV set rdcache=nora|ra|adra     adra: old cards of version 7 only
+    /cN/vV set iopolicy=direct|cached   version 7 only
+    /cN/vV set pdcache=on|off|default
+    /cN/vV set accesspolicy=rw|ro|blocked
+    /cN/vV set autobgi=on|off
+    /cN set rebuildrate=R  bgirate=R  ccrate=R  migraterate=R  prrate=R        one each, R in percent
+    /cN set cacheflushint=S             seconds, version 7 only
+    /cN set patrolread=off              or  /cN set patrolread=on mode=auto|manual
+    /cN set cc=off|seq|conc
+    /cN set perfmode=0|1                version 7 only
+    /cN set aso key=KEY preview         looks at an activation key, changes nothing
+    /cN set aso key=KEY
+    /cN/vV del force                    version 8: delete force
+    /cN add vd rL size=all [name=NAME] drives=E:S-S,S,... [pdperarray=P] [pdcache=on|off|default] wt|wb|awb
+        nora|ra|adra [direct|cached] strip=KB
+
+`force` is there because the volume holds data by definition when it is made anew; it only ever runs after the
+typed confirmation, which shows it (without it the tool refuses and nothing else is done).
+
+Sources: `storcli help`, the recordings and field reports listed in docs/megaraid.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backends.errors import InvalidValueError
+from backends.host import Command
+from backends.vendors.megaraid.dialect import NewVolume
+
+LIST_SECONDS = 60.0
+"""For `show`, which asks every card."""
+
+READ_SECONDS = 180.0
+"""For reads of one card: `show all` of a large chassis takes tens of seconds."""
+
+SET_SECONDS = 300.0
+"""For changes; they are waited for in any case and never killed."""
+
+ENDING = ("J", "nolog")
+"""JSON, and no log file."""
+
+ROOT_WORDS = {
+    "write_cache": ("wrcache", {"write-through": "wt", "write-back": "wb", "always-write-back": "awb"}),
+    "read_ahead": ("rdcache", {"none": "nora", "read-ahead": "ra", "adaptive": "adra"}),
+    "io_policy": ("iopolicy", {"direct": "direct", "cached": "cached"}),
+    "drive_cache": ("pdcache", {"on": "on", "off": "off", "default": "default"}),
+    "access_policy": ("accesspolicy", {"read-write": "rw", "read-only": "ro", "blocked": "blocked"}),
+    "auto_bgi": ("autobgi", {"on": "on", "off": "off"}),
+}
+"""Settings of a volume: our key to the tool's property and its words."""
+
+RATES = {
+    "rebuild_rate": "rebuildrate",
+    "bgi_rate": "bgirate",
+    "cc_rate": "ccrate",
+    "migrate_rate": "migraterate",
+    "patrol_read_rate": "prrate",
+    "cache_flush_interval": "cacheflushint",
+    "perf_mode": "perfmode",
+}
+"""Settings of a card that are numbers: our key to the tool's property."""
+
+CARD_WORDS = {
+    "patrol_read": {
+        "off": ("patrolread=off",),
+        "auto": ("patrolread=on", "mode=auto"),
+        "manual": ("patrolread=on", "mode=manual"),
+    },
+    "consistency_check": {"off": ("cc=off",), "sequential": ("cc=seq",), "concurrent": ("cc=conc",)},
+}
+"""Settings of a card that are words."""
+
+STRIPS = (8, 16, 32, 64, 128, 256, 512, 1024)
+"""Legal strip sizes in KiB; a card may allow fewer."""
+
+LEVELS = {
+    "raid0": "r0",
+    "raid1": "r1",
+    "raid5": "r5",
+    "raid6": "r6",
+    "raid10": "r10",
+    "raid50": "r50",
+    "raid60": "r60",
+}
+"""Levels as `add vd` wants them."""
+
+SPANNED = ("raid10", "raid50", "raid60")
+"""Levels that need `pdperarray`."""
+
+
+def read(tool: str, *words: str, seconds: float = READ_SECONDS) -> Command:
+    """A command that changes nothing."""
+    return Command(argv=(tool, *words, *ENDING), timeout=seconds)
+
+
+def change(tool: str, *words: str, secret: tuple[str, ...] = ()) -> Command:
+    """A command that changes something."""
+    return Command(argv=(tool, *words, *ENDING), timeout=SET_SECONDS, mutates=True, secret=secret)
+
+
+def without_nolog(command: Command) -> Command:
+    """The same for a build that refuses `nolog`."""
+    argv = tuple(word for word in command.argv if word != "nolog")
+    return Command(argv=argv, timeout=command.timeout, mutates=command.mutates, secret=command.secret, env=command.env)
+
+
+def volume_words(key: str, value: str, lacking: frozenset[tuple[str, str]]) -> str:
+    """`wrcache=wt` and the like. `lacking` are the (key, value) pairs and (key, "") that this version has not.
+
+    Raises InvalidValueError.
+    """
+    if key not in ROOT_WORDS or (key, "") in lacking:
+        raise InvalidValueError(f"This tool has no word for {key}.")
+    name, words = ROOT_WORDS[key]
+    if value not in words or (key, value) in lacking:
+        raise InvalidValueError(
+            f"This tool has no word for {key} {value!r}.", hint=f"Legal values: {', '.join(words)}."
+        )
+    return f"{name}={words[value]}"
+
+
+def card_words(key: str, value: str) -> tuple[str, ...]:
+    """`rebuildrate=30` and the like. Raises InvalidValueError."""
+    if key in RATES:
+        if not (value.isascii() and value.isdigit() and len(value) < 6):
+            raise InvalidValueError(f"{key} wants a whole number, not {value!r}.")
+        return (f"{RATES[key]}={int(value)}",)
+    words = CARD_WORDS.get(key, {}).get(value)
+    if words is None:
+        raise InvalidValueError(f"This tool has no word for {key} {value!r}.")
+    return words
+
+
+def add_words(new: NewVolume) -> tuple[str, ...]:
+    """The words of `add vd`, in the order that the tool's own help gives. Raises InvalidValueError."""
+    level = LEVELS.get(new.level)
+    strip, odd = divmod(new.strip_bytes, 1024)
+    if level is None:
+        raise InvalidValueError(f"This tool has no word for the level {new.level!r}.")
+    if odd or strip not in STRIPS:
+        raise InvalidValueError(f"A strip of {new.strip_bytes} bytes cannot be made.")
+    if new.size_bytes is not None:
+        raise InvalidValueError("A volume that takes a part of its drives cannot be made again exactly.")
+    if new.name is not None and not _speakable(new.name):
+        raise InvalidValueError(f"The name {new.name!r} cannot be given to the tool.")
+    words = ["add", "vd", level, "size=all"]
+    words += [f"name={new.name}"] if new.name else []
+    words.append(f"drives={drives_words(new.drives)}")
+    if new.level in SPANNED:
+        per = new.drives_per_span
+        if per is None or per < 1 or len(new.drives) % per:
+            raise InvalidValueError("It is not known how many drives each span has.")
+        words.append(f"pdperarray={per}")
+    if new.drive_cache is not None:
+        words.append(volume_words("drive_cache", new.drive_cache, frozenset()))
+    words.append(ROOT_WORDS["write_cache"][1][_known("write_cache", new.write_cache)])
+    words.append(ROOT_WORDS["read_ahead"][1][_known("read_ahead", new.read_ahead)])
+    if new.io_policy:
+        words.append(ROOT_WORDS["io_policy"][1][_known("io_policy", new.io_policy)])
+    words.append(f"strip={strip}")
+    return tuple(words)
+
+
+def _known(key: str, value: str) -> str:
+    if value not in ROOT_WORDS[key][1]:
+        raise InvalidValueError(f"This tool has no word for {key} {value!r}.")
+    return value
+
+
+def _speakable(name: str) -> bool:
+    """Names the tool takes: up to 15 characters that need no quoting."""
+    return 0 < len(name) <= 15 and all(char.isascii() and (char.isalnum() or char in "_-.") for char in name)
+
+
+def drives_words(drives: Sequence[str]) -> str:
+    """`245:1-3,246:0`: neighbours of one enclosure joined, the order kept, since it decides the spans.
+
+    Raises InvalidValueError for a place that is not told.
+    """
+    runs: list[tuple[str, int, int]] = []
+    for place in drives:
+        enclosure, colon, slot = place.partition(":")
+        if not colon or not slot.isdigit() or not (enclosure == "" or enclosure.isdigit()):
+            raise InvalidValueError(f"The drive {place!r} has no place that can be named.")
+        number = int(slot)
+        if runs and runs[-1][0] == enclosure and runs[-1][2] == number - 1:
+            runs[-1] = (enclosure, runs[-1][1], number)
+        else:
+            runs.append((enclosure, number, number))
+    if not runs:
+        raise InvalidValueError("It is not known which drives it is made of.")
+    return ",".join(
+        f"{enclosure}:{first}-{last}" if last > first else f"{enclosure}:{first}" for enclosure, first, last in runs
+    )
