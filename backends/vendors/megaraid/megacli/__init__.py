@@ -1,0 +1,5 @@
+"""The legacy MegaCli (MegaCli64, CmdTool2): text answers, for cards and machines that have nothing newer."""
+
+from backends.vendors.megaraid.megacli.commands import NAMES
+
+__all__ = ["NAMES"]
