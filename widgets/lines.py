@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from rich.segment import Segment
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-from widgets.clean import wrap
+from widgets.clean import width_of, wrap
 
 Style = Literal["", "accent", "bad", "good", "heading", "label", "muted", "title", "value", "warning"]
 """How a sentence is drawn; empty for the ordinary way."""
@@ -63,9 +63,21 @@ class Lines(Widget):
         raise NotImplementedError
 
     def changed(self) -> None:
-        """Lays out anew: what a subclass calls when its content changed."""
-        self._laid = (-1, [])
-        self.refresh(layout=True)
+        """Lays out anew: what a subclass calls when its content changed. Only lines that differ are painted again."""
+        width, before = self._laid
+        if width != self.size.width or width < 1:
+            self._laid = (-1, [])
+            self.refresh(layout=True)
+            return
+        after = self.lay_out(width)
+        self._laid = (width, after)
+        if len(after) != len(before):
+            self.refresh(layout=True)
+            return
+        for y, (old, new) in enumerate(zip(before, after, strict=True)):
+            if old != new:
+                left, right = _difference(old, new)
+                self.refresh(Region(left, y, max(1, min(right, width) - left), 1))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """The lines there are at this width."""
@@ -88,6 +100,16 @@ class Lines(Widget):
         if self._laid[0] != width:
             self._laid = (width, self.lay_out(max(1, width)))
         return self._laid[1]
+
+
+def _difference(old: Line, new: Line) -> tuple[int, int]:
+    """The columns from the first piece that differs to the end of the longer line."""
+    left = 0
+    for (kind, text), (other_kind, other) in zip(old, new, strict=False):
+        if (kind, text) != (other_kind, other):
+            break
+        left += width_of(text)
+    return left, max(sum(width_of(text) for _, text in line) for line in (old, new))
 
 
 class Prose(Lines):

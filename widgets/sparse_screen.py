@@ -6,35 +6,83 @@ from typing import TypeVar
 
 from rich.console import Console
 from rich.control import Control
-from textual._compositor import ChopsUpdate, Compositor
+from textual._compositor import Compositor, CompositorUpdate
+from textual.geometry import Region
 from textual.screen import Screen
+from textual.strip import Strip
 
 Result = TypeVar("Result")
 
+Piece = tuple[int, int, int, Strip]
+"""Row, first column, column after the last, and what to show there."""
 
-class SparseUpdate(ChopsUpdate):
-    """Textual's update of the changed spans, cropped at both ends instead of only the right one."""
+Spans = dict[int, list[tuple[int, int]]]
+"""By row, the spans that are still to be filled."""
+
+
+class SparseUpdate(CompositorUpdate):
+    """The changed spans and nothing else."""
+
+    def __init__(self, pieces: list[Piece]) -> None:
+        """`pieces` do not overlap."""
+        self._pieces = sorted(pieces, key=lambda piece: piece[:2])
 
     def render_segments(self, console: Console) -> str:
         """The escape sequences and text of the changed spans."""
         out: list[str] = []
-        for y, left, right in self.spans:
-            for end, (start, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
-                if strip is None or start >= right or end <= left:
-                    continue
-                first, last = max(left, start), min(right, end)
-                out.append(Control.move_to(first, y).segment.text)
-                out.append(strip.crop(first - start, last - start).render(console))
+        here: tuple[int, int] | None = None
+        for y, left, right, strip in self._pieces:
+            if here != (y, left):
+                out.append(Control.move_to(left, y).segment.text)
+            out.append(strip.render(console))
+            here = (y, right)
         return "".join(out)
 
 
 class SparseCompositor(Compositor):
-    """Textual's compositor with sparse updates."""
+    """Textual's compositor with sparse updates: asks only the widgets that show in a changed span, for those lines."""
 
-    def render_partial_update(self) -> ChopsUpdate | None:
+    def render_partial_update(self) -> SparseUpdate | None:  # type: ignore[override]
         """The update of the dirty regions, or `None` when there are none."""
-        update = super().render_partial_update()
-        return update and SparseUpdate(update.chops, update.spans, update.chop_ends)
+        screen = self.size.region
+        regions = [changed for region in self._dirty_regions if (changed := region.intersection(screen))]
+        self._dirty_regions.clear()
+        if not regions:
+            return None
+        spans: Spans = {}
+        for y, left, right in self._regions_to_spans(regions):
+            spans.setdefault(y, []).append((left, right))
+        pieces: list[Piece] = []
+        for widget, (region, clip) in self.visible_widgets.items():  # from the front to the back
+            if not spans:
+                break
+            area = region.intersection(clip)
+            rows = [y for y in area.line_range if any(a < area.right and b > area.x for a, b in spans.get(y, ()))]
+            if not rows:
+                continue
+            first = rows[0]
+            wanted = Region(area.x - region.x, first - region.y, area.width, rows[-1] - first + 1)
+            strips = widget.render_lines(wanted)
+            for y in rows:
+                spans[y] = _fill(spans[y], area, y, strips[y - first], pieces)
+                if not spans[y]:
+                    del spans[y]
+        return SparseUpdate(pieces)
+
+
+def _fill(
+    spans: list[tuple[int, int]], area: Region, y: int, strip: Strip, pieces: list[Piece]
+) -> list[tuple[int, int]]:
+    """Takes what `strip` covers of the spans into `pieces`; what is left of them."""
+    rest: list[tuple[int, int]] = []
+    for left, right in spans:
+        a, b = max(left, area.x), min(right, area.right)
+        if a >= b:
+            rest.append((left, right))
+            continue
+        pieces.append((y, a, b, strip.crop(a - area.x, b - area.x)))
+        rest += [span for span in ((left, a), (b, right)) if span[0] < span[1]]
+    return rest
 
 
 class SparseScreen(Screen[Result]):
