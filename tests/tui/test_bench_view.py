@@ -1,0 +1,147 @@
+"""Samples and figures turned into curves, progress and sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.engine.events import RunStarted
+from app.engine.figures import DirectionSample, Phase, RunFigures, RunStatus, Sample
+from app.engine.session import ActiveRun
+from app.tui.bench_view import (
+    Curves,
+    figure_groups,
+    latency_chart,
+    progress,
+    result_line,
+    short_progress,
+    side_figures,
+    spread,
+    throughput_chart,
+)
+from tests.tui.stage import figures
+
+
+def direction(iops: float = 100.0, p99: int | None = 1000) -> DirectionSample:
+    return DirectionSample(iops=iops, bytes_per_second=iops * 4096, ios=25, p50_ns=500, p99_ns=p99)
+
+
+def sample(at: float, *, iops: float = 100.0, phase: Phase = Phase.MEASURING, write: int | None = None) -> Sample:
+    writes = None if write is None else direction(p99=write)
+    return Sample(at=at, seconds=0.25, phase=phase, read=direction(iops), write=writes)
+
+
+def curves(*samples: Sample, ramp: float = 0.0) -> Curves:
+    made = Curves()
+    made.take(samples, ramp)
+    return made
+
+
+def active(phase: Phase = Phase.MEASURING, *, planned: float = 70.0, seconds: float | None = 60.0) -> ActiveRun:
+    start = RunStarted(
+        at=0.0,
+        id="r1",
+        target="/t",
+        device=None,
+        profile="randread-4k",
+        job={},
+        title="4k random read",
+        planned_seconds=planned,
+    )
+    return ActiveRun(start=start, phase=phase, phase_since=100.0, phase_seconds=seconds)
+
+
+def test_only_new_samples_are_added() -> None:
+    made = curves(sample(1.0))
+    made.take((sample(1.0), sample(2.0)), 0.0)
+    assert [at for at, _ in made.points("read iops")] == [1.0, 2.0]
+
+
+def test_fewer_samples_begin_anew() -> None:
+    made = curves(sample(1.0), sample(2.0))
+    made.take((sample(5.0),), 0.0)
+    assert [at for at, _ in made.points("read iops")] == [5.0]
+
+
+def test_the_measured_phase_is_drawn_after_the_ramp() -> None:
+    made = curves(sample(3.0, phase=Phase.RAMP), sample(1.0), ramp=10.0)
+    assert [at for at, _ in made.points("read iops")] == [3.0, 11.0]
+
+
+def test_the_slower_direction_is_the_latency() -> None:
+    assert curves(sample(1.0, write=9000)).points("p99_ns") == ((1.0, 9000.0),)
+
+
+def test_a_percentile_nobody_can_know_is_a_gap() -> None:
+    assert curves(sample(1.0)).points("p99_9_ns") == ((1.0, None),)
+
+
+def test_the_baseline_is_a_line_of_its_own() -> None:
+    chart = throughput_chart(curves(sample(1.0)), rate=False, total=60.0, baseline=figures(iops=85_400.0))
+    assert [(line.value, line.label) for line in chart.references] == [(85_400.0, "baseline read 85.4k")]
+
+
+def test_bytes_are_drawn_when_asked_for() -> None:
+    chart = throughput_chart(curves(sample(1.0, iops=100.0)), rate=True, total=60.0)
+    assert chart.series[0].points == ((1.0, 409_600.0),)
+
+
+def test_the_latency_graph_has_three_percentiles() -> None:
+    assert [series.name for series in latency_chart(Curves(), total=None).series] == ["p50", "p99", "p99.9"]
+
+
+def test_figures_of_the_ramp_do_not_count() -> None:
+    seen = spread(((1.0, 5.0), (12.0, 10.0), (13.0, 20.0)), after=10.0)
+    assert (seen.mean, seen.low, seen.high, seen.now) == (15.0, 10.0, 20.0, 20.0)
+
+
+def test_nothing_measured_yet_is_not_zero() -> None:
+    assert spread((), after=0.0).mean is None
+
+
+def test_beside_the_graph_stand_only_directions_there_are() -> None:
+    assert [group.heading for group in side_figures(curves(sample(1.0)), rate=False)] == ["read IOPS"]
+
+
+def test_progress_counts_ramp_and_measuring() -> None:
+    state = progress(active(), now=130.0)
+    assert (state.elapsed, state.total, state.eta) == (40.0, 70.0, 30.0)
+
+
+def test_progress_never_passes_the_end() -> None:
+    assert progress(active(), now=1000.0).fraction == 1.0
+
+
+def test_a_clock_set_back_does_not_go_below_nothing() -> None:
+    assert progress(active(Phase.RAMP, seconds=None), now=0.0).elapsed == 0.0
+
+
+def test_laying_out_has_no_end_to_count_to() -> None:
+    assert progress(active(Phase.LAYOUT, seconds=None), now=130.0).fraction is None
+
+
+@pytest.mark.parametrize(
+    ("phase", "words"),
+    [(Phase.MEASURING, "randread-4k 57 % ETA 30 s"), (Phase.LAYOUT, "randread-4k: laying out file")],
+)
+def test_the_header_says_how_far_it_is(phase: Phase, words: str) -> None:
+    assert short_progress(active(phase, seconds=60.0 if phase is Phase.MEASURING else None), 130.0) == words
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        (figures(), "done: read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms"),
+        (RunFigures(status=RunStatus.FAILED, reason="The disk is gone."), "failed: The disk is gone."),
+        (RunFigures(status=RunStatus.OK), "done: nothing was measured"),
+    ],
+)
+def test_a_run_in_one_line(run: RunFigures, words: str) -> None:
+    assert result_line(run) == words
+
+
+def test_a_stopped_run_keeps_its_figures() -> None:
+    assert result_line(figures(RunStatus.STOPPED, "stopped on request")).startswith("stopped: stopped on request read")
+
+
+def test_all_figures_have_their_group() -> None:
+    assert [group.heading for group in figure_groups(figures())] == ["Read", "Processor"]

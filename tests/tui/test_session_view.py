@@ -1,0 +1,146 @@
+"""Runs and events turned into rows and log lines."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from app.engine.events import (
+    BaselineMarked,
+    ChangeEnded,
+    ChangeIntended,
+    CommandRan,
+    InventorySeen,
+    LoggedEvent,
+    NoteAdded,
+    ProblemMet,
+    RulePersisted,
+    RunEnded,
+    RunStarted,
+    SessionEnded,
+    SessionStarted,
+)
+from app.engine.session import RunRecord
+from app.tui.session_view import differing_settings, log_entry, run_columns, run_row
+from backends.model import Drive, Inventory, Problem, Target, Write
+from tests.tui.stage import MACHINE, figures
+from widgets.table_layout import plain
+
+SDA = Target(backend="block", address="sda")
+STEP = Write(path="/sys/block/sda/queue/scheduler", text="bfq")
+BACK = Write(path="/sys/block/sda/queue/scheduler", text="none")
+
+
+def started(run: str = "r1", **settings: str) -> RunStarted:
+    return RunStarted(
+        at=0.0,
+        id=run,
+        target="block:sda",
+        device="/dev/sda",
+        profile="randread-4k",
+        job={"bs": "4k"},
+        title="4k random read",
+        planned_seconds=60.0,
+        settings=settings,
+    )
+
+
+def record(run: str = "r1", **settings: str) -> RunRecord:
+    ended = RunEnded(at=1.0, id=run, figures=figures(), folder=f"runs/{run}")
+    return RunRecord(start=started(run, **settings), end=ended)
+
+
+def intended(*, undoes: str | None = None) -> ChangeIntended:
+    return ChangeIntended(
+        at=0.0,
+        id="c1",
+        target=SDA,
+        key="scheduler",
+        label="Scheduler",
+        before="none",
+        after="bfq",
+        writes=(STEP,),
+        undo=(BACK,),
+        undoes=undoes,
+    )
+
+
+EVENTS: list[tuple[LoggedEvent, str, str]] = [
+    (
+        SessionStarted(at=0.0, id="s", version="0.1.0", simulated=True, machine=MACHINE),
+        "session",
+        "raidbench 0.1.0 on tea SIMULATED",
+    ),
+    (InventorySeen(at=0.0, inventory=Inventory(drives=(Drive(target=SDA),))), "devices", "found 1 drive"),
+    (
+        CommandRan(at=0.0, line="nvme list", mutates=False, seconds=0.5, returncode=1, output="no"),
+        "command",
+        "nvme list  exit 1",
+    ),
+    (CommandRan(at=0.0, line="echo 1 > /x", mutates=True, seconds=0.0, returncode=0), "write", "echo 1 > /x  exit 0"),
+    (intended(), "change", "c1 Scheduler of block:sda: none -> bfq"),
+    (intended(undoes="c0"), "change", "c1 undoes c0: Scheduler"),
+    (ChangeEnded(at=0.0, id="c1", result="verified", now="bfq"), "change", "c1 verified: now bfq"),
+    (ChangeEnded(at=0.0, id="c1", result="failed", now=None, message="EIO"), "change", "c1 failed"),
+    (started(), "run", "r1 4k random read on block:sda"),
+    (RunEnded(at=0.0, id="r1", figures=figures(), folder="runs/r1"), "run", "r1 done: read 85.4k IOPS"),
+    (BaselineMarked(at=0.0, run="r1"), "run", "baseline: r1"),
+    (BaselineMarked(at=0.0, run=None), "run", "baseline: none"),
+    (NoteAdded(at=0.0, text="hot today\nfan is loud"), "note", "hot today"),
+    (RulePersisted(at=0.0, target=SDA, path="/etc/x.rules", values={"a": "1"}), "change", "/etc/x.rules keeps"),
+    (RulePersisted(at=0.0, target=SDA, path="/etc/x.rules", values={}), "change", "/etc/x.rules no longer keeps"),
+    (ProblemMet(at=0.0, problem=Problem(where="mega", message="No answer.", hint="Wait.")), "problem", "mega: No"),
+    (SessionEnded(at=0.0, reason="SIGTERM"), "session", "SIGTERM"),
+]
+
+
+def test_every_kind_of_event_is_tried_here() -> None:
+    assert {type(event) for event, _, _ in EVENTS} == set(get_args(LoggedEvent))
+
+
+@pytest.mark.parametrize(("event", "kind", "words"), EVENTS, ids=lambda value: type(value).__name__)
+def test_every_event_has_its_line(event: LoggedEvent, kind: str, words: str) -> None:
+    entry = log_entry(0, event)
+    assert (entry.kind, words in entry.head) == (kind, True)
+
+
+def test_the_output_of_a_command_is_folded_away_below_it() -> None:
+    entry = log_entry(0, CommandRan(at=0.0, line="x", mutates=False, seconds=0.0, returncode=0, output="a\nb"))
+    assert entry.body == ("$ x", "a", "b")
+
+
+def test_a_change_says_below_how_it_is_taken_back() -> None:
+    assert "undo: echo none > /sys/block/sda/queue/scheduler" in log_entry(0, intended()).body
+
+
+def test_a_failed_change_is_not_in_the_colour_of_a_good_one() -> None:
+    assert log_entry(0, ChangeEnded(at=0.0, id="c1", result="failed", now=None)).tone == "bad"
+
+
+def test_only_settings_that_differ_become_columns() -> None:
+    runs = [record("r1", scheduler="none", nomerges="0"), record("r2", scheduler="bfq", nomerges="0")]
+    assert differing_settings(runs) == ("scheduler",)
+
+
+def test_the_columns_of_differing_settings_stand_before_the_figures() -> None:
+    assert [column.key for column in run_columns(("scheduler",))][4:6] == ["scheduler", "read"]
+
+
+def cells(run: RunRecord, *, baseline: bool = False, active: bool = False) -> dict[str, str]:
+    row = run_row(run, ("scheduler",), key=run.id, marked=False, baseline=baseline, active=active)
+    names = [column.key for column in run_columns(("scheduler",))]
+    return dict(zip(names, map(plain, row.cells), strict=True))
+
+
+def test_a_run_shows_its_settings_and_figures() -> None:
+    shown = cells(record(scheduler="bfq"))
+    assert (shown["scheduler"], shown["read"], shown["p99"]) == ("bfq", "85.4k", "1.20 ms")
+
+
+def test_the_baseline_says_so() -> None:
+    assert cells(record(), baseline=True)["status"] == "ok baseline"
+
+
+def test_a_run_under_way_is_not_called_failed() -> None:
+    assert cells(RunRecord(start=started()), active=True)["status"] == "running"
