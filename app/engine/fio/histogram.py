@@ -12,42 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
 
-_BITS = 6
-_PER_GROUP = 1 << _BITS
-_GROUPS = 29
-LAST_BUCKET = _GROUPS * _PER_GROUP - 1
-"""Number of the last bucket; it holds all that is too long."""
+from backends.fio_buckets import LAST_BUCKET, LAST_VALUE, bucket_of, edges_of, value_of
 
-
-def bucket_of(value: int) -> int:
-    """Number of the bucket that counts a latency of `value` ns."""
-    top = value.bit_length() - 1
-    if top <= _BITS:
-        return max(value, 0)
-    shift = top - _BITS
-    return min(((shift + 1) << _BITS) + ((value >> shift) & (_PER_GROUP - 1)), LAST_BUCKET)
-
-
-def value_of(bucket: int) -> int:
-    """The midpoint fio prints for a bucket, ns."""
-    if bucket < 2 * _PER_GROUP:
-        return bucket
-    shift = (bucket >> _BITS) - 1
-    return (1 << (shift + _BITS)) + int(((bucket % _PER_GROUP) + 0.5) * (1 << shift))
-
-
-def edges_of(bucket: int) -> tuple[int, int]:
-    """First latency in a bucket and first one beyond it, ns (the last bucket has no end, its nominal one is
-    told)."""
-    if bucket < 2 * _PER_GROUP:
-        return bucket, bucket + 1
-    shift = (bucket >> _BITS) - 1
-    low = (_PER_GROUP + bucket % _PER_GROUP) << shift
-    return low, low + (1 << shift)
-
-
-LAST_VALUE = value_of(LAST_BUCKET)
-"""What fio prints for everything from 17.18 s on; ask `max` instead."""
+__all__ = ["LAST_BUCKET", "LAST_VALUE", "Histogram", "bucket_of", "edges_of", "value_of"]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,44 @@
+"""fio's latency buckets: 64 to each power of two, named by the midpoint that fio prints in `bins`.
+
+A latency below 128 ns has a bucket of its own; above, a midpoint is at most 0.78 % off. Everything from 17.18 s on
+is in the last bucket (fio's stat.h, FIO_IO_U_PLAT_BITS 6, 29 groups).
+"""
+
+from __future__ import annotations
+
+_BITS = 6
+_PER_GROUP = 1 << _BITS
+_GROUPS = 29
+LAST_BUCKET = _GROUPS * _PER_GROUP - 1
+"""Number of the last bucket; it holds all that is too long."""
+
+
+def bucket_of(value: int) -> int:
+    """Number of the bucket that counts a latency of `value` ns."""
+    top = value.bit_length() - 1
+    if top <= _BITS:
+        return max(value, 0)
+    shift = top - _BITS
+    return min(((shift + 1) << _BITS) + ((value >> shift) & (_PER_GROUP - 1)), LAST_BUCKET)
+
+
+def value_of(bucket: int) -> int:
+    """The midpoint fio prints for a bucket, ns."""
+    if bucket < 2 * _PER_GROUP:
+        return bucket
+    shift = (bucket >> _BITS) - 1
+    return (1 << (shift + _BITS)) + int(((bucket % _PER_GROUP) + 0.5) * (1 << shift))
+
+
+def edges_of(bucket: int) -> tuple[int, int]:
+    """First latency in a bucket and first one beyond it, ns (the last bucket has no end, its nominal one is
+    told)."""
+    if bucket < 2 * _PER_GROUP:
+        return bucket, bucket + 1
+    shift = (bucket >> _BITS) - 1
+    low = (_PER_GROUP + bucket % _PER_GROUP) << shift
+    return low, low + (1 << shift)
+
+
+LAST_VALUE = value_of(LAST_BUCKET)
+"""What fio prints for everything from 17.18 s on; ask `max` instead."""
