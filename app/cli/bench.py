@@ -106,12 +106,13 @@ async def _bench(
     from app.cli.bench_live import Follower
 
     _not_read_only(request)
+    await bench.prepare(request)  # what cannot be done at all leaves no session behind
     await begin(bench)
     records: list[RunRecord] = []
     follower = Follower(bench, stream=stream)
     with closing(follower), interruption.gracefully(bench.stop):
         for number in range(1, repeat + 1):
-            ready = await bench.prepare(replace(request, keep=request.keep or number < repeat))
+            ready = await bench.prepare(replace(request, again=number < repeat))
             if number == 1:
                 typed = _allowed(ready, typed)
                 _announce(ready)
@@ -144,7 +145,7 @@ def _not_read_only(request: Request) -> None:
 def _allowed(ready: Preparation, typed: str | None) -> str | None:
     """What confirms the run, after showing what would be lost. Raises RefusedError."""
     if ready.refused:
-        raise RefusedError(" ".join(ready.refused))
+        raise RefusedError(" ".join(ready.refused), hint=ready.hint)
     if current().read_only and ready.scratch is not None and ready.scratch.fill:
         raise RefusedError("Read-only mode: no scratch file is made.", hint="Leave --read-only out to make one.")
     if not ready.destructive or ready.device is None:

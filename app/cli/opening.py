@@ -92,9 +92,6 @@ async def begin(bench: Workbench, folder: Path | None = None) -> None:
 
     Raises StorageError.
     """
-    from app.engine.session import Session
-
-    bench.session = Session(simulated=bench.host.simulated)  # what was looked at before is in no log
     await bench.open(folder or current().session, fresh=False)
     await bench.probe()
 

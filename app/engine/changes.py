@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.engine.events import AnyEvent, ChangeEnded, ChangeIntended
-from app.engine.journal import Intent, Journal
+from app.engine.journal import Intent, Journal, boot_id
 from app.engine.locks import hold_lock
 from app.engine.session import ChangeRecord
 from backends.errors import (
@@ -22,7 +22,7 @@ from backends.errors import (
     StorageError,
 )
 from backends.host import to_the_end
-from backends.model import Change, Target
+from backends.model import Change, Persistence, Target
 from backends.protocol import Backend
 
 Emit = Callable[[AnyEvent], None]
@@ -115,6 +115,7 @@ class Changer:
                 await backend.apply(change)
             except RaidbenchError as error:
                 message = " ".join(filter(None, (error.message, error.hint)))
+                surprise = error if isinstance(error, DeviceGoneError) else None
             except (Exception, asyncio.CancelledError) as error:  # recorded like any failure, and then told
                 message = f"raidbench failed while setting it: {type(error).__name__}: {error}".rstrip(": ")
                 surprise = error
@@ -168,7 +169,10 @@ class Changer:
         """
         intent = record.intent
         back = reverse(intent)
-        now = (await self._backend(intent.target).read(intent.target)).get(intent.key)
+        try:
+            now = (await self._backend(intent.target).read(intent.target)).get(intent.key)
+        except (NotFoundError, DeviceGoneError) as error:
+            return self._gone(intent, error)
         if now is not None and now.now == intent.before:
             ended = ChangeEnded(
                 at=time.time(),
@@ -188,9 +192,25 @@ class Changer:
                 hint="Nothing was touched. Set the value you want by hand.",
             )
         current = now.now if now is not None else intent.after
-        ended = await self.apply(replace(back, before=current), undoes=intent.id)
+        try:
+            ended = await self.apply(replace(back, before=current), undoes=intent.id)
+        except DeviceGoneError as error:
+            return self._gone(intent, error)
         if ended.result == "verified":
             self._journal.outcome(intent.id, self._folder, "restored")  # ends a trial; says nothing new otherwise
+        return ended
+
+    def _gone(self, intent: ChangeIntended, error: RaidbenchError) -> ChangeEnded:
+        """A setting that lives in the kernel went with its device; any other one is still to be taken back.
+
+        Raises the error for the latter.
+        """
+        if intent.persistence is not Persistence.LOST_AT_REBOOT:
+            raise error
+        message = f"the device is gone, and the setting with it: {error.message}"
+        ended = ChangeEnded(at=time.time(), id=intent.id, result="gone", now=None, message=message)
+        self._emit(ended)
+        self._journal.outcome(intent.id, self._folder, "gone")
         return ended
 
     async def recover(self, intent: Intent) -> str:
@@ -271,6 +291,7 @@ class Changer:
 def _intent_event(change_id: str, change: Change, undoes: str | None, until: float | None) -> ChangeIntended:
     return ChangeIntended(
         at=time.time(),
+        boot=boot_id(),
         trial_until=until,
         id=change_id,
         target=change.target,
@@ -310,3 +331,9 @@ def reverse(intent: ChangeIntended) -> Change:
         identity=intent.identity,
         lock=intent.lock,
     )
+
+
+def lapsed(intent: ChangeIntended) -> bool:
+    """Whether a reboot since has taken the change back."""
+    lost = intent.persistence is Persistence.LOST_AT_REBOOT
+    return lost and bool(intent.boot) and intent.boot != boot_id()

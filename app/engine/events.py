@@ -105,6 +105,8 @@ class ChangeIntended:
     """Whether it survives a reboot."""
     undoes: str | None = None
     """The change this one takes back."""
+    boot: str = ""
+    """The kernel's boot id: a setting that is lost at a reboot needs no undo after one."""
     trial_until: float | None = None
     """For a trial: when it is taken back unless it is kept, in seconds of CLOCK_BOOTTIME."""
     lock: str = ""
@@ -119,7 +121,7 @@ class ChangeEnded:
     id: str
     """The change."""
     result: str
-    """`verified`, `differs`, `failed`, `restored` or `kept` (after a crash)."""
+    """`verified`, `differs`, `failed`, `restored`, `kept` (after a crash or trial) or `gone` (with its device)."""
     now: str | None
     """Value read back."""
     message: str = ""

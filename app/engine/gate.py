@@ -35,9 +35,7 @@ class Judgement:
     @property
     def refused(self) -> tuple[str, ...]:
         """Reasons against it, each a sentence; empty if there is none."""
-        if self.verdict.ok:
-            return ()
-        return tuple(filter(None, (*self.verdict.refused, self.verdict.hint)))
+        return () if self.verdict.ok else self.verdict.refused
 
     def insist(self, typed: str | None) -> None:
         """Raises RefusedError unless it may go ahead with what was typed."""

@@ -25,7 +25,7 @@ FILE = "journal.log"
 OVERDUE = 20.0
 """Seconds after which a trial that its watchdog did not take back counts as left by a crash."""
 
-_ENDS_A_TRIAL = ("kept", "restored", "failed", "conflict")
+_ENDS_A_TRIAL = ("kept", "restored", "failed", "conflict", "gone")
 _HEAD = re.compile(rb'([0-9a-f]{8}) ([1-9][0-9]{0,8}) (?=\{")')
 
 

@@ -48,6 +48,8 @@ class Request:
     """Its name, None for a custom job."""
     keep: bool = False
     """Whether a scratch file stays afterwards."""
+    again: bool = False
+    """Whether another run follows on the same scratch file, which then stays until that one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +74,8 @@ class Preparation:
     """fio's words, the job file standing for itself."""
     jobfile: str = ""
     """The job file's text."""
+    block: int = 512
+    """Smallest unit of direct I/O of what is measured, bytes."""
     notes: tuple[str, ...] = ()
     """What was changed or deserves to be known."""
 
@@ -79,6 +83,11 @@ class Preparation:
     def refused(self) -> tuple[str, ...]:
         """Why it will not be done at all."""
         return () if self.judgement is None else self.judgement.refused
+
+    @property
+    def hint(self) -> str:
+        """What to do next when it is refused."""
+        return "" if self.judgement is None else self.judgement.verdict.hint
 
     @property
     def confirm_text(self) -> str | None:
@@ -162,6 +171,7 @@ class Measurer:
             device=device,
             command=rendering.argv,
             jobfile=rendering.text,
+            block=target.logical_block_size,
             notes=(*substituted, *notes, *job.caveats),
         )
 
@@ -206,11 +216,20 @@ class Measurer:
     ) -> RunFigures:
         create_scratch(plan)
         identity = file_identity(plan.path)
-        target = JobTarget(path=str(plan.path), name=str(plan.path), kind=TargetKind.FILE, size=plan.size)
+        stays = ready.request.keep
+        target = JobTarget(
+            path=str(plan.path),
+            name=str(plan.path),
+            kind=TargetKind.FILE,
+            size=plan.size,
+            logical_block_size=ready.block,
+        )
         try:
-            return await self._record(run_id, ready, target, settings, stop, layout=plan.fill)
+            figures = await self._record(run_id, ready, target, settings, stop, layout=plan.fill)
+            stays = stays or (ready.request.again and figures.status is RunStatus.OK)
+            return figures
         finally:
-            if plan.own and not ready.request.keep:
+            if plan.own and not stays:
                 remove_scratch(plan.path, identity=identity)
 
     async def _record(

@@ -70,8 +70,8 @@ class Recorder:
             known = load(self.folder)
         except NotFoundError:
             known = None
-        if known is not None and known.session.events:
-            self.session = known.session
+        # What was looked at before is in no log, so it is not in the session either: it is looked at again.
+        self.session = known.session if known is not None else Session(simulated=self.host.simulated)
         self.emit(
             SessionStarted(
                 at=time.time(),

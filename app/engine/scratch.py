@@ -16,6 +16,9 @@ DEFAULT_SIZE = 1 << 30
 """Bytes of a scratch file when nobody says otherwise."""
 
 NAME = "raidbench-scratch.dat"
+_MADE: set[tuple[int, int]] = set()
+"""Device and inode of files this process made where the filesystem cannot carry the mark."""
+
 _MARK = "user.raidbench.scratch"
 _GIB = 1 << 30
 
@@ -101,8 +104,11 @@ def create_scratch(plan: ScratchPlan) -> None:
             f"The scratch file {clean(str(plan.path))} cannot be made: {error.strerror}.", evidence=str(error)
         ) from error
     try:
-        with contextlib.suppress(OSError):  # tmpfs of old kernels has no user attributes
+        try:
             os.setxattr(descriptor, _MARK, b"1")
+        except OSError:  # tmpfs of old kernels has no user attributes
+            info = os.fstat(descriptor)
+            _MADE.add((info.st_dev, info.st_ino))
     finally:
         os.close(descriptor)
 
@@ -181,6 +187,8 @@ def _look(path: Path) -> os.stat_result | None:
 
 
 def _is_own(path: Path) -> bool:
+    if file_identity(path) in _MADE:
+        return True
     try:
         return os.getxattr(path, _MARK, follow_symlinks=False) == b"1"
     except OSError:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from app.engine.changes import Changer, reverse
+from app.engine.changes import Changer, lapsed, reverse
 from app.engine.events import (
     BaselineMarked,
     ChangeEnded,
@@ -183,8 +183,8 @@ class Workbench(Recorder):
         return reverse(record.intent)
 
     def undoable(self) -> tuple[ChangeRecord, ...]:
-        """Changes in force, newest first."""
-        return self.session.in_force
+        """Changes in force, newest first; a reboot takes those back that it loses."""
+        return tuple(record for record in self.session.in_force if not lapsed(record.intent))
 
     def unresolved(self) -> tuple[Intent, ...]:
         """Changes a crash left in the middle, newest first."""
@@ -228,19 +228,19 @@ class Workbench(Recorder):
         if program is not None:
             await self.host.run(Command(argv=(program, *argv[1:]), mutates=True))
 
-    def _measurer(self) -> Measurer:
+    def _measurer(self, folder: Path) -> Measurer:
         return Measurer(
             load=FioLoad(self.host),
             preflight=partial(preflight, self.host),
             gate=Gate(self.host),
             locks=self.paths.locks,
-            folder=self.need_recording(),
+            folder=folder,
             emit=self.emit,
         )
 
     async def prepare(self, request: Request) -> Preparation:
-        """What measuring that would do; nothing is touched. See `Measurer.prepare`."""
-        return await self._measurer().prepare(request)
+        """What measuring that would do; nothing is touched, no session is needed. See `Measurer.prepare`."""
+        return await self._measurer(self.folder or Path()).prepare(request)
 
     async def measure(self, ready: Preparation, *, confirm: str | None = None) -> RunRecord:
         """Run what was prepared; one run at a time. `stop` ends it in good order.
@@ -249,7 +249,7 @@ class Workbench(Recorder):
         """
         if self._stop is not None:
             raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
-        measurer = self._measurer()
+        measurer = self._measurer(self.need_recording())
         self._stop = asyncio.Event()
         self._idle.clear()
         run_id = f"r{len(self.session.runs) + 1}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Container
+from textual.css.query import NoMatches
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -87,7 +89,8 @@ class WorkbenchScreen(SparseScreen[None]):
     def put(self, selector: str, text: str) -> None:
         """Show text in a plain line; whatever it holds is only text. Nothing happens when the screen is gone."""
         text = clean_lines(text)
-        for line in self.query(selector).results(Static):
+        with contextlib.suppress(NoMatches):
+            line = self.query_one(selector, Static)
             if line.content != text:
                 height = line.styles.height
                 line.update(text, layout=height is None or height.is_auto)

@@ -284,10 +284,10 @@ def _now(setting: Setting, reading: Reading) -> str | Cell:
 
 
 def _staged(setting: Setting, reading: Reading, value: str | None, outcome: tuple[str, Tone] | None) -> str | Cell:
+    if outcome is not None:  # of the value that is staged, if it is still: another one takes it away
+        return Cell(text=outcome[0], tone=outcome[1])
     if value is not None:
         return Cell(text=value_label(setting, reading, value), tone="accent")
-    if outcome is not None:
-        return Cell(text=outcome[0], tone=outcome[1])
     return ""
 
 

@@ -9,19 +9,19 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.reactive import reactive
 from textual.strip import Strip
-from textual.widget import Widget
 
 from app.engine.session import Session
 from app.tui.bench_view import short_progress
 from app.tui.commands import footer_of
 from backends.text import clean
 from widgets.clean import shorten, width_of
+from widgets.steady import SteadyWidget
 
 if TYPE_CHECKING:
     from app.tui.app import WorkbenchApp
 
 
-class StatusLine(Widget):
+class StatusLine(SteadyWidget):
     """Program, host, CPU, kernel; right: rights, session, what is recorded, what runs."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -76,7 +76,7 @@ class StatusLine(Widget):
             right = right[:-1]
         right_width = width_of(separator.join(text for _, text in right))
         room = max(0, width - right_width - 3)
-        base = self.rich_style
+        base = self.style_of("")
         segments = [Segment(" ", base)]
         used = 1
         for index, (name, text) in enumerate(left):
@@ -94,10 +94,10 @@ class StatusLine(Widget):
         return Strip(segments).adjust_cell_length(width, base)
 
     def _style(self, name: str) -> Style:
-        return self.get_component_rich_style(f"status-line--{name}") if name else self.rich_style
+        return self.style_of(f"status-line--{name}" if name else "")
 
 
-class KeyLine(Widget):
+class KeyLine(SteadyWidget):
     """The most useful keys of the screen."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"key-line--key", "key-line--label"}
@@ -116,8 +116,8 @@ class KeyLine(Widget):
 
     def render_line(self, y: int) -> Strip:
         """Keys and labels, as many as there is room for; help and quit always."""
-        key_style = self.get_component_rich_style("key-line--key")
-        label_style = self.get_component_rich_style("key-line--label")
+        key_style = self.style_of("key-line--key")
+        label_style = self.style_of("key-line--label")
         width = self.size.width
         pairs = [(command.shown_keys.split()[0], command.label) for command in self._commands]
         keymap = getattr(self.app, "custom_keys", {})

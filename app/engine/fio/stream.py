@@ -71,9 +71,18 @@ class StreamParser:
         events: list[Event] = []
         first, *rest = chunk.split(b"\n")
         self._extend(first)
-        for piece in rest:
-            self._line(self._take_partial(), events)
-            self._extend(piece)
+        if not rest:
+            return events
+        self._line(self._take_partial(), events)
+        last = rest.pop()
+        for line in rest:
+            # Nine lines of ten are these: inside a document, and neither its beginning nor its end.
+            if self._inside and not self._failed_at_end and line[:1] == b" " and self._size + len(line) < self._limit:
+                self._inside.append(line)
+                self._size += len(line) + 1
+            else:
+                self._line(line[: self._limit + 1], events)
+        self._extend(last)
         return events
 
     def close(self) -> list[Event]:

@@ -222,7 +222,8 @@ class BenchScreen(WorkbenchScreen):
         """Whether the person lets a writing job on a device go ahead; a refused one only gives its reasons."""
         if ready.refused:
             title = f"{ready.job.describe()} on {self.where}"
-            refusal = Confirmation(title=title, tier="refused", reasons=ready.refused)
+            reasons = tuple(filter(None, (*ready.refused, ready.hint)))
+            refusal = Confirmation(title=title, tier="refused", reasons=reasons)
             await self._asked(refusal)
             return False
         if not ready.destructive:

@@ -53,6 +53,7 @@ class DevicesScreen(WorkbenchScreen):
         self._outcomes: dict[str, dict[str, tuple[str, Tone]]] = {}
         self._words = ""
         self._seen_all = False
+        self._why_empty = ""
 
     def body(self) -> ComposeResult:
         """Tree and filter; facts, settings and a word of help."""
@@ -75,11 +76,22 @@ class DevicesScreen(WorkbenchScreen):
         if session.inventory is not self._inventory and not (session.probing and self._seen_all):
             self._take(session.inventory)
         self._seen_all = self._seen_all or not session.probing
-        table = self.query_one("#settings", KeyedTable)
-        if not session.probing and not session.inventory.drives and not session.inventory.controllers:
-            table.empty = "nothing was found: raidbench doctor says why"
-        elif not session.probing:
-            table.empty = "no settings here" if self._selected else "choose a device on the left"
+        self._say_empty(session)
+
+    def _say_empty(self, session: Session) -> None:
+        """Why there are no settings, for as long as there are none."""
+        found = session.inventory
+        if self._why_empty:
+            words = self._why_empty
+        elif self._selected is not None:
+            words = "no settings here"
+        elif session.probing:
+            words = "looking for hardware ..."
+        elif found.drives or found.controllers or found.arrays:
+            words = "choose a device on the left"
+        else:
+            words = "nothing was found: raidbench doctor says why"
+        self.query_one("#settings", KeyedTable).empty = words
 
     def _take(self, inventory: Inventory) -> None:
         """Show another inventory; what is selected stays so for as long as it is there."""
@@ -120,25 +132,28 @@ class DevicesScreen(WorkbenchScreen):
         if thing is not None:
             self.run_worker(self._read(thing), group="read", exclusive=True)
         elif self._selected is not None:
-            self._settings, self._readings = (), {}
-            self._fill_settings()
-            self.query_one("#settings", KeyedTable).empty = "this device is not there any more"
+            self._show_settings((), {}, "this device is not there any more")
 
     async def _read(self, thing: Thing) -> None:
         bench = self.workbench_app.workbench
+        settings: tuple[Setting, ...] = ()
+        readings: dict[str, Reading] = {}
+        why = ""
         try:
             settings = bench.settings(thing.target)
             readings = dict(await bench.read(thing.target))
         except RaidbenchError as error:
-            self.query_one("#settings", KeyedTable).empty = error.message
-            settings, readings = (), {}
+            why = error.message
         except Exception as error:  # a vendor module of somebody else's must not end the workbench
             bench.problem(str(thing.target), _defect(thing, error))
-            self.query_one("#settings", KeyedTable).empty = _defect(thing, error).message
-            settings, readings = (), {}
+            why = _defect(thing, error).message
         if str(thing.target) == self._selected:
-            self._settings, self._readings = settings, readings
-            self._fill_settings()
+            self._show_settings(settings, readings, why)
+
+    def _show_settings(self, settings: tuple[Setting, ...], readings: dict[str, Reading], why: str) -> None:
+        self._settings, self._readings, self._why_empty = settings, readings, why
+        self._fill_settings()
+        self._say_empty(self.workbench_app.session)
 
     def _fill_settings(self) -> None:
         target = self._selected or ""
