@@ -9,10 +9,10 @@ from rich.segment import Segment
 from rich.text import Text
 from textual.reactive import reactive
 from textual.strip import Strip
-from textual.widget import Widget
 
 from widgets.clean import clean, shorten, width_of
 from widgets.scale import clock
+from widgets.steady import SteadyWidget
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 """Blocks that fill none to seven eighths of a cell."""
@@ -53,7 +53,7 @@ class Progress:
     """Seconds left, when known."""
 
 
-class ProgressLine(Widget):
+class ProgressLine(SteadyWidget):
     """Phase, bar, percent, elapsed and remaining time in one line."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -101,14 +101,10 @@ class ProgressLine(Widget):
         """The line."""
         width = self.size.width
         if y:
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self.style_of(""))
         self._pieces = self._compose_line(width)
-        segments = [
-            Segment(text, self.get_component_rich_style(f"progress-line--{kind}"))
-            for kind, text in self._pieces
-            if text
-        ]
-        return Strip(segments).adjust_cell_length(width, self.rich_style)
+        segments = [Segment(text, self.style_of(f"progress-line--{kind}")) for kind, text in self._pieces if text]
+        return Strip(segments).adjust_cell_length(width, self.style_of(""))
 
     def _compose_line(self, width: int) -> tuple[tuple[str, str], ...]:
         """The pieces of the line: the bar takes the room the words leave, up to 40 cells."""

@@ -7,9 +7,9 @@ from typing import ClassVar, Literal
 from rich.segment import Segment
 from textual.geometry import Region, Size
 from textual.strip import Strip
-from textual.widget import Widget
 
 from widgets.clean import width_of, wrap
+from widgets.steady import SteadyWidget
 
 Style = Literal["", "accent", "bad", "good", "heading", "label", "muted", "title", "value", "warning"]
 """How a sentence is drawn; empty for the ordinary way."""
@@ -18,7 +18,7 @@ Line = tuple[tuple[str, str], ...]
 """A line: pieces of a style's name (a component class of `Lines` without its prefix) and a cleaned text."""
 
 
-class Lines(Widget):
+class Lines(SteadyWidget):
     """A panel as high as the lines its subclass lays out; nothing in it is ever read as markup."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -92,9 +92,9 @@ class Lines(Widget):
         width = self.size.width
         lines = self._lines(width)
         if y >= len(lines):
-            return Strip.blank(width, self.rich_style)
-        segments = [Segment(text, self.get_component_rich_style(f"lines--{kind}")) for kind, text in lines[y]]
-        return Strip(segments).adjust_cell_length(width, self.rich_style)
+            return Strip.blank(width, self.style_of(""))
+        segments = [Segment(text, self.style_of(f"lines--{kind}")) for kind, text in lines[y]]
+        return Strip(segments).adjust_cell_length(width, self.style_of(""))
 
     def _lines(self, width: int) -> list[Line]:
         if self._laid[0] != width:
