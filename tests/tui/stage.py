@@ -24,12 +24,13 @@ from app.engine.figures import (
 from app.engine.fio.events import CpuSampled, Finished, LoadEvent, PhaseChanged, SampleTaken
 from app.engine.fio.job import Job, JobTarget
 from app.engine.fio.preflight import Preflight
-from app.engine.gate import Gate
+from app.engine.gate import Gate, Judgement
+from app.engine.guard import Intent, Verdict
 from app.engine.measure import Measurer
 from app.engine.paths import Paths
 from app.engine.workbench import Workbench
 from app.tui.app import Options, WorkbenchApp
-from backends.model import Change, Inventory, Reading, Target
+from backends.model import Change, Identity, Inventory, Reading, Target
 from backends.protocol import Backend
 from backends.settings import Setting
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine
@@ -160,6 +161,52 @@ def figures(status: RunStatus = RunStatus.OK, reason: str | None = None, iops: f
     return RunFigures(status=status, reason=reason, seconds=60.0, read=read, cpu=cpu, fio_version="fio-3.33")
 
 
+class FakeGate(Gate):
+    """Lets through what it is told to; everything below /dev is a device."""
+
+    refused: tuple[str, ...] = ()
+    """Why not."""
+    found: tuple[str, ...] = ()
+    """What lies on it."""
+
+    async def is_device(self, path: str) -> bool:
+        """By its name."""
+        return path.startswith("/dev/")
+
+    async def judge(self, path: str, *, writes: bool) -> Judgement:
+        """As it was told."""
+        name = path.removeprefix("/dev/")
+        refused = self.refused if writes else ()
+        found = self.found if writes else ()
+        verdict = Verdict(
+            device=path,
+            ok=not refused,
+            refused=refused,
+            hint="Unmount it first." if refused else "",
+            needs_confirmation=bool(found),
+            confirm_text=name if found else None,
+            found=found,
+        )
+        return Judgement(
+            device=path,
+            size=4 << 40,
+            logical_block_size=512,
+            identity=Identity(name=name, serial="S1"),
+            intent=Intent.WRITE if writes else Intent.READ,
+            verdict=verdict,
+        )
+
+    async def beneath(self, devno: str) -> tuple[str | None, int]:
+        """Nothing known."""
+        return None, 512
+
+    @contextlib.asynccontextmanager
+    async def hold(self, judgement: Judgement, typed: str | None) -> AsyncGenerator[str, None]:
+        """Insists as the real one does."""
+        judgement.insist(typed)
+        yield judgement.device
+
+
 class BrokenBackend:
     """A vendor module that does one thing wrong."""
 
@@ -216,6 +263,7 @@ class Table:
     host: FakeHost
     bench: Workbench
     load: FakeLoad
+    gate: FakeGate
     options: Options
 
     def app(self) -> WorkbenchApp:
@@ -227,14 +275,14 @@ def set_table(folder: Path, host: FakeHost | None = None, **options: object) -> 
     host = host or host_of()
     bench = Workbench(host, paths=paths_in(folder))
     load = FakeLoad()
-    bench._measurer = lambda: Measurer(  # type: ignore[method-assign]
-        load=load,
-        preflight=ready_fio,
-        gate=Gate(bench.host),
-        locks=bench.paths.locks,
-        folder=bench.need_recording(),
-        emit=bench.emit,
-    )
+    gate = FakeGate(bench.host)
+
+    def measurer(folder: Path) -> Measurer:
+        return Measurer(
+            load=load, preflight=ready_fio, gate=gate, locks=bench.paths.locks, folder=folder, emit=bench.emit
+        )
+
+    bench._measurer = measurer  # type: ignore[method-assign]
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
     given: dict[str, object] = {
@@ -243,7 +291,7 @@ def set_table(folder: Path, host: FakeHost | None = None, **options: object) -> 
         "scratch_size": 1 << 20,
         "fps": 30.0,
     }
-    return Table(host=host, bench=bench, load=load, options=Options(**(given | options)))  # type: ignore[arg-type]
+    return Table(host=host, bench=bench, load=load, gate=gate, options=Options(**(given | options)))  # type: ignore[arg-type]
 
 
 @contextlib.asynccontextmanager

@@ -195,8 +195,8 @@ def test_a_staged_value_shows_its_own_risk() -> None:
     assert cells(row(Reading(now="wb", choices=CHOICES), staged="wt"))[-1] == RISKS[Risk.NONE]
 
 
-def test_a_staged_value_stands_before_the_last_outcome() -> None:
-    assert cells(row(Reading(now="wt", choices=CHOICES), staged="wb", outcome="verified"))[2] == "write-back"
+def test_what_became_of_a_staged_value_stands_in_its_place() -> None:
+    assert cells(row(Reading(now="wt", choices=CHOICES), staged="wb", outcome="failed"))[2] == "failed"
 
 
 def test_an_outcome_stands_where_the_staged_value_was() -> None:

@@ -1,0 +1,410 @@
+"""Looking at devices, staging a change, seeing what it does, applying it, taking it back: by keys alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Tree
+
+from app.tui.screens.devices import DevicesScreen
+from backends.model import Drive
+from tests.tui.stage import (
+    SECTOR,
+    BrokenBackend,
+    Table,
+    answer,
+    app_of,
+    heard,
+    host_of,
+    notices,
+    opened,
+    set_table,
+    settled,
+    text_of,
+    until,
+)
+from widgets.confirm import ConfirmDialog
+from widgets.keyed_table import KeyedTable
+
+AHEAD = f"{SECTOR}/read_ahead_kb"
+WRITE_CACHE = 7
+"""Rows down to the setting that risks data."""
+
+
+def selected(pilot: Pilot[int]) -> str:
+    tree = pilot.app.screen.query_one(Tree)
+    assert tree.cursor_node is not None
+    assert tree.cursor_node.data is not None
+    return str(tree.cursor_node.data.key)
+
+
+def row_of(pilot: Pilot[int], words: str) -> str:
+    return next(line for line in text_of(pilot).splitlines() if words in line)
+
+
+async def stage(pilot: Pilot[int]) -> None:
+    """Read-ahead of sda to 256."""
+    await pilot.press("right", "down", "right")
+    await pilot.pause()
+
+
+async def apply(pilot: Pilot[int]) -> None:
+    """Review what is staged and say yes."""
+    await pilot.press("a")
+    await answer(pilot, "enter")
+    await until(pilot, lambda: not any(worker.group == "write" for worker in pilot.app.workers))
+    await settled(pilot)
+
+
+async def test_all_disks_appear(table: Table) -> None:
+    async with opened(table) as pilot:
+        assert [name in text_of(pilot) for name in ("sda", "vda", "nvme0n1")] == [True] * 3
+
+
+async def test_the_first_disk_is_selected_and_its_facts_are_shown(table: Table) -> None:
+    async with opened(table) as pilot:
+        assert (selected(pilot), "ST4000NM0035" in row_of(pilot, "Model")) == ("block:sda", True)
+
+
+async def test_a_filter_narrows_as_it_is_typed(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("slash", *"nvme")
+        await pilot.pause()
+        assert "vda" not in text_of(pilot)
+
+
+async def test_escape_shows_everything_again(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("slash", *"nvme", "escape")
+        await pilot.pause()
+        assert "vda" in text_of(pilot)
+
+
+async def test_letters_in_the_filter_are_only_letters(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("slash", *"aqu2R")
+        assert pilot.app.screen.query_one("#filter", Input).value == "aqu2R"
+
+
+async def test_a_filtered_device_can_be_chosen(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("slash", *"nvme", "enter")
+        await settled(pilot)
+        assert "block:nvme0n1" in text_of(pilot)
+
+
+async def test_right_stages_the_next_value(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        assert "256 KiB" in row_of(pilot, "Read-ahead")
+
+
+async def test_the_header_counts_what_is_staged(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        assert "1 staged" in text_of(pilot)
+
+
+async def test_staging_changes_nothing(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        assert table.host.written == []
+
+
+async def test_left_takes_it_back_to_what_it_was(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await pilot.press("left")
+        assert app_of(pilot).staged == {}
+
+
+async def test_backspace_unstages(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await pilot.press("backspace")
+        assert app_of(pilot).staged == {}
+
+
+async def test_a_staged_value_waits_while_other_devices_are_looked_at(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await pilot.press("escape", "down")
+        await settled(pilot)
+        await pilot.press("up")
+        await settled(pilot)
+        assert "256 KiB" in row_of(pilot, "Read-ahead")
+
+
+async def test_the_review_shows_the_very_command(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
+        assert f"$ echo 256 > {AHEAD}" in text_of(pilot)
+
+
+async def test_a_review_of_nothing_says_how_to_stage(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("a")
+        await pilot.pause()
+        assert "Nothing is staged" in notices(pilot)
+
+
+async def test_leaving_the_review_changes_nothing(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await pilot.press("a")
+        await answer(pilot, "escape")
+        assert (table.host.written, app_of(pilot).staged) == ([], {"block:sda": {"read_ahead_kb": "256"}})
+
+
+async def test_an_applied_value_is_read_back_and_verified(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await apply(pilot)
+        assert ("256 KiB" in row_of(pilot, "Read-ahead"), "verified" in row_of(pilot, "Read-ahead")) == (True, True)
+
+
+async def test_keys_typed_ahead_of_the_review_are_passed_over(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("widgets.guard.GRACE", 3600.0)
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await pilot.press("a", *["enter", "y", "space"] * 7)
+        await pilot.pause()
+        assert table.host.written == []
+
+
+async def test_a_kernel_that_does_otherwise_is_not_believed(table: Table) -> None:
+    table.host.kernel = lambda host, path, text: host.files.update({path: "192"})
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await apply(pilot)
+        assert "differs: now 192" in row_of(pilot, "Read-ahead")
+
+
+async def test_a_kernel_that_refuses_is_quoted(table: Table) -> None:
+    table.host.refusing[AHEAD] = "Invalid argument"
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await apply(pilot)
+        assert "Invalid argument" in notices(pilot)
+
+
+async def test_undo_shows_how_and_brings_the_old_value_back(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await apply(pilot)
+        await pilot.press("u")
+        await answer(pilot, "enter")
+        await until(pilot, lambda: "undone" in row_of(pilot, "Read-ahead"))
+        assert table.host.files[AHEAD] == "128"
+
+
+async def test_after_undo_the_table_shows_the_old_value(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await apply(pilot)
+        await pilot.press("u")
+        await answer(pilot, "enter")
+        await until(pilot, lambda: "undone" in row_of(pilot, "Read-ahead"))
+        assert "128 KiB" in row_of(pilot, "Read-ahead")
+
+
+async def test_undo_all_takes_back_every_change_newest_first(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await pilot.press("down", "right")
+        await apply(pilot)
+        await pilot.press("U")
+        await answer(pilot, "enter")
+        await until(pilot, lambda: not table.bench.undoable())
+        assert [path.rsplit("/", 1)[1] for path, _ in table.host.written[2:]] == ["nr_requests", "read_ahead_kb"]
+
+
+async def test_there_is_nothing_to_undo_at_first(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("u")
+        await pilot.pause()
+        assert "nothing to undo" in notices(pilot)
+
+
+async def test_what_somebody_else_changed_since_is_left_alone(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await apply(pilot)
+        table.host.files[AHEAD] = "777"
+        await pilot.press("u")
+        await answer(pilot, "enter")
+        await until(pilot, lambda: "somebody else" in notices(pilot))
+        assert table.host.files[AHEAD] == "777"
+
+
+async def test_a_setting_that_cannot_be_changed_says_why(tmp_path: Path, still: None) -> None:
+    async with opened(set_table(tmp_path, host_of(root=False))) as pilot:
+        await pilot.press("right", "right")
+        await pilot.pause()
+        assert "needs root" in notices(pilot)
+
+
+async def test_without_root_the_header_says_read_only(tmp_path: Path, still: None) -> None:
+    async with opened(set_table(tmp_path, host_of(root=False))) as pilot:
+        assert "read-only" in text_of(pilot) or not table_root(pilot)
+
+
+def table_root(pilot: Pilot[int]) -> bool:
+    machine = app_of(pilot).session.machine
+    return machine is None or not machine.root
+
+
+async def test_enter_opens_the_choices_and_takes_one(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("right", "enter")
+        await answer(pilot, "down", "enter")
+        assert list(app_of(pilot).staged["block:sda"]) == ["scheduler"]
+
+
+async def test_a_number_out_of_range_is_not_taken(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("right", "down", "enter")
+        await answer(pilot, "end", *["backspace"] * 8, *"99999999999", "enter")
+        assert "Not accepted" in text_of(pilot)
+
+
+async def test_a_number_within_range_is_staged(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("right", "down", "enter")
+        await answer(pilot, "end", *["backspace"] * 8, *"512", "enter")
+        assert app_of(pilot).staged == {"block:sda": {"read_ahead_kb": "512"}}
+
+
+async def risky(pilot: Pilot[int]) -> None:
+    """sda's write cache is staged and reviewed."""
+    await pilot.press("right", *["down"] * WRITE_CACHE, "right", "a")
+    await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
+    await heard(pilot)
+
+
+async def test_what_risks_data_is_not_applied_by_enter(table: Table) -> None:
+    async with opened(table) as pilot:
+        await risky(pilot)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert table.host.written == []
+
+
+async def test_what_risks_data_is_applied_by_its_own_key(table: Table) -> None:
+    async with opened(table) as pilot:
+        await risky(pilot)
+        await pilot.press("y")
+        await until(pilot, lambda: table.host.written)
+        assert table.host.written == [(f"{SECTOR}/write_cache", "write through")]
+
+
+async def test_focus_returns_to_the_settings_after_a_dialog(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await pilot.press("a")
+        await answer(pilot, "escape")
+        assert isinstance(pilot.app.focused, KeyedTable)
+
+
+async def test_a_device_that_vanished_before_applying_is_refused(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
+        for path in [path for path in table.host.files if path.startswith("/sys/block/sda/")]:
+            del table.host.files[path]
+        await answer(pilot, "enter")
+        await until(pilot, lambda: "Not applied" in notices(pilot))
+        assert table.host.written == []
+
+
+async def test_a_rescan_finds_what_was_plugged_in(table: Table) -> None:
+    async with opened(table) as pilot:
+        table.host.files |= {
+            path.replace("/sda/", "/sdb/"): "8:16" if path.endswith("/dev") else text
+            for path, text in table.host.files.items()
+            if path.startswith("/sys/block/sda/")
+        }
+        await pilot.press("R")
+        await until(pilot, lambda: "sdb" in text_of(pilot))
+        assert selected(pilot) == "block:sda"
+
+
+async def test_a_device_that_vanishes_under_the_cursor_leaves_another_selected(table: Table) -> None:
+    async with opened(table) as pilot:
+        for path in [path for path in table.host.files if path.startswith("/sys/block/sda/")]:
+            del table.host.files[path]
+        await pilot.press("R")
+        await until(pilot, lambda: "sda " not in text_of(pilot))
+        await settled(pilot)
+        screen = pilot.app.screen
+        assert isinstance(screen, DevicesScreen)
+        assert (selected(pilot), screen._selected, "I/O scheduler" in text_of(pilot)) == (
+            "block:vda",
+            "block:vda",
+            True,
+        )
+
+
+async def test_a_backend_that_fails_is_a_sentence_and_the_rest_works(table: Table) -> None:
+    table.bench.machine.backends["mega"] = BrokenBackend(error=RuntimeError("no [/] luck"))
+    async with opened(table) as pilot:
+        assert ("RuntimeError: no [/] luck" in text_of(pilot), "sda" in text_of(pilot)) == (True, True)
+
+
+async def test_settings_that_cannot_be_read_are_a_sentence(table: Table) -> None:
+    block = table.bench.machine.backends["block"]
+    table.bench.machine.backends["block"] = BrokenBackend(block, error=KeyError("strip"))
+    async with opened(table) as pilot:
+        assert "KeyError" in text_of(pilot)
+
+
+async def test_a_plan_that_fails_is_a_sentence(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        block = table.bench.machine.backends["block"]
+        table.bench.machine.backends["block"] = BrokenBackend(block, error=KeyError("strip"))
+        await pilot.press("a")
+        await until(pilot, lambda: "Cannot be planned" in notices(pilot))
+        assert "KeyError" in notices(pilot)
+
+
+async def test_nobody_waits_for_a_backend_that_thinks(table: Table) -> None:
+    slow = BrokenBackend()
+    table.bench.machine.backends["slow"] = slow
+    app = table.app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.opened and "sda" in text_of(pilot) and "Read-ahead" in text_of(pilot))
+        await stage(pilot)
+        await pilot.press("a")
+        await answer(pilot, "enter")
+        await until(pilot, lambda: table.host.written)
+        assert table.bench.session.probing
+
+
+async def test_a_very_long_model_name_leaves_the_settings_their_room(tmp_path: Path, still: None) -> None:
+    host = host_of(more={"/sys/block/sda/device/model": "X" * 4000})
+    async with opened(set_table(tmp_path, host), (80, 24)) as pilot:
+        assert "I/O scheduler" in text_of(pilot)
+
+
+async def test_the_tree_knows_every_drive_by_its_target(table: Table) -> None:
+    async with opened(table) as pilot:
+        found = app_of(pilot).session.inventory.find("block:sda")
+        assert isinstance(found, Drive)
+
+
+@pytest.mark.parametrize("key", ["1", "2", "3", "5", "q"])
+async def test_a_dialog_keeps_the_keys_of_the_screens_to_itself(table: Table, key: str) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
+        await heard(pilot)
+        await pilot.press(key)
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, ConfirmDialog)
