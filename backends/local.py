@@ -8,6 +8,7 @@ import ctypes
 import fcntl
 import glob
 import os
+import select
 import selectors
 import shutil
 import signal
@@ -594,23 +595,32 @@ def _install(path: str, text: str) -> None:
         ) from error
 
 
-async def start_detached(argv: Sequence[str], order: str) -> str:
+async def start_detached(argv: Sequence[str], order: str, seconds: float) -> str:
     """Start a program that is to outlive this one and its terminal; give it `order`, return its first line.
 
-    Its own session, no tie to the life of this process, standard error thrown away. Raises OSError.
+    It must fork once more and let its parent end when it has spoken, so that nobody here has a child to wait for.
+    "" when it says nothing within `seconds`; then it is killed. Raises OSError.
     """
-    process = await asyncio.create_subprocess_exec(
-        *argv,
+    return await asyncio.to_thread(_start_detached, argv, order, seconds)
+
+
+def _start_detached(argv: Sequence[str], order: str, seconds: float) -> str:
+    with subprocess.Popen(
+        argv,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd="/",
         env=clean_environment({}),
         start_new_session=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(order.encode())
-    await process.stdin.drain()
-    process.stdin.close()
-    return (await process.stdout.readline()).decode("utf-8", "replace").strip()
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(order.encode())
+            process.stdin.close()
+        ready, _, _ = select.select([process.stdout], [], [], seconds)
+        if not ready:
+            process.kill()
+            return ""
+        return process.stdout.readline().decode("utf-8", "replace").strip()

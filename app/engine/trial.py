@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from pathlib import Path
@@ -42,9 +41,8 @@ async def arm(paths: Paths, session: Path, until: float) -> None:
     )
     argv = (sys.executable, "-I", "-m", "app.engine.watchdog")
     try:
-        async with asyncio.timeout(ARM_SECONDS):
-            answer = await start_detached(argv, order + "\n")
-    except (TimeoutError, OSError) as error:
-        raise RefusedError(f"The watchdog of the trial could not be started: {error or 'no answer'}.") from error
+        answer = await start_detached(argv, order + "\n", ARM_SECONDS)
+    except OSError as error:
+        raise RefusedError(f"The watchdog of the trial could not be started: {error.strerror}.") from error
     if answer != "armed":
-        raise RefusedError(f"The watchdog of the trial is not armed: {answer or 'it ended'}. Nothing was set.")
+        raise RefusedError(f"The watchdog of the trial is not armed: {answer or 'it said nothing'}. Nothing was set.")
