@@ -1,0 +1,156 @@
+"""One program that runs: how it is started, what it is given, how it is waited for and ended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import fcntl
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+
+from backends.errors import ToolFailedError, ToolMissingError
+from backends.host import Command
+
+OUTPUT_LIMIT = 16 * 1024 * 1024
+"""Bytes of output kept from one command (one controller's JSON may be several MiB)."""
+
+_SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_PR_SET_PDEATHSIG = 1
+_F_SETPIPE_SZ = 1031
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def child_setup(parent: int, nice: int | None) -> Callable[[], None]:
+    """What runs between fork and exec: die with the parent, run at the asked priority."""
+
+    def setup() -> None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != parent:  # the parent died before the line above
+            os._exit(127)
+        if nice is not None:
+            with contextlib.suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, 0, nice)
+
+    return setup
+
+
+def search_path() -> str:
+    """The user's PATH first, then the system's: sudo often leaves sbin out."""
+    return os.pathsep.join(filter(None, (os.environ.get("PATH", ""), _SYSTEM_PATH)))
+
+
+def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """The environment every program gets: C locale, a known PATH, nothing else of ours."""
+    base = {"LC_ALL": "C", "LANG": "C", "PATH": search_path(), "TZ": os.environ.get("TZ", "")}
+    if not base["TZ"]:
+        del base["TZ"]
+    return {**base, **extra}
+
+
+class Protocol(asyncio.subprocess.SubprocessStreamProtocol):
+    """Notes the exit when it happens: asyncio's own `wait` may also wait for pipes that a grandchild holds."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(limit=OUTPUT_LIMIT, loop=loop)
+        self.exited = asyncio.Event()
+
+    def process_exited(self) -> None:
+        """Called by the event loop."""
+        self.exited.set()
+        super().process_exited()
+
+
+class Child:
+    """A started program: its pipes, its exit, its process group."""
+
+    def __init__(self, transport: asyncio.SubprocessTransport, protocol: Protocol) -> None:
+        assert protocol.stdout is not None
+        assert protocol.stderr is not None
+        self._transport = transport
+        self._exited = protocol.exited
+        self.stdout = protocol.stdout
+        """Its output."""
+        self.stderr = protocol.stderr
+        """Its error output."""
+        self.pid = transport.get_pid()
+        """Process id; also its process group."""
+
+    @property
+    def returncode(self) -> int | None:
+        """Exit status, None while it runs."""
+        return self._transport.get_returncode()
+
+    async def wait(self) -> int:
+        """Exit status; -N when killed by signal N."""
+        await self._exited.wait()
+        code = self.returncode
+        assert code is not None
+        return code
+
+    def signal(self, number: int) -> None:
+        """To the whole group, also when only children of the program are left."""
+        if self.returncode is not None and os.path.exists(f"/proc/{self.pid}"):
+            return  # the number belongs to somebody else now
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    def widen_pipe(self) -> None:
+        """1 MiB of slack, so that a busy moment here never blocks the program there."""
+        pipe = self._transport.get_pipe_transport(1)
+        raw = pipe.get_extra_info("pipe") if pipe is not None else None
+        if raw is not None:
+            with contextlib.suppress(OSError, ValueError):  # ValueError: it has ended already
+                fcntl.fcntl(raw.fileno(), _F_SETPIPE_SZ, 1024 * 1024)
+
+    def close(self) -> None:
+        """Let go of the pipes, which ends their readers; kills what still runs."""
+        self._transport.close()
+
+
+async def start(command: Command, cwd: str, nice: int | None) -> Child:
+    """Start a program with pipes, in its own session, stdin at /dev/null; it dies with us.
+
+    Raises ToolMissingError, ToolFailedError.
+    """
+    loop = asyncio.get_running_loop()
+    try:
+        # A loop that closes at this very moment leaves asyncio waiting for pipes that nobody connects any more.
+        async with asyncio.timeout(5):
+            transport, protocol = await loop.subprocess_exec(
+                lambda: Protocol(loop),
+                *command.argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=cwd,
+                env=clean_environment(command.env),
+                start_new_session=True,
+                preexec_fn=child_setup(os.getpid(), nice),
+            )
+    except OSError as error:
+        raise not_started(command, error) from error
+    return Child(transport, protocol)
+
+
+def not_started(command: Command, error: OSError) -> ToolMissingError | ToolFailedError:
+    """The sentence for a program that could not be started."""
+    name = command.argv[0]
+    if isinstance(error, FileNotFoundError):
+        return ToolMissingError(f"{name} is not there.", hint="Install it or correct its path.", evidence=str(error))
+    return ToolFailedError(f"{name} could not be started: {error.strerror or 'no answer'}.", evidence=str(error))
+
+
+def private_folder() -> str:
+    """An empty working directory: some tools drop log files where they stand. Raises ToolFailedError."""
+    try:
+        return tempfile.mkdtemp(prefix="raidbench-")
+    except OSError as error:
+        raise ToolFailedError(
+            f"No working directory could be made for a program: {error.strerror}.",
+            hint=f"Make room or rights in {tempfile.gettempdir()}.",
+            evidence=str(error),
+        ) from error
