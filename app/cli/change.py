@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +14,7 @@ from app.cli.opening import begin, refuse_read_only, workbench
 from app.cli.output import document, lines, say, sign
 from app.cli.review import review, value
 from app.cli.running import Interruption, run
+from app.cli.trial import decide
 from backends.errors import InvalidValueError, RaidbenchError
 from backends.text import clean
 
@@ -22,15 +24,33 @@ if TYPE_CHECKING:
     from backends.model import Change, Target
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _How:
+    """The options of `set`."""
+
+    dry_run: bool
+    yes: bool
+    typed: str | None
+    trial: float | None
+    as_json: bool
+
+
 @click.command("set")
 @click.argument("target")
 @click.argument("values", nargs=-1, required=True, metavar="KEY=VALUE...")
 @click.option("--dry-run", is_flag=True, help="Only show what would be done; needs no root.")
 @click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
 @click.option("--confirm", "typed", metavar="TARGET", help="The target's address once more, for what is dangerous.")
+@click.option("--trial", type=float, metavar="SECONDS", help="Take it back after 10 to 600 s unless it is kept.")
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
 def set_command(
-    target: str, values: tuple[str, ...], dry_run: bool, yes: bool, typed: str | None, as_json: bool
+    target: str,
+    values: tuple[str, ...],
+    dry_run: bool,
+    yes: bool,
+    typed: str | None,
+    trial: float | None,
+    as_json: bool,
 ) -> int:
     """Change settings of TARGET, after showing the exact commands.
 
@@ -39,8 +59,9 @@ def set_command(
     wanted = pairs(values)
     if not dry_run:
         refuse_read_only()
+    how = _How(dry_run=dry_run, yes=yes, typed=typed, trial=trial, as_json=as_json)
     with workbench(dry=dry_run) as bench:
-        return run(lambda interruption: _set(bench, interruption, target, wanted, dry_run, yes, typed, as_json))
+        return run(lambda interruption: _set(bench, interruption, target, wanted, how))
 
 
 def pairs(texts: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -61,26 +82,27 @@ async def _set(
     interruption: Interruption,
     address: str,
     wanted: list[tuple[str, str]],
-    dry_run: bool,
-    yes: bool,
-    typed: str | None,
-    as_json: bool,
+    how: _How,
 ) -> int:
+    if how.trial is not None:
+        from app.engine.trial import check_seconds
+
+        check_seconds(how.trial)
     target = (await bench.find(address)).target
     planned = [await bench.plan(target, key, text) for key, text in wanted]
     changes = [change for change in planned if change.before != change.after]
     already = [change for change in planned if change.before == change.after]
     for change in already:
         say(f"{change.label} of {target} is {value(change.after)} already.")
-    if dry_run:
-        return _show_plan(changes, already, as_json)
+    if how.dry_run:
+        return _show_plan(changes, already, how.as_json)
     if changes:
         for row in review(changes):
             say(row)
         say()
-        _ask(changes, target, yes=yes, typed=typed)
+        _ask(changes, target, yes=how.yes, typed=how.typed)
         await begin(bench)
-    return await _apply(bench, interruption, changes, already, as_json)
+    return await _apply(bench, interruption, changes, already, how)
 
 
 def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> int:
@@ -107,14 +129,14 @@ def _ask(changes: list[Change], target: Target, *, yes: bool, typed: str | None)
 
 
 async def _apply(
-    bench: Workbench, interruption: Interruption, changes: list[Change], already: list[Change], as_json: bool
+    bench: Workbench, interruption: Interruption, changes: list[Change], already: list[Change], how: _How
 ) -> int:
     """Change after change; what was and what was not done is told whatever stops it."""
     done: list[tuple[Change, ChangeEnded]] = []
     trouble: RaidbenchError | None = None
     with interruption.gracefully(lambda: say("Stopping after this change."), patient=True):
         try:
-            async with aclosing(bench.apply_all(changes)) as outcomes:
+            async with aclosing(bench.apply_all(changes, trial=how.trial)) as outcomes:
                 async for change, ended in outcomes:
                     done.append((change, ended))
                     if interruption.asked():
@@ -122,7 +144,9 @@ async def _apply(
         except RaidbenchError as error:
             trouble = error
     left = changes[len(done) :]
-    _tell(bench, done, left, already, trouble, as_json)
+    _tell(bench, done, left, already, trouble, how.as_json)
+    if how.trial is not None and bench.trials() and trouble is None and not interruption.asked():
+        await decide(bench, how.trial)
     if trouble is not None:
         raise trouble
     if any(ended.result != "verified" for _, ended in done):

@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "show": ("app.cli.devices", "Facts and settings of one target, and what may be changed."),
     "set": ("app.cli.change", "Change settings, after showing the exact commands."),
     "undo": ("app.cli.undo", "Take back changes of the session."),
+    "keep": ("app.cli.trial", "Keep what is on trial."),
     "persist": ("app.cli.persist", "Keep settings after a reboot."),
     "bench": ("app.cli.bench", "Measure a device, an array or a scratch file with fio."),
     "profiles": ("app.cli.profiles", "The workloads by name."),

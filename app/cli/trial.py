@@ -1,0 +1,79 @@
+"""`set --trial` and `keep`: a change that comes back by itself unless somebody says that it is good."""
+
+from __future__ import annotations
+
+import asyncio
+import select
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.failures import DONE, FAILED
+from app.cli.opening import workbench
+from app.cli.output import can_ask, document, lines, say
+from app.cli.running import run
+from backends.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from app.engine.journal import Intent
+    from app.engine.workbench import Workbench
+
+
+async def decide(bench: Workbench, seconds: float) -> bool:
+    """Ask whether the values on trial may stay; without a terminal or an answer they are taken back.
+
+    Returns whether they stay. Raises StorageError: then they are taken back.
+    """
+    if not can_ask():
+        say(f"On trial: the old values come back in {seconds:.0f} s unless `raidbench keep` is run before.")
+        return False
+    say(f"On trial: without an answer the old values come back in {seconds:.0f} s by themselves.")
+    answer = await asyncio.to_thread(_answer, "Keep? [y/N] ", seconds)
+    if answer.lower() in ("y", "yes"):
+        kept = bench.keep_trials()
+        say(f"Kept: {', '.join(trial.key for trial in kept)}." if kept else "Too late: the old values are back.")
+        await bench.end_trials()
+        return bool(kept)
+    say("The old values come back when the time is over; `raidbench keep` still keeps the new ones.")
+    return False
+
+
+def _answer(question: str, seconds: float) -> str:
+    """A line from the terminal, "" when none comes in time."""
+    print(question, end="", file=sys.stderr, flush=True)
+    ready, _, _ = select.select([sys.stdin], [], [], max(0.0, seconds))
+    line = sys.stdin.readline() if ready else "\n"
+    if not line.endswith("\n") or not ready:
+        print(file=sys.stderr)
+    return line.strip()
+
+
+@click.command("keep")
+@click.option("--json", "as_json", is_flag=True, help="What was kept, as JSON.")
+def keep_command(as_json: bool) -> int:
+    """Keep the settings that are on trial, of every session."""
+    with workbench(quiet=True) as bench:
+        return run(lambda _interruption: _keep(bench, as_json))
+
+
+async def _keep(bench: Workbench, as_json: bool) -> int:
+    from pathlib import Path
+
+    from app.engine import schema
+
+    trials = bench.journal.trials()
+    if not trials:
+        raise NotFoundError("Nothing is on trial.", hint="A trial begins with `raidbench set ... --trial SECONDS`.")
+    for trial in trials:
+        bench.journal.outcome(trial.id, Path(trial.session), "kept")
+    if as_json:
+        document(schema.document(kept=[_shown(trial) for trial in trials]))
+    else:
+        lines(f"kept  {trial.target} {trial.key}: {trial.after}" for trial in trials)
+    still_there = {(trial.session, trial.id) for trial in bench.journal.trials()}
+    return FAILED if any((trial.session, trial.id) in still_there for trial in trials) else DONE
+
+
+def _shown(trial: Intent) -> dict[str, str | None]:
+    return {"target": str(trial.target), "key": trial.key, "before": trial.before, "value": trial.after}
