@@ -132,6 +132,10 @@ class VirtualDrive:
     """Background work on it."""
     secured: bool | None = None
     """Encrypted."""
+    alone: bool | None = None
+    """It has its drive group to itself, with no room left beside it; None if not told."""
+    ssd_cache: bool = False
+    """It is no volume but a CacheCade cache of one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,7 +53,7 @@ Sources: `storcli help`, the recordings and field reports listed in docs/megarai
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from backends.errors import InvalidValueError
 from backends.host import Command
@@ -71,7 +71,7 @@ SET_SECONDS = 300.0
 ENDING = ("J", "nolog")
 """JSON, and no log file."""
 
-ROOT_WORDS = {
+VOLUME_WORDS = {
     "write_cache": ("wrcache", {"write-through": "wt", "write-back": "wb", "always-write-back": "awb"}),
     "read_ahead": ("rdcache", {"none": "nora", "read-ahead": "ra", "adaptive": "adra"}),
     "io_policy": ("iopolicy", {"direct": "direct", "cached": "cached"}),
@@ -92,7 +92,7 @@ RATES = {
 }
 """Settings of a card that are numbers: our key to the tool's property."""
 
-CARD_WORDS = {
+CARD_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "patrol_read": {
         "off": ("patrolread=off",),
         "auto": ("patrolread=on", "mode=auto"),
@@ -141,9 +141,9 @@ def volume_words(key: str, value: str, lacking: frozenset[tuple[str, str]]) -> s
 
     Raises InvalidValueError.
     """
-    if key not in ROOT_WORDS or (key, "") in lacking:
+    if key not in VOLUME_WORDS or (key, "") in lacking:
         raise InvalidValueError(f"This tool has no word for {key}.")
-    name, words = ROOT_WORDS[key]
+    name, words = VOLUME_WORDS[key]
     if value not in words or (key, value) in lacking:
         raise InvalidValueError(
             f"This tool has no word for {key} {value!r}.", hint=f"Legal values: {', '.join(words)}."
@@ -185,16 +185,16 @@ def add_words(new: NewVolume) -> tuple[str, ...]:
         words.append(f"pdperarray={per}")
     if new.drive_cache is not None:
         words.append(volume_words("drive_cache", new.drive_cache, frozenset()))
-    words.append(ROOT_WORDS["write_cache"][1][_known("write_cache", new.write_cache)])
-    words.append(ROOT_WORDS["read_ahead"][1][_known("read_ahead", new.read_ahead)])
+    words.append(VOLUME_WORDS["write_cache"][1][_known("write_cache", new.write_cache)])
+    words.append(VOLUME_WORDS["read_ahead"][1][_known("read_ahead", new.read_ahead)])
     if new.io_policy:
-        words.append(ROOT_WORDS["io_policy"][1][_known("io_policy", new.io_policy)])
+        words.append(VOLUME_WORDS["io_policy"][1][_known("io_policy", new.io_policy)])
     words.append(f"strip={strip}")
     return tuple(words)
 
 
 def _known(key: str, value: str) -> str:
-    if value not in ROOT_WORDS[key][1]:
+    if value not in VOLUME_WORDS[key][1]:
         raise InvalidValueError(f"This tool has no word for {key} {value!r}.")
     return value
 
@@ -212,8 +212,10 @@ def drives_words(drives: Sequence[str]) -> str:
     runs: list[tuple[str, int, int]] = []
     for place in drives:
         enclosure, colon, slot = place.partition(":")
-        if not colon or not slot.isdigit() or not (enclosure == "" or enclosure.isdigit()):
-            raise InvalidValueError(f"The drive {place!r} has no place that can be named.")
+        if not colon or not slot.isdigit() or not enclosure.isdigit():
+            raise InvalidValueError(
+                f"It is not known how the tool wants the drive {place!r} named, without an enclosure."
+            )
         number = int(slot)
         if runs and runs[-1][0] == enclosure and runs[-1][2] == number - 1:
             runs[-1] = (enclosure, runs[-1][1], number)

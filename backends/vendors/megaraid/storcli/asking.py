@@ -1,0 +1,127 @@
+"""Asking storcli: with `nolog` if it knows it, with its own words if it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from backends.errors import RaidbenchError, ToolFailedError
+from backends.host import Command, Completed, Host
+from backends.vendors.megaraid.storcli import commands
+from backends.vendors.megaraid.storcli.document import Reply, chosen, replies, said
+
+_UNFIT = ("un-supported command", "unsupported command", "syntax error", "unexpected token", "invalid command")
+"""How a build says that it does not know a word of the line."""
+
+
+def again(command: Command, done: Completed) -> Command | None:
+    """The line to give instead where this build did not understand `nolog`; None if that was not it.
+
+    A line that is not understood has done nothing, so this holds for changes, too.
+    """
+    if "nolog" not in command.argv:
+        return None
+    found = replies(done.stdout)
+    words = " ".join(reply.description for reply in found) if found else said(done.stdout + done.stderr)
+    unfit = any(phrase in words.lower() for phrase in _UNFIT)
+    return commands.without_nolog(command) if unfit and not any(reply.ok for reply in found) else None
+
+
+class Asker:
+    """One tool, which is asked one thing after the other."""
+
+    def __init__(self, host: Host, tool: str) -> None:
+        self.version: str | None = None
+        """Version as the tool says, None before it was asked."""
+        self.complaints: tuple[str, ...] = ()
+        """What the tool said was wrong with the last answer that was demanded and used all the same."""
+        self._host = host
+        self._tool = tool
+        self._bare: set[tuple[str, ...]] = set()
+
+    async def run(self, command: Command) -> Completed:
+        """Run a read, without `nolog` where that was refused before or is refused now.
+
+        Raises ToolMissingError, ToolTimeoutError.
+        """
+        verbs = command.argv[2:]
+        if verbs in self._bare:
+            return await self._host.run(commands.without_nolog(command))
+        done = await self._host.run(command)
+        other = again(command, done)
+        if other is None:
+            return done
+        once_more = await self._host.run(other)
+        if again(replace(other, argv=command.argv), once_more) is not None:
+            return done  # it was something else that it did not understand
+        self._bare.add(verbs)
+        return once_more
+
+    async def replies(self, command: Command) -> tuple[Completed, tuple[Reply, ...]]:
+        """A read and everything it answered; notes the version."""
+        done = await self.run(command)
+        found = replies(done.stdout)
+        self.version = next((text for reply in found if (text := reply.status.text("cli version"))), self.version)
+        return done, found
+
+    async def answer(self, card: int, *words: str) -> Reply | None:
+        """The answer for a card, None if it is not understood. Raises ToolFailedError, ToolTimeoutError."""
+        done, found = await self.replies(commands.read(self._tool, *words))
+        if done.truncated:
+            raise ToolFailedError(f"{self._tool} answered {' '.join(words)} with more than can be read.")
+        return chosen(found, card)
+
+    async def demand(self, card: int, *words: str) -> Mapping[str, object]:
+        """The data of an answer that must be there. Raises ToolFailedError."""
+        command = commands.read(self._tool, *words)
+        done, found = await self.replies(command)
+        reply = chosen(found, card)
+        if done.truncated or reply is None or not reply.data:
+            raise self.failure(command, done, reply)
+        wrong = "" if reply.ok else reply.description or first_failure(reply)
+        self.complaints = (f"{self._tool} {' '.join(words)}: {wrong.rstrip('.')}.",) if wrong else ()
+        return reply.data
+
+    async def attempt(self, problems: list[str], card: int, *words: str) -> Mapping[str, object]:
+        """The data of an answer that may be missing: then a problem says so, in the tool's words."""
+        try:
+            reply = await self.answer(card, *words)
+        except RaidbenchError as error:
+            problems.append(error.message)
+            return {}
+        if reply is None:
+            problems.append(f"{self._tool} gave no answer that is understood to {' '.join(words)}.")
+            return {}
+        if not reply.ok:  # one bad drive makes the whole a failure though the others are there (PITFALLS 2)
+            reason = reply.description or first_failure(reply) or "no reason given"
+            problems.append(f"{self._tool} {' '.join(words)}: {reason.rstrip('.')}.")
+        return reply.data
+
+    async def maybe(self, card: int, *words: str) -> Reply | None:
+        """The same for what need not be there."""
+        try:
+            return await self.answer(card, *words)
+        except RaidbenchError:
+            return None
+
+    def failure(self, command: Command, done: Completed, reply: Reply | None) -> ToolFailedError:
+        """What to raise for an answer that is of no use, in the tool's own words."""
+        words = (reply.description or first_failure(reply)) if reply is not None else said(done.stdout or done.stderr)
+        ended = f" (exit status {done.returncode})" if done.returncode else ""
+        message = f"{self._tool} said: {words.rstrip('.')}{ended}." if words else f"{self._tool} said nothing{ended}."
+        if done.truncated:
+            message = f"{self._tool} printed without end and was cut."
+        return ToolFailedError(
+            message,
+            hint=f"Run it by hand: {' '.join(command.argv)}",
+            evidence=(done.stdout + done.stderr)[:4000],
+        )
+
+
+def first_failure(reply: Reply) -> str:
+    """The first row that failed, in words."""
+    for row in reply.status.rows("detailed status"):
+        if (row.text("status") or "").lower() not in ("success", ""):
+            where = row.text("drive", "vd", "ctrl") or ""
+            return " ".join(filter(None, (where, row.text("errmsg", "description") or "failed")))
+    return ""

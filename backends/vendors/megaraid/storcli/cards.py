@@ -1,0 +1,261 @@
+"""A card out of the tool's answers. Pure, never raises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from backends.vendors.megaraid.facts import UNKNOWN, Card, Job, Option, Word
+from backends.vendors.megaraid.storcli import backup, sizes
+from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, tables, walk, whole
+
+_SUPPORTED = {
+    "write_cache": ("write policy", "support changing write policy"),
+    "read_ahead": ("read policy", "support changing read policy"),
+    "io_policy": ("io policy",),
+    "drive_cache": ("disk cache policy", "support changing disk cache policy"),
+    "access_policy": ("access policy",),
+    "fastpath": ("support fastpath",),
+    "ssd_cache": ("support ssc writeback",),
+    "perf_tuning": ("support perf tuning",),
+    "jbod": ("support jbod",),
+    "drive_cache_on_ssd": ("support ssd ld disk cache change",),
+    "rebuild_rate": ("rebuild rate",),
+    "bgi_rate": ("bgi rate",),
+    "cc_rate": ("cc rate",),
+    "migrate_rate": ("reconstruct rate",),
+    "patrol_read_rate": ("patrol read rate",),
+    "patrol_read": ("support patrolread",),
+    "consistency_check": ("support cc schedule",),
+}
+"""Our keys and the tool's lines under `Supported ... Operations`."""
+
+_SUPPORT_HEADINGS = (
+    "supported vd operations",
+    "supported adapter operations",
+    "supported controller operations",
+)
+
+_POLICIES = {
+    "rebuild rate": "rebuild_rate",
+    "pr rate": "patrol_read_rate",
+    "bgi rate": "bgi_rate",
+    "check consistency rate": "cc_rate",
+    "reconstruction rate": "migrate_rate",
+    "cache flush interval": "cache_flush_interval",
+}
+"""Rows of `Policies Table` (version 7)."""
+
+_PROPERTIES = {
+    "patrol read rate(%)": "patrol_read_rate",
+    "bgi rate(%)": "bgi_rate",
+    "consistency check rate(%)": "cc_rate",
+    "oce rate(%)": "migrate_rate",
+    "rebuild rate(%)": "rebuild_rate",
+}
+"""Lines of `Properties` (version 8)."""
+
+_MODES = {
+    "patrol_read": {
+        "auto": "auto",
+        "manual": "manual",
+        "disable": "off",
+        "disabled": "off",
+        "off": "off",
+    },
+    "consistency_check": {
+        "disable": "off",
+        "disabled": "off",
+        "off": "off",
+        "sequential": "sequential",
+        "seq": "sequential",
+        "concurrent": "concurrent",
+        "conc": "concurrent",
+    },
+}
+"""What the modes of scheduled work are called."""
+
+
+def card(number: int, data: Mapping[str, object]) -> Card:
+    """The card of `/cN show all` or `/cN show` (whose lines stand on their own, without headings)."""
+    own = Fields(data)
+    basics, version, hardware = own.fields("basics"), own.fields("version"), own.fields("hwcfg")
+    limits, status = own.fields("capabilities"), own.fields("status")
+    found, known = backup.listed(data)
+    return Card(
+        number=number,
+        model=basics.text("model", "product name") or own.text("product name"),
+        serial=basics.text("serial number", "board tracer number") or own.text("serial number"),
+        firmware=version.text("firmware version") or own.text("fw version"),
+        package=version.text("firmware package build", "package version") or own.text("fw package build"),
+        driver=_joined(version.text("driver name"), version.text("driver version"))
+        or _joined(own.text("driver name"), own.text("driver version")),
+        pci=basics.text("pci address") or own.fields("hostinterface").text("pci address") or own.text("pci address"),
+        cache_bytes=_memory(hardware),
+        temperature_c=celsius(
+            hardware.text("roc temperature(degree celsius)", "roc temperature(degree celcius)", "chip temperature(c)")
+        ),
+        backup=found,
+        backup_known=known,
+        options=options(data),
+        safe_id=own.text("safe id"),
+        supports=_supports(own),
+        strip_minimum=sizes.strip(limits.text("min strip size")),
+        strip_maximum=sizes.strip(limits.text("max strip size")),
+        values=_values(own, limits),
+        problems=tuple(_notices(status)),
+    )
+
+
+def _joined(name: str | None, version: str | None) -> str | None:
+    return " ".join(filter(None, (name, version))) or None
+
+
+def _memory(hardware: Fields) -> int | None:
+    told = sizes.size(hardware.text("on board memory size"))
+    if told is not None:
+        return told or None
+    mib = hardware.whole("ddr memory size(mib)")
+    return mib << 20 if mib else None
+
+
+def _supports(own: Fields) -> dict[str, bool]:
+    found: dict[str, bool] = {}
+    for heading in _SUPPORT_HEADINGS:
+        lines = own.fields(heading)
+        for key, names in _SUPPORTED.items():
+            said = lines.flag(*names)
+            if said is not None:
+                found.setdefault(key, said)
+        blocked = lines.flag("block ssd write disk cache change")
+        if blocked is not None:
+            found.setdefault("drive_cache_on_ssd", not blocked)
+    return found
+
+
+def _values(own: Fields, limits: Fields) -> dict[str, Word]:
+    found: dict[str, Word] = {}
+    for row in own.fields("policies").rows("policies table") or own.rows("policies table"):
+        key = _POLICIES.get((row.text("policy") or "").lower())
+        if key is not None:
+            _number(found, key, row.text("current"))
+    properties = own.fields("properties")
+    for name, key in _PROPERTIES.items():
+        _number(found, key, properties.text(name))
+    jbod = limits.text("enable jbod")
+    if jbod is not None:
+        on = flag(jbod)
+        found["jbod"] = Word(value=UNKNOWN if on is None else "on" if on else "off", raw=jbod)
+    return found
+
+
+def _number(found: dict[str, Word], key: str, text: str | None) -> None:
+    if text is not None:
+        number = whole(text)
+        found[key] = Word(value=UNKNOWN if number is None else str(number), raw=text)
+
+
+def _notices(status: Fields) -> list[str]:
+    """What the card says of itself that somebody should know."""
+    said: list[str] = []
+    state = status.text("controller status")
+    if state is not None and state.lower() not in ("optimal", "ok"):
+        said.append(f"The card says that it is {state}")
+    for name, words in {
+        "controller has booted into safe mode": "The card is in safe mode",
+        "any offline vd cache preserved": "The card keeps unwritten data of a missing array (preserved cache)",
+        "preserved cache present": "The card keeps unwritten data of a missing array (preserved cache)",
+        "system reboot required": "The card waits for a reboot",
+        "controller reset required": "The card waits for a controller reset",
+        "controller shutdown required": "The card asks to be shut down",
+    }.items():
+        if status.flag(name):
+            said.append(words)
+    return said
+
+
+def options(data: Mapping[str, object]) -> tuple[Option, ...]:
+    """Advanced software options: `Unlimited` is active, a time that runs down a trial, `(Unsupported)` of no use."""
+    found: dict[str, Option] = {}
+    for column in ("adv s/w opt", "software option"):
+        for _, row in tables(data, column):
+            name, time = row.text(column), row.text("time remaining")
+            if name is not None:
+                found.setdefault(name, Option(name=name, state=_option(time)))
+    return tuple(found.values())
+
+
+def _option(time: str | None) -> Word:
+    plain = (time or "").lower()
+    if "unsupported" in plain:
+        return Word(value="not-activated", raw=time or "")
+    if plain.startswith("unlimited"):
+        return Word(value="active", raw=time or "")
+    if any(char.isdigit() for char in plain):
+        return Word(value="trial", raw=time or "")
+    return Word(value=UNKNOWN, raw=time or "")
+
+
+def overview(data: Mapping[str, object]) -> dict[int, str]:
+    """Cards in `show`, with their models; RAID cards and those in IT mode stand in tables of their own."""
+    found: dict[int, str] = {}
+    for column in ("ctl", "ctrl"):
+        for heading, row in tables(data, column):
+            number = row.whole(column)
+            if number is not None and "overview" in heading.lower():
+                found.setdefault(number, row.text("model", "product name", "adaptertype") or "")
+    return found
+
+
+def safe_id(data: Mapping[str, object]) -> str | None:
+    """In `show aso` of version 8."""
+    for _, row in tables(data, "prop"):
+        if (row.text("prop") or "").lower() == "safeid":
+            return row.text("description")
+    return Fields(data).text("safe id")
+
+
+def properties(data: Mapping[str, object]) -> dict[str, str]:
+    """`Ctrl_Prop` tables (`show patrolread`, `show cc`, `show perfmode`), by plain key."""
+    found: dict[str, str] = {}
+    for _, row in tables(data, "ctrl_prop"):
+        key, value = row.text("ctrl_prop"), row.text("value")
+        if key is not None and value is not None:
+            found.setdefault(" ".join(key.lower().split()), value)
+    if not found:
+        found = {str(key): value for key, value in walk(data) if isinstance(value, str)}
+        found = {" ".join(key.lower().split()): value for key, value in found.items()}
+    return found
+
+
+def patrol(data: Mapping[str, object]) -> tuple[Word | None, tuple[Job, ...]]:
+    """(mode, work under way) of `show patrolread`."""
+    own = properties(data)
+    return _mode("patrol_read", own.get("pr mode")), _active("patrol-read", own.get("pr current state"))
+
+
+def check(data: Mapping[str, object]) -> tuple[Word | None, tuple[Job, ...]]:
+    """(mode, work under way) of `show cc`; the label depends on the version (KNOBS 1b)."""
+    own = properties(data)
+    mode = own.get("cc operation mode", own.get("cc mode"))
+    return _mode("consistency_check", mode), _active("consistency-check", own.get("cc current state"))
+
+
+def _mode(key: str, text: str | None) -> Word | None:
+    return None if text is None else Word(value=_MODES[key].get(text.lower(), UNKNOWN), raw=text)
+
+
+def _active(kind: str, text: str | None) -> tuple[Job, ...]:
+    """`Active 2` and `Paused` are work under way, `Stopped` is none."""
+    if text is None or not text.lower().startswith(("active", "paused", "in progress")):
+        return ()
+    return (Job(kind=kind, state=text),)
+
+
+def perf_mode(data: Mapping[str, object]) -> Word | None:
+    """Mode of `show perfmode`: `0` or `0 - ...`."""
+    own = properties(data)
+    text = next((value for key, value in own.items() if key.replace(" ", "").startswith("perfmode")), None)
+    if text is None:
+        return None
+    number = text.split()[0].strip("-:") if text.split() else ""
+    return Word(value=number if number in ("0", "1") else UNKNOWN, raw=text)

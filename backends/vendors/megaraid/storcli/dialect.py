@@ -1,0 +1,271 @@
+"""storcli and perccli on one host: asks, and puts the answers together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from backends.errors import ToolFailedError
+from backends.host import Command, Completed, Host
+from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
+from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.storcli import backup, cards, commands, drives, verdict, volumes
+from backends.vendors.megaraid.storcli.asking import Asker, again
+from backends.vendors.megaraid.storcli.document import Reply
+from backends.vendors.megaraid.storcli.fields import Fields, tables
+from backends.vendors.megaraid.storcli.places import place
+
+
+class StorCli7:
+    """storcli64, storcli, perccli64, perccli: command line version 7."""
+
+    NAMES: tuple[str, ...] = ("storcli64", "storcli", "perccli64", "perccli")
+    """Names it goes by."""
+
+    LACKS: frozenset[tuple[str, str]] = frozenset()
+    """(key, value) pairs, or (key, "") for all values, that this version has no word for."""
+
+    DELETE = "del"
+    """The verb that deletes a virtual drive."""
+
+    def __init__(self, host: Host, tool: str) -> None:
+        self._tool = tool
+        self._asker = Asker(host, tool)
+
+    @property
+    def tool(self) -> str:
+        """Path of the program."""
+        return self._tool
+
+    @property
+    def version(self) -> str | None:
+        """Version as it says, None before it was asked."""
+        return self._asker.version
+
+    async def cards(self) -> tuple[int, ...]:
+        """Numbers of the cards it sees. Raises ToolFailedError, ToolTimeoutError, ToolMissingError."""
+        command = commands.read(self._tool, "show", seconds=commands.LIST_SECONDS)
+        done, found = await self._asker.replies(command)
+        numbers = {number for reply in found for number in cards.overview(reply.data)}
+        if numbers:
+            return tuple(sorted(numbers))
+        count = next((n for reply in found if (n := Fields(reply.data).whole("number of controllers")) is not None), 0)
+        none = any("no controller" in reply.description.lower() for reply in found)
+        if none or (found and all(reply.ok for reply in found) and not count):
+            return ()
+        raise self._asker.failure(command, done, found[0] if found else None)
+
+    async def read(self, card: int) -> Contents:
+        """Everything about a card. Raises as `cards`; what else cannot be read becomes problems."""
+        path = f"/c{card}"
+        whole = await self._asker.demand(card, path, "show", "all")
+        problems = list(self._asker.complaints)
+        answers: list[Mapping[str, object]] = [whole]
+        if any(True for _ in tables(whole, "dg/vd")) or Fields(whole).whole("virtual drives"):
+            answers.append(await self._asker.attempt(problems, card, f"{path}/vall", "show", "all"))
+            answers.append(await self._auto_bgi(problems, card, f"{path}/vall"))
+        seats = [at for _, row in tables(whole, "eid:slt") if (at := place(row.raw("eid:slt"))) is not None]
+        seated = (f"{path}/eall/sall", any(at[0] is not None for at in seats))
+        loose = (f"{path}/sall", any(at[0] is None for at in seats))
+        for where, there in (seated, loose):
+            if there:
+                answers.append(await self._asker.attempt(problems, card, where, "show", "all"))
+        found = drives.drives(card, *answers)
+        problems += _cut_short(whole, found, volumes.volumes(card, whole))
+        return Contents(
+            card=await self._card(problems, card, whole),
+            volumes=volumes.volumes(card, *answers),
+            drives=await self._rebuilding(problems, card, found),
+            problems=tuple(dict.fromkeys(problems)),
+        )
+
+    async def reread(self, before: Contents, volume: int | None) -> Contents:
+        """What the settings of one volume, or of the card, depend on, read again; the rest as before.
+
+        A volume that is gone is left out. Raises as `cards`.
+        """
+        card = before.card.number
+        problems: list[str] = []
+        if volume is None:
+            whole = await self._asker.demand(card, f"/c{card}", "show", "all")
+            return replace(before, card=await self._card(problems, card, whole))
+        reply = await self._asker.answer(card, f"/c{card}/v{volume}", "show", "all")
+        others = tuple(one for one in before.volumes if one.number != volume)
+        own: Mapping[str, object] = reply.data if reply is not None else {}
+        old = next((one for one in before.volumes if one.number == volume), None)
+        now = next((one for one in volumes.volumes(card, own) if one.number == volume), None)
+        if now is None:
+            if reply is not None and not reply.ok:
+                return replace(before, volumes=others)
+            raise ToolFailedError(f"{self._tool} gave no answer about virtual drive {volume} of card {card}.")
+        init = volumes.auto_bgi(await self._auto_bgi(problems, card, f"/c{card}/v{volume}"))
+        now = replace(now, auto_bgi=init.get(volume, now.auto_bgi))
+        if old is not None:  # the topology, which tells the order of the drives, is in `show all` of the card only
+            now = replace(now, alone=old.alone, drives=old.drives or now.drives)
+        backed = await self._backup(problems, before.card, {})
+        return replace(
+            before,
+            card=backed,
+            volumes=tuple(sorted((*others, now), key=lambda one: one.number)),
+        )
+
+    def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
+        """See `Dialect`."""
+        return (
+            commands.change(self._tool, f"/c{card}/v{volume}", "set", commands.volume_words(key, value, self.LACKS)),
+        )
+
+    def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
+        """See `Dialect`."""
+        if (key, "") in self.LACKS:
+            value = ""
+        return (commands.change(self._tool, f"/c{card}", "set", *commands.card_words(key, value)),)
+
+    def recreate(self, card: int, volume: int, new: NewVolume) -> tuple[Command, ...]:
+        """See `Dialect`."""
+        if ("io_policy", "") in self.LACKS:
+            new = replace(new, io_policy="")
+        add = commands.change(self._tool, f"/c{card}", *commands.add_words(new))
+        return (commands.change(self._tool, f"/c{card}/v{volume}", self.DELETE, "force"), add)
+
+    def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
+        """See `Dialect`. A preview changes nothing."""
+        words = (f"/c{card}", "set", "aso", f"key={key}", *(("preview",) if preview else ()))
+        command = commands.change(self._tool, *words, secret=(f"key={key}", key))
+        return (replace(command, mutates=not preview),)
+
+    def judge(self, command: Command, done: Completed) -> Answer:
+        """See `Dialect`."""
+        return verdict.judge(done.stdout or done.stderr, done.truncated)
+
+    def again(self, command: Command, done: Completed) -> Command | None:
+        """The line to give instead where this build did not understand `nolog`; see `asking.again`."""
+        return again(command, done)
+
+    def flatten(self, lines: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
+        """See `Dialect`."""
+        return tuple(tuple(_masked(word) if word in line.secret else word for word in line.argv) for line in lines)
+
+    async def _auto_bgi(self, problems: list[str], card: int, where: str) -> Mapping[str, object]:
+        return await self._asker.attempt([], card, where, "show", "autobgi")
+
+    async def _card(self, problems: list[str], number: int, whole: Mapping[str, object]) -> Card:
+        """The card with what has to be asked for apart."""
+        card = cards.card(number, whole)
+        values, jobs = dict(card.values), list(card.jobs)
+        if card.supports.get("write_cache") is None and not any(True for _ in tables(whole, "dg/vd")):
+            return card  # a host bus adapter: nothing of what follows
+        for key, verb, understand in (
+            ("patrol_read", "patrolread", cards.patrol),
+            ("consistency_check", "cc", cards.check),
+        ):
+            if card.supports.get(key) is not False:
+                mode, work = understand(await self._asker.attempt([], number, f"/c{number}", "show", verb))
+                values |= {key: mode} if mode is not None else {}
+                jobs += work
+        card = replace(card, values=values, jobs=tuple(jobs))
+        return await self._more(problems, await self._backup(problems, card, whole))
+
+    async def _more(self, problems: list[str], card: Card) -> Card:
+        """What this version has beside."""
+        if not card.supports.get("perf_tuning"):
+            return card
+        mode = cards.perf_mode(await self._asker.attempt([], card.number, f"/c{card.number}", "show", "perfmode"))
+        return replace(card, values={**card.values, "perf_mode": mode}) if mode is not None else card
+
+    async def _backup(self, problems: list[str], card: Card, whole: Mapping[str, object]) -> Card:
+        """Battery or CacheVault, asked for as the kind that the card has; both where that is not known."""
+        if card.backup is None and card.backup_known:
+            return card
+        kinds = {"cachevault": ("cv",), "bbu": ("bbu",)}.get(card.backup.kind if card.backup else "", ("cv", "bbu"))
+        told = False
+        for kind in kinds:
+            reply = await self._asker.maybe(card.number, f"/c{card.number}/{kind}", "show", "all")
+            found = backup.asked(reply.data, "cachevault" if kind == "cv" else kind) if reply is not None else None
+            if found is not None:
+                return replace(card, backup=found, backup_known=True)
+            told = told or (reply is not None and _absent(reply))
+        if whole or card.backup is None:
+            known = card.backup_known or (told and card.backup is None)
+            return replace(card, backup_known=known)
+        return replace(card, backup=None, backup_known=False)  # it answered before and does not now
+
+    async def _rebuilding(
+        self, problems: list[str], card: int, found: tuple[PhysicalDrive, ...]
+    ) -> tuple[PhysicalDrive, ...]:
+        """Progress, if there is a drive that rebuilds."""
+        places = [one.place for one in found if one.state.value == "rebuilding"]
+        if not places:
+            return found
+        where = f"/c{card}/eall/sall" if any(not at.startswith(":") for at in places) else f"/c{card}/sall"
+        work = drives.rebuilds(await self._asker.attempt(problems, card, where, "show", "rebuild"))
+        return tuple(
+            replace(one, jobs=(job,)) if (job := work.get((one.enclosure, one.slot))) is not None else one
+            for one in found
+        )
+
+
+class StorCli8(StorCli7):
+    """storcli2, perccli2: command line version 8, for 96xx cards and PERC 12."""
+
+    NAMES: tuple[str, ...] = ("storcli2", "perccli2")
+    """Names it goes by."""
+
+    LACKS = frozenset(
+        {
+            ("io_policy", ""),
+            ("read_ahead", "adaptive"),
+            ("cache_flush_interval", ""),
+            ("perf_mode", ""),
+            ("rebuild_rate", ""),
+        }
+    )
+    """The I/O policy is gone; the others are not in its listing."""
+
+    DELETE = "delete"
+    """The verb that deletes a virtual drive."""
+
+    async def _auto_bgi(self, problems: list[str], card: int, where: str) -> Mapping[str, object]:
+        return {}  # among the properties of the volume
+
+    async def _more(self, problems: list[str], card: Card) -> Card:
+        """Advanced software options are not in `show all`."""
+        supports = {"io_policy": False, **card.supports}
+        data = await self._asker.attempt(problems, card.number, f"/c{card.number}", "show", "aso")
+        return replace(
+            card, supports=supports, options=cards.options(data) or card.options, safe_id=cards.safe_id(data)
+        )
+
+    async def _backup(self, problems: list[str], card: Card, whole: Mapping[str, object]) -> Card:
+        """In `show all`; there is no object for it."""
+        if whole:
+            return card
+        data = await self._asker.demand(card.number, f"/c{card.number}", "show", "all")
+        found, known = backup.listed(data)
+        return replace(card, backup=found, backup_known=known)
+
+
+def _masked(word: str) -> str:
+    return "key=***" if word.startswith("key=") else "***"
+
+
+def _absent(reply: Reply) -> bool:
+    """Whether the answer says that no such unit is fitted: code 34 (0x22), or words to that effect."""
+    rows = reply.status.rows("detailed status")
+    words = " ".join(filter(None, (reply.description, *(row.text("errmsg") for row in rows)))).lower()
+    return any(row.whole("errcd") == 34 for row in rows) or "absent" in words or "not present" in words
+
+
+def _cut_short(
+    whole: Mapping[str, object], found: tuple[PhysicalDrive, ...], listed: tuple[VirtualDrive, ...]
+) -> list[str]:
+    """Promised numbers against rows: the tool may stop half-way and say Success (PITFALLS 28)."""
+    own = Fields(whole)
+    said_so = []
+    for what, promised, seen in (
+        ("drives", own.whole("physical drives"), len(found)),
+        ("virtual drives", own.whole("virtual drives"), len(listed)),
+    ):
+        if promised is not None and seen < promised:
+            said_so.append(f"The tool promised {promised} {what} and listed {seen}: its answer is incomplete.")
+    return said_so

@@ -1,0 +1,156 @@
+"""Physical drives out of the tool's answers. Pure, never raises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from backends.model import Media, State
+from backends.vendors.megaraid.facts import Job, PhysicalDrive
+from backends.vendors.megaraid.storcli import sizes, words
+from backends.vendors.megaraid.storcli.fields import Fields, celsius, tables, walk
+from backends.vendors.megaraid.storcli.places import Place, drive_path, place, volume
+from backends.vendors.megaraid.storcli.volumes import naa
+
+_SPEED = re.compile(r"\d{1,3}(?:\.\d)? ?G(?:b/s|bps|T/s)", re.IGNORECASE | re.ASCII)
+_DRIVES_OF = re.compile(r"pds for vd ?(\d{1,6})", re.IGNORECASE | re.ASCII)
+_ERRORS = {"media": "media error count", "other": "other error count", "predictive": "predictive failure count"}
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the answers say of all drives, by place."""
+
+    rows: dict[Place, Fields] = field(default_factory=dict)
+    details: dict[Place, dict[str, object]] = field(default_factory=dict)
+    volumes: dict[Place, set[int]] = field(default_factory=dict)
+
+
+def drives(card: int, *answers: Mapping[str, object]) -> tuple[PhysicalDrive, ...]:
+    """Every drive in these answers of one card, sorted by enclosure and slot.
+
+    `show all` has the list, `eall/sall show all` the details; what one does not say the other may.
+    """
+    seen = _Seen()
+    for data in answers:
+        for heading, row in tables(data, "eid:slt"):
+            at = place(row.raw("eid:slt"))
+            if at is None:
+                continue
+            seen.rows.setdefault(at, row)
+            number = _DRIVES_OF.fullmatch(heading.strip())
+            if number is not None:
+                seen.volumes.setdefault(at, set()).add(int(number[1]))
+        for at, details in _details(data):
+            seen.details.setdefault(at, {}).update(details)
+        for at, owner in _owners(data):
+            seen.volumes.setdefault(at, set()).add(owner)
+    places = seen.rows.keys() | seen.details.keys()
+    return tuple(_drive(card, at, seen) for at in sorted(places, key=_order))
+
+
+def _drive(card: int, at: Place, seen: _Seen) -> PhysicalDrive:
+    row, own = seen.rows.get(at, Fields({})), Fields(seen.details.get(at, {}))
+    state, status = row.text("state"), row.text("status")
+    raw = f"{state}/{status}" if state is not None and status is not None else state or ""
+    sector = sizes.size(row.text("sesz") or own.text("logical sector size", "sector size"))
+    foreign = (row.text("dg") or "").upper() == "F" or (state or "").lower() in ("frgn", "foreign")
+    understood = words.DRIVE_STATES.get(raw.lower()) or words.DRIVE_STATES.get((state or "").lower(), State.UNKNOWN)
+    interface = words.INTERFACES.get((row.text("intf") or "").lower())
+    return PhysicalDrive(
+        card=card,
+        enclosure=at[0],
+        slot=at[1],
+        device_id=row.whole("did", "pid"),
+        group=row.whole("dg"),
+        state=State.FOREIGN if foreign and understood is not State.FAILED else understood,
+        state_raw=raw,
+        foreign=foreign,
+        model=row.text("model") or own.text("model number", "model"),
+        serial=own.text("sn", "serial number"),
+        firmware=own.text("firmware revision", "firmware revision level"),
+        media=_media(row.text("med"), interface),
+        interface=interface,
+        size_bytes=_size(row, own, sector),
+        sector_bytes=sector,
+        wwn=naa(own.text("wwn")),
+        link=_link(own),
+        temperature_c=celsius(own.text("drive temperature", "temperature(c)", "temperature")),
+        errors={name: count for name, key in _ERRORS.items() if (count := own.whole(key)) is not None},
+        volumes=tuple(sorted(seen.volumes.get(at, ()))),
+    )
+
+
+def _media(text: str | None, interface: str | None) -> Media:
+    media = words.MEDIA.get((text or "").lower(), Media.UNKNOWN)
+    return Media.NVME if media is Media.SSD and interface == "nvme" else media
+
+
+def _size(row: Fields, own: Fields, sector: int | None) -> int | None:
+    told = own.text("coerced size")
+    found = sizes.exact(told, sector) if told is not None else None
+    return found if found is not None else sizes.size(row.text("size"))
+
+
+def _link(own: Fields) -> str | None:
+    """Negotiated speed; version 8 has it per path."""
+    paths = [row.text("negotiated speed") for row in own.rows("path information")]
+    said = (own.text("link speed", "negotiated physical link rate"), *paths)
+    return next((text for text in said if text is not None and _SPEED.fullmatch(text)), None)
+
+
+def _details(data: Mapping[str, object]) -> Iterator[tuple[Place, dict[str, object]]]:
+    """Everything under headings that name a drive, nested (JSON) or one after another (text), as one dict."""
+    for heading, value in walk(data):
+        if not isinstance(value, Mapping):
+            continue
+        if "Drive Information" in value and "Drive Detailed Information" in value:
+            at = place(Fields(value["Drive Information"]).raw("eid:slt"))
+            if at is not None:
+                yield at, _flat(value["Drive Detailed Information"])
+        elif heading.lower().startswith("drive /c"):
+            at = drive_path(heading)
+            if at is not None:
+                yield at, _flat(value)
+
+
+def _flat(data: object) -> dict[str, object]:
+    """Values of all levels; of a key that is there twice the upper one."""
+    found: dict[str, object] = {}
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            if isinstance(value, Mapping):
+                for inner, deep in value.items():
+                    found.setdefault(str(inner), deep)
+            else:
+                found[str(key)] = value
+    return found
+
+
+def _owners(data: Mapping[str, object]) -> Iterator[tuple[Place, int]]:
+    """Drives beside `VD Info` (version 8)."""
+    for _, value in walk(data):
+        if isinstance(value, Mapping) and "VD Info" in value and isinstance(value.get("PDs"), list):
+            number = volume(Fields(value["VD Info"]))
+            for row in value["PDs"]:
+                at = place(Fields(row).raw("eid:slt"))
+                if number is not None and at is not None:
+                    yield at, number[1]
+
+
+def rebuilds(data: Mapping[str, object]) -> dict[Place, Job]:
+    """Answer to `show rebuild`: progress by place, of those drives that are rebuilding."""
+    found: dict[Place, Job] = {}
+    for _, row in tables(data, "drive-id"):
+        at = drive_path(row.text("drive-id") or "")
+        status = row.text("status") or ""
+        share = row.whole("progress%", "progress")
+        if at is not None and "not in progress" not in status.lower() and (share is not None or status):
+            done = share / 100 if share is not None and share <= 100 else None
+            found[at] = Job(kind="rebuild", progress=done, state=status)
+    return found
+
+
+def _order(at: Place) -> tuple[int, int]:
+    return -1 if at[0] is None else at[0], -1 if at[1] is None else at[1]

@@ -1,0 +1,50 @@
+"""Where things are, as the tools write it: `/c0/e252/s1`, `252:1`, ` :25`, `0/239`. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from backends.vendors.megaraid.storcli.fields import Fields
+
+Place = tuple[int | None, int | None]
+"""(enclosure, slot); no enclosure for drives that are directly attached."""
+
+_PATH = re.compile(r"/c(\d{1,4})(?:/e(\d{1,6}))?(?:/s(\d{1,6}))?(?:/v(\d{1,6}))?", re.ASCII)
+_VOLUME = re.compile(r"(\d{1,6}|-)/(\d{1,6})", re.ASCII)
+
+
+def place(text: object) -> Place | None:
+    """(enclosure, slot) of `252:1`, ` :25`, `-:3`, `N/A:3`, `7`; None if there is no slot in it."""
+    if not isinstance(text, str | int):
+        return None
+    enclosure, _, slot = str(text).strip().rpartition(":")
+    number = _number(slot)
+    return None if number is None else (_number(enclosure), number)
+
+
+def drive_path(text: str) -> Place | None:
+    """(enclosure, slot) in `Drive /c0/e252/s1 - Detailed Information`, None for other headings."""
+    found = _PATH.search(text)
+    return None if found is None or found[3] is None else (_number(found[2]), int(found[3]))
+
+
+def volume_path(text: str) -> int | None:
+    """Number of the virtual drive in `/c0/v5`."""
+    found = _PATH.search(text)
+    return None if found is None or found[4] is None else int(found[4])
+
+
+def volume(row: Fields) -> tuple[int | None, int] | None:
+    """(group, number) of a row with a `DG/VD` column; None if it has no number."""
+    found = _VOLUME.fullmatch((row.text("dg/vd") or "").replace(" ", ""))
+    return None if found is None else (None if found[1] == "-" else int(found[1]), int(found[2]))
+
+
+def shown(at: Place) -> str:
+    """`252:1`, `:25`."""
+    return f"{'' if at[0] is None else at[0]}:{'' if at[1] is None else at[1]}"
+
+
+def _number(text: str | None) -> int | None:
+    plain = (text or "").strip()
+    return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 7 else None

@@ -1,0 +1,157 @@
+"""The plain text of the tools in the same shape as their JSON: headings, tables, `key = value`. Pure, never raises.
+
+For builds that ignore `J` (PITFALLS 9). A heading is a line `Name :` over a row of `=`; a table stands between rows
+of `-`, its columns are where header and rows have no blank in common; legends below it have no ` = `.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+_HEAD_KEYS = ("cli version", "operating system", "controller", "status", "status code", "description")
+_VALUES = ("success", "failure", "0")
+_RULE = re.compile(r"-{5,}\s*")
+_UNDER = re.compile(r"={2,}\s*")
+_PAIR = re.compile(r"([^=|]{1,120}?)\s+= ?(.*)")
+_UNITS = {"KB", "MB", "GB", "TB", "PB", "KiB", "MiB", "GiB", "TiB", "PiB", "hours", "Gbps"}
+_LINES = 200_000
+"""Lines looked at: far more than the largest chassis prints."""
+
+Section = tuple[Mapping[str, object], Mapping[str, object]]
+
+
+def sections(text: str) -> Iterator[Section]:
+    """(`Command Status`, `Response Data`) of every card in the text; nothing where no status is found."""
+    lines = [line.rstrip() for line in text.splitlines()[:_LINES]]
+    starts = [at for at, line in enumerate(lines) if _begins(lines, at, line)]
+    for at, start in enumerate(starts):
+        end = starts[at + 1] if at + 1 < len(starts) else len(lines)
+        status, data = _one(lines[start:end])
+        if "Status" in status or "Description" in status:
+            yield status, data
+
+
+def _begins(lines: list[str], at: int, line: str) -> bool:
+    """Whether an answer begins here: at its version, or at the controller or status where that is not printed."""
+    key = _key(line)
+    before = [_key(other) for other in lines[max(0, at - 4) : at]]
+    match key:
+        case "cli version":
+            return True
+        case "controller":
+            follows = [_key(other) for other in lines[at + 1 : at + 3]]
+            return "status" in follows and "cli version" not in before
+        case "status" | "status code":
+            value = line.partition("=")[2].strip().lower()
+            return not {"cli version", "controller", "status code"} & set(before) and value in _VALUES
+        case _:
+            return False
+
+
+def _key(line: str) -> str:
+    found = _PAIR.fullmatch(line.strip())
+    return found[1].strip().lower() if found is not None else ""
+
+
+def _one(lines: list[str]) -> tuple[dict[str, object], dict[str, object]]:
+    status: dict[str, object] = {}
+    data: dict[str, object] = {}
+    heading = ""
+    at = 0
+    while at < len(lines):
+        line = lines[at].strip()
+        if line.endswith(":") and at + 1 < len(lines) and _UNDER.fullmatch(lines[at + 1].strip()):
+            heading = line[:-1].strip()
+            at += 2
+            continue
+        if _RULE.fullmatch(line):
+            rows, at = _table(lines, at)
+            if rows and heading == "Detailed Status":
+                status.setdefault(heading, rows)
+            elif rows:
+                data.setdefault(heading, rows)
+            continue
+        pair = _PAIR.fullmatch(line)
+        if pair is not None:
+            _put(status, data, heading, pair[1].strip(), pair[2].strip())
+        at += 1
+    return status, data
+
+
+def _put(status: dict[str, object], data: dict[str, object], heading: str, key: str, value: str) -> None:
+    """Under its heading; what comes after a table belongs to the whole, as `Physical Drives = 16` does."""
+    if not heading and key.lower() in _HEAD_KEYS and key not in status:
+        status[key] = value
+        return
+    place = data.get(heading) if heading else None
+    if place is None and heading:
+        place = data[heading] = {}
+    if isinstance(place, dict):
+        place.setdefault(key, value)
+    else:
+        data.setdefault(key, value)
+
+
+def _table(lines: list[str], at: int) -> tuple[list[dict[str, object]], int]:
+    """The table whose first rule is at `at`, and the line after its last rule. Empty if it is none."""
+    if at + 2 >= len(lines) or not _RULE.fullmatch(lines[at + 2].strip()):
+        return [], at + 1
+    end = at + 3
+    while end < len(lines) and lines[end].strip() and not _RULE.fullmatch(lines[end].strip()):
+        end += 1
+    closed = end < len(lines) and _RULE.fullmatch(lines[end].strip())
+    header = lines[at + 1]
+    body = [line for line in lines[at + 3 : end] if len(line) <= 4 * len(lines[at]) + 200]
+    columns = _columns(header, body)
+    rows: list[dict[str, object]] = [{name: line[start:stop].strip() for name, start, stop in columns} for line in body]
+    return rows, end + 1 if closed else end
+
+
+def _columns(header: str, body: list[str]) -> list[tuple[str, int, int]]:
+    """(name, from, to) of each column."""
+    width = max(map(len, [header, *body]))
+    used = [False] * width
+    for line in [header, *body]:
+        for place, char in enumerate(line):
+            if char != " ":
+                used[place] = True
+    pieces: list[tuple[int, int]] = []
+    start = None
+    for place in range(width + 1):
+        if place < width and used[place]:
+            start = place if start is None else start
+        elif start is not None:
+            pieces.append((start, place))
+            start = None
+    return _named(header, body, pieces)
+
+
+def _named(header: str, body: list[str], pieces: list[tuple[int, int]]) -> list[tuple[str, int, int]]:
+    """Pieces without a name of their own belong to a neighbour: a number to the unit after it, else to the left."""
+    columns: list[tuple[str, int, int]] = []
+    waiting: int | None = None
+    for start, stop in pieces:
+        name = header[start:stop].strip()
+        if not name and not columns:
+            waiting = start if waiting is None else waiting
+        elif not name:
+            last, begun, _ = columns[-1]
+            columns[-1] = (last, begun, stop)
+            tail = {line[start:stop].strip() for line in body} - {""}
+            numbers = all(word.replace(".", "", 1).isdigit() for word in tail)
+            if numbers and tail and _unit_follows(body, pieces, stop):
+                columns[-1] = (last, begun, start)
+                waiting = start
+        else:
+            columns.append((name, start if waiting is None else waiting, stop))
+            waiting = None
+    return columns
+
+
+def _unit_follows(body: list[str], pieces: list[tuple[int, int]], after: int) -> bool:
+    following = next(((start, stop) for start, stop in pieces if start >= after), None)
+    if following is None:
+        return False
+    words = {line[following[0] : following[1]].strip() for line in body} - {""}
+    return bool(words) and words <= _UNITS

@@ -1,0 +1,93 @@
+"""What the tool said to a command that changes something: by the rows of the objects, never by the exit status. Pure.
+
+Version 7 exits 0 with a failed row, version 8 for things that do not exist (PITFALLS 1-3); some codes that are
+called failures mean done (PITFALLS 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from backends.text import clean
+from backends.vendors.megaraid.dialect import Answer
+from backends.vendors.megaraid.storcli.document import Reply, replies, said
+from backends.vendors.megaraid.storcli.fields import Fields, tables
+
+PENDING = {89: "controller reset", 116: "reboot", 132: "reboot"}
+"""Codes that mean: done, in force after this (Broadcom's table as kept by pystorcli2; 89 is 0x59)."""
+
+SENTENCES = {
+    13: "there is not enough room",
+    34: "the hardware is not there",
+    38: "a drive does not fit",
+    50: "the state of the device does not allow it",
+    59: "a foreign configuration is incomplete",
+    84: "the card keeps unwritten data of a missing array (preserved cache), which has to be dealt with first",
+    94: "the activation key is for another card",
+    106: "the card is in safe mode",
+    118: "it is not possible in this configuration",
+    151: "the card does not support this policy",
+    153: "the card has to be shut down first",
+}
+"""Other codes in words, for rows that come without."""
+
+_GOOD = {"success", "succeeded", "ok"}
+
+
+def judge(text: str, truncated: bool = False) -> Answer:
+    """The verdict on what was printed."""
+    found = replies(text)
+    if truncated:
+        return Answer(ok=False, message="The answer was endless and was cut.")
+    if not found:
+        words = said(text)
+        return Answer(ok=False, message=f"The tool said: {words}" if words else "The tool said nothing.")
+    pending = ""
+    messages: list[str] = []
+    for reply in found:
+        rows = list(_rows(reply))
+        verdicts = [_row(row) for row in rows]
+        bad = [verdict for verdict in verdicts if not verdict.ok]
+        if bad:
+            return bad[0] if bad[0].message else Answer(ok=False, message=_whole(reply))
+        pending = pending or next((verdict.pending for verdict in verdicts if verdict.pending), "")
+        if not reply.ok and not pending:
+            return Answer(ok=False, message=_whole(reply))
+        pending = pending or _promised(reply.description)
+        messages += filter(None, [reply.description, *(verdict.message for verdict in verdicts)])
+    return Answer(ok=True, message=clean(". ".join(dict.fromkeys(messages)), 300), pending=pending)
+
+
+def _rows(reply: Reply) -> Iterator[Fields]:
+    """Rows of `Detailed Status`, and those of version 8 that stand among the data (`VD Information`)."""
+    yield from reply.status.rows("detailed status")
+    for heading, row in tables(reply.data, "status"):
+        if heading == "Detailed Status" or "errcd" in row:
+            yield row
+
+
+def _row(row: Fields) -> Answer:
+    word = (row.text("status") or "").lower()
+    code = row.whole("errcd")
+    words = row.text("errmsg", "msg", "description") or ""
+    if code in PENDING:
+        return Answer(ok=True, message=words, pending=PENDING[code])
+    if word in _GOOD and not code:
+        return Answer(ok=True, message="", pending=_promised(words))
+    reason = words or SENTENCES.get(code or 0, "")
+    number = f" (code {code})" if code else ""
+    return Answer(ok=False, message=f"{reason}{number}".strip() if reason or number else "")
+
+
+def _promised(text: str) -> str:
+    """Whether a sentence says that it takes effect later."""
+    plain = text.lower()
+    if "controller reset" in plain and "requir" in plain:
+        return "controller reset"
+    if ("reboot" in plain or "restart" in plain) and ("requir" in plain or "take effect" in plain or "please" in plain):
+        return "reboot"
+    return ""
+
+
+def _whole(reply: Reply) -> str:
+    return reply.description or "The tool says that it failed and not why"

@@ -1,0 +1,201 @@
+"""Virtual drives out of the tool's answers. Pure, never raises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from backends.model import State
+from backends.vendors.megaraid.facts import UNKNOWN, Job, Policies, VirtualDrive, Word
+from backends.vendors.megaraid.storcli import sizes, words
+from backends.vendors.megaraid.storcli.fields import Fields, flag, spoken, tables, walk
+from backends.vendors.megaraid.storcli.places import place, shown, volume, volume_path
+from backends.vendors.megaraid.storcli.topology import Group, groups
+
+_PROPERTIES = re.compile(r"vd ?(\d{1,6}) properties", re.IGNORECASE | re.ASCII)
+_DRIVES_OF = re.compile(r"pds for vd ?(\d{1,6})", re.IGNORECASE | re.ASCII)
+_JOB = re.compile(r"([A-Za-z][A-Za-z /]{0,40}?) ?\((\d{1,3})(?:\.\d+)? ?%\)", re.ASCII)
+_NAA = re.compile(r"(?:naa\.)?(?:0x)?([0-9a-f]{16}(?:[0-9a-f]{16})?)", re.IGNORECASE | re.ASCII)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the answers say of all virtual drives, by number."""
+
+    rows: dict[int, Fields] = field(default_factory=dict)
+    properties: dict[int, Fields] = field(default_factory=dict)
+    members: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    groups: dict[int, Group] = field(default_factory=dict)
+    auto_bgi: dict[int, bool] = field(default_factory=dict)
+
+
+def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ...]:
+    """Every virtual drive in these answers of one card, in the order of their numbers.
+
+    `show all` has the list and the topology, `vall show all` the properties; what one does not say the other may.
+    """
+    seen = _Seen()
+    for data in answers:
+        for number, group in groups(data).items():
+            seen.groups.setdefault(number, group)
+        for _, row in tables(data, "dg/vd"):
+            found = volume(row)
+            if found is not None:
+                seen.rows.setdefault(found[1], row)
+        seen.properties |= {number: entry for number, entry in _properties(data) if entry}
+        seen.members |= {number: drives for number, drives in _members(data) if drives}
+        seen.auto_bgi |= auto_bgi(data)
+    return tuple(_volume(card, number, seen) for number in sorted(seen.rows))
+
+
+def _volume(card: int, number: int, seen: _Seen) -> VirtualDrive:
+    row, own = seen.rows[number], seen.properties.get(number, Fields({}))
+    numbers = volume(row)
+    dg = numbers[0] if numbers is not None else None
+    group = seen.groups.get(dg) if dg is not None else None
+    members = _in_order(seen.members.get(number, ()), group)
+    spans = own.whole("span depth") or (len(group.spans) or None if group is not None else None)
+    kind = row.text("type")
+    configured, in_force = _policies(row, own)
+    state = row.text("state")
+    beside = sum(1 for other in seen.rows.values() if dg is not None and (volume(other) or (None, 0))[0] == dg)
+    return VirtualDrive(
+        card=card,
+        number=number,
+        group=dg,
+        name=row.text("name"),
+        level=words.level(kind, spans),
+        level_raw=kind or "",
+        spans=spans,
+        drives_per_span=_per_span(own, spans, len(members)),
+        size_bytes=sizes.blocks(own.whole("number of blocks"), sizes.size(row.text("size")), own.whole("block size")),
+        strip_bytes=sizes.strip(own.text("strip size")),
+        state=words.VOLUME_STATES.get((state or "").lower(), State.UNKNOWN),
+        state_raw=state or "",
+        access=words.word(row.text("access"), words.ACCESS),
+        configured=configured,
+        in_force=in_force,
+        drive_cache=_drive_cache(own, group),
+        auto_bgi=seen.auto_bgi.get(number, own.flag("auto bgi", "autobgi")),
+        os_device=_device(own.text("os drive name")),
+        wwn=naa(own.text("scsi naa id")),
+        drives=members,
+        jobs=jobs(own.text("active operations")),
+        secured=_secured(own),
+        alone=None if group is None or group.free_space is None else beside == 1 and not group.free_space,
+        ssd_cache=(kind or "").lower().startswith(("cac", "cachecade")),
+    )
+
+
+def _policies(row: Fields, own: Fields) -> tuple[Policies, Policies | None]:
+    """(configured, in force). Version 8 prints both; version 7 the column and the write policy that was set."""
+    if "currentcache" in row or "defaultcache" in row:
+        current, default = row.text("currentcache"), row.text("defaultcache")
+        return words.policies(default or current), words.policies(current) if current is not None else None
+    column = words.policies(row.text("cache"))
+    wanted = words.word(own.text("write cache(initial setting)", "write cache (initial setting)"), words.WRITE)
+    if wanted is None or wanted.value == UNKNOWN:
+        return column, None
+    present = column.write_cache
+    if present is None or present.value == wanted.value:
+        return Policies(write_cache=present or wanted, read_ahead=column.read_ahead, io_policy=column.io_policy), None
+    return Policies(write_cache=wanted, read_ahead=column.read_ahead, io_policy=column.io_policy), column
+
+
+def _drive_cache(own: Fields, group: Group | None) -> Word | None:
+    said = own.text("disk cache policy", "drive write cache policy", "drive cache policy")
+    return words.word(said or (group.drive_cache if group is not None else None), words.DRIVE_CACHE)
+
+
+def _per_span(own: Fields, spans: int | None, members: int) -> int | None:
+    told = own.whole("number of drives per span")
+    if told is not None:
+        return told
+    total = own.whole("number of drives") or members
+    return total // spans if spans and total and not total % spans else None
+
+
+def _secured(own: Fields) -> bool | None:
+    told = own.flag("secured")
+    encryption = own.text("encryption")
+    return told if told is not None or encryption is None else encryption.lower() not in ("none", "no", "disabled")
+
+
+def _device(text: str | None) -> str | None:
+    return text if text is not None and text.startswith("/dev/") and " " not in text else None
+
+
+def naa(text: str | None) -> str | None:
+    """A world wide name in lower case without prefix; None for anything else."""
+    found = _NAA.fullmatch(text.strip()) if text is not None else None
+    return found[1].lower() if found is not None else None
+
+
+def _in_order(members: tuple[str, ...], group: Group | None) -> tuple[str, ...]:
+    """In span order, as the topology has them; the list under a volume is sorted by slot or not at all."""
+    if group is None:
+        return members
+    return group.drives if not members or sorted(members) == sorted(group.drives) else members
+
+
+def _properties(data: Mapping[str, object]) -> Iterator[tuple[int, Fields]]:
+    """`VD5 Properties` of version 7, `VD Properties` beside `VD Info` of version 8."""
+    for heading, value in walk(data):
+        if not isinstance(value, Mapping):
+            continue
+        found = _PROPERTIES.fullmatch(heading.strip())
+        if found is not None:
+            yield int(found[1]), Fields(value)
+        elif "VD Info" in value:
+            number = volume(Fields(value["VD Info"]))
+            if number is not None:
+                yield number[1], Fields(value.get("VD Properties"))
+
+
+def _members(data: Mapping[str, object]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """`PDs for VD 5` of version 7, `PDs` beside `VD Info` of version 8."""
+    for heading, value in walk(data):
+        found = _DRIVES_OF.fullmatch(heading.strip())
+        if found is not None:
+            yield int(found[1]), _places(value)
+        elif isinstance(value, Mapping) and "VD Info" in value:
+            number = volume(Fields(value["VD Info"]))
+            if number is not None:
+                yield number[1], _places(value.get("PDs"))
+
+
+def _places(rows: object) -> tuple[str, ...]:
+    if not isinstance(rows, list):
+        return ()
+    found = [place(Fields(row).raw("eid:slt")) for row in rows]
+    return tuple(shown(at) for at in found if at is not None)
+
+
+def jobs(text: str | None) -> tuple[Job, ...]:
+    """`Consistency Check (36%)`, several with commas; nothing for `None`."""
+    if text is None or text.lower() == "none":
+        return ()
+    found = []
+    for part in text.split(","):
+        match = _JOB.fullmatch(part.strip())
+        name = match[1] if match is not None else part.strip()
+        kind = words.JOBS.get(name.lower().strip(), name)
+        share = int(match[2]) / 100 if match is not None and int(match[2]) <= 100 else None
+        found.append(Job(kind=kind, progress=share))
+    return tuple(found)
+
+
+def auto_bgi(data: Mapping[str, object]) -> dict[int, bool]:
+    """Answer to `show autobgi`: a table with a column of that name, or of property and value."""
+    found: dict[int, bool] = {}
+    for heading, row in tables(data, "vd"):
+        number = row.whole("vd")
+        number = volume_path(heading) if number is None else number
+        value = row.text("autobgi", "auto bgi")
+        if value is None and (row.text("property", "operation") or "").lower().replace(" ", "") == "autobgi":
+            value = row.text("value", "status")
+        on = flag(spoken(value))
+        if number is not None and on is not None:
+            found[number] = on
+    return found

@@ -1,0 +1,225 @@
+"""The tools' words and what they mean, as tables. Pure. A word not listed is `unknown` and kept as it was.
+
+Sources: the legends that the tools print under their tables, `storcli help`, the recordings (docs/megaraid.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from backends.model import Level, Media, State
+from backends.vendors.megaraid.facts import UNKNOWN, Policies, Word
+
+VOLUME_STATES = {
+    "optl": State.OPTIMAL,
+    "optimal": State.OPTIMAL,
+    "dgrd": State.DEGRADED,
+    "degraded": State.DEGRADED,
+    "pdgd": State.DEGRADED,
+    "partially degraded": State.DEGRADED,
+    "rec": State.REBUILDING,
+    "recovery": State.REBUILDING,
+    "ofln": State.OFFLINE,
+    "offln": State.OFFLINE,
+    "offline": State.OFFLINE,
+    "frgn": State.FOREIGN,
+    "foreign": State.FOREIGN,
+    "msng": State.MISSING,
+}
+"""States of a virtual drive."""
+
+DRIVE_STATES = {
+    "onln": State.ONLINE,
+    "online": State.ONLINE,
+    "conf/online": State.ONLINE,
+    "cfshld": State.ONLINE,
+    "confshld": State.ONLINE,
+    "cpybck": State.ONLINE,
+    "cbshld": State.ONLINE,
+    "jbod": State.ONLINE,
+    "jbod/online": State.ONLINE,
+    "jbod/good": State.ONLINE,
+    "offln": State.OFFLINE,
+    "offline": State.OFFLINE,
+    "conf/offline": State.OFFLINE,
+    "jbod/offline": State.OFFLINE,
+    "rbld": State.REBUILDING,
+    "rebuild": State.REBUILDING,
+    "conf/rebuild": State.REBUILDING,
+    "conf/rebuilding": State.REBUILDING,
+    "failed": State.FAILED,
+    "conf/failed": State.FAILED,
+    "jbod/failed": State.FAILED,
+    "ubad": State.FAILED,
+    "uconf/bad": State.FAILED,
+    "uconf/failed": State.FAILED,
+    "msng": State.MISSING,
+    "missing": State.MISSING,
+    "conf/missing": State.MISSING,
+    "ugood": State.UNASSIGNED,
+    "ugshld": State.UNASSIGNED,
+    "uconf/good": State.UNASSIGNED,
+    "uconfshld/good": State.UNASSIGNED,
+    "ghs": State.SPARE,
+    "dhs": State.SPARE,
+    "hspshld": State.SPARE,
+    "ghs/good": State.SPARE,
+    "dhs/good": State.SPARE,
+    "ghs/online": State.SPARE,
+    "dhs/online": State.SPARE,
+    "frgn": State.FOREIGN,
+    "foreign": State.FOREIGN,
+    "uconf/foreign": State.FOREIGN,
+}
+"""States of a drive; version 8 prints two words, joined by a slash here. `ubad` is a drive the card gave up."""
+
+_LEVELS = {
+    "raid0": Level.RAID0,
+    "raid1": Level.RAID1,
+    "raid4": Level.RAID4,
+    "raid5": Level.RAID5,
+    "raid6": Level.RAID6,
+    "raid10": Level.RAID10,
+    "raid50": Level.RAID50,
+    "raid60": Level.RAID60,
+    "jbod": Level.JBOD,
+}
+
+_SPANNED = {Level.RAID1: Level.RAID10, Level.RAID5: Level.RAID50, Level.RAID6: Level.RAID60}
+
+WRITE = {
+    "wt": "write-through",
+    "writethrough": "write-through",
+    "write through": "write-through",
+    "wb": "write-back",
+    "writeback": "write-back",
+    "write back": "write-back",
+    "awb": "always-write-back",
+    "fwb": "always-write-back",
+    "always writeback": "always-write-back",
+    "alwayswriteback": "always-write-back",
+    "always write back": "always-write-back",
+    "force writeback": "always-write-back",
+}
+"""Write policies."""
+
+READ = {
+    "nr": "none",
+    "nora": "none",
+    "no read ahead": "none",
+    "r": "read-ahead",
+    "ra": "read-ahead",
+    "read ahead": "read-ahead",
+    "ar": "adaptive",
+    "adra": "adaptive",
+}
+"""Read policies."""
+
+IO = {"d": "direct", "direct": "direct", "c": "cached", "cached": "cached"}
+"""I/O policies."""
+
+DRIVE_CACHE = {
+    "enabled": "on",
+    "enable": "on",
+    "enbl": "on",
+    "on": "on",
+    "disabled": "off",
+    "disable": "off",
+    "dsbl": "off",
+    "off": "off",
+    "disk's default": "default",
+    "drive's default": "default",
+    "disk default": "default",
+    "default": "default",
+    "dflt": "default",
+}
+"""Policies for the drives' own caches."""
+
+ACCESS = {
+    "rw": "read-write",
+    "read write": "read-write",
+    "ro": "read-only",
+    "read only": "read-only",
+    "b": "blocked",
+    "blkd": "blocked",
+    "blocked": "blocked",
+    "hd": "hidden",
+    "hidden": "hidden",
+}
+"""Access policies."""
+
+MEDIA = {"hdd": Media.HDD, "ssd": Media.SSD}
+"""Media."""
+
+INTERFACES = {"sata": "sata", "sas": "sas", "nvme": "nvme", "pcie": "nvme"}
+"""Interfaces."""
+
+BACKUP = {
+    "optimal": "optimal",
+    "opt": "optimal",
+    "charging": "charging",
+    "learning": "learning",
+    "learn": "learning",
+    "degraded": "degraded",
+    "dgd": "degraded",
+    "degraded(need attention)": "degraded",
+    "degraded (needs attention)": "degraded",
+    "non operational": "failed",
+    "failed": "failed",
+    "fail": "failed",
+    "missing": "missing",
+    "msng": "missing",
+    "absent": "missing",
+    "not present": "missing",
+}
+"""States of battery, CacheVault and energy pack."""
+
+HEALTHY = {"optimal": True, "learning": False, "degraded": False, "failed": False, "missing": False}
+"""Whether the cache is kept over a power cut in such a state; what is not here cannot be told."""
+
+JOBS = {
+    "background initialization": "background-initialisation",
+    "bgi": "background-initialisation",
+    "initialization": "initialisation",
+    "foreground initialization": "initialisation",
+    "fgi": "initialisation",
+    "init": "initialisation",
+    "consistency check": "consistency-check",
+    "cc": "consistency-check",
+    "reconstruction": "migration",
+    "migrate": "migration",
+    "online capacity expansion": "migration",
+    "oce": "migration",
+    "rebuild": "rebuild",
+    "copyback": "copyback",
+    "patrol read": "patrol-read",
+}
+"""Operations under way."""
+
+_CACHE = re.compile(r"(NR|ADRA|AR|RA|R)?(AWB|FWB|WB|WT)(D|C)?")
+
+
+def word(text: str | None, table: Mapping[str, str]) -> Word | None:
+    """A value with the tool's word for it; None if the tool says nothing."""
+    return None if text is None else Word(value=table.get(text.lower().strip(), UNKNOWN), raw=text)
+
+
+def level(text: str | None, spans: int | None) -> Level:
+    """RAID level; the tools may call a spanned RAID1 `RAID1` with a span depth of 2."""
+    plain = _LEVELS.get((text or "").lower().replace(" ", "").replace("-", ""), Level.UNKNOWN)
+    return _SPANNED.get(plain, plain) if spans is not None and spans > 1 else plain
+
+
+def policies(column: str | None) -> Policies:
+    """The `Cache` column: `RWBD`, `NRWTD`, `RAWBC`, or `NR,WB` of version 8."""
+    if column is None:
+        return Policies()
+    read, comma, write = column.partition(",")
+    if comma:
+        return Policies(write_cache=word(write.strip() or None, WRITE), read_ahead=word(read.strip() or None, READ))
+    found = _CACHE.fullmatch(column.strip())
+    if found is None:
+        odd = Word(value=UNKNOWN, raw=column)
+        return Policies(write_cache=odd, read_ahead=odd, io_policy=odd)
+    return Policies(write_cache=word(found[2], WRITE), read_ahead=word(found[1], READ), io_policy=word(found[3], IO))
