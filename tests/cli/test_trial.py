@@ -35,7 +35,7 @@ def test_a_trial_that_nobody_keeps_is_taken_back(disk: Loop) -> None:
     deadline = time.monotonic() + 60
     while read_ahead(disk) != before and time.monotonic() < deadline:
         time.sleep(0.2)
-    assert (done.returncode, during, read_ahead(disk)) == (0, other(before), before)
+    assert (done.status, during, read_ahead(disk)) == (0, other(before), before)
 
 
 def test_a_kept_trial_stays(disk: Loop) -> None:
@@ -43,14 +43,14 @@ def test_a_kept_trial_stays(disk: Loop) -> None:
     program("set", f"block:{disk.name}", f"read_ahead_kb={wanted}", "--yes", "--trial", "10")
     kept = program("keep")
     time.sleep(12)  # longer than the trial: what must not happen has no event to wait for
-    assert (kept.returncode, read_ahead(disk)) == (0, wanted)
+    assert (kept.status, read_ahead(disk)) == (0, wanted)
 
 
 def test_nothing_on_trial_is_a_sentence() -> None:
-    assert "Nothing is on trial" in program("keep").stderr
+    assert "Nothing is on trial" in program("keep").err
 
 
 @pytest.mark.parametrize("seconds", ["1", "100000"])
 def test_an_odd_length_is_refused_before_anything_is_done(disk: Loop, seconds: str) -> None:
     done = program("set", f"block:{disk.name}", "read_ahead_kb=64", "--yes", "--trial", seconds)
-    assert (done.returncode, "10 to 600" in done.stderr) == (3, True)
+    assert (done.status, "10 to 600" in done.err) == (3, True)
