@@ -1,0 +1,238 @@
+"""The card itself: -AdpAllInfo, -AdpGetPciInfo, -ELF, -AdpPR, -AdpCcSched, -adpCount, -v. Pure; never raises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from backends.text import clean
+from backends.vendors.megaraid.facts import UNKNOWN, Card, Job, Option, Word
+from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, size, whole, yes
+
+_ADAPTER = re.compile(r"Adapter #([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
+_VERSION = re.compile(r"\bVer ([0-9]{1,4}(?:\.[0-9]{1,4}){1,3})", re.ASCII)
+_COUNT = re.compile(r"Controller Count: ?([0-9]{1,3})\.?$", re.ASCII | re.IGNORECASE | re.MULTILINE)
+_HEX = re.compile(r"(?:0x)?([0-9a-f]{1,4})", re.ASCII | re.IGNORECASE)
+_TIME_LEFT = re.compile(r"^(?P<name>.{3,60}?) {2,}(?P<left>Unlimited|[0-9]{1,6} ?days?\b.*)$", re.ASCII | re.IGNORECASE)
+_RATES = {
+    "rebuild rate": "rebuild_rate",
+    "pr rate": "patrol_read_rate",
+    "patrol read rate": "patrol_read_rate",
+    "bgi rate": "bgi_rate",
+    "resynch rate": "bgi_rate",
+    "check consistency rate": "cc_rate",
+    "cc rate": "cc_rate",
+    "reconstruction rate": "migrate_rate",
+}
+"""Labels of the section Settings; old firmware says Resynch Rate for that of background initialisation."""
+
+_OPERATIONS = {
+    "write policy": "write_cache",
+    "read policy": "read_ahead",
+    "io policy": "io_policy",
+    "disk cache policy": "drive_cache",
+    "access policy": "access_policy",
+}
+"""Labels of the section Supported VD Operations."""
+
+_PATROL = {"auto": "auto", "automatic": "auto", "manual": "manual", "disabled": "off", "disable": "off"}
+_CHECK = {"disabled": "off", "sequential": "sequential", "concurrent": "concurrent"}
+_RUNNING = ("active", "running", "paused", "suspended", "in progress")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """How much the card says it has, to be held against what is listed."""
+
+    volumes: int | None = None
+    """Virtual drives."""
+    disks: int | None = None
+    """Drives."""
+
+
+@dataclass(slots=True)
+class _Sections:
+    """The pairs of one adapter by section: labels repeat (`Rebuild Rate: 30%`, later `Rebuild Rate: Yes`)."""
+
+    rows: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def value(self, section: str, *keys: str) -> str:
+        """The first of `keys` with a value in the sections whose name begins so; "" if none."""
+        for name, pairs in self.rows.items():
+            if name.startswith(section):
+                for key in keys:
+                    if pairs.get(key):
+                        return pairs[key]
+        return ""
+
+
+def card_numbers(text: str) -> tuple[int, ...]:
+    """Numbers of the adapters in an answer that lists them, each once, in order."""
+    found = (_ADAPTER.match(line.value) for line in lines(text) if not line.key)
+    return tuple(dict.fromkeys(int(match[1]) for match in found if match))
+
+
+def parse_count(text: str) -> int | None:
+    """The number in `Controller Count: 2.`; None for any other answer. The exit code, which is it too, is not used."""
+    match = _COUNT.search(text.replace("\r", ""))
+    return int(match[1]) if match else None
+
+
+def parse_version(text: str) -> str | None:
+    """`8.07.14` of `MegaCLI SAS RAID Management Tool  Ver 8.07.14 Dec 16, 2013`; None for anything else."""
+    match = _VERSION.search(text)
+    return match[1] if match and "megacli" in text.lower() else None
+
+
+def parse_adapter(text: str, number: int) -> Card:
+    """The card with this number in -AdpAllInfo; the whole answer is taken for it where no adapter is named."""
+    found = _sections(text, number)
+    versions, hardware, limits = "version", "hw configuration", "limitations"
+    return Card(
+        number=number,
+        model=given(found.value(versions, "product name") or found.value("", "product name")),
+        serial=given(found.value(versions, "serial no") or found.value("", "serial no")),
+        firmware=given(found.value("image versions", "fw version") or found.value("", "fw version")),
+        package=given(found.value("", "fw package build")),
+        cache_bytes=size(found.value(hardware, "memory size")),
+        temperature_c=degrees(found.value(hardware, "roc temperature")),
+        backup_known=found.value(hardware, "bbu").lower() == "absent",
+        supports=_supports(found),
+        strip_minimum=size(found.value(limits, "min strip size", "min stripe size")),
+        strip_maximum=size(found.value(limits, "max strip size", "max stripe size")),
+        values=_values(found),
+    )
+
+
+def parse_promise(text: str, number: int) -> Promise:
+    """How many virtual drives and drives -AdpAllInfo promises."""
+    found = _sections(text, number)
+    return Promise(
+        volumes=whole(found.value("device present", "virtual drives", "virtual disks")),
+        disks=whole(found.value("device present", "disks")),
+    )
+
+
+def _sections(text: str, number: int) -> _Sections:
+    """Titles are lines without a value above a row of `=`."""
+    found, section, title = _Sections(), "", ""
+    mine = not card_numbers(text)
+    for line in lines(text):
+        if not line.key and (match := _ADAPTER.match(line.value)):
+            mine, section = int(match[1]) == number, ""
+        elif mine and set(line.value) == {"="} and not line.key:
+            section = title or section
+        elif mine and line.key and line.value:
+            found.rows.setdefault(section, {}).setdefault(line.key, line.value)
+        title = _title(line)
+    return found
+
+
+def _title(line: Line) -> str:
+    if line.key:
+        return line.key if not line.value else ""
+    return "" if set(line.value) == {"="} else line.value.lower()
+
+
+def _supports(found: _Sections) -> Mapping[str, bool]:
+    told = {ours: yes(found.value("supported vd operations", label)) for label, ours in _OPERATIONS.items()}
+    blocked = yes(found.value("", "block ssd write disk cache change"))
+    told["drive_cache_on_ssd"] = None if blocked is None else not blocked
+    return {key: value for key, value in told.items() if value is not None}
+
+
+def _values(found: _Sections) -> Mapping[str, Word]:
+    values: dict[str, Word] = {}
+    for label, ours in _RATES.items():
+        raw = found.value("settings", label)
+        if raw and ours not in values:
+            values[ours] = _digits(raw, "%")
+    if raw := found.value("settings", "cache flush interval"):
+        values["cache_flush_interval"] = _digits(raw, "s", "sec", "seconds")
+    if raw := found.value("supported pd operations", "enable jbod"):
+        values["jbod"] = Word(value={"yes": "on", "no": "off"}.get(raw.lower(), UNKNOWN), raw=raw)
+    return values
+
+
+def _digits(raw: str, *units: str) -> Word:
+    number = whole(raw, *units)
+    return Word(value=UNKNOWN if number is None else str(number), raw=raw)
+
+
+def parse_pci(text: str, number: int) -> str | None:
+    """`03:00.0` of -AdpGetPciInfo, which prints bus, device and function in hex; None unless all three are there."""
+    found: dict[str, str] = {}
+    mine = True
+    for line in lines(text):
+        if not line.key and (match := re.match(r"PCI information for Controller ([0-9]{1,6})$", line.value, re.ASCII)):
+            mine = int(match[1]) == number
+        elif mine and (told := _HEX.fullmatch(line.value)):
+            found.setdefault(line.key, told[1].lower())
+    parts = [found.get(key) for key in ("bus number", "device number", "function number")]
+    if any(part is None for part in parts):
+        return None
+    bus, device, function = (int(part or "", 16) for part in parts)
+    return f"{bus:02x}:{device:02x}.{function:x}" if bus < 256 and device < 32 and function < 8 else None
+
+
+def parse_features(text: str) -> tuple[tuple[Option, ...], str | None]:
+    """Advanced software options and safe id of -ELF -ControllerFeatures.
+
+    No recording of it is known. Understood are a label `Advanced Software Option : MegaRAID FastPath` with
+    `Time Remaining : Unlimited` and `Mode : ...` after it, a pair `MegaRAID FastPath : Unlimited`, and a row
+    `MegaRAID FastPath    Unlimited`.
+    """
+    options: list[Option] = []
+    waiting: str | None = None
+    safe_id: str | None = None
+    for line in lines(text):
+        if line.key in ("safe id", "safeid", "controller safe id"):
+            safe_id = safe_id or given(line.value)
+        elif line.key in ("advanced software option", "advanced software options", "feature", "adv s/w opt"):
+            options += [_option(waiting, "")] if waiting else []
+            waiting = given(line.value)
+        elif line.key in ("time remaining", "time left") and waiting:
+            options.append(_option(waiting, line.value))
+            waiting = None
+        elif line.key.startswith("megaraid ") and line.value:
+            options.append(_option(line.label, line.value))
+        elif not line.key and (row := _TIME_LEFT.match(line.raw.strip())) and "megaraid" in row["name"].lower():
+            options.append(_option(clean(row["name"]), clean(row["left"])))
+    options += [_option(waiting, "")] if waiting else []
+    return tuple({option.name: option for option in reversed(options)}.values())[::-1], safe_id
+
+
+def _option(name: str, left: str) -> Option:
+    first = left.lower().split()[:1]
+    meaning = {"unlimited": "active"}.get(first[0] if first else "", UNKNOWN)
+    if first and first[0].isdecimal() and re.match(r"[0-9]{1,6} ?days?\b", left, re.ASCII | re.IGNORECASE):
+        meaning = "trial"
+    elif left.lower().startswith(("not activated", "not available", "disabled", "expired")):
+        meaning = "not-activated"
+    return Option(name=name, state=Word(value=meaning, raw=left))
+
+
+def parse_patrol_read(text: str) -> tuple[Word | None, Job | None]:
+    """Mode and running job of -AdpPR -Info."""
+    return _schedule(text, "patrol read mode", _PATROL, "patrol-read")
+
+
+def parse_consistency_check(text: str) -> tuple[Word | None, Job | None]:
+    """Mode and running job of -AdpCcSched -Info."""
+    return _schedule(text, "operation mode", _CHECK, "consistency-check")
+
+
+def _schedule(text: str, label: str, meanings: Mapping[str, str], kind: str) -> tuple[Word | None, Job | None]:
+    pairs = _pairs(text, (label, "current state"))
+    mode, state = pairs.get(label), pairs.get("current state", "")
+    job = Job(kind=kind, state=state) if state.lower().startswith(_RUNNING) else None
+    return Word(value=meanings.get(mode.lower(), UNKNOWN), raw=mode) if mode else None, job
+
+
+def _pairs(text: str, keys: Sequence[str]) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for line in lines(text):
+        if line.key in keys and line.value:
+            found.setdefault(line.key, line.value)
+    return found

@@ -1,0 +1,272 @@
+"""MegaCli as a dialect: what it is asked, in which order, and how its answers become a card's contents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from backends.errors import InvalidValueError, ToolFailedError
+from backends.host import Command, Completed, Host
+from backends.model import State
+from backends.text import clean_lines
+from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
+from backends.vendors.megaraid.facts import Card, Job, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.megacli import commands, verdict
+from backends.vendors.megaraid.megacli.adapter import (
+    card_numbers,
+    parse_adapter,
+    parse_consistency_check,
+    parse_count,
+    parse_features,
+    parse_patrol_read,
+    parse_pci,
+    parse_promise,
+    parse_version,
+)
+from backends.vendors.megaraid.megacli.battery import battery_told, parse_battery
+from backends.vendors.megaraid.megacli.drives import parse_drives
+from backends.vendors.megaraid.megacli.progress import drive_progress, volume_progress
+from backends.vendors.megaraid.megacli.settings import card_words, recreate_words, volume_words
+from backends.vendors.megaraid.megacli.volumes import parse_background, parse_volumes
+
+T = TypeVar("T")
+
+READ_SECONDS = 120.0
+"""After this a read is given up: slow cards take 8 s and large chassis tens of seconds for one list."""
+
+_JOBS = ("-LDInit", "-LDBI", "-LDCC")
+_TELLS_PROGRESS = 8
+"""From this major version on the lists themselves hold `Ongoing Progresses`, so nobody has to ask for each job."""
+
+
+class MegaCli:
+    """One MegaCli program on one host. Asks one thing at a time; nothing is asked of a card but in `read`."""
+
+    def __init__(self, host: Host, tool: str) -> None:
+        self._host = host
+        self._tool = tool
+        self._version: str | None = None
+        self._version_asked = False
+        self._pci: dict[int, str | None] = {}
+        self._deleted: dict[int, int] = {}
+
+    @property
+    def tool(self) -> str:
+        """Path of the program."""
+        return self._tool
+
+    @property
+    def version(self) -> str | None:
+        """`8.07.14`; None until `cards` or `read` asked for it, or if it does not say."""
+        return self._version
+
+    async def cards(self) -> tuple[int, ...]:
+        """Numbers of the cards it sees: MegaCli counts them from 0 without gaps.
+
+        Raises ToolMissingError, ToolTimeoutError, and ToolFailedError when the answer is none of MegaCli's (the
+        program is storcli under MegaCli's name, or a library is missing).
+        """
+        await self._ask_version()
+        counted = await self._run(commands.count())
+        count = parse_count(counted.stdout)
+        if count is not None:
+            return tuple(range(count))
+        numbers = card_numbers((await self._run(commands.adapters())).stdout)
+        if not numbers:
+            raise self._not_understood(counted)
+        return numbers
+
+    async def read(self, card: int) -> Contents:
+        """Everything about a card.
+
+        Raises ToolMissingError, and ToolFailedError or ToolTimeoutError when not even the card's own data can be
+        had; what else cannot be read becomes a problem.
+        """
+        await self._ask_version()
+        about = await self._run(commands.adapter(card))
+        found = parse_adapter(about.stdout, card)
+        if found.model is None and not found.values and card not in card_numbers(about.stdout):
+            raise self._not_understood(about)
+        problems: list[str] = []
+        promise = parse_promise(about.stdout, card)
+        volumes = await self._volumes(card, promise.volumes, problems)
+        drives = _with_volumes(await self._list(commands.drives(card), parse_drives, card, problems), volumes)
+        drives = await self._rebuilding(card, drives, problems)
+        _compare("virtual drives", promise.volumes, len(volumes), problems)
+        _compare("drives", promise.disks, len(drives), problems)
+        found = await self._about(found, problems)
+        return Contents(card=found, volumes=volumes, drives=drives, problems=tuple(problems))
+
+    def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
+        """Commands that set a virtual drive's setting, to be run in order until one fails. Raises InvalidValueError."""
+        return self._changes(volume_words(card, volume, key, value))
+
+    def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
+        """Commands that set a card's setting. Raises InvalidValueError."""
+        return self._changes(card_words(card, key, value))
+
+    def recreate(self, card: int, volume: int, new: NewVolume) -> tuple[Command, ...]:
+        """Commands that delete a virtual drive and make it anew, DESTROYING its data; run in order until one fails.
+
+        Drive cache and name are set afterwards, by number: `judge` fails the making when the new virtual drive
+        got another number than the one deleted before. Raises InvalidValueError for what cannot be told exactly.
+        """
+        return self._changes(recreate_words(card, volume, new))
+
+    def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
+        """Commands that apply an activation key, which is in `Command.secret`. Raises InvalidValueError.
+
+        A preview counts as a change too: that every version knows the word is not proven.
+        """
+        if not key.isascii() or not key.isprintable() or not key.strip() or key.startswith("-") or " " in key:
+            raise InvalidValueError("An activation key is one word of printable ASCII characters.")
+        words = commands.apply_key(card, key, preview=preview)
+        return (Command(argv=(self._tool, *words), timeout=READ_SECONDS, mutates=True, secret=(key,)),)
+
+    def judge(self, command: Command, done: Completed) -> Answer:
+        """The tool's verdict on a command that changes something: see `verdict.judge`.
+
+        Remembers what was deleted: what is created next on that card must get the same number.
+        """
+        answer = verdict.judge(command, done)
+        card = verdict.number(command.argv, "-a")
+        if not answer.ok or card is None:
+            return answer
+        if (gone := verdict.deleted(done.stdout)) is not None:
+            self._deleted[card] = gone
+        made = verdict.created(done.stdout)
+        wanted = self._deleted.pop(card, None) if made is not None else None
+        if wanted is not None and made != wanted:
+            message = f"Virtual drive {wanted} was made anew as number {made}; nothing more was set on it."
+            return Answer(ok=False, message=message, pending=answer.pending)
+        return answer
+
+    def flatten(self, commands: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
+        """The argument lists, secrets masked."""
+        return tuple(tuple("***" if word in command.secret else word for word in command.argv) for command in commands)
+
+    async def _ask_version(self) -> None:
+        if not self._version_asked:
+            self._version = parse_version((await self._run(commands.version())).stdout)
+            self._version_asked = True
+
+    async def _volumes(self, card: int, promised: int | None, problems: list[str]) -> tuple[VirtualDrive, ...]:
+        volumes = await self._list(commands.volumes_and_members(card), parse_volumes, card, problems)
+        if len(volumes) < (promised or 0):
+            plain = await self._list(commands.volumes(card), parse_volumes, card, problems)
+            listed = {each.number for each in volumes}
+            volumes += tuple(each for each in plain if each.number not in listed)
+        if not volumes:
+            return ()
+        starts = parse_background(await self._text(commands.background_setting(card), "background setting", problems))
+        jobs = await self._jobs(card, problems)
+        return tuple(
+            replace(each, auto_bgi=starts.get(each.number), jobs=_joined(each.jobs, jobs.get(each.number, ())))
+            for each in volumes
+        )
+
+    async def _jobs(self, card: int, problems: list[str]) -> Mapping[int, tuple[Job, ...]]:
+        major = int(self._version.partition(".")[0]) if self._version else 0
+        found: dict[int, tuple[Job, ...]] = {}
+        for job in _JOBS if major < _TELLS_PROGRESS else ():
+            text = await self._text(commands.progress(card, job), f"progress of {job}", problems)
+            for number, each in volume_progress(text).items():
+                found[number] = (*found.get(number, ()), each)
+        return found
+
+    async def _rebuilding(
+        self, card: int, drives: tuple[PhysicalDrive, ...], problems: list[str]
+    ) -> tuple[PhysicalDrive, ...]:
+        places = [each.place for each in drives if each.state is State.REBUILDING and not each.jobs]
+        if not places:
+            return drives
+        jobs = drive_progress(await self._text(commands.rebuild_progress(card, places), "rebuild progress", problems))
+        return tuple(
+            replace(each, jobs=(*each.jobs, jobs[each.place])) if each.place in jobs else each for each in drives
+        )
+
+    async def _about(self, card: Card, problems: list[str]) -> Card:
+        """The card with what other commands say of it."""
+        number = card.number
+        if number not in self._pci:
+            self._pci[number] = parse_pci(await self._text(commands.pci(number), "PCI address", problems), number)
+        address = self._pci[number]
+        backup = None
+        known = card.backup_known
+        if not known:
+            battery = await self._text(commands.battery(number), "battery", problems)
+            backup, known = parse_battery(battery), battery_told(battery)
+        options, safe_id = parse_features(await self._text(commands.features(number), "features", problems))
+        patrol, patrolling = parse_patrol_read(await self._text(commands.patrol_read(number), "patrol read", problems))
+        check, checking = parse_consistency_check(
+            await self._text(commands.consistency_check(number), "consistency check", problems)
+        )
+        modes = {"patrol_read": patrol, "consistency_check": check}
+        learning = Job(kind="learn") if backup is not None and backup.learning else None
+        return replace(
+            card,
+            pci=address,
+            host_number=await self._host_number(address) if address else None,
+            backup=backup,
+            backup_known=known,
+            options=options,
+            safe_id=safe_id,
+            values={**card.values, **{key: mode for key, mode in modes.items() if mode is not None}},
+            jobs=tuple(job for job in (patrolling, checking, learning) if job is not None),
+        )
+
+    async def _host_number(self, address: str) -> int | None:
+        """The SCSI host that the kernel made for the card; its virtual drives are targets of channel 2 there."""
+        found = await self._host.list(f"/sys/bus/pci/devices/*:{address}/host*")
+        numbers = [path.rpartition("/host")[2] for path in found]
+        return int(numbers[0]) if len(numbers) == 1 and numbers[0].isdecimal() else None
+
+    async def _list(
+        self, words: tuple[str, ...], parse: Callable[[str, int], tuple[T, ...]], card: int, problems: list[str]
+    ) -> tuple[T, ...]:
+        return parse(await self._text(words, words[0], problems), card)
+
+    async def _text(self, words: tuple[str, ...], what: str, problems: list[str]) -> str:
+        """An answer; "" and a problem if there is none."""
+        try:
+            done = await self._run(words)
+        except ToolFailedError as error:
+            problems.append(f"The {what} could not be read: {error.message}")
+            return ""
+        if not done.stdout.strip():
+            problems.append(f"The {what} could not be read: MegaCli gave no answer.")
+        return done.stdout
+
+    async def _run(self, words: tuple[str, ...]) -> Completed:
+        return await self._host.run(Command(argv=(self._tool, *words), timeout=READ_SECONDS))
+
+    def _changes(self, lines: tuple[tuple[str, ...], ...]) -> tuple[Command, ...]:
+        return tuple(Command(argv=(self._tool, *words), timeout=READ_SECONDS, mutates=True) for words in lines)
+
+    def _not_understood(self, done: Completed) -> ToolFailedError:
+        words = clean_lines(f"{done.stdout}\n{done.stderr}".strip(), lines=20)
+        if "deprecated command" in words.lower():
+            return ToolFailedError(f"{self._tool} is storcli under MegaCli's name.", evidence=words)
+        return ToolFailedError(
+            f"{self._tool} gave an answer that is none of MegaCli's.", hint="Run it by hand as root.", evidence=words
+        )
+
+
+def _compare(what: str, promised: int | None, listed: int, problems: list[str]) -> None:
+    if promised is not None and listed < promised:
+        problems.append(f"The card says it has {promised} {what}, but only {listed} were listed.")
+
+
+def _joined(first: tuple[Job, ...], second: tuple[Job, ...]) -> tuple[Job, ...]:
+    kinds = {job.kind for job in first}
+    return (*first, *(job for job in second if job.kind not in kinds))
+
+
+def _with_volumes(drives: tuple[PhysicalDrive, ...], volumes: tuple[VirtualDrive, ...]) -> tuple[PhysicalDrive, ...]:
+    """Drives with the numbers of the virtual drives that list them as members."""
+    members: dict[str, list[int]] = {}
+    for volume in volumes:
+        for place in volume.drives:
+            members.setdefault(place, []).append(volume.number)
+    return tuple(replace(each, volumes=tuple(members.get(each.place, ()))) for each in drives)

@@ -1,0 +1,162 @@
+"""Physical drives: -PDList, and the members inside -LdPdInfo. Pure; never raises on any text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from backends.model import Media, State
+from backends.text import clean
+from backends.vendors.megaraid.facts import Job, PhysicalDrive
+from backends.vendors.megaraid.megacli.progress import ongoing
+from backends.vendors.megaraid.megacli.text import Line, degrees, drive_size, given, lines, whole, wwn
+
+_STATES = {
+    "online": State.ONLINE,
+    "jbod": State.ONLINE,
+    "unconfigured(good)": State.UNASSIGNED,
+    "unconfigured good": State.UNASSIGNED,
+    "unconfigured(bad)": State.FAILED,
+    "unconfigured bad": State.FAILED,
+    "hotspare": State.SPARE,
+    "hot spare": State.SPARE,
+    "global hotspare": State.SPARE,
+    "dedicated hotspare": State.SPARE,
+    "rebuild": State.REBUILDING,
+    "copyback": State.REBUILDING,
+    "failed": State.FAILED,
+    "offline": State.OFFLINE,
+    "missing": State.MISSING,
+}
+"""`Firmware state` up to the first comma (`Online, Spun Up`)."""
+
+_MEDIA = {"hard disk device": Media.HDD, "solid state device": Media.SSD}
+_INTERFACES = {"sas": "sas", "sata": "sata", "nvme": "nvme"}
+_COUNTERS = {
+    "media error count": "media",
+    "other error count": "other",
+    "predictive failure count": "predictive",
+}
+_MAKERS = frozenset(
+    ("ATA", "FUJITSU", "HGST", "HITACHI", "HP", "IBM-ESXS", "INTEL", "KIOXIA", "LENOVO-X", "MAXTOR", "MICRON")
+) | frozenset(("SAMSUNG", "SEAGATE", "SMART", "STEC", "TOSHIBA", "WDC"))
+"""T10 vendor identifications, 8 wide at the start of a SCSI inquiry. A SATA drive's serial is none of them."""
+
+_POSITION = re.compile(r"DiskGroup: ?([0-9]{1,6}), ?Span: ?([0-9]{1,6})", re.ASCII | re.IGNORECASE)
+_CARD = re.compile(r"Adapter #([0-9]{1,6})", re.ASCII | re.IGNORECASE)
+_ENDS = ("virtual drive", "virtual disk", "cachecade virtual drive", "span", "pd", "physical disk", "exit code")
+
+
+@dataclass(slots=True)
+class Record:
+    """The lines of one drive."""
+
+    card: int
+    """Number of the card it is listed under."""
+    fields: dict[str, Line] = field(default_factory=dict)
+    """By key; the first of each."""
+    jobs: list[Job] = field(default_factory=list)
+    """Ongoing progresses."""
+
+    def take(self, line: Line) -> None:
+        """Keep a line."""
+        self.fields.setdefault(line.key, line)
+        if job := ongoing(line):
+            self.jobs.append(job)
+
+    def value(self, *keys: str) -> str:
+        """The first of `keys` that has a value, "" if none has."""
+        return next((self.fields[key].value for key in keys if key in self.fields and self.fields[key].value), "")
+
+
+def records(text: str, card: int) -> Iterator[Record]:
+    """The drives of an answer as they come; `card` is the number until the text names another."""
+    current: Record | None = None
+    for line in lines(text):
+        if not line.key and (named := _CARD.match(line.value)):
+            card = int(named[1])
+        if (
+            (not line.key and _CARD.match(line.value))
+            or line.key in _ENDS
+            or line.key == "enclosure device id"
+            or (line.key == "slot number" and current is not None and "slot number" in current.fields)
+        ):
+            if current is not None:
+                yield current
+            current = Record(card) if line.key in ("enclosure device id", "slot number") else None
+        elif line.key == "slot number" and current is None:
+            current = Record(card)
+        if current is not None and line.key:
+            current.take(line)
+    if current is not None:
+        yield current
+
+
+def parse_drives(text: str, card: int = 0) -> tuple[PhysicalDrive, ...]:
+    """The drives of -PDList or -LdPdInfo, in its order; drives without a slot number are left out."""
+    found = (drive(record) for record in records(text, card))
+    return tuple(each for each in found if each.slot is not None)
+
+
+def drive(record: Record) -> PhysicalDrive:
+    """One drive. What it says nothing or nonsense about is None or unknown."""
+    value = record.value
+    state_raw = value("firmware state")
+    foreign = value("foreign state").lower() == "foreign"
+    state = _STATES.get(state_raw.partition(",")[0].strip().lower(), State.UNKNOWN)
+    position = _POSITION.search(value("drive's position", "drive's postion"))  # the tool's own slip, versions 8.0x
+    sector = whole(value("logical sector size")) or whole(value("sector size"))
+    level = given(value("device firmware level"))
+    inquiry = record.fields.get("inquiry data")
+    interface = _INTERFACES.get(value("pd type").lower())
+    model, serial, firmware = identify(inquiry.raw, level, interface) if inquiry else (None, None, None)
+    counters = {name: whole(value(key)) for key, name in _COUNTERS.items()}
+    return PhysicalDrive(
+        card=record.card,
+        enclosure=whole(value("enclosure device id")),
+        slot=whole(value("slot number")),
+        device_id=whole(value("device id")),
+        group=int(position[1]) if position else None,
+        state=State.FOREIGN if foreign and state is State.UNASSIGNED else state,
+        state_raw=state_raw,
+        foreign=foreign,
+        model=model,
+        serial=serial,
+        firmware=firmware or level,
+        media=_MEDIA.get(value("media type").lower(), Media.UNKNOWN),
+        interface=interface,
+        size_bytes=drive_size(value("coerced size"), sector) or drive_size(value("raw size"), sector),
+        sector_bytes=sector or None,
+        wwn=wwn(value("wwn")),
+        link=given(value("link speed")),
+        temperature_c=degrees(value("drive temperature")),
+        errors={name: count for name, count in counters.items() if count is not None},
+        inquiry=given(inquiry.value) if inquiry else None,
+        jobs=tuple(record.jobs),
+    )
+
+
+def identify(raw: str, level: str | None, interface: str | None = None) -> tuple[str | None, str | None, str | None]:
+    """Model, serial and firmware in an inquiry string; None for each that cannot be told for certain.
+
+    A SCSI inquiry is vendor 8, product 16, revision 4, then the serial; a SATA drive behind the card comes as
+    serial 20, model 40, firmware 8. Which one it is shows where the separately reported firmware level stands,
+    a known vendor at the start, or the full width of a drive that is told to be SATA. IBM's and Lenovo's drives
+    append to the serial, so theirs is not told.
+    """
+    text = raw.rstrip()
+    if not text.isascii() or not text.isprintable():
+        return None, None, None
+    full = interface == "sata" and len(text) == 68 and text[59] == " " and " " not in text[60:]
+    if (level is None and full) or (level and 60 < len(text) <= 68 and text[60:].strip().endswith(level)):
+        return _part(text[20:60]), _part(text[:20]), _part(text[60:68])
+    vendor, revision, rest = text[:8].strip(), text[24:28].strip(), text[28:].strip()
+    if len(text) > 28 and (vendor in _MAKERS if level is None else revision == level and vendor):
+        serial = rest if 0 < len(rest) <= 20 and " " not in rest and revision and revision not in rest else None
+        return _part(text[8:24]), serial, _part(revision)
+    return None, None, None
+
+
+def _part(text: str) -> str | None:
+    return given(clean(text))

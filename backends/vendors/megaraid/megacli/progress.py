@@ -1,0 +1,77 @@
+"""Background work: `-ShowProg` answers, and `Ongoing Progresses` inside the lists. Pure; never raises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from backends.vendors.megaraid.facts import Job
+from backends.vendors.megaraid.megacli.text import Line
+
+_KINDS = {
+    "check consistency": "consistency-check",
+    "consistency check": "consistency-check",
+    "background initialization": "background-initialisation",
+    "initialization": "initialisation",
+    "foreground initialization": "initialisation",
+    "reconstruction": "migration",
+    "rebuild": "rebuild",
+    "copyback": "copyback",
+    "patrol read": "patrol-read",
+}
+"""The tool's names of jobs, in lower case."""
+
+_VOLUME = re.compile(
+    r"^(?P<kind>[A-Za-z ]{4,40}?) on VD #?(?P<number>[0-9]{1,6})(?: ?\(target id #?:? ?(?P<target>[0-9]{1,6})\))?"
+    r",? Completed? (?P<percent>[0-9]{1,3}) ?%",
+    re.ASCII | re.IGNORECASE,
+)
+_DRIVE = re.compile(
+    r"^(?P<kind>Rebuild|Copyback) Progress on Device at Enclosure (?P<enclosure>[0-9]{1,6}|N/A|-|), ?"
+    r"Slot (?P<slot>[0-9]{1,6}),? Completed? (?P<percent>[0-9]{1,3}) ?%",
+    re.ASCII | re.IGNORECASE,
+)
+_COMPLETED = re.compile(r"Completed? ([0-9]{1,3}) ?%", re.ASCII | re.IGNORECASE)
+
+
+def fraction(percent: str) -> float | None:
+    """0..1 of `4`; None above a hundred."""
+    value = int(percent)
+    return value / 100 if value <= 100 else None
+
+
+def ongoing(line: Line) -> Job | None:
+    """The job in a line below `Ongoing Progresses:`, `Check Consistency : Completed 4%, Taken 616 min.`."""
+    kind = _KINDS.get(line.key)
+    match = _COMPLETED.match(line.value) if kind else None
+    return Job(kind=kind, progress=fraction(match[1])) if kind and match else None
+
+
+def volume_progress(text: str) -> Mapping[int, Job]:
+    """Jobs by virtual drive in an answer to `-LDInit`, `-LDBI`, `-LDCC`, `-LDRecon -ShowProg`; idle ones are left out.
+
+    `Check Consistency on VD #3 (target id #3) Completed 4% in 808 Minutes.`
+    """
+    found: dict[int, Job] = {}
+    for row in text.split("\n"):
+        match = _VOLUME.match(row[:400].strip())
+        kind = _KINDS.get(match["kind"].lower()) if match else None
+        if match and kind:
+            job = Job(kind=kind, progress=fraction(match["percent"]))
+            found.setdefault(int(match["target"] or match["number"]), job)
+    return found
+
+
+def drive_progress(text: str) -> Mapping[str, Job]:
+    """Jobs by place (`245:1`, `:67` without an enclosure) in an answer to `-PDRbld -ShowProg`.
+
+    `Rebuild Progress on Device at Enclosure N/A, Slot 67 Completed 31% in 959 Minutes.`
+    """
+    found: dict[str, Job] = {}
+    for row in text.split("\n"):
+        match = _DRIVE.match(row[:400].strip())
+        if match:
+            enclosure = match["enclosure"] if match["enclosure"].isdigit() else ""
+            place = f"{int(enclosure) if enclosure else ''}:{int(match['slot'])}"
+            found.setdefault(place, Job(kind=_KINDS[match["kind"].lower()], progress=fraction(match["percent"])))
+    return found

@@ -1,0 +1,162 @@
+"""Values of the common vocabulary as MegaCli's words: what is set, in which order, and what it has no word for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from backends.errors import InvalidValueError
+from backends.text import clean
+from backends.vendors.megaraid.dialect import NewVolume
+from backends.vendors.megaraid.megacli import commands
+
+VOLUME_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "write_cache": {
+        "write-through": ("WT",),
+        "write-back": ("NoCachedBadBBU", "WB"),
+        "always-write-back": ("CachedBadBBU", "WB"),
+    },
+    "read_ahead": {"none": ("NORA",), "read-ahead": ("RA",), "adaptive": ("ADRA",)},
+    "io_policy": {"direct": ("Direct",), "cached": ("Cached",)},
+    "drive_cache": {"on": ("-EnDskCache",), "off": ("-DisDskCache",)},
+    "access_policy": {"read-write": ("-RW",), "read-only": ("-RO",)},
+}
+"""Words for -LDSetProp, one command each, in this order. The battery policy comes first: write-back is never in
+force without a battery on the way to plain write-back, and always-write-back is in force at once. Write-through
+leaves the battery policy as it is. `ForcedWB` is not used, since the lists show CachedBadBBU and not it. There is no
+word for `drive_cache` `default`; `blocked` is left out because it is undone by another command, which not every
+version has."""
+
+_BACKGROUND = {"on": "-Enbl", "off": "-Dsbl"}
+_PROPERTIES = {
+    "rebuild_rate": "RebuildRate",
+    "bgi_rate": "BgiRate",
+    "cc_rate": "CCRate",
+    "migrate_rate": "ReconRate",
+    "patrol_read_rate": "PatrolReadRate",
+}
+_LONGEST_FLUSH = 255
+_PATROL_READ = {"off": "-Dsbl", "auto": "-EnblAuto", "manual": "-EnblMan"}
+_CONSISTENCY_CHECK = {"off": "-Dsbl", "sequential": "-ModeSeq", "concurrent": "-ModeConc"}
+_PLAIN = {"raid0": 0, "raid1": 1, "raid5": 5, "raid6": 6}
+_SPANNED = {"raid10": 10, "raid50": 50, "raid60": 60}
+_FEWEST = {0: 1, 1: 2, 5: 3, 6: 3, 10: 2, 50: 3, 60: 3}
+"""Drives that a span needs at least."""
+
+_STRIPS = (8, 16, 32, 64, 128, 256, 512, 1024)
+"""Legal -strpsz in KiB."""
+
+_MOST_SPANS = 8
+_LONGEST_NAME = 15
+_MIB = 1024**2
+T = TypeVar("T")
+
+
+def volume_words(card: int, volume: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
+    """Command lines (without the program) that set a virtual drive's `key`. Raises InvalidValueError."""
+    if key == "auto_bgi":
+        return (commands.set_background(card, volume, _meaning(_BACKGROUND, key, value)),)
+    if key not in VOLUME_WORDS:
+        raise InvalidValueError(f"MegaCli has no words for a virtual drive's {clean(key)}.")
+    return tuple(commands.set_volume(card, volume, word) for word in _meaning(VOLUME_WORDS[key], key, value))
+
+
+def card_words(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
+    """Command lines (without the program) that set a card's `key`. Raises InvalidValueError."""
+    match key:
+        case "patrol_read":
+            return (commands.set_patrol_read(card, _meaning(_PATROL_READ, key, value)),)
+        case "consistency_check":
+            return (commands.set_consistency_check(card, _meaning(_CONSISTENCY_CHECK, key, value)),)
+        case "cache_flush_interval":
+            return (commands.set_property(card, "CacheFlushInterval", _number(key, value, 1, _LONGEST_FLUSH)),)
+        case _ if key in _PROPERTIES:
+            return (commands.set_property(card, _PROPERTIES[key], _number(key, value, 0, 100)),)
+        case _:
+            raise InvalidValueError(f"MegaCli has no words for a card's {clean(key)}.")
+
+
+def recreate_words(card: int, volume: int, new: NewVolume) -> tuple[tuple[str, ...], ...]:
+    """Command lines (without the program): delete, add, then what can only be set on what is there.
+
+    Raises InvalidValueError for a shape that cannot be told exactly, before anything is deleted.
+    """
+    add = _add(card, new)
+    after: list[tuple[str, ...]] = []
+    if new.drive_cache not in (None, "default"):
+        after += volume_words(card, volume, "drive_cache", new.drive_cache or "")
+    if new.name:
+        after.append(commands.set_volume(card, volume, "-Name", _name(new.name)))
+    return (commands.delete(card, volume), add, *after)
+
+
+def _add(card: int, new: NewVolume) -> tuple[str, ...]:
+    words = _words(new)
+    drives = tuple(_place(place) for place in new.drives)
+    if len(set(drives)) != len(drives):
+        raise InvalidValueError("A drive is named twice among the members.")
+    if new.level in _PLAIN:
+        level = _PLAIN[new.level]
+        if new.drives_per_span not in (None, len(drives)):
+            raise InvalidValueError(f"MegaCli makes no {new.level} of several spans.")
+        if len(drives) < _FEWEST[level] or (level == 1 and len(drives) % 2):
+            raise InvalidValueError(f"{len(drives)} drives make no {new.level}.")
+        return commands.add(card, level, drives, words)
+    if new.level not in _SPANNED:
+        raise InvalidValueError(f"How to make {clean(new.level)} with MegaCli is not known.")
+    level, each = _SPANNED[new.level], new.drives_per_span or 0
+    if each < _FEWEST[level] or len(drives) % each or not 2 <= len(drives) // each <= _MOST_SPANS:
+        raise InvalidValueError(f"{len(drives)} drives, {each} in each span, make no {new.level}.")
+    if level == 10 and each % 2:
+        raise InvalidValueError(f"{each} drives in each span make no {new.level}.")
+    spans = [drives[start : start + each] for start in range(0, len(drives), each)]
+    return commands.add_spanned(card, level, spans, words)
+
+
+def _words(new: NewVolume) -> tuple[str, ...]:
+    strip = new.strip_bytes // 1024
+    if new.strip_bytes % 1024 or strip not in _STRIPS:
+        raise InvalidValueError(f"MegaCli makes no strip of {new.strip_bytes} bytes.", hint=f"KiB: {_STRIPS}.")
+    write = _meaning(VOLUME_WORDS["write_cache"], "write_cache", new.write_cache)
+    read = _meaning(VOLUME_WORDS["read_ahead"], "read_ahead", new.read_ahead)
+    io = _meaning(VOLUME_WORDS["io_policy"], "io_policy", new.io_policy)
+    words = [write[-1], *read, *io, *write[:-1]]
+    if new.size_bytes is not None:
+        if new.size_bytes <= 0 or new.size_bytes % _MIB:
+            raise InvalidValueError(f"MegaCli takes a size in whole MiB, and {new.size_bytes} bytes are none.")
+        words.append(f"-sz{new.size_bytes // _MIB}")
+    return (*words, f"-strpsz{strip}")
+
+
+def _place(place: str) -> str:
+    enclosure, colon, slot = place.partition(":")
+    if not colon or not _digits(slot) or (enclosure and not _digits(enclosure)):
+        raise InvalidValueError(f"{clean(place)} is no enclosure and slot.")
+    return place
+
+
+def _name(name: str) -> str:
+    if len(name) > _LONGEST_NAME or not name.isascii() or not name.isprintable() or name.startswith("-"):
+        raise InvalidValueError(
+            f"The name {clean(name)!r} cannot be given with MegaCli.",
+            hint=f"It takes at most {_LONGEST_NAME} ASCII characters, not beginning with a dash.",
+        )
+    return name
+
+
+def _meaning(table: Mapping[str, T], key: str, value: str) -> T:
+    if value not in table:
+        raise InvalidValueError(
+            f"MegaCli has no word for {clean(key)} {clean(value)!r}.", hint=f"It has: {', '.join(table)}."
+        )
+    return table[value]
+
+
+def _number(key: str, value: str, least: int, most: int) -> int:
+    if not _digits(value) or not least <= int(value) <= most:
+        raise InvalidValueError(f"{key} is a whole number from {least} to {most}, not {clean(value)!r}.")
+    return int(value)
+
+
+def _digits(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 9

@@ -1,0 +1,121 @@
+"""MegaCli's text taken apart: lines, `key : value` pairs, numbers and sizes. Pure; never raises on any text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from backends.text import clean
+from backends.vendors.megaraid.facts import UNKNOWN, Word
+
+_SIZE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?) ?(bytes|[kmgtp]i?b|b)", re.ASCII | re.IGNORECASE)
+_SECTORS = re.compile(r"\[0x([0-9a-f]{1,14}) Sectors\]", re.ASCII | re.IGNORECASE)
+_WHOLE = re.compile(r"([0-9]{1,15}) ?([A-Za-z%]*)", re.ASCII)
+_DEGREES = re.compile(r"(-?[0-9]{1,3}) {0,2}(?:C\b|degrees? C)", re.ASCII)
+_WWN = re.compile(r"(?:0x)?([0-9a-f]{32}|[0-9a-f]{16})", re.ASCII | re.IGNORECASE)
+_POWERS = {"b": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+_LONGEST_KEY = 80
+_LONGEST_LINE = 1000
+_NOTHING = frozenset({"", "n/a", "na", "none", "-", "unknown", "not available", "unavailable", "\ufffd"})
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of an answer."""
+
+    key: str
+    """In lower case with single blanks, without the colon; "" when the line is no pair."""
+    value: str
+    """What follows the first colon, cleaned; the whole line, cleaned, when it is no pair."""
+    label: str
+    """The key as it is written, cleaned."""
+    raw: str
+    """What follows the colon and one blank, as it stands: for fields of fixed width."""
+
+
+def lines(text: str) -> Iterator[Line]:
+    """Every line that is not blank.
+
+    Keys never hold a colon, values do (times, WWNs, `0:1:2`): so the first colon parts them. A few lines of
+    -AdpBbuCmd have ` = ` instead. Only a line feed ends a line: a name may hold any other control character.
+    """
+    for row in text.split("\n"):
+        line = row[:_LONGEST_LINE].rstrip("\r")
+        if not line.strip():
+            continue
+        key, sign, value = line.partition(":")
+        if not sign:
+            key, sign, value = line.partition(" = ")
+        label = tidy(key, _LONGEST_KEY * 2)
+        if sign and label and len(label) <= _LONGEST_KEY:
+            yield Line(label.lower(), tidy(value), label, value.removeprefix(" "))
+        else:
+            yield Line("", tidy(line), "", line)
+
+
+def tidy(text: str, limit: int = 256) -> str:
+    """As `clean`, and at once for plain ASCII, which nearly every line is."""
+    if text.isascii() and text.isprintable() and len(text) <= limit:
+        return " ".join(text.split())
+    return clean(text, limit)
+
+
+def given(value: str) -> str | None:
+    """The value, or None for an empty one and for the tool's ways to say that it has none."""
+    return None if value.lower() in _NOTHING else value
+
+
+def word(value: str, meanings: Mapping[str, str]) -> Word | None:
+    """What a word means; None if there is none; `unknown` if it is not in the table (keys in lower case)."""
+    return Word(value=meanings.get(value.lower(), UNKNOWN), raw=value) if value else None
+
+
+def whole(value: str, *units: str) -> int | None:
+    """A whole number of at most 15 digits, bare or with one of `units`; None for anything else (`-1`, `1e400`)."""
+    match = _WHOLE.fullmatch(value)
+    return int(match[1]) if match and (not match[2] or match[2] in units) else None
+
+
+def size(value: str) -> int | None:
+    """Bytes of `64 KB`, `64kB`, `512Bytes`, `1.0 MB`, `140014MB`: all units are binary. None for anything else."""
+    match = _SIZE.match(value)
+    if match is None or value[match.end() : match.end() + 1].isalnum():
+        return None
+    unit = match[2].lower()
+    power = 0 if unit == "bytes" else _POWERS[unit[0]]
+    return int(Decimal(match[1]) * 1024**power)
+
+
+def drive_size(value: str, sector: int | None) -> int | None:
+    """Bytes of `136.731 GB [0x11176d60 Sectors]`: by the sectors when they bear out the rounded size.
+
+    Sectors are of 512 bytes or of the drive's own size; a count that fits neither is not believed.
+    """
+    rounded = size(value)
+    match = _SECTORS.search(value)
+    if rounded is None or match is None:
+        return rounded
+    for width in (512, sector or 512):
+        exact = int(match[1], 16) * width
+        if abs(exact - rounded) * 100 <= rounded:
+            return exact
+    return rounded
+
+
+def degrees(value: str) -> int | None:
+    """Degrees Celsius of `33C (91.40 F)`, `36 C`, `46  degree Celsius`; None for `N/A` and `OK`."""
+    match = _DEGREES.match(value)
+    return int(match[1]) if match else None
+
+
+def wwn(value: str) -> str | None:
+    """A WWN in lower case hex; None for what has another length or is all zeros."""
+    match = _WWN.fullmatch(value)
+    return match[1].lower() if match and match[1].strip("0") else None
+
+
+def yes(value: str) -> bool | None:
+    """`Yes` and `No`; None for anything else."""
+    return {"yes": True, "no": False}.get(value.lower())

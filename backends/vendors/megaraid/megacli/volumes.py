@@ -1,0 +1,211 @@
+"""Virtual drives: -LDInfo and -LdPdInfo, old and new words. Pure; never raises on any text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from backends.model import Level, State
+from backends.vendors.megaraid.facts import UNKNOWN, Job, Policies, VirtualDrive, Word
+from backends.vendors.megaraid.megacli.drives import drive, records
+from backends.vendors.megaraid.megacli.progress import ongoing
+from backends.vendors.megaraid.megacli.text import lines, size, whole, word
+
+_STATES = {
+    "optimal": State.OPTIMAL,
+    "degraded": State.DEGRADED,
+    "partially degraded": State.DEGRADED,
+    "offline": State.OFFLINE,
+    "failed": State.FAILED,
+    "missing": State.MISSING,
+}
+_ACCESS = {
+    "read/write": "read-write",
+    "read write": "read-write",
+    "read only": "read-only",
+    "readonly": "read-only",
+    "read-only": "read-only",
+    "blocked": "blocked",
+    "hidden": "hidden",
+}
+_DRIVE_CACHE = {"enabled": "on", "disabled": "off", "disk's default": "default"}
+_WRITE = {
+    "writethrough": "write-through",
+    "writeback": "write-back",
+    "forcedwriteback": "always-write-back",
+    "forced writeback": "always-write-back",
+    "always writeback": "always-write-back",
+}
+_READ = {"readaheadnone": "none", "readahead": "read-ahead", "readadaptive": "adaptive"}
+_IO = {"direct": "direct", "cached": "cached"}
+_BAD_BBU = {"write cache ok if bad bbu": True, "no write cache if bad bbu": False}
+_PLAIN = {0: Level.RAID0, 1: Level.RAID1, 4: Level.RAID4, 5: Level.RAID5, 6: Level.RAID6, 15: Level.JBOD}
+_SPANNED = {0: Level.RAID0, 1: Level.RAID10, 5: Level.RAID50, 6: Level.RAID60}
+"""SNIA DDF's primary levels. 17 (RAID 1E), 2, 3 and the rest have no name here and stay unknown; RAID 00 is RAID 0
+over several spans."""
+
+_SECONDARY_STRIPED = (0, 3)
+"""DDF's secondary levels that stripe over the spans: 0 stripe, 3 spanned. 1 mirrors and 2 concatenates them."""
+
+_NUMBER = re.compile(r"([0-9]{1,6})(?: ?\(Target Id: ?([0-9]{1,6})\))?$", re.ASCII | re.IGNORECASE)
+_CARD = re.compile(r"Adapter #?([0-9]{1,6})(?: -- Virtual Drive Information)?:?$", re.ASCII | re.IGNORECASE)
+_LEVEL = re.compile(r"Primary-([0-9]{1,4})(?:, ?Secondary-([0-9]{1,4}))?", re.ASCII | re.IGNORECASE)
+_SPAN = re.compile(r"[0-9]{1,6} - Number of PDs: ?([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
+_BEGINNINGS = ("virtual drive", "virtual disk", "cachecade virtual drive")
+_MEMBERS = ("pd", "physical disk", "enclosure device id")
+
+
+@dataclass(slots=True)
+class _Record:
+    """The lines of one virtual drive."""
+
+    card: int
+    number: int
+    fields: dict[str, str] = field(default_factory=dict)
+    spans: list[int] = field(default_factory=list)
+    jobs: list[Job] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+    """The lines of its members, for the drives' own parser."""
+
+    def value(self, *keys: str) -> str:
+        """The first of `keys` that has a value, "" if none has."""
+        return next((self.fields[key] for key in keys if self.fields.get(key)), "")
+
+
+def parse_volumes(text: str, card: int = 0) -> tuple[VirtualDrive, ...]:
+    """The virtual drives of -LDInfo or -LdPdInfo, in its order; `card` is the number until the text names another."""
+    return tuple(_volume(record) for record in _records(text, card))
+
+
+def _records(text: str, card: int) -> Iterator[_Record]:
+    current: _Record | None = None
+    in_member = False
+    for row in text.split("\n"):
+        for line in lines(row):
+            named = _CARD.match(f"{line.key}:" if line.key.startswith("adapter") else line.value)
+            begins = _NUMBER.match(line.value) if line.key in _BEGINNINGS else None
+            if named or begins or line.key == "exit code":
+                if current is not None:
+                    yield current
+                current = _Record(card, int(begins[2] or begins[1])) if begins else None
+                in_member = False
+            if named:
+                card = int(named[1])
+            if current is None or begins:
+                continue
+            if line.key in _MEMBERS:
+                in_member = True
+            elif line.key == "span" and (span := _SPAN.match(line.value)):
+                in_member = False
+                current.spans.append(int(span[1]))
+            if in_member:
+                current.text.append(row)
+            elif line.key:
+                current.fields.setdefault(line.key, line.value)
+                if job := ongoing(line):
+                    current.jobs.append(job)
+    if current is not None:
+        yield current
+
+
+def _volume(record: _Record) -> VirtualDrive:
+    value = record.value
+    members = [drive(each) for each in records("\n".join(record.text), record.card)]
+    members = [each for each in members if each.slot is not None]
+    groups = {each.group for each in members}
+    spans = whole(value("span depth")) or whole(value("number of spans")) or None
+    state_raw = value("state")
+    level_raw = value("raid level", "virtual drive type")
+    default, current = value("default cache policy", "cache policy"), value("current cache policy")
+    return VirtualDrive(
+        card=record.card,
+        number=record.number,
+        group=groups.pop() if len(groups) == 1 else None,
+        name=value("name") or None,
+        level=level(level_raw, spans),
+        level_raw=level_raw,
+        spans=spans,
+        drives_per_span=_per_span(record),
+        size_bytes=size(value("size")),
+        strip_bytes=size(value("strip size", "stripe size")),
+        state=_STATES.get(state_raw.lower(), State.UNKNOWN),
+        state_raw=state_raw,
+        access=word(value("current access policy", "access policy", "default access policy"), _ACCESS),
+        configured=policies(default),
+        in_force=policies(current) if current else None,
+        drive_cache=word(value("disk cache policy"), _DRIVE_CACHE),
+        bad_bbu_write_back=_bad_bbu(default or current),
+        drives=tuple(each.place for each in members),
+        jobs=tuple(record.jobs),
+        secured={"none": False, "fde": True}.get(value("encryption type").lower()),
+    )
+
+
+def _per_span(record: _Record) -> int | None:
+    """`Number Of Drives` counts one span, also where the label does not say so: 2 of a RAID 10 with 3 spans."""
+    told = whole(record.value("number of drives per span", "number of drives"))
+    counted = set(record.spans)
+    if len(counted) == 1:
+        told = told or counted.pop()
+    return told if told and len(counted) <= 1 else None
+
+
+def level(raw: str, spans: int | None) -> Level:
+    """The level of `Primary-1, Secondary-3, RAID Level Qualifier-0` (SNIA DDF's numbers) with so many spans."""
+    match = _LEVEL.match(raw)
+    if match is None:
+        return Level.UNKNOWN
+    primary, secondary = int(match[1]), int(match[2] or 0)
+    if secondary not in _SECONDARY_STRIPED:
+        return Level.UNKNOWN
+    spanned = secondary == 3 or (spans or 1) > 1
+    return (_SPANNED if spanned else _PLAIN).get(primary, Level.UNKNOWN)
+
+
+def policies(line: str) -> Policies:
+    """The policies in `WriteBack, ReadAdaptive, Direct, No Write Cache if Bad BBU`.
+
+    Each by its word wherever it stands; by its place, as unknown, where no word is known. Write-back that stays
+    with a bad battery is always-write-back.
+    """
+    words = [part.strip() for part in line.split(",") if part.strip()] if line else []
+    write, read, io = (_one(words, place, table) for place, table in enumerate((_WRITE, _READ, _IO)))
+    if write is not None and write.value == "write-back" and _bad_bbu(line):
+        kept = next(part for part in words if _BAD_BBU.get(part.lower()))
+        write = Word(value="always-write-back", raw=kept)
+    return Policies(write_cache=write, read_ahead=read, io_policy=io)
+
+
+def _one(words: list[str], place: int, table: Mapping[str, str]) -> Word | None:
+    for each in words:
+        if each.lower() in table:
+            return Word(value=table[each.lower()], raw=each)
+    known = {**_WRITE, **_READ, **_IO, **_BAD_BBU}
+    if place < len(words) and words[place].lower() not in known:
+        return Word(value=UNKNOWN, raw=words[place])
+    return None
+
+
+def _bad_bbu(line: str) -> bool | None:
+    found = (_BAD_BBU.get(part.strip().lower()) for part in line.split(","))
+    return next((each for each in found if each is not None), None)
+
+
+def parse_background(text: str) -> Mapping[int, bool]:
+    """Whether background initialisation starts by itself, by virtual drive, in `-LDBI -GetSetting -LALL`.
+
+    No recording of it is known: any line with a virtual drive's number and Enabled or Disabled (or On, Off).
+    """
+    found: dict[int, bool] = {}
+    for row in text.split("\n"):
+        match = _BACKGROUND.search(row[:400])
+        if match:
+            found.setdefault(int(match[2] or match[1]), match[3].lower() in ("enabled", "on"))
+    return found
+
+
+_BACKGROUND = re.compile(
+    r"\bVD ?#? ?([0-9]{1,6})\b(?: ?\(target id ?[:#]*? ?([0-9]{1,6})\))?[^0-9]{0,80}?\b(Enabled|Disabled|On|Off)\b",
+    re.ASCII | re.IGNORECASE,
+)
