@@ -37,5 +37,5 @@ screenshots: ## draw the pictures in screenshots/ anew, on simulated hardware
 build: ## build wheel and sdist into dist/ and try the wheel away from the sources
 	$(SETUP) test
 	rm -rf dist
-	.bootstrap/bin/uv build -q --out-dir dist
+	@sh tools/bootstrap uv build -q --out-dir dist
 	$(PYTHON) -m pytest -q tests/test_wheel.py

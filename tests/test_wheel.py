@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import sysconfig
@@ -18,7 +17,6 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 UV = ROOT / ".bootstrap" / "bin" / "uv"
-CACHE = ROOT / ".bootstrap" / "cache"
 
 pytestmark = [
     pytest.mark.slow,
@@ -27,11 +25,8 @@ pytestmark = [
 
 
 def uv(*words: str | Path, offline: bool) -> subprocess.CompletedProcess[str]:
-    env = {"UV_PYTHON_DOWNLOADS": "never", "UV_SYSTEM_CERTS": "true", **os.environ}
-    if CACHE.exists():
-        env.setdefault("UV_CACHE_DIR", str(CACHE))
-    argv = [str(UV), *map(str, words), *(["--offline"] if offline else [])]
-    return subprocess.run(argv, env=env, cwd=ROOT, capture_output=True, text=True, check=False)
+    argv = ["sh", str(ROOT / "tools" / "bootstrap"), "uv", *map(str, words), *(["--offline"] if offline else [])]
+    return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 @dataclass(frozen=True)

@@ -241,7 +241,8 @@ asyncio.run(LocalHost().run(Command(argv=("/bin/sh", "-c", script, "sh", *files)
 
 
 def parent_of(script: str, kind: str, *files: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", _PARENT, script, kind, *files], cwd=ROOT)
+    words = [sys.executable, "-c", _PARENT, script, kind, *files]
+    return subprocess.Popen(words, cwd=ROOT, env={**os.environ, "TMPDIR": tempfile.gettempdir()})
 
 
 async def test_a_read_dies_with_a_killed_parent(tmp_path: Path) -> None:
