@@ -244,7 +244,7 @@ class Changer:
         undoes = intent.id if own else f"{Path(intent.session).name}/{intent.id}"
         ended = await self.apply(change, undoes=undoes)
         if ended.result != "verified":
-            raise RaidbenchError(f"{intent.key} of {intent.target}: {ended.message or ended.result}.")
+            raise RaidbenchError(f"{intent.key} of {intent.target}: {(ended.message or ended.result).rstrip('.')}.")
         self._journal.outcome(intent.id, session, "restored")
         return "restored"
 

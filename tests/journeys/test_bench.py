@@ -1,0 +1,495 @@
+"""Choosing a job, running it, watching it, and what can be done with its figures: by keys alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from app.engine.figures import RunStatus
+from app.tui.screens.bench import BenchScreen
+from app.tui.screens.compare import CompareScreen
+from app.tui.screens.figures import FiguresScreen
+from app.tui.screens.job_form import JobForm
+from app.tui.screens.log import LogScreen
+from backends.errors import StorageError
+from tests.tui.stage import Table, answer, app_of, heard, notices, opened, set_table, text_of, until
+from widgets.chart import LineChart
+from widgets.choice_list import ChoiceDialog
+from widgets.confirm import ConfirmDialog
+from widgets.field_dialog import TextDialog
+from widgets.log_view import LogView
+
+
+@pytest.fixture
+async def bench(table: Table) -> AsyncIterator[Pilot[int]]:
+    """The Bench screen."""
+    async with opened(table) as pilot:
+        await pilot.press("2")
+        await pilot.pause()
+        yield pilot
+
+
+def screen_of(pilot: Pilot[int]) -> BenchScreen:
+    screen = pilot.app.screen
+    assert isinstance(screen, BenchScreen)
+    return screen
+
+
+async def start(pilot: Pilot[int], table: Table, samples: int = 4) -> None:
+    """A job runs and has measured something."""
+    await pilot.press("r")
+    await until(pilot, lambda: app_of(pilot).session.active is not None)
+    table.load.cpu()
+    for number in range(1, samples + 1):
+        table.load.take(number * 0.25)
+
+    def drawn() -> bool:
+        run = app_of(pilot).session.active
+        return run is not None and len(run.samples) == samples and run.host_percent is not None
+
+    await until(pilot, drawn)
+
+
+async def run_once(pilot: Pilot[int], table: Table, iops: float = 85_400.0) -> None:
+    """A job from start to end."""
+    before = len(app_of(pilot).session.runs)
+    await pilot.press("r")
+    await until(pilot, lambda: app_of(pilot).session.active is not None)
+    table.load.take(0.25, iops)
+    table.load.finish(iops=iops)
+    await until(pilot, lambda: not table.bench.measuring and len(app_of(pilot).session.runs) > before)
+    await until(pilot, lambda: not screen_of(pilot)._pending)
+
+
+async def type_into(pilot: Pilot[int], text: str) -> None:
+    """Into the field of the dialog in front, over what stands there."""
+    await until(pilot, lambda: isinstance(pilot.app.screen, TextDialog))
+    await heard(pilot)
+    field = pilot.app.screen.query_one("#field")
+    field.value = text  # type: ignore[attr-defined]
+    await pilot.press("enter")
+    await pilot.pause()
+
+
+async def test_a_running_job_is_in_the_header_of_every_screen(bench: Pilot[int], table: Table) -> None:
+    await start(bench, table)
+    await bench.press("5")
+    await bench.pause()
+    assert "ETA" in text_of(bench).splitlines()[0]
+
+
+async def test_live_figures_stand_beside_the_graph(bench: Pilot[int], table: Table) -> None:
+    await start(bench, table)
+    assert "85.4k" in text_of(bench)
+
+
+async def test_processor_shares_are_shown(bench: Pilot[int], table: Table) -> None:
+    await start(bench, table)
+    assert "fio 41 % of a core, host 27 %" in text_of(bench)
+
+
+async def test_the_end_is_summed_up(bench: Pilot[int], table: Table) -> None:
+    await run_once(bench, table)
+    assert "done: read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms" in text_of(bench)
+
+
+async def test_x_stops_and_keeps_the_figures(bench: Pilot[int], table: Table) -> None:
+    await start(bench, table)
+    await bench.press("x")
+    await until(bench, lambda: not table.bench.measuring)
+    assert app_of(bench).session.runs[0].figures.status is RunStatus.STOPPED
+
+
+async def test_x_stops_the_laying_out_of_a_file_too(bench: Pilot[int], table: Table) -> None:
+    table.load.laid_out = False
+    await bench.press("r")
+    await until(bench, lambda: table.bench.measuring and "laying out" in text_of(bench))
+    await bench.press("x")
+    await until(bench, lambda: not table.bench.measuring)
+    assert app_of(bench).session.runs[0].figures.status is RunStatus.STOPPED
+
+
+async def test_x_without_a_job_says_so(bench: Pilot[int]) -> None:
+    await bench.press("x")
+    await bench.pause()
+    assert "No job is running" in notices(bench)
+
+
+async def test_r_does_not_start_a_second_job(bench: Pilot[int], table: Table) -> None:
+    await start(bench, table)
+    await bench.press("r")
+    await bench.pause()
+    assert "running already" in notices(bench)
+
+
+async def test_a_run_goes_on_while_another_screen_is_in_front(bench: Pilot[int], table: Table) -> None:
+    await start(bench, table)
+    await bench.press("1")
+    await bench.pause()
+    table.load.finish()
+    await until(bench, lambda: not table.bench.measuring)
+    assert app_of(bench).session.runs[0].figures.status is RunStatus.OK
+
+
+async def test_a_run_that_ended_meanwhile_is_summed_up_when_the_screen_comes_back(
+    bench: Pilot[int], table: Table
+) -> None:
+    await start(bench, table)
+    await bench.press("3")
+    table.load.finish()
+    await until(bench, lambda: not table.bench.measuring)
+    await bench.press("2")
+    await bench.pause()
+    assert "done: read" in text_of(bench)
+
+
+async def test_silence_of_fio_is_told(bench: Pilot[int], table: Table) -> None:
+    await start(bench, table)
+    table.load.take(5.0, 0.0, p99=None, stalled=True)
+    await until(bench, lambda: "fell silent" in text_of(bench))
+    assert table.bench.measuring
+
+
+async def test_while_a_job_runs_the_screen_names_that_job(bench: Pilot[int], table: Table) -> None:
+    await start(bench, table)
+    await bench.press("p")
+    await answer(bench, "down", "enter")
+    assert "4k random read" in text_of(bench).splitlines()[1]
+
+
+def charts(pilot: Pilot[int]) -> list[LineChart]:
+    return list(pilot.app.screen.query(LineChart))
+
+
+async def test_space_freezes_both_graphs(bench: Pilot[int]) -> None:
+    await bench.press("space")
+    assert [chart.frozen for chart in charts(bench)] == [True, True]
+
+
+async def test_plus_and_minus_zoom(bench: Pilot[int]) -> None:
+    await bench.press("plus", "plus", "minus")
+    assert [chart.window for chart in charts(bench)] == [300.0, 300.0]
+
+
+async def test_g_shows_bytes(bench: Pilot[int], table: Table) -> None:
+    await start(bench, table)
+    await bench.press("g")
+    await bench.pause()
+    assert "read MiB/s" in text_of(bench)
+
+
+async def test_l_shows_latency_on_a_linear_scale(bench: Pilot[int]) -> None:
+    await bench.press("l")
+    assert not bench.app.screen.query_one("#latency", LineChart).log_scale
+
+
+async def test_a_profile_is_chosen_from_a_list(bench: Pilot[int]) -> None:
+    await bench.press("p")
+    await answer(bench, "down", "enter")
+    assert (screen_of(bench).profile, "randwrite-4k" in text_of(bench)) == ("randwrite-4k", True)
+
+
+async def test_the_form_says_at_the_field_what_is_wrong(bench: Pilot[int]) -> None:
+    await bench.press("e")
+    await bench.pause()
+    bench.app.screen.query_one("#field-bs").value = "3000000000000"  # type: ignore[attr-defined]
+    await bench.pause()
+    assert str(bench.app.screen.query_one("#complaint-bs").visual)  # type: ignore[attr-defined]
+
+
+async def test_the_form_does_not_take_a_bad_value(bench: Pilot[int]) -> None:
+    await bench.press("e")
+    await bench.pause()
+    bench.app.screen.query_one("#field-bs").value = "zero"  # type: ignore[attr-defined]
+    await bench.press("ctrl+s")
+    await bench.pause()
+    assert isinstance(bench.app.screen, JobForm)
+
+
+async def test_a_job_of_ones_own_is_taken(bench: Pilot[int]) -> None:
+    await bench.press("e")
+    await bench.pause()
+    bench.app.screen.query_one("#field-iodepth").value = "7"  # type: ignore[attr-defined]
+    await bench.press("ctrl+s")
+    await bench.pause()
+    assert (screen_of(bench).job.iodepth, screen_of(bench).profile) == (7, None)
+
+
+async def test_a_job_file_is_taken(bench: Pilot[int], tmp_path: Path) -> None:
+    (tmp_path / "a.fio").write_text("[a]\nrw=randwrite\nbs=8k\niodepth=16\n")
+    await bench.press("o")
+    await type_into(bench, str(tmp_path / "a.fio"))
+    assert screen_of(bench).job.bs == 8192
+
+
+async def test_a_job_file_that_runs_programs_is_refused(bench: Pilot[int], tmp_path: Path) -> None:
+    (tmp_path / "a.fio").write_text("[a]\nrw=read\nexec_prerun=touch /tmp/x\n")
+    before = screen_of(bench).job
+    await bench.press("o")
+    await type_into(bench, str(tmp_path / "a.fio"))
+    assert ("exec_prerun" in notices(bench), screen_of(bench).job) == (True, before)
+
+
+@pytest.mark.parametrize("name", ["/", "/nowhere/x.fio", "~nobody-of-that-name/x.fio", "/dev/null"])
+async def test_what_is_no_job_file_is_a_sentence(bench: Pilot[int], name: str) -> None:
+    await bench.press("o")
+    await type_into(bench, name)
+    assert notices(bench)
+
+
+async def test_a_pipe_is_not_waited_for(bench: Pilot[int], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    await bench.press("o")
+    await type_into(bench, str(tmp_path / "pipe"))
+    assert "not a regular file" in notices(bench)
+
+
+async def test_a_device_is_chosen_as_target(bench: Pilot[int]) -> None:
+    await bench.press("T")
+    await answer(bench, "down", "enter")
+    assert "on block:sda (/dev/sda)" in text_of(bench)
+
+
+async def test_another_place_for_the_scratch_file_is_taken(bench: Pilot[int]) -> None:
+    await bench.press("T")
+    await until(bench, lambda: isinstance(bench.app.screen, ChoiceDialog))
+    await heard(bench)
+    await bench.press("enter")
+    await type_into(bench, "/somewhere/else.dat")
+    assert "in /somewhere/else.dat" in text_of(bench)
+
+
+async def test_a_place_that_is_no_place_is_a_sentence(bench: Pilot[int]) -> None:
+    await bench.press("T")
+    await until(bench, lambda: isinstance(bench.app.screen, ChoiceDialog))
+    await heard(bench)
+    await bench.press("enter")
+    await type_into(bench, "~nobody-of-that-name/x")
+    await bench.press("r")
+    await until(bench, lambda: "Not measured" in notices(bench))
+    assert not app_of(bench).session.runs
+
+
+async def writing_to_sda(pilot: Pilot[int]) -> None:
+    """A writing job on the hard disk, started."""
+    await pilot.press("1")
+    await pilot.pause()
+    await pilot.press("m")
+    await pilot.pause()
+    await pilot.press("p")
+    await answer(pilot, "down", "enter")
+    await pilot.press("r")
+    await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
+    await heard(pilot)
+
+
+async def test_m_takes_the_device_to_the_bench(bench: Pilot[int]) -> None:
+    await bench.press("1")
+    await bench.pause()
+    await bench.press("m")
+    await bench.pause()
+    assert "on block:sda (/dev/sda)" in text_of(bench)
+
+
+async def test_writing_to_a_device_in_use_is_refused_with_the_reason(bench: Pilot[int], table: Table) -> None:
+    table.gate.refused = ("/dev/sda is mounted on /srv.",)
+    await writing_to_sda(bench)
+    assert ("mounted on /srv" in text_of(bench), "REFUSED" in text_of(bench)) == (True, True)
+
+
+async def test_writing_to_a_device_names_what_is_lost(bench: Pilot[int], table: Table) -> None:
+    table.gate.found = ("/dev/sda1: ext4 'home', 931.5 GiB",)
+    await writing_to_sda(bench)
+    assert "ext4 'home'" in text_of(bench)
+
+
+async def test_a_device_is_written_to_only_after_its_name_was_typed(bench: Pilot[int], table: Table) -> None:
+    table.gate.found = ("/dev/sda1: ext4",)
+    await writing_to_sda(bench)
+    await bench.press("tab", *"sda", "enter", "enter")
+    await until(bench, lambda: app_of(bench).session.active is not None)
+    assert app_of(bench).session.runs[0].start.destructive
+
+
+async def test_another_name_does_not_start_it(bench: Pilot[int], table: Table) -> None:
+    table.gate.found = ("/dev/sda1: ext4",)
+    await writing_to_sda(bench)
+    await bench.press("tab", *"sdb", "enter", "enter")
+    await bench.pause()
+    assert not app_of(bench).session.runs
+
+
+async def two_runs(pilot: Pilot[int], table: Table) -> None:
+    """Two finished runs, and the list of them."""
+    await run_once(pilot, table)
+    await run_once(pilot, table, 102_000.0)
+    await pilot.press("3")
+    await pilot.pause()
+
+
+async def test_two_marked_runs_are_compared(bench: Pilot[int], table: Table) -> None:
+    await two_runs(bench, table)
+    await bench.press("space", "down", "space", "c")
+    await bench.pause()
+    assert (isinstance(bench.app.screen, CompareScreen), "+19" in text_of(bench)) == (True, True)
+
+
+async def test_one_mark_is_not_enough_to_compare(bench: Pilot[int], table: Table) -> None:
+    await two_runs(bench, table)
+    await bench.press("space", "c")
+    await bench.pause()
+    assert "Mark two runs" in notices(bench)
+
+
+async def test_enter_shows_all_figures_of_a_run(bench: Pilot[int], table: Table) -> None:
+    await two_runs(bench, table)
+    await bench.press("enter")
+    await bench.pause()
+    assert (isinstance(bench.app.screen, FiguresScreen), "Deviation" in text_of(bench)) == (True, True)
+
+
+async def test_raw_output_that_is_not_there_is_a_sentence(bench: Pilot[int], table: Table) -> None:
+    await two_runs(bench, table)
+    await bench.press("enter")
+    await bench.pause()
+    await bench.press("r")
+    await bench.pause()
+    await until(bench, lambda: "No such file" in " ".join(text_of(bench).replace("│", " ").split()))
+    assert isinstance(bench.app.screen, FiguresScreen)
+
+
+async def test_b_marks_the_baseline_and_takes_the_mark_away(bench: Pilot[int], table: Table) -> None:
+    await two_runs(bench, table)
+    await bench.press("b")
+    await bench.pause()
+    marked = app_of(bench).session.baseline
+    await bench.press("b")
+    await bench.pause()
+    assert (marked, app_of(bench).session.baseline) == ("r1", None)
+
+
+async def test_the_baseline_is_drawn_into_the_next_run(bench: Pilot[int], table: Table) -> None:
+    await run_once(bench, table)
+    await bench.press("b")
+    await start(bench, table)
+    assert "baseline read" in text_of(bench)
+
+
+async def test_runs_of_earlier_sessions_are_shown_on_demand(bench: Pilot[int], table: Table, tmp_path: Path) -> None:
+    await run_once(bench, table)
+    later = set_table(tmp_path, session=tmp_path / "sessions" / "2026-11-21-130000")
+    async with opened(later) as pilot:
+        await pilot.press("3", "A")
+        await until(pilot, lambda: "session 2026-11-21-120000" in text_of(pilot))
+        assert "r1" in text_of(pilot)
+
+
+async def test_the_report_is_written_where_it_is_wanted(bench: Pilot[int], table: Table, tmp_path: Path) -> None:
+    await run_once(bench, table)
+    await bench.press("3", "e")
+    await type_into(bench, str(tmp_path / "out.md"))
+    assert "85.4k" in (tmp_path / "out.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["out.pdf", "there.md", "nowhere/out.md"])
+async def test_a_report_that_cannot_be_written_is_a_sentence(
+    bench: Pilot[int], table: Table, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "there.md").write_text("mine")
+    await run_once(bench, table)
+    await bench.press("3", "e")
+    await type_into(bench, str(tmp_path / name))
+    assert ("No report was written" in notices(bench), (tmp_path / "there.md").read_text()) == (True, "mine")
+
+
+async def test_a_note_is_in_the_log(bench: Pilot[int]) -> None:
+    await bench.press("5", "n")
+    await type_into(bench, "fan is loud")
+    await bench.pause()
+    assert "fan is loud" in text_of(bench)
+
+
+async def test_the_log_is_searched(bench: Pilot[int]) -> None:
+    await bench.press("5", "slash", *"drives", "enter")
+    await bench.pause()
+    assert len(bench.app.screen.query_one(LogView).matches) == 1
+
+
+async def test_escape_ends_the_search(bench: Pilot[int]) -> None:
+    await bench.press("5", "slash", *"drives", "escape")
+    await bench.pause()
+    assert bench.app.screen.query_one(LogView).search == ""
+
+
+async def test_enter_unfolds_an_entry(bench: Pilot[int]) -> None:
+    await bench.press("5", "home", "enter")
+    await bench.pause()
+    assert (isinstance(bench.app.screen, LogScreen), "Debian 12" in text_of(bench)) == (True, True)
+
+
+async def test_help_lists_every_key_of_the_screen(bench: Pilot[int]) -> None:
+    await bench.press("question_mark")
+    await bench.pause()
+    assert "fio's summary is kept" in text_of(bench)
+
+
+async def test_the_palette_finds_a_command_of_another_screen_and_goes_there(bench: Pilot[int]) -> None:
+    await bench.press("ctrl+p", *"earlier runs")
+    await until(bench, lambda: "Show or hide the runs" in text_of(bench))
+    await bench.press("enter")
+    await until(bench, lambda: type(bench.app.screen).__name__ == "RunsScreen")
+    assert app_of(bench).current_mode == "runs"
+
+
+async def test_the_palette_stays_away_from_dialogs(bench: Pilot[int]) -> None:
+    await bench.press("p")
+    await until(bench, lambda: isinstance(bench.app.screen, ChoiceDialog))
+    await bench.press("ctrl+p")
+    await bench.pause()
+    assert isinstance(bench.app.screen, ChoiceDialog)
+
+
+async def test_a_full_disk_stops_the_record_and_says_so(
+    bench: Pilot[int], table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await start(bench, table)
+    fill_disk(table, monkeypatch)
+    table.load.finish()
+    await until(bench, lambda: not table.bench.measuring)
+    await until(bench, lambda: "NOT RECORDED" in text_of(bench))
+    assert "No space left" in notices(bench)
+
+
+async def test_a_run_whose_end_could_not_be_recorded_is_not_shown_as_running(
+    bench: Pilot[int], table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await start(bench, table)
+    fill_disk(table, monkeypatch)
+    table.load.finish()
+    await until(bench, lambda: not table.bench.measuring and not screen_of(bench)._pending)
+    assert app_of(bench).session.active is None
+
+
+async def test_on_a_full_disk_nothing_is_changed(
+    bench: Pilot[int], table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill_disk(table, monkeypatch)
+    await bench.press("1", "right", "down", "right", "a")
+    await answer(bench, "enter")
+    await until(bench, lambda: "No space left" in notices(bench))
+    assert table.host.written == []
+
+
+def fill_disk(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on nothing can be written into the session."""
+    log = table.bench._log
+    assert log is not None
+
+    def full(_event: object) -> None:
+        raise StorageError("The session cannot be written: No space left on device.", hint="Make room.")
+
+    monkeypatch.setattr(log, "append", full)

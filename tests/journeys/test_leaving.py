@@ -1,0 +1,196 @@
+"""The questions at the door, on the way out and on the way in."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from app.engine.store import SessionLog, load
+from tests.journeys.test_bench import start
+from tests.journeys.test_settings import AHEAD, apply, stage
+from tests.tui.stage import Table, answer, app_of, heard, notices, opened, set_table, text_of, until
+from widgets.question import QuestionDialog
+
+SESSION = "2026-11-21-120000"
+
+
+async def asked(pilot: Pilot[int]) -> None:
+    await until(pilot, lambda: isinstance(pilot.app.screen, QuestionDialog))
+    await heard(pilot)
+
+
+async def left(pilot: Pilot[int]) -> None:
+    await until(pilot, lambda: pilot.app._exit)
+
+
+async def test_with_nothing_to_ask_q_leaves_at_once(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("q")
+        await left(pilot)
+        assert pilot.app.return_value == 0
+
+
+async def test_a_running_job_is_asked_about(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("2")
+        await start(pilot, table)
+        await pilot.press("q")
+        await asked(pilot)
+        assert "A job is running." in text_of(pilot)
+
+
+async def test_staying_lets_the_job_run_on(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("2")
+        await start(pilot, table)
+        await pilot.press("q")
+        await answer(pilot, "escape")
+        assert (pilot.app._exit, table.bench.measuring) == (False, True)
+
+
+async def test_asking_twice_asks_once(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("2")
+        await start(pilot, table)
+        await pilot.press("q")
+        await asked(pilot)
+        await pilot.press("ctrl+q", "escape")
+        await pilot.pause()
+        assert (len(pilot.app.screen_stack), pilot.app._exit) == (1, False)
+
+
+async def changed(pilot: Pilot[int]) -> None:
+    """Read-ahead of sda is 256, and somebody wants to leave."""
+    await stage(pilot)
+    await apply(pilot)
+    await pilot.press("q")
+    await asked(pilot)
+
+
+async def test_changes_in_force_are_listed(table: Table) -> None:
+    async with opened(table) as pilot:
+        await changed(pilot)
+        assert "Read-ahead of block:sda: 128 -> 256" in text_of(pilot)
+
+
+@pytest.mark.parametrize(("key", "value", "leaves"), [("k", "256", True), ("r", "128", True), ("escape", "256", False)])
+async def test_keep_restore_or_stay(table: Table, key: str, value: str, leaves: bool) -> None:
+    async with opened(table) as pilot:
+        await changed(pilot)
+        await pilot.press(key)
+        if leaves:
+            await left(pilot)
+        assert (table.host.files[AHEAD], pilot.app._exit) == (value, leaves)
+
+
+async def test_what_cannot_be_restored_keeps_the_workbench_open(table: Table) -> None:
+    async with opened(table) as pilot:
+        await changed(pilot)
+        table.host.files[AHEAD] = "777"
+        await pilot.press("r")
+        await until(pilot, lambda: "was not restored" in notices(pilot))
+        assert not pilot.app._exit
+
+
+async def test_a_job_is_stopped_before_settings_are_restored(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await apply(pilot)
+        await pilot.press("2")
+        await start(pilot, table)
+        await pilot.press("q")
+        await answer(pilot, "s")
+        await asked(pilot)
+        assert not table.bench.measuring
+
+
+def crashed(folder: Path, *, value: str = "256") -> None:
+    """Another process put its intent on disk and was killed."""
+    program = """
+import sys
+from pathlib import Path
+from app.engine.journal import Journal
+from backends.model import Change, Identity, Persistence, Target, Write
+path = "/sys/block/sda/queue/read_ahead_kb"
+Journal(Path(sys.argv[1]) / "journal").intent("c1", Path(sys.argv[1]) / "sessions" / "old", Change(
+    target=Target(backend="block", address="sda"), key="read_ahead_kb", label="Read-ahead", before="128",
+    after="256", writes=(Write(path=path, text="256"),), undo=(Write(path=path, text="128"),),
+    identity=Identity(name="sda", model="ST4000NM0035", size_bytes=4 << 40, devno="8:0", diskseq="9"),
+    persistence=Persistence.STORED))
+"""
+    root = Path(__file__).resolve().parents[2]
+    subprocess.run([sys.executable, "-c", program, str(folder)], check=True, cwd=root, env=os.environ)
+
+
+async def test_after_a_crash_the_next_start_says_what_was_under_way(table: Table, tmp_path: Path) -> None:
+    crashed(tmp_path)
+    async with opened(table) as pilot:
+        await asked(pilot)
+        words = " ".join(text_of(pilot).replace("│", " ").split())
+        assert "read_ahead_kb of block:sda" in words
+
+
+@pytest.mark.parametrize(("key", "value", "left"), [("r", "128", 0), ("k", "256", 0), ("escape", "256", 1)])
+async def test_restore_keep_or_later(table: Table, tmp_path: Path, key: str, value: str, left: int) -> None:
+    crashed(tmp_path)
+    table.host.files[AHEAD] = "256"
+    async with opened(table) as pilot:
+        await asked(pilot)
+        await pilot.press(key)
+        await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
+        await pilot.app.workers.wait_for_complete()
+        assert (table.host.files[AHEAD], len(table.bench.unresolved())) == (value, left)
+
+
+async def test_a_value_of_somebody_elses_is_not_clobbered_after_a_crash(table: Table, tmp_path: Path) -> None:
+    crashed(tmp_path)
+    table.host.files[AHEAD] = "777"
+    async with opened(table) as pilot:
+        await asked(pilot)
+        await pilot.press("r")
+        await until(pilot, lambda: "neither old nor new" in notices(pilot))
+        assert table.host.files[AHEAD] == "777"
+
+
+async def test_a_session_that_another_program_writes_is_not_written(table: Table, tmp_path: Path) -> None:
+    (tmp_path / "sessions").mkdir()
+    other = SessionLog(tmp_path / "sessions" / SESSION)
+    try:
+        async with opened(table) as pilot:
+            assert ("NOT RECORDED" in text_of(pilot), "Another raidbench" in notices(pilot)) == (True, True)
+    finally:
+        other.close()
+
+
+async def test_without_a_record_nothing_is_changed(table: Table, tmp_path: Path) -> None:
+    (tmp_path / "sessions").write_text("a file where a folder should be")
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await pilot.press("a")
+        await answer(pilot, "enter")
+        await until(pilot, lambda: "Not applied" in notices(pilot))
+        assert table.host.written == []
+
+
+async def test_a_session_is_gone_on_with(table: Table, tmp_path: Path) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await apply(pilot)
+    table.bench.close()
+    again = set_table(tmp_path, table.host)
+    async with opened(again) as pilot:
+        assert [change.id for change in app_of(pilot).workbench.undoable()] == ["c1"]
+
+
+async def test_what_the_screen_showed_is_what_is_on_disk(table: Table, tmp_path: Path) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await apply(pilot)
+        shown = app_of(pilot).session
+    table.bench.close()
+    assert load(tmp_path / "sessions" / SESSION).session.changes == shown.changes

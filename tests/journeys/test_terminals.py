@@ -1,0 +1,199 @@
+"""Small terminals, terminals without colour or UTF-8, and devices with names that mean harm."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from app.engine.events import NoteAdded
+from app.tui.app import WorkbenchApp
+from tests.backends.fakes import FakeHost, disk, machine
+from tests.journeys.terminal import DEADLINE, Terminal, terminal, wait_until
+from tests.journeys.test_bench import run_once, start
+from tests.journeys.test_settings import apply, stage
+from tests.tui.stage import Table, heard, host_of, kernel, opened, set_table, text_of, until
+from tests.widgets.stage import HOSTILE
+from widgets.field_dialog import TextDialog
+
+NASTY = (*HOSTILE, "\x1b]0;owned\x07\x1b[2J", "\0" * 4096, "[bold]x", "[/foo]")
+
+
+@pytest.fixture(params=range(len(NASTY)), ids=lambda number: ascii(NASTY[number])[:24])
+def nasty(request: pytest.FixtureRequest) -> str:
+    """What a device may call itself."""
+    return NASTY[request.param]
+
+
+class Booming(WorkbenchApp):
+    """Notices when a name has become an action."""
+
+    boomed = 0
+
+    def action_boom(self) -> None:
+        """What must not happen."""
+        self.boomed += 1
+
+
+async def test_hostile_names_are_only_text_on_every_screen(tmp_path: Path, still: None, nasty: str) -> None:
+    host = FakeHost(machine(disk("sda", device__vendor=nasty, device__model=nasty, device__serial=nasty, serial=nasty)))
+    host.files["/sys/block/sda/queue/scheduler"] = f"[none] {nasty}"
+    host.files["/proc/self/mountinfo"] += f"\n26 25 8:0 / /srv/{nasty} rw - ext4 /dev/sda rw"
+    host.kernel = kernel
+    table = set_table(tmp_path, host)
+    app = Booming(table.bench, table.options)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.opened and not app.session.probing)
+        table.bench.emit(NoteAdded(at=0.0, text=nasty))
+        app.notify(nasty, title=nasty)
+        seen = []
+        for key in ("1", "2", "3", "5"):
+            await pilot.press(key)
+            await pilot.pause()
+            seen.append(text_of(pilot))
+            await pilot.click(offset=(8, 2))
+        assert ("".join(seen).replace("\n", "").isprintable(), app.boomed) == (True, 0)
+
+
+@pytest.mark.parametrize("size", [(40, 10), (20, 5), (1, 1)], ids=str)
+async def test_a_tiny_terminal_is_no_reason_to_fail(table: Table, size: tuple[int, int]) -> None:
+    async with opened(table, size) as pilot:
+        await pilot.press("2", "3", "5", "1", "question_mark", "escape")
+        assert not pilot.app._exit
+
+
+async def test_a_small_terminal_says_what_it_lacks(table: Table) -> None:
+    async with opened(table, (40, 10)) as pilot:
+        assert "40x10" in text_of(pilot)
+
+
+async def test_a_run_survives_any_size(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("2")
+        await start(pilot, table)
+        for size in ((1, 1), (200, 60), (3, 50), (80, 24)):
+            await pilot.resize_terminal(*size)
+            table.load.take(1.0 + size[0])
+            await pilot.pause()
+        assert ("IOPS" in text_of(pilot), table.bench.measuring) == (True, True)
+
+
+async def test_a_dialog_survives_any_size(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await pilot.press("a")
+        await heard(pilot)
+        for size in ((1, 1), (10, 3), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+        assert "Apply 1 change" in text_of(pilot)
+
+
+async def everything(pilot: Pilot[int], table: Table) -> str:
+    """All screens, one after the other, with something on them."""
+    await stage(pilot)
+    await apply(pilot)
+    shown = [text_of(pilot)]
+    await pilot.press("2")
+    await run_once(pilot, table)
+    for key in ("2", "3", "5", "question_mark"):
+        await pilot.press(key)
+        await pilot.pause()
+        shown.append(text_of(pilot))
+    return "".join(shown)
+
+
+async def test_in_ascii_mode_every_character_is_ascii(tmp_path: Path, still: None) -> None:
+    table = set_table(tmp_path, host_of(more={"/sys/block/sda/device/model": "µ-Platte é"}), ascii=True)
+    async with opened(table, (80, 24)) as pilot:
+        assert (await everything(pilot, table)).isascii()
+
+
+async def test_no_color_leaves_no_colour(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with opened(table, (80, 24)) as pilot:
+        strips = pilot.app.screen._compositor.render_strips()
+        styles = {segment.style for strip in strips for segment in strip if segment.style is not None}
+        saturated = [
+            color
+            for style in styles
+            for color in (style.color, style.bgcolor)
+            if color is not None and color.triplet is not None and len(set(color.triplet)) > 1
+        ]
+        assert saturated == []
+
+
+async def test_without_colour_the_state_of_a_change_is_still_a_word(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with opened(table, (80, 24)) as pilot:
+        await stage(pilot)
+        await apply(pilot)
+        assert "verified" in text_of(pilot)
+
+
+async def test_a_path_that_steers_the_terminal_is_shown_as_text(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("2", "o")
+        await until(pilot, lambda: isinstance(pilot.app.screen, TextDialog))
+        await heard(pilot)
+        pilot.app.screen.query_one("#field").value = "/tmp/\x1b]52;c;aGk=\x07"  # type: ignore[attr-defined]
+        await pilot.press("enter")
+        await pilot.pause()
+        assert text_of(pilot).replace("\n", "").isprintable()
+
+
+@pytest.fixture
+def real(tmp_path: Path) -> Iterator[Terminal]:
+    """The real program, open."""
+    with terminal(tmp_path) as made:
+        made.wait_for("In use")
+        yield made
+
+
+def test_only_known_sequences_reach_the_terminal(real: Terminal) -> None:
+    real.keys("2", "3", "5", "?")
+    real.wait_for("Keys (esc closes)")
+    real.drain()
+    known = rb"\x1b\[[0-9;?<>=]*[ -/]*[@-~]|\x1b\](?:22;default|10;\?|11;\?)(?:\x07|\x1b\\)|\x1b[=>78]"
+    rest = re.sub(known, b"", real.raw).decode()
+    assert [ascii(char) for char in rest if not char.isprintable() and char not in "\r\n"] == []
+
+
+def test_in_the_c_locale_only_ascii_reaches_the_terminal(tmp_path: Path) -> None:
+    with terminal(tmp_path, env={"LC_ALL": "C"}) as made:
+        made.wait_for("In use")
+        made.keys("2", "3", "5", "?")
+        made.wait_for("Keys (esc closes)")
+        assert made.raw.isascii()
+
+
+@pytest.mark.parametrize(("env", "words"), [({"TERM": "dumb"}, "TERM is dumb"), ({"TERM": ""}, "TERM is dumb")])
+def test_a_terminal_that_cannot_move_its_cursor_is_told_in_a_sentence(
+    tmp_path: Path, env: dict[str, str], words: str
+) -> None:
+    with terminal(tmp_path, env=env) as made:
+        status = made.end()
+        assert (status, words in " ".join(made.text.split())) == (2, True)
+
+
+def test_a_resize_is_followed(real: Terminal) -> None:
+    real.resize(40, 10)
+    real.wait_for("40x10")
+    real.resize(120, 40)
+    real.wait_for("Takes effect")
+    assert real.process.poll() is None
+
+
+def test_stopped_with_ctrl_z_and_continued_it_draws_again(real: Terminal) -> None:
+    real.keys("\x1a")
+    wait_until(lambda: real.process.poll() is None, "alive", DEADLINE)
+    os.kill(real.process.pid, 18)
+    real.keys("5")
+    real.wait_for("session")
+    assert real.process.poll() is None
