@@ -463,7 +463,7 @@ def test_an_executable_is_found_by_its_path(tmp_path: Path) -> None:
 
 
 def test_the_first_name_that_is_there_wins() -> None:
-    assert LocalHost().which(("no-such-tool", "sh", "env")) in ("/bin/sh", "/usr/bin/sh")
+    assert os.path.basename(LocalHost().which(("no-such-tool", "sh", "env")) or "") == "sh"
 
 
 def test_a_file_without_the_right_to_execute_is_not_found(tmp_path: Path) -> None:
