@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import os
 import signal
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
 from textual.binding import Binding
@@ -21,28 +22,26 @@ from textual.notifications import SeverityLevel
 from textual.reactive import var
 from textual.worker import Worker
 
-from app.engine.events import AnyEvent
+from app.engine.events import AnyEvent, CpuSampled
 from app.engine.session import Session
-from app.engine.workbench import Workbench
 from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
 from app.tui.commands import COMMANDS as TABLE
 from app.tui.commands import SCREENS
-from app.tui.export import write_report
-from app.tui.leaving import Leaving
 from app.tui.palette import CommandsProvider
-from app.tui.screens.bench import BenchScreen
-from app.tui.screens.devices import DevicesScreen
-from app.tui.screens.help import HelpScreen
-from app.tui.screens.log import LogScreen
-from app.tui.screens.runs import RunsScreen
 from app.tui.terminal import SteadyDriver
 from backends.errors import RaidbenchError, StorageError
 from backends.text import clean, clean_lines
-from widgets.field_dialog import TextDialog
+
+if TYPE_CHECKING:
+    from app.engine.workbench import Workbench
 
 STOP_SECONDS = 40.0
 """How long leaving waits for fio to bring its I/O to an end before it is killed with the program."""
+
+
+_SOON = 0.4
+"""Seconds within which a drawing is followed by the next one, while fio reports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +80,23 @@ class SessionChanged(Message):
         return isinstance(message, SessionChanged)
 
 
+def _screen(name: str) -> Callable[[], WorkbenchScreen]:
+    """Makes a screen of `app.tui.screens`, which is imported when it is first shown."""
+
+    def make() -> WorkbenchScreen:
+        module = importlib.import_module(f"app.tui.screens.{name}")
+        screen: WorkbenchScreen = getattr(module, f"{name.title()}Screen")()
+        return screen
+
+    return make
+
+
 class WorkbenchApp(App[int]):
     """Shows the session of a workbench and hands it what the person wants."""
 
     TITLE = "raidbench"
-    CSS_PATH = "raidbench.tcss"
-    MODES: ClassVar = {"devices": DevicesScreen, "bench": BenchScreen, "runs": RunsScreen, "log": LogScreen}
+    CSS_PATH = Path(__file__).with_name("raidbench.tcss")
+    MODES: ClassVar = {name: _screen(name) for name in SCREENS}
     COMMANDS: ClassVar = {CommandsProvider}
     BINDINGS: ClassVar = [
         Binding(key, command.action, command.label, show=False, id=command.id, priority=command.id == "app.palette")
@@ -156,6 +166,8 @@ class WorkbenchApp(App[int]):
         self._recording = self.workbench.recording
         self.session = self.workbench.session
         await self.look_for_hardware()
+        from app.tui.leaving import Leaving
+
         leaving = Leaving(self)
         await leaving.offer_recovery()
         await leaving.offer_cleaning()
@@ -177,7 +189,9 @@ class WorkbenchApp(App[int]):
             self.tell(problem, title="Nothing is recorded any more, so nothing can be changed")
         self.refresh_screen()
 
-    def _heard(self, session: Session, _event: AnyEvent) -> None:
+    def _heard(self, session: Session, event: AnyEvent) -> None:
+        if isinstance(event, CpuSampled) and time.monotonic() - self._drawn < _SOON:
+            return  # the next sample is about to be shown, and this with it
         self.post_message(SessionChanged(session))
 
     def on_session_changed(self, message: SessionChanged) -> None:
@@ -224,6 +238,8 @@ class WorkbenchApp(App[int]):
 
     def measure_device(self, name: str, device: str) -> None:
         """Take a device to the Bench screen."""
+        from app.tui.screens.bench import BenchScreen
+
         self.wanted_device = (name, device)
         self.switch_mode("bench")
         if isinstance(self.screen, BenchScreen) and self.screen.is_mounted:
@@ -231,6 +247,8 @@ class WorkbenchApp(App[int]):
 
     def ask_export(self) -> None:
         """Ask for a file name, write the report of the session."""
+        from widgets.field_dialog import TextDialog
+
         folder = self.workbench.folder
         if folder is None:
             self.notify("There is no session on disk to report.", severity="warning")
@@ -240,6 +258,8 @@ class WorkbenchApp(App[int]):
         self.push_screen(TextDialog("Write the report to", start, help=help), self._export)
 
     def _export(self, name: str | None) -> None:
+        from app.tui.export import write_report
+
         if not name:
             return
         try:
@@ -274,6 +294,8 @@ class WorkbenchApp(App[int]):
 
     def action_keys(self) -> None:
         """Show the keys of the screen in front."""
+        from app.tui.screens.help import HelpScreen
+
         name = getattr(self.screen, "NAME", "")
         if name:
             self.push_screen(HelpScreen(name))
@@ -285,6 +307,8 @@ class WorkbenchApp(App[int]):
 
     def action_leave(self) -> None:
         """Leave, asking first where that matters; once."""
+        from app.tui.leaving import Leaving
+
         if self._leaving is None or self._leaving.is_finished:
             self._leaving = self.run_worker(Leaving(self).leave(), group="leaving")
 
