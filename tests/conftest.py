@@ -1,0 +1,9 @@
+"""What holds for every test."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+# No test is about speed by accident: a busy machine is no failure.
+settings.register_profile("raidbench", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("raidbench")
