@@ -175,6 +175,21 @@ DRIVES: Mapping[str, DriveType] = {
             write_mbps=76,
             no_cache=2.4,
         ),
+        DriveType(
+            model="MZQLB960HAJR",
+            vendor="NVMe",
+            firmware="EDA5602Q",
+            media=Media.NVME,
+            interface="nvme",
+            size_bytes=960_197_124_096,
+            link="",
+            read_us=1.9,
+            write_us=11.0,
+            read_alone_us=88.0,
+            write_alone_us=22.0,
+            read_mbps=2_900,
+            write_mbps=1_350,
+        ),
     )
 }
 """Drives by model. The first two are fitted, the others follow their data sheets and articles B to D and F."""
