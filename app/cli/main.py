@@ -153,21 +153,18 @@ def _open_workbench(options: Options) -> int:
         say(f"raidbench: {reason}")
         say("`raidbench --help` lists the commands that need none.")
         return USAGE
-    try:
-        screens = importlib.import_module("app.tui.app")  # Textual takes half a second: only when it is shown
-    except ModuleNotFoundError as error:
-        if error.name is None or not error.name.startswith("app.tui"):
-            raise
-        say("raidbench: This build has no workbench.")
-        say("`raidbench --help` lists the commands.")
-        return USAGE
-    from app.cli.opening import host_of
-    from app.engine.workbench import Workbench
+    from app.cli.curtain import curtain
 
-    config = options.load_config()
-    if options.no_color:
-        os.environ["NO_COLOR"] = "1"  # Textual reads it
-    bench = Workbench(host_of(options))
+    with curtain("" if options.demo or options.machine else os.uname().nodename):
+        from app.cli.opening import host_of
+        from app.engine.priority import lower_priority
+        from app.engine.workbench import Workbench
+
+        config = options.load_config()
+        if options.no_color:
+            os.environ["NO_COLOR"] = "1"  # Textual reads it
+        screens = importlib.import_module("app.tui.app")
+        bench = Workbench(host_of(options, child_nice=lower_priority()))
     status = screens.run(
         bench,
         screens.Options(

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from backends.host import Host
 
 
-def host_of(options: Options, *, dry: bool = False) -> Host:
+def host_of(options: Options, *, dry: bool = False, child_nice: int | None = None) -> Host:
     """The machine that the options mean; `dry` plans as root would and writes nothing.
 
+    `child_nice`: the priority of what is started on this machine; None is ours.
     Raises InvalidValueError, NotFoundError.
     """
-    host = _bare_host(options)
+    host = _bare_host(options, child_nice)
     if dry:
         from app.engine.dryrun import DryRunHost
 
@@ -36,7 +37,7 @@ def host_of(options: Options, *, dry: bool = False) -> Host:
     return host
 
 
-def _bare_host(options: Options) -> Host:
+def _bare_host(options: Options, child_nice: int | None) -> Host:
     if options.demo and options.machine is not None:
         raise InvalidValueError("--demo and --machine name two different machines.", hint="Leave one of them out.")
     if options.demo:
@@ -50,7 +51,7 @@ def _bare_host(options: Options) -> Host:
         return ReplayHost(options.machine)
     from backends.local import LocalHost
 
-    return LocalHost()
+    return LocalHost(child_nice=child_nice)
 
 
 @contextmanager

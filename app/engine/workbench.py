@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace
@@ -308,9 +307,3 @@ class Workbench(Recorder):
         """Remember that something went wrong; never raises."""
         with contextlib.suppress(StorageError):
             self.emit(ProblemMet(at=time.time(), problem=Problem(where=where, message=error.message, hint=error.hint)))
-
-
-def lower_priority() -> None:
-    """Step behind fio: the workbench runs at nice 5, what it starts at 0 where the user may."""
-    with contextlib.suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, 5)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import app.tui.app
 from app.engine.events import AnyEvent, PhaseChanged, RunEnded
 from app.engine.figures import Phase
 from app.engine.fio.job import Job
+from app.engine.priority import lower_priority
 from app.engine.session import Session
-from app.engine.workbench import Workbench, lower_priority
+from app.engine.workbench import Workbench
 from app.tui.app import Options, WorkbenchApp
 from app.tui.screens.bench import BenchScreen
 from backends.local import LocalHost
@@ -22,8 +22,6 @@ from backends.local import LocalHost
 
 class Measured(WorkbenchApp):
     """Goes to Bench and presses run as soon as the session is open."""
-
-    CSS_PATH = str(Path(app.tui.app.__file__).with_name("raidbench.tcss"))
 
     def __init__(self, workbench: Workbench, options: Options, job: Job, result: Path) -> None:
         super().__init__(workbench, options)
@@ -58,9 +56,8 @@ def job(depth: int, jobs: int, ramp: int, runtime: int) -> Job:
 
 
 if __name__ == "__main__":
-    lower_priority()
     result, scratch, *numbers = sys.argv[1:]
-    bench = Workbench(LocalHost(child_nice=0))
+    bench = Workbench(LocalHost(child_nice=lower_priority()))
     measured = Measured(
         bench,
         Options(scratch=scratch, scratch_size=Path(scratch).stat().st_size),
