@@ -48,7 +48,7 @@ def judge(command: Command, done: Completed) -> Answer:
     `Exit Code`, if there is one, is 0x00 or one that asks for a reboot or a reset. The program's exit status is
     looked at only when it was killed.
     """
-    text = _masked(_shortened(f"{done.stdout}\n{done.stderr}"), command.secret).replace("\r", "")
+    text = _masked(_shortened(f"{done.stdout}\n{done.stderr}").replace("\r", ""), command.secret)
     code = exit_code(text)
     rows = [row for line in text.split("\n") if (row := clean(line, 400)) and not _CODE.match(row)]
     bad = [row for row in rows if _BAD.search(row) and not _notice(row)]
