@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from backends.host import Command, Completed
 from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
@@ -109,4 +109,25 @@ class Dialect(Protocol):
 
     def flatten(self, commands: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
         """The argument lists, secrets masked, for the dialog."""
+        ...
+
+
+@runtime_checkable
+class CanReread(Protocol):
+    """A dialect that can read a part of a card again; any other is asked for the whole."""
+
+    async def reread(self, before: Contents, volume: int | None) -> Contents:
+        """What the settings of one virtual drive (of the card itself when None) depend on, read again.
+
+        The rest is as it was before; a virtual drive that is gone is left out. Raises as `Dialect.cards`.
+        """
+        ...
+
+
+@runtime_checkable
+class CanTryAgain(Protocol):
+    """A dialect some of whose builds do not understand every word."""
+
+    def again(self, command: Command, done: Completed) -> Command | None:
+        """The line to give instead, when this one was not understood and therefore did nothing; else None."""
         ...

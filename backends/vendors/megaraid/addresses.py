@@ -1,0 +1,57 @@
+"""Addresses of this backend: `/c0`, `/c0/v1`, `/c0/e245/s1`, `/c0/s3`. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from backends.model import Scope, Target
+
+NAME = "megaraid"
+"""The prefix of this backend's targets."""
+
+_ADDRESS = re.compile(
+    r"(?P<card>(?:/[A-Za-z][A-Za-z0-9_.-]{0,31})?/c\d{1,4})"
+    r"(?:/v(?P<volume>\d{1,5})|(?:/e(?P<enclosure>\d{1,6}))?/s(?P<slot>\d{1,6}|\?))?",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What an address says."""
+
+    card: str
+    """Address of the card: `/c0`, or `/storcli2/c0` where two tools count different cards alike."""
+    volume: int | None = None
+    """Number of the virtual drive."""
+    drive: str | None = None
+    """`245:1`, `:3`."""
+
+
+def parse(target: Target) -> Place | None:
+    """What the address of a target says; None if it is none of ours."""
+    found = _ADDRESS.fullmatch(target.address)
+    if target.backend != NAME or found is None:
+        return None
+    if found["volume"] is not None:
+        return Place(found["card"], volume=int(found["volume"]))
+    if found["slot"] is not None:
+        return Place(found["card"], drive=f"{found['enclosure'] or ''}:{found['slot']}")
+    return Place(found["card"])
+
+
+def card_target(card: str) -> Target:
+    """The target of a card."""
+    return Target(backend=NAME, address=card, scope=Scope.CONTROLLER)
+
+
+def volume_target(card: str, number: int) -> Target:
+    """The target of a virtual drive."""
+    return Target(backend=NAME, address=f"{card}/v{number}", scope=Scope.ARRAY)
+
+
+def drive_target(card: str, place: str) -> Target:
+    """The target of a drive at `245:1` or, without an enclosure, `:3`."""
+    enclosure, _, slot = place.partition(":")
+    return Target(backend=NAME, address=f"{card}/e{enclosure}/s{slot}" if enclosure else f"{card}/s{slot}")

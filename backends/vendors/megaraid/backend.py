@@ -1,0 +1,205 @@
+"""The MegaRAID backend: cards, virtual drives and drives through whichever tool sees them.
+
+A change that the tool accepts for later (codes 0x59, 116, 132: controller reset or reboot) is no error and not done
+either. From then on the setting reads `pending reboot` or `pending controller reset`, with the old value as the one
+in force, until the card shows the new value. So whoever compares the value read back with the wanted one says
+"differs: now pending reboot". raidbench forgets it when it ends; the card then shows what it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RaidbenchError, ToolFailedError
+from backends.host import Host
+from backends.model import Change, Inventory, Problem, Reading, Target, Write
+from backends.settings import Setting, check_value
+from backends.text import clean
+from backends.topology import Topology, look
+from backends.vendors.megaraid.addresses import NAME, Place, parse
+from backends.vendors.megaraid.diagnosis import for_doctor, nothing_seen, troubles
+from backends.vendors.megaraid.dialect import Contents
+from backends.vendors.megaraid.identities import of_card, of_volume, require_same
+from backends.vendors.megaraid.inventory import inventory
+from backends.vendors.megaraid.matching import volume_node
+from backends.vendors.megaraid.memory import Memory
+from backends.vendors.megaraid.plans import card_change, key_change, volume_change
+from backends.vendors.megaraid.readings import card_readings, volume_readings
+from backends.vendors.megaraid.running import Runner
+from backends.vendors.megaraid.settings import BY_KEY, CARD_SETTINGS, VOLUME_SETTINGS
+from backends.vendors.megaraid.units import Unit, Units
+from backends.vendors.megaraid.view import CardView, VolumeView
+
+
+class MegaRaid:
+    """Cards behind the MegaRAID tools of one host. Nothing is read unless somebody asks."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._units = Units(host)
+        self._memory = Memory()
+        self._runner = Runner(host)
+
+    async def inventory(self) -> Inventory:
+        """All cards, their virtual drives and drives. A card that cannot be read is a problem, the others stand."""
+        units = await self._units.look()
+        search = self._units.search
+        if not units:
+            return Inventory(problems=await nothing_seen(self._host, search))
+        picture = await look(self._host)
+        found = Inventory(problems=troubles(search))
+        for unit in units:
+            found = found.merge(await self._one(unit, picture))
+        return found
+
+    def settings(self, target: Target) -> tuple[Setting, ...]:
+        """Those of a card or of a virtual drive; drives behind a card have none of their own."""
+        place = parse(target)
+        if place is None or place.drive is not None:
+            return ()
+        return VOLUME_SETTINGS if place.volume is not None else CARD_SETTINGS
+
+    async def read(self, target: Target) -> Mapping[str, Reading]:
+        """Every setting now, asked of the card. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        place, unit = await self._unit(target)
+        if place.drive is not None:
+            return {}
+        return self._readings(target, await self._view(target, place, unit))
+
+    async def plan(self, target: Target, key: str, value: str) -> Change:
+        """The commands that set `key` to `value`, and those that bring the present value back."""
+        place, unit = await self._unit(target)
+        setting = BY_KEY.get(key)
+        if setting is None or setting not in self.settings(target):
+            known = ", ".join(one.key for one in self.settings(target)) or "none"
+            raise NotFoundError(f"{target} has no setting {clean(key)}.", hint=f"It has: {known}.")
+        view = await self._view(target, place, unit)
+        now = self._readings(target, view)[key]
+        if now.availability.why_not is not None:
+            raise BlockedError(f"{setting.label} of {target} cannot be changed: {now.availability.why_not}.")
+        if key == "activation_key":
+            return await self._plan_key(view, target, setting, now, value, unit)
+        wanted = check_value(setting, now, value)
+        if not isinstance(view, VolumeView):
+            about = of_card(unit.prefix, view.card)
+            return card_change(view, target, setting, now, wanted, about, unit.lock_name)
+        if key == "strip_size":
+            await self._runner.require_unused(view.device)
+        about = of_volume(unit.prefix, key, view.card, view.volume, await look(self._host))
+        return volume_change(view, target, setting, now, wanted, about, unit.lock_name)
+
+    async def apply(self, change: Change) -> None:
+        """Run the commands of the change, each judged by what the tool says of the object."""
+        await self._run(change, change.writes)
+
+    async def undo(self, change: Change) -> None:
+        """Run those that bring back what was before."""
+        if not change.undo:
+            raise ToolFailedError(f"{change.label} of {change.target} cannot be taken back.")
+        await self._run(change, change.undo)
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        """Every tool tried that is of no use and, where the kernel has cards that none sees, what was tried."""
+        await self._units.look()
+        return await for_doctor(self._host, self._units.search)
+
+    async def _one(self, unit: Unit, picture: Topology) -> Inventory:
+        try:
+            contents = await unit.read()
+        except RaidbenchError as error:
+            words = clean(error.message, 400)
+            return Inventory(problems=(Problem(where=f"{NAME}:{unit.prefix}", message=words, hint=error.hint),))
+        return inventory(unit.prefix, contents, unit.dialect.tool, unit.dialect.version, picture)
+
+    async def _unit(self, target: Target) -> tuple[Place, Unit]:
+        place = parse(target)
+        if place is None:
+            raise NotFoundError(f"There is no {clean(str(target))}.", hint="`raidbench devices` lists what is there.")
+        return place, await self._units.at(place.card, str(target))
+
+    async def _view(self, target: Target, place: Place, unit: Unit) -> CardView:
+        """The card, or the virtual drive, as it is now."""
+        contents = await unit.refresh(place.volume)
+        why_not = await self._why_not(unit)
+        if place.volume is None:
+            return CardView(contents=contents, dialect=unit.dialect, why_not=why_not)
+        volume = next((one for one in contents.volumes if one.number == place.volume), None)
+        if volume is None:
+            raise DeviceGoneError(f"{clean(str(target))} is not there.", hint="Look at the devices again.")
+        picture = await look(self._host)
+        node = volume_node(volume, contents.card, picture.tree.nodes.values())
+        return VolumeView(
+            contents=contents,
+            dialect=unit.dialect,
+            why_not=why_not,
+            volume=volume,
+            device=node.device if node is not None else None,
+            uses=picture.uses(node.name) if node is not None else (),
+            blind=picture.blind,
+        )
+
+    async def _why_not(self, unit: Unit) -> str | None:
+        """What stands against running the tool for a change; a dry run answers as root would be answered."""
+        reason = await self._host.writable(unit.dialect.tool)
+        return reason if reason in ("needs root", "read-only mode") else None
+
+    def _readings(self, target: Target, view: CardView) -> dict[str, Reading]:
+        read = volume_readings(view) if isinstance(view, VolumeView) else card_readings(view)
+        return {key: self._memory.shown(target, key, reading) for key, reading in read.items()}
+
+    async def _plan_key(
+        self, view: CardView, target: Target, setting: Setting, now: Reading, value: str, unit: Unit
+    ) -> Change:
+        """The key goes into memory; a token stands for it in the change."""
+        token = self._memory.token(value)
+        key = self._memory.key(token) or ""
+        preview = await self._runner.preview(unit, view.dialect.apply_key(view.card.number, key, preview=True))
+        about = of_card(unit.prefix, view.card)
+        return key_change(view, target, setting, now, token, key, preview, about, unit.lock_name)
+
+    async def _run(self, change: Change, writes: tuple[Write, ...]) -> None:
+        """Run the steps if what they are for is still what was read last, which whoever applies has just done."""
+        place, unit = await self._unit(change.target)
+        contents = unit.contents if unit.contents is not None else await unit.read()
+        picture = await look(self._host)
+        require_same(change, unit.prefix, place.volume, contents, picture)
+        match change.key:
+            case "strip_size":
+                volume = next(one for one in contents.volumes if one.number == place.volume)
+                node = volume_node(volume, contents.card, picture.tree.nodes.values())
+                await self._runner.require_unused(node.device if node is not None else None)
+                await self._runner.run(change, unit, writes, None)
+                await self._runner.require_same_number(change, unit, place.volume, volume.drives)
+            case "activation_key":
+                pending = await self._runner.run(change, unit, writes, self._memory.key(change.after))
+                more = _active(await unit.refresh(None)) - _active(contents)
+                if not more and not pending:
+                    raise ToolFailedError(
+                        "The tool accepted the activation key, but no option is active that was not before.",
+                        hint="Look at the features of the card again after a reboot.",
+                    )
+                self._memory.accepted(change, "" if more else pending)
+            case _:
+                self._memory.accepted(change, await self._runner.run(change, unit, writes, None))
+
+
+def _active(contents: Contents) -> set[str]:
+    """Names of the options that are active."""
+    return {option.name for option in contents.card.options if option.state.value == "active"}
+
+
+class MegaRaidVendor:
+    """What the registry finds."""
+
+    @property
+    def name(self) -> str:
+        """`megaraid`."""
+        return NAME
+
+    def backend(self, host: Host) -> MegaRaid:
+        """The backend on a host."""
+        return MegaRaid(host)
+
+
+VENDOR = MegaRaidVendor()
+"""Found by the registry."""

@@ -1,0 +1,103 @@
+"""What is really in force, where that may be something else than what is set, and why. Pure.
+
+Write-back without a healthy battery is write-through (KNOBS 1a); cached I/O caches writes, too, says libstoragemgmt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backends.vendors.megaraid.facts import UNKNOWN, Backup, Card, Policies, VirtualDrive, Word
+
+FASTPATH_WORDS = ("fastpath", "fast path")
+"""How the option is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Force:
+    """What is in force where it is not what is set."""
+
+    value: str | None = None
+    """In the common vocabulary, `unknown` if it cannot be told; None if it is what is set."""
+    why: str | None = None
+    """The reason, in words."""
+
+
+def value(word: Word | None) -> str | None:
+    """The common word."""
+    return None if word is None else word.value
+
+
+def protected(card: Card) -> bool | None:
+    """Whether cached writes outlive a power cut; None if it cannot be told."""
+    if card.backup is not None:
+        return card.backup.healthy
+    return False if card.backup_known else None
+
+
+def protection_words(card: Card) -> str:
+    """The state of the protection, to complete "...: "."""
+    if card.backup is None:
+        return "no battery or CacheVault is fitted" if card.backup_known else "the tool says nothing of a battery"
+    return f"the {named(card.backup)} is {card.backup.state.raw or card.backup.state.value}"
+
+
+def named(backup: Backup) -> str:
+    """`battery` or `CacheVault`."""
+    return "CacheVault" if backup.kind == "cachevault" else "battery"
+
+
+def write_cache(card: Card, volume: VirtualDrive) -> Force:
+    """The write policy in force. What the tool itself says counts; else it follows from the battery."""
+    wanted = value(volume.configured.write_cache)
+    told = volume.in_force.write_cache if volume.in_force is not None else None
+    safe = protected(card)
+    if told is not None and told.value != wanted:
+        reason = protection_words(card) if safe is not True else "the card says so and gives no reason"
+        return Force(told.value, f"{reason} (the card says {told.raw})")
+    if wanted == "write-back" and not volume.bad_bbu_write_back and told is None:
+        if safe is False:
+            return Force("write-through", f"{protection_words(card)}, so the card writes through")
+        if safe is None:
+            return Force(UNKNOWN, f"{protection_words(card)}: without a healthy one it writes through")
+    if wanted == "write-through" and value(volume.configured.io_policy) == "cached" and safe is True:
+        return Force("write-back", "the I/O policy is cached, which caches writes too")
+    return Force()
+
+
+def told_apart(wanted: Word | None, volume: VirtualDrive, name: str) -> Force:
+    """For a policy that only the tool can tell: what it says is in force, where that differs."""
+    policies: Policies | None = volume.in_force
+    told: Word | None = getattr(policies, name) if policies is not None else None
+    if told is None or wanted is None or told.value == wanted.value:
+        return Force()
+    return Force(told.value, f"the card says {told.raw}")
+
+
+def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], bool]:
+    """(why FastPath is not in force for this drive, each a clause; whether it is certain).
+
+    It wants the option activated, an optimal drive, write-through, no read-ahead and direct I/O (HPE MR guide, p. 79).
+    """
+    against: list[str] = []
+    certain = True
+    if card.supports.get("fastpath") is False:
+        against.append("the card does not support it")
+    states = [o.state.value for o in card.options if any(word in o.name.lower() for word in FASTPATH_WORDS)]
+    if not card.options:
+        certain = False
+    elif not {"active", "trial"} & set(states):
+        against.append("its activation key is missing")
+    if volume.state.value != "optimal":
+        against.append(f"the drive is {volume.state_raw or volume.state.value}")
+    in_force = write_cache(card, volume).value or value(volume.configured.write_cache)
+    for present, wanted, words in (
+        (in_force, "write-through", "writes are not written through"),
+        (value(volume.configured.read_ahead), "none", "read-ahead is on"),
+        (value(volume.configured.io_policy), "direct", "I/O is cached"),
+    ):
+        if present is None or present == UNKNOWN:
+            certain = certain and present is None and wanted == "direct"  # where direct is all there is it is not told
+        elif present != wanted:
+            against.append(words)
+    return against, certain

@@ -1,0 +1,149 @@
+"""Data drives, and whether a virtual drive can be deleted and made again exactly. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backends.model import Level, State
+from backends.vendors.megaraid.dialect import Contents, NewVolume
+from backends.vendors.megaraid.facts import UNKNOWN, VirtualDrive, Word
+
+SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
+"""Levels made of spans."""
+
+
+def data_drives(volume: VirtualDrive) -> int | None:
+    """Drives that carry data in one stripe; None if the number of drives is not known."""
+    total, spans = len(volume.drives), volume.spans or 1
+    if not total and volume.drives_per_span:
+        total = volume.drives_per_span * spans
+    carrying = {
+        Level.RAID0: total,
+        Level.RAID1: total // 2,
+        Level.RAID10: total // 2,
+        Level.RAID5: total - 1,
+        Level.RAID50: total - spans,
+        Level.RAID6: total - 2,
+        Level.RAID60: total - 2 * spans,
+    }.get(volume.level)
+    return carrying if carrying is not None and carrying > 0 and total else None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a virtual drive is made of, or why that cannot be told exactly."""
+
+    new: NewVolume | None = None
+    """What would make it again."""
+    why_not: str | None = None
+    """The reason, in words."""
+
+
+def shape(contents: Contents, volume: VirtualDrive) -> Shape:
+    """What would make this virtual drive again as it is, or why nothing can."""
+    reason = (
+        _kind(volume)
+        or _state(contents, volume)
+        or _spans(volume)
+        or _room(contents, volume)
+        or _spares(contents, volume)
+        or _policies(volume)
+    )
+    if reason is not None:
+        return Shape(why_not=reason)
+    policies = volume.configured
+    assert volume.strip_bytes is not None
+    return Shape(
+        new=NewVolume(
+            level=volume.level.value,
+            drives=volume.drives,
+            drives_per_span=volume.drives_per_span if volume.level in SPANNED else None,
+            strip_bytes=volume.strip_bytes,
+            write_cache=_said(policies.write_cache),
+            read_ahead=_said(policies.read_ahead),
+            io_policy=_said(policies.io_policy),
+            drive_cache=volume.drive_cache.value if volume.drive_cache is not None else None,
+            name=volume.name,
+            size_bytes=None,
+        )
+    )
+
+
+def _said(word: Word | None) -> str:
+    return word.value if word is not None else ""
+
+
+def _kind(volume: VirtualDrive) -> str | None:
+    if volume.ssd_cache:
+        return "it is a CacheCade cache"
+    if volume.level in (Level.UNKNOWN, Level.JBOD, Level.CONCAT, Level.RAID4):
+        return f"its level {volume.level_raw or 'is not told'} is not one that can be made again"
+    if volume.secured:
+        return "it is encrypted: the key would not be made again"
+    if volume.strip_bytes is None:
+        return "the tool does not report its strip size"
+    if volume.access is not None and volume.access.value != "read-write":
+        return f"its access policy is {volume.access.raw}"
+    return None
+
+
+def _state(contents: Contents, volume: VirtualDrive) -> str | None:
+    if volume.state is not State.OPTIMAL:
+        return f"it is {volume.state_raw or volume.state.value}"
+    if volume.jobs:
+        return f"{volume.jobs[0].kind} is under way"
+    busy = [one for one in contents.drives if one.place in volume.drives and one.state is not State.ONLINE]
+    return f"its drive {busy[0].place} is {busy[0].state_raw or busy[0].state.value}" if busy else None
+
+
+def _spans(volume: VirtualDrive) -> str | None:
+    if not volume.drives:
+        return "the tool does not report which drives it is made of"
+    if any(place.startswith(":") or place.endswith((":", "?")) for place in volume.drives):
+        return "a drive of it has no enclosure and slot that the tool could be told"
+    spans, each = volume.spans, volume.drives_per_span
+    if volume.level in SPANNED:
+        if spans is None or each is None or spans * each != len(volume.drives) or spans < 1:
+            return "its spans are not understood"
+    elif spans is not None and spans > 1:
+        return "its spans are not understood"
+    elif each is not None and each != len(volume.drives):
+        return f"it has {each} drives and the tool lists {len(volume.drives)}"
+    return None
+
+
+def _room(contents: Contents, volume: VirtualDrive) -> str | None:
+    """Whether it takes all of its drives: a part of them cannot be given the very same place and size again."""
+    beside = [one.number for one in contents.volumes if one.group == volume.group and one.number != volume.number]
+    if volume.group is None:
+        return "the tool does not report its drive group"
+    if beside:
+        return f"it shares its drives with virtual drive {beside[0]}"
+    if volume.alone is False:
+        return "it does not fill its drives: its size would not be the same"
+    if volume.alone is None:
+        sizes = [one.size_bytes for one in contents.drives if one.place in volume.drives]
+        carrying = data_drives(volume)
+        known = [size for size in sizes if size]
+        if len(known) != len(volume.drives) or not carrying or not volume.size_bytes:
+            return "it cannot be told whether it fills its drives"
+        if volume.size_bytes < 0.99 * carrying * min(known):
+            return "it does not fill its drives: its size would not be the same"
+    return None
+
+
+def _spares(contents: Contents, volume: VirtualDrive) -> str | None:
+    own = [one for one in contents.drives if one.state is State.SPARE and one.group == volume.group]
+    return f"it has a hot spare of its own, {own[0].place}, which would be lost" if own else None
+
+
+def _policies(volume: VirtualDrive) -> str | None:
+    policies = volume.configured
+    for label, word in (("write policy", policies.write_cache), ("read policy", policies.read_ahead)):
+        if word is None or word.value == UNKNOWN:
+            return f"its {label} is not understood"
+    if policies.io_policy is not None and policies.io_policy.value == UNKNOWN:
+        return "its I/O policy is not understood"
+    if volume.drive_cache is not None and volume.drive_cache.value == UNKNOWN:
+        return "the policy for its drives' caches is not understood"
+    return None

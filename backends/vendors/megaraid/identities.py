@@ -1,0 +1,53 @@
+"""What a change was planned for, and whether that is still there. Pure but for a look at sysfs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from backends.errors import DeviceGoneError, RefusedError
+from backends.model import Change, Identity
+from backends.topology import Topology
+from backends.topology.naming import identity
+from backends.vendors.megaraid.dialect import Contents
+from backends.vendors.megaraid.facts import Card, VirtualDrive
+from backends.vendors.megaraid.inventory import volume_identity
+from backends.vendors.megaraid.matching import volume_node
+
+
+def of_card(prefix: str, card: Card) -> Identity:
+    """A card: serial number and model."""
+    return Identity(name=prefix.strip("/").replace("/", "-"), serial=card.serial, model=card.model)
+
+
+def of_volume(prefix: str, key: str, card: Card, volume: VirtualDrive, picture: Topology) -> Identity:
+    """A virtual drive: the block device that it is, else its own name.
+
+    For a change that makes it anew, what holds over that: its number, and its card.
+    """
+    own = volume_identity(prefix, card, volume)
+    if key == "strip_size":
+        return replace(own, wwn=None)
+    node = volume_node(volume, card, picture.tree.nodes.values())
+    return identity(node) if node is not None else own
+
+
+def require_same(change: Change, prefix: str, number: int | None, contents: Contents, picture: Topology) -> None:
+    """Raises DeviceGoneError unless what the change was planned for is what was read last."""
+    wanted = change.identity
+    if wanted is None:
+        raise RefusedError(f"The change of {change.target} says not for what it was planned.")
+    if number is None:
+        present = of_card(prefix, contents.card)
+    else:
+        volume = next((one for one in contents.volumes if one.number == number), None)
+        if volume is None:
+            raise DeviceGoneError(f"{change.target} is gone.", hint="Look at the devices again.")
+        members = change.extra.get("drives")
+        if members is not None and members != ",".join(volume.drives):
+            raise DeviceGoneError(f"{change.target} is made of other drives now.", hint="Plan it anew.")
+        present = of_volume(prefix, change.key, contents.card, volume, picture)
+    if not wanted.same_device(present):
+        raise DeviceGoneError(
+            f"{change.target} is another device now than it was planned for.",
+            hint="Look at the devices again and plan anew.",
+        )

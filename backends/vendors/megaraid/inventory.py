@@ -1,0 +1,207 @@
+"""From the facts of a card to controllers, arrays and drives as the rest of raidbench knows them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from backends.model import (
+    Array,
+    Controller,
+    Drive,
+    Fact,
+    Feature,
+    Identity,
+    Inventory,
+    Problem,
+    Protection,
+    Task,
+)
+from backends.topology import Node, Topology
+from backends.topology.naming import identity
+from backends.vendors.megaraid import effective
+from backends.vendors.megaraid.addresses import NAME, card_target, drive_target, volume_target
+from backends.vendors.megaraid.dialect import Contents
+from backends.vendors.megaraid.effective import Force, value
+from backends.vendors.megaraid.facts import Card, Job, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.geometry import data_drives
+from backends.vendors.megaraid.matching import drive_node, volume_node
+
+
+def inventory(prefix: str, contents: Contents, tool: str, version: str | None, picture: Topology) -> Inventory:
+    """All of one card, whose address is `prefix`."""
+    nodes = tuple(picture.tree.nodes.values())
+    arrays = tuple(_array(prefix, contents, volume, picture, nodes) for volume in contents.volumes)
+    owners = {place: volume.number for volume in contents.volumes for place in volume.drives}
+    drives = tuple(_drive(prefix, drive, owners, picture, nodes) for drive in contents.drives)
+    said = (*contents.problems, *(f"{words.rstrip('.')}." for words in contents.card.problems))
+    problems = tuple(Problem(where=f"{NAME}:{prefix}", message=words) for words in dict.fromkeys(said))
+    return Inventory(
+        controllers=(_controller(prefix, contents.card, tool, version),),
+        arrays=arrays,
+        drives=drives,
+        problems=problems,
+    )
+
+
+def _controller(prefix: str, card: Card, tool: str, version: str | None) -> Controller:
+    return Controller(
+        target=card_target(prefix),
+        vendor=NAME,
+        model=card.model,
+        serial=card.serial,
+        firmware=card.firmware,
+        driver=card.driver,
+        cache_bytes=card.cache_bytes,
+        protection=_protection(card),
+        features=tuple(
+            Feature(name=option.name, state=option.state.value.replace("not-activated", "not activated"))
+            for option in card.options
+        ),
+        tasks=tuple(map(_task, card.jobs)),
+        facts=tuple(_card_facts(card, tool, version)),
+    )
+
+
+def _protection(card: Card) -> Protection | None:
+    if card.backup is not None:
+        return Protection(kind=card.backup.kind, state=card.backup.state.value)
+    return Protection(kind="none", state="missing") if card.backup_known else None
+
+
+def _task(job: Job) -> Task:
+    return Task(kind=job.kind, progress=job.progress)
+
+
+def _card_facts(card: Card, tool: str, version: str | None) -> Iterable[Fact]:
+    yield Fact(label="Tool", value=" ".join(filter(None, (tool, version))))
+    rows = {
+        "Firmware package": card.package,
+        "PCI address": card.pci,
+        "RAID-on-chip": None if card.temperature_c is None else f"{card.temperature_c} °C",
+        "Strip sizes": _range(card),
+        "Safe id": card.safe_id,
+        "JBOD mode": value(card.values.get("jbod")),
+    }
+    yield from (Fact(label=label, value=text) for label, text in rows.items() if text is not None)
+    if card.backup is not None:
+        name = effective.named(card.backup)
+        yield Fact(label=name.capitalize() if name == "battery" else name, value=_backup_words(card))
+        yield from (Fact(label=f"{name}: {label}", value=text) for label, text in card.backup.details.items())
+    refused = [key for key, yes in card.supports.items() if not yes]
+    if refused:
+        yield Fact(label="Not supported", value=", ".join(sorted(refused)))
+
+
+def _range(card: Card) -> str | None:
+    if card.strip_minimum is None or card.strip_maximum is None:
+        return None
+    return f"{card.strip_minimum >> 10} KiB to {card.strip_maximum >> 10} KiB"
+
+
+def _backup_words(card: Card) -> str:
+    backup = card.backup
+    assert backup is not None
+    words = [backup.state.raw or backup.state.value]
+    words += [f"{backup.temperature_c} °C"] if backup.temperature_c is not None else []
+    words += ["learning"] if backup.learning else []
+    words += [f"next learn cycle {backup.next_learn}"] if backup.next_learn is not None else []
+    return ", ".join(words)
+
+
+def _array(prefix: str, contents: Contents, volume: VirtualDrive, picture: Topology, nodes: tuple[Node, ...]) -> Array:
+    node = volume_node(volume, contents.card, nodes)
+    rebuilds = [job for drive in contents.drives if drive.place in volume.drives for job in drive.jobs]
+    return Array(
+        target=volume_target(prefix, volume.number),
+        controller=card_target(prefix),
+        name=volume.name,
+        level=volume.level,
+        state=volume.state,
+        size_bytes=volume.size_bytes,
+        strip_bytes=volume.strip_bytes,
+        data_drives=data_drives(volume),
+        device=node.device if node is not None else volume.os_device,
+        members=tuple(drive_target(prefix, place) for place in volume.drives),
+        identity=identity(node) if node is not None else volume_identity(prefix, contents.card, volume),
+        uses=picture.uses(node.name) if node is not None else (),
+        tasks=tuple(map(_task, (*volume.jobs, *rebuilds))),
+        facts=tuple(_volume_facts(contents.card, volume)),
+    )
+
+
+def volume_identity(prefix: str, card: Card, volume: VirtualDrive) -> Identity:
+    """What a virtual drive is, whatever the kernel calls it: its own name, and the serial number of its card."""
+    wwn = f"naa.{volume.wwn}" if volume.wwn is not None else None
+    return Identity(name=f"{prefix}/v{volume.number}".strip("/").replace("/", "-"), wwn=wwn, serial=card.serial)
+
+
+def _volume_facts(card: Card, volume: VirtualDrive) -> Iterable[Fact]:
+    rows = {
+        "Tool's words": ", ".join(filter(None, (volume.level_raw, volume.state_raw))),
+        "Spans": _spans(volume),
+        "Access": value(volume.access),
+        "Write cache": _both(value(volume.configured.write_cache), effective.write_cache(card, volume)),
+        "Read-ahead": _both(
+            value(volume.configured.read_ahead),
+            effective.told_apart(volume.configured.read_ahead, volume, "read_ahead"),
+        ),
+        "I/O policy": value(volume.configured.io_policy),
+        "Drive cache": value(volume.drive_cache),
+        "World wide name": volume.wwn,
+        "Encrypted": "yes" if volume.secured else None,
+    }
+    return (Fact(label=label, value=text) for label, text in rows.items() if text)
+
+
+def _spans(volume: VirtualDrive) -> str | None:
+    if volume.spans is None or volume.spans < 2:
+        return None
+    each = f" of {volume.drives_per_span} drives" if volume.drives_per_span is not None else ""
+    return f"{volume.spans}{each}"
+
+
+def _both(configured: str | None, force: Force) -> str | None:
+    """What is set and, where it differs, what is in force and why."""
+    if force.value is None or configured is None:
+        return configured
+    return f"{configured}, in force: {force.value} ({force.why})"
+
+
+def _drive(
+    prefix: str, drive: PhysicalDrive, owners: dict[str, int], picture: Topology, nodes: tuple[Node, ...]
+) -> Drive:
+    owner = owners.get(drive.place, drive.volumes[0] if drive.volumes else None)
+    node = drive_node(drive, nodes)
+    return Drive(
+        target=drive_target(prefix, drive.place),
+        controller=card_target(prefix),
+        array=volume_target(prefix, owner) if owner is not None else None,
+        model=drive.model,
+        serial=drive.serial,
+        firmware=drive.firmware,
+        wwn=f"naa.{drive.wwn}" if drive.wwn is not None else None,
+        media=drive.media,
+        interface=drive.interface,
+        size_bytes=drive.size_bytes,
+        logical_block=drive.sector_bytes,
+        state=drive.state,
+        device=node.device if node is not None else None,
+        identity=identity(node) if node is not None else None,
+        uses=picture.uses(node.name) if node is not None else (),
+        facts=tuple(_drive_facts(drive)),
+    )
+
+
+def _drive_facts(drive: PhysicalDrive) -> Iterable[Fact]:
+    done = [f"{job.kind} {job.progress:.0%}" if job.progress is not None else job.kind for job in drive.jobs]
+    rows = {
+        "Tool's word": drive.state_raw,
+        "Slot": drive.place,
+        "Link": drive.link,
+        "Temperature": None if drive.temperature_c is None else f"{drive.temperature_c} °C",
+        "Foreign configuration": "yes" if drive.foreign else None,
+        "Errors": ", ".join(f"{count} {name}" for name, count in drive.errors.items() if count) or None,
+        "Work": ", ".join(done) or None,
+        "Inquiry": drive.inquiry,
+    }
+    return (Fact(label=label, value=text) for label, text in rows.items() if text)

@@ -1,0 +1,262 @@
+"""From what was read of a card to the `Reading` of each setting. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from backends.errors import InvalidValueError
+from backends.model import Availability, Choice, Media, Reading, Span, State
+from backends.vendors.megaraid import choices, effective
+from backends.vendors.megaraid.effective import Force
+from backends.vendors.megaraid.facts import UNKNOWN, Word
+from backends.vendors.megaraid.geometry import shape
+from backends.vendors.megaraid.settings import CARD_SETTINGS, VOLUME_SETTINGS
+from backends.vendors.megaraid.view import CardView, VolumeView
+
+NOT_SUPPORTED = "the card does not support changing it"
+_RATES = ("rebuild_rate", "bgi_rate", "cc_rate", "migrate_rate", "patrol_read_rate")
+_SECONDS_MAX = 255
+"""Seconds offered at most for the flush interval: one byte in the firmware's properties."""
+
+
+def volume_readings(view: VolumeView) -> dict[str, Reading]:
+    """Every setting of a virtual drive."""
+    configured = view.volume.configured
+    read: dict[str, Reading] = {
+        "write_cache": _policy(
+            view,
+            "write_cache",
+            configured.write_cache,
+            choices.write_cache(view.card),
+            effective.write_cache(view.card, view.volume),
+        ),
+        "read_ahead": _policy(
+            view,
+            "read_ahead",
+            configured.read_ahead,
+            choices.READ_AHEAD,
+            effective.told_apart(configured.read_ahead, view.volume, "read_ahead"),
+        ),
+        "io_policy": _policy(
+            view,
+            "io_policy",
+            configured.io_policy,
+            choices.io_policy(view.card),
+            effective.told_apart(configured.io_policy, view.volume, "io_policy"),
+        ),
+        "drive_cache": _policy(view, "drive_cache", view.volume.drive_cache, choices.DRIVE_CACHE, Force()),
+        "access_policy": _policy(view, "access_policy", view.volume.access, choices.ACCESS, Force()),
+        "auto_bgi": _policy(view, "auto_bgi", _on_off(view.volume.auto_bgi), choices.AUTO_BGI, Force()),
+        "strip_size": strip(view),
+    }
+    read["fastpath"] = fastpath(view, read)
+    return {setting.key: read[setting.key] for setting in VOLUME_SETTINGS}
+
+
+def _on_off(value: bool | None) -> Word | None:
+    return None if value is None else Word(value="on" if value else "off", raw="On" if value else "Off")
+
+
+def _policy(view: VolumeView, key: str, word: Word | None, legal: tuple[Choice, ...], force: Force) -> Reading:
+    spoken = _spoken(legal, lambda value: view.dialect.set_volume(view.card.number, view.volume.number, key, value))
+    why_not = _stands_against(view, key) or _unsettled(word, spoken, view)
+    return Reading(
+        now=None if word is None else word.value,
+        raw=None if word is None else word.raw,
+        effective=force.value,
+        why_effective=force.why,
+        choices=spoken,
+        availability=Availability(why_not=why_not),
+    )
+
+
+def _spoken(legal: tuple[Choice, ...], command: Callable[[str], object]) -> tuple[Choice, ...]:
+    """Those values that the tool has a word for."""
+    found = []
+    for choice in legal:
+        try:
+            command(choice.value)
+        except InvalidValueError:
+            continue
+        found.append(choice)
+    return tuple(found)
+
+
+def _unsettled(word: Word | None, legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
+    """What is known too little of to change it and take it back."""
+    if legal is not None and not legal:
+        return f"{view.dialect.tool.rsplit('/', 1)[-1]} has no word for it"
+    if word is None:
+        return "the tool does not report it, so it could not be put back"
+    if word.value == UNKNOWN:
+        return f"its present value {word.raw!r} is not understood, so it could not be put back"
+    if legal is not None and all(choice.value != word.value for choice in legal):
+        return f"it is {word.raw}, which the tool could not be told to put back"
+    return None
+
+
+def _stands_against(view: VolumeView, key: str) -> str | None:
+    """What rules a change of this setting out, whatever its value."""
+    volume = view.volume
+    if view.card.supports.get(key) is False:
+        return NOT_SUPPORTED
+    if volume.ssd_cache:
+        return "it is a CacheCade cache, no virtual drive of its own"
+    if key == "drive_cache" and view.card.supports.get("drive_cache_on_ssd") is False:
+        own = [one for one in view.contents.drives if one.place in volume.drives]
+        if any(one.media in (Media.SSD, Media.NVME) for one in own):
+            return "the card does not change the caches of SSDs"
+    if volume.state in (State.OFFLINE, State.FAILED, State.MISSING, State.FOREIGN):
+        return f"the virtual drive is {volume.state_raw or volume.state.value}"
+    if any(job.kind == "migration" for job in volume.jobs):
+        return "a migration is under way"
+    return view.why_not
+
+
+def strip(view: VolumeView) -> Reading:
+    """The strip size, and whether the drive may be deleted and made again for another."""
+    size = view.volume.strip_bytes
+    legal = choices.strips(view.card)
+    made = shape(view.contents, view.volume)
+    why_not = made.why_not or (None if legal else "the card does not say which strip sizes it can make")
+    if why_not is None and made.new is not None:
+        new = made.new
+        legal = _spoken(
+            legal,
+            lambda value: view.dialect.recreate(
+                view.card.number, view.volume.number, replace(new, strip_bytes=int(value))
+            ),
+        )
+        why_not = None if legal else _not_told(view)
+        if why_not is None and all(choice.value != str(size) for choice in legal):
+            why_not = f"{size} bytes is not among what the card can make, so it could not be put back"
+    why_not = why_not or in_use(view) or view.why_not
+    return Reading(
+        now=None if size is None else str(size),
+        raw=None if size is None else f"{size >> 10} KiB" if size >= 1024 else f"{size} bytes",
+        choices=legal,
+        availability=Availability(why_not=why_not),
+    )
+
+
+def _not_told(view: VolumeView) -> str:
+    """Why the tool cannot be told to make this drive again."""
+    made = shape(view.contents, view.volume).new
+    assert made is not None
+    try:
+        view.dialect.recreate(view.card.number, view.volume.number, made)
+    except InvalidValueError as error:
+        return error.message.rstrip(".")
+    return "the tool can make none of the strip sizes of the card"
+
+
+def in_use(view: VolumeView) -> str | None:
+    """Why deleting it would take something away from somebody."""
+    if view.uses:
+        use = view.uses[0]
+        return f"it is in use: {view.device} {use.part or ''} {use.detail}".replace("  ", " ")
+    if view.device is None:
+        return "its block device is not known, so nothing can show that it is not in use"
+    if view.blind:
+        return f"it may be in use: {view.blind[0]}"
+    return None
+
+
+def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
+    """Whether FastPath is in force; its preset is three settings in one."""
+    parts = [read["write_cache"], read["read_ahead"], read["io_policy"]]
+    words = [reading.now for reading in parts]
+    if words[2] is None and not parts[2].availability.available:
+        words[2] = "direct"  # cards without the choice have direct only
+    now = _combined(words)
+    against, certain = effective.fastpath_obstacles(view.card, view.volume)
+    if against:
+        force = Force("not in force", "; ".join(against))
+    elif not certain:
+        force = Force(UNKNOWN, "the tool does not say whether its option is activated")
+    else:
+        force = Force("in force", "the option is activated and all conditions are met")
+    return Reading(
+        now=now,
+        raw=", ".join(word or "not reported" for word in words),
+        effective=force.value,
+        why_effective=force.why,
+        choices=choices.fastpath(now),
+        availability=Availability(why_not=_no_preset(view, parts)),
+    )
+
+
+def _combined(words: list[str | None]) -> str:
+    if words == ["write-through", "none", "direct"]:
+        return choices.PRESET
+    known = [word for word in words if word is not None and word != UNKNOWN]
+    return " + ".join(known) if len(known) == len(words) else UNKNOWN
+
+
+def _no_preset(view: VolumeView, parts: list[Reading]) -> str | None:
+    if view.card.supports.get("fastpath") is False:
+        return "the card does not support FastPath"
+    for name, wanted, part in zip(
+        ("write cache", "read-ahead", "I/O policy"), ("write-through", "none", "direct"), parts, strict=True
+    ):
+        missing = part.now is None and wanted == "direct"  # there is nothing to choose
+        if not part.availability.available and part.now != wanted and not missing:
+            return f"the {name} cannot be changed: {part.availability.why_not}"
+    return view.why_not
+
+
+def card_readings(view: CardView) -> dict[str, Reading]:
+    """Every setting of a card. The activation key has no value that could be read."""
+    read: dict[str, Reading] = {}
+    for setting in CARD_SETTINGS:
+        key = setting.key
+        if key == "activation_key":
+            read[key] = _key(view)
+        else:
+            read[key] = _card_value(view, key)
+    return read
+
+
+_CARD_CHOICES = {
+    "patrol_read": choices.PATROL_READ,
+    "consistency_check": choices.CONSISTENCY_CHECK,
+    "perf_mode": choices.PERF_MODE,
+}
+
+
+def _card_value(view: CardView, key: str) -> Reading:
+    word = view.card.values.get(key)
+    number = view.card.number
+    legal: tuple[Choice, ...] | None = None
+    span: Span | None = None
+    if key in _CARD_CHOICES:
+        legal = _spoken(_CARD_CHOICES[key], lambda value: view.dialect.set_card(number, key, value))
+    elif _spoken((Choice(value="1", label="1"),), lambda value: view.dialect.set_card(number, key, value)):
+        top = 100 if key in _RATES else _SECONDS_MAX
+        present = int(word.value) if word is not None and word.value.isdigit() else 0
+        span = Span(minimum=0 if key in _RATES else 1, maximum=max(top, present), unit="%" if key in _RATES else "s")
+    else:
+        legal = ()
+    supported = view.card.supports.get({"perf_mode": "perf_tuning"}.get(key, key))
+    why_not = NOT_SUPPORTED if supported is False else None
+    why_not = why_not or _unsettled(word, legal, view) or view.why_not
+    return Reading(
+        now=None if word is None else word.value,
+        raw=None if word is None else word.raw,
+        choices=legal or (),
+        span=span,
+        availability=Availability(why_not=why_not),
+    )
+
+
+def _key(view: CardView) -> Reading:
+    active = [option.name for option in view.card.options if option.state.value == "active"]
+    known = view.card.options or view.card.safe_id
+    return Reading(
+        now=None,
+        raw=", ".join(active) or None,
+        availability=Availability(
+            why_not=view.why_not if known else "the card tells of no options that could be activated"
+        ),
+    )

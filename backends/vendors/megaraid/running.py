@@ -1,0 +1,136 @@
+"""Running what changes a card: one command after the other, each judged by the tool's word on the object."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from backends.errors import RaidbenchError, RefusedError, ToolFailedError
+from backends.exclusive import claim_on
+from backends.host import Command, Completed, Host
+from backends.model import Change, Write
+from backends.text import clean
+from backends.topology.facts import inspect
+from backends.vendors.megaraid.dialect import Answer, CanTryAgain
+from backends.vendors.megaraid.units import Unit
+
+SET_SECONDS = 300.0
+"""After this a change is slow; it is waited for all the same, and never killed (PITFALLS 42)."""
+
+MASK = "***"
+"""What stands in a shown command for a secret."""
+
+
+class Runner:
+    """Runs changes on one host."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def run(self, change: Change, unit: Unit, writes: Sequence[Write], secret: str | None) -> str:
+        """Run all steps in order, up to the first that fails; what has to happen before it is in force, or "".
+
+        Raises ToolFailedError in the tool's own words, RefusedError for a program that is not the card's tool.
+        """
+        commands = [self._command(unit, write, secret) for write in writes]
+        pending = ""
+        async with unit.lock:
+            for step, command in enumerate(commands):
+                answer, done = await self._one(unit, command)
+                if not answer.ok:
+                    raise _failed(change, commands, step, answer, done)
+                pending = answer.pending or pending
+        return pending
+
+    async def preview(self, unit: Unit, commands: Sequence[Command]) -> str:
+        """What the tool says of an activation key before it is applied, as a sentence.
+
+        Only where looking changes nothing. Raises ToolFailedError when the tool refuses the key.
+        """
+        if any(command.mutates for command in commands):
+            return "This tool cannot show beforehand what the key activates."
+        said: list[str] = []
+        async with unit.lock:
+            for command in commands:
+                answer, done = await self._one(unit, command)
+                if not answer.ok:
+                    raise ToolFailedError(
+                        f"The tool refuses the activation key: {answer.message.rstrip('.')}.",
+                        hint="A key is bound to one card by its safe id.",
+                        evidence=_without(done.stdout, command),
+                    )
+                said.append(answer.message)
+        words = clean(" ".join(filter(None, said)), 300)
+        return f"The tool says of the key: {words.rstrip('.')}." if words else "The tool accepts the key."
+
+    async def require_unused(self, device: str | None) -> None:
+        """Raises RefusedError unless nothing uses the block device of a virtual drive that is to be deleted.
+
+        Looked at anew, with an attempt to open it for oneself alone; what cannot be checked counts as in use.
+        """
+        if device is None:
+            raise RefusedError("Its block device is not known, so nothing can show that it is not in use.")
+        facts = await inspect(self._host, device, claim=claim_on(self._host), probe=False, ignore=(os.getpid(),))
+        if not facts.is_block:
+            raise RefusedError(f"{device} is no block device, so nothing can show that it is not in use.")
+        if facts.uses:
+            use = facts.uses[0]
+            raise RefusedError(
+                f"{device} is in use: {use.part or ''} {use.detail}.".replace(":  ", ": "),
+                hint="Unmount it, turn it off, or take apart what is built on it first.",
+            )
+        if facts.unknown and not self._host.simulated:
+            raise RefusedError(f"{device} may be in use: {facts.unknown[0]}.", hint="Run raidbench as root.")
+
+    async def require_same_number(self, change: Change, unit: Unit, number: int | None, drives: Sequence[str]) -> None:
+        """Reads the card anew. Raises ToolFailedError unless the drive made of these drives has its old number."""
+        contents = await unit.read()
+        made = next((one.number for one in contents.volumes if sorted(one.drives) == sorted(drives)), None)
+        if made == number:
+            return
+        where = "is not to be found" if made is None else f"has the number {made}, not {number}"
+        raise ToolFailedError(
+            f"{change.target} was deleted and made again, but {where}.", hint="Look at the devices again."
+        )
+
+    def _command(self, unit: Unit, write: Write, secret: str | None) -> Command:
+        """The step as a command. What is in a journal is not trusted to name any program but the card's own tool."""
+        if not write.argv or write.argv[0] != unit.dialect.tool:
+            named = clean(write.argv[0]) if write.argv else "a file"
+            raise RefusedError(f"A step wants to run {named}, which is not the tool of this card.")
+        if not any(MASK in word for word in write.argv):
+            return Command(argv=write.argv, timeout=SET_SECONDS, mutates=True)
+        if secret is None:
+            raise RefusedError("The activation key is not known any more: it is kept nowhere.", hint="Give it again.")
+        argv = tuple(word.replace(MASK, secret) for word in write.argv)
+        hidden = tuple(word for word, shown in zip(argv, write.argv, strict=True) if word != shown)
+        return Command(argv=argv, timeout=SET_SECONDS, mutates=True, secret=(*hidden, secret))
+
+    async def _one(self, unit: Unit, command: Command) -> tuple[Answer, Completed]:
+        done = await self._host.run(command)
+        if isinstance(unit.dialect, CanTryAgain):
+            other = unit.dialect.again(command, done)
+            if other is not None:
+                done = await self._host.run(other)
+        return unit.dialect.judge(command, done), done
+
+
+def _failed(change: Change, commands: Sequence[Command], step: int, answer: Answer, done: Completed) -> RaidbenchError:
+    """The error for a step that failed, saying what was done before it."""
+    words = _without(answer.message, commands[step]).rstrip(".") or "it failed and the tool did not say why"
+    message = f"{change.label} of {change.target} could not be set: {words}."
+    hint = "The value before still stands; read the setting again."
+    if step and change.key == "strip_size":
+        message = f"{change.target} was deleted, but could not be made again: {words}."
+        hint = f"Make it by hand: {commands[step].shown()}"
+    elif step:
+        hint = f"{step} of {len(commands)} steps were done; read the settings again."
+    evidence = f"{commands[step].shown()}\nexit status {done.returncode}\n{done.stdout[:4000]}{done.stderr[:1000]}"
+    return ToolFailedError(message, hint=hint, evidence=_without(evidence, commands[step]))
+
+
+def _without(text: str, command: Command) -> str:
+    """The text with every secret of the command masked: tools repeat what they were given."""
+    for secret in sorted(command.secret, key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    return text
