@@ -152,3 +152,41 @@ async def test_a_card_that_does_not_answer_is_an_error() -> None:
         await cli(Machine(AdpAllInfo="too slow")).read(0)
     with pytest.raises(ToolFailedError):
         await cli(Machine()).read(4)
+
+
+async def test_one_virtual_drive_is_read_again_by_two_commands() -> None:
+    host = Machine()
+    dialect = MegaCli(host, "/MegaCli64")
+    before = await dialect.read(0)
+    host.asked.clear()
+    host.answers["-LdPdInfo"] = texts.LDPDINFO.replace("WriteThrough", "WriteBack")
+    after = await dialect.reread(before, 1)
+    assert host.asked == ["-LdPdInfo -a0", "-LDBI -GetSetting -LALL -a0"]
+    assert after.volumes[0] == before.volumes[0]
+    assert after.volumes[1].configured.write_cache != before.volumes[1].configured.write_cache
+    assert (after.volumes[1].auto_bgi, after.card, after.drives) == (False, before.card, before.drives)
+
+
+async def test_a_virtual_drive_that_is_gone_is_left_out_and_silence_is_no_proof() -> None:
+    host = Machine()
+    dialect = MegaCli(host, "/MegaCli64")
+    before = await dialect.read(0)
+    host.answers["-LdPdInfo"] = "Adapter #0\n\nNumber of Virtual Disks: 1\n" + texts.volume(0)
+    assert [volume.number for volume in (await dialect.reread(before, 1)).volumes] == [0]
+    host.answers["-LdPdInfo"] = ""
+    with pytest.raises(ToolFailedError):
+        await dialect.reread(before, 1)
+
+
+async def test_the_cards_own_settings_are_read_again() -> None:
+    host = Machine()
+    dialect = MegaCli(host, "/MegaCli64")
+    before = await dialect.read(0)
+    host.asked.clear()
+    host.answers["-AdpAllInfo"] = texts.ADPALLINFO.replace("30%", "60%")
+    host.answers["-AdpPR"] = texts.PATROL.replace("Auto", "Manual")
+    after = await dialect.reread(before, None)
+    assert host.asked == ["-AdpAllInfo -a0", "-AdpPR -Info -a0", "-AdpCcSched -Info -a0"]
+    assert (after.card.values["rebuild_rate"].value, after.card.values["patrol_read"].value) == ("60", "manual")
+    assert (after.card.options, after.card.backup) == (before.card.options, before.card.backup)
+    assert after.volumes == before.volumes

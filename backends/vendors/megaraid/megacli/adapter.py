@@ -11,7 +11,7 @@ from backends.vendors.megaraid.facts import UNKNOWN, Card, Job, Option, Word
 from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, size, whole, yes
 
 _ADAPTER = re.compile(r"Adapter #([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
-_VERSION = re.compile(r"\bVer ([0-9]{1,4}(?:\.[0-9]{1,4}){1,3})", re.ASCII)
+_VERSION = re.compile(r"\bVer ([0-9]{1,4}(?:\.[0-9]{1,4}){1,3})(?![0-9])", re.ASCII)
 _COUNT = re.compile(r"Controller Count: ?([0-9]{1,3})\.?$", re.ASCII | re.IGNORECASE | re.MULTILINE)
 _HEX = re.compile(r"(?:0x)?([0-9a-f]{1,4})", re.ASCII | re.IGNORECASE)
 _TIME_LEFT = re.compile(r"^(?P<name>.{3,60}?) {2,}(?P<left>Unlimited|[0-9]{1,6} ?days?\b.*)$", re.ASCII | re.IGNORECASE)

@@ -15,6 +15,7 @@ NAMES = (
     "/opt/MegaRAID/MegaCli/MegaCli64",
     "/opt/MegaRAID/MegaCli/MegaCli",
     "/opt/MegaRAID/CmdTool2/CmdTool2_64",
+    "/opt/MegaRAID/CmdTool2/CmdTool264",
     "/opt/MegaRAID/CmdTool2/CmdTool2",
     "/opt/lsi/MegaCLI/MegaCli64",
     "/opt/lsi/MegaCLI/MegaCli",
@@ -23,7 +24,7 @@ NAMES = (
     "megacli",
     "megacli64",
     "CmdTool2_64",
-    "CmdTool2_64bit",
+    "CmdTool264",
     "CmdTool2",
     "megaraid-cli",
 )

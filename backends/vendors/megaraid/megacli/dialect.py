@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
-from backends.errors import InvalidValueError, ToolFailedError
+from backends.errors import InvalidValueError
 from backends.host import Command, Completed, Host
 from backends.model import State
-from backends.text import clean_lines
 from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
 from backends.vendors.megaraid.facts import Card, Job, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.megacli import commands, verdict
@@ -22,18 +20,13 @@ from backends.vendors.megaraid.megacli.adapter import (
     parse_patrol_read,
     parse_pci,
     parse_promise,
-    parse_version,
 )
+from backends.vendors.megaraid.megacli.asking import READ_SECONDS, Asker
 from backends.vendors.megaraid.megacli.battery import battery_told, parse_battery
 from backends.vendors.megaraid.megacli.drives import parse_drives
 from backends.vendors.megaraid.megacli.progress import drive_progress, volume_progress
 from backends.vendors.megaraid.megacli.settings import card_words, recreate_words, volume_words
 from backends.vendors.megaraid.megacli.volumes import parse_background, parse_volumes
-
-T = TypeVar("T")
-
-READ_SECONDS = 120.0
-"""After this a read is given up: slow cards take 8 s and large chassis tens of seconds for one list."""
 
 _JOBS = ("-LDInit", "-LDBI", "-LDCC")
 _TELLS_PROGRESS = 8
@@ -41,25 +34,23 @@ _TELLS_PROGRESS = 8
 
 
 class MegaCli:
-    """One MegaCli program on one host. Asks one thing at a time; nothing is asked of a card but in `read`."""
+    """One MegaCli program on one host. It is asked one thing at a time, and only in `cards`, `read`, `reread`."""
 
     def __init__(self, host: Host, tool: str) -> None:
         self._host = host
-        self._tool = tool
-        self._version: str | None = None
-        self._version_asked = False
+        self._ask = Asker(host, tool)
         self._pci: dict[int, str | None] = {}
         self._deleted: dict[int, int] = {}
 
     @property
     def tool(self) -> str:
         """Path of the program."""
-        return self._tool
+        return self._ask.tool
 
     @property
     def version(self) -> str | None:
         """`8.07.14`; None until `cards` or `read` asked for it, or if it does not say."""
-        return self._version
+        return self._ask.version
 
     async def cards(self) -> tuple[int, ...]:
         """Numbers of the cards it sees: MegaCli counts them from 0 without gaps.
@@ -67,14 +58,14 @@ class MegaCli:
         Raises ToolMissingError, ToolTimeoutError, and ToolFailedError when the answer is none of MegaCli's (the
         program is storcli under MegaCli's name, or a library is missing).
         """
-        await self._ask_version()
-        counted = await self._run(commands.count())
+        await self._ask.for_version()
+        counted = await self._ask.run(commands.count())
         count = parse_count(counted.stdout)
         if count is not None:
             return tuple(range(count))
-        numbers = card_numbers((await self._run(commands.adapters())).stdout)
+        numbers = card_numbers((await self._ask.run(commands.adapters())).stdout)
         if not numbers:
-            raise self._not_understood(counted)
+            raise self._ask.not_understood(counted)
         return numbers
 
     async def read(self, card: int) -> Contents:
@@ -83,20 +74,42 @@ class MegaCli:
         Raises ToolMissingError, and ToolFailedError or ToolTimeoutError when not even the card's own data can be
         had; what else cannot be read becomes a problem.
         """
-        await self._ask_version()
-        about = await self._run(commands.adapter(card))
-        found = parse_adapter(about.stdout, card)
-        if found.model is None and not found.values and card not in card_numbers(about.stdout):
-            raise self._not_understood(about)
+        await self._ask.for_version()
+        about = await self._ask.own(card)
         problems: list[str] = []
-        promise = parse_promise(about.stdout, card)
+        promise = parse_promise(about, card)
         volumes = await self._volumes(card, promise.volumes, problems)
-        drives = _with_volumes(await self._list(commands.drives(card), parse_drives, card, problems), volumes)
+        drives = _with_volumes(await self._ask.listed(commands.drives(card), parse_drives, card, problems), volumes)
         drives = await self._rebuilding(card, drives, problems)
         _compare("virtual drives", promise.volumes, len(volumes), problems)
         _compare("drives", promise.disks, len(drives), problems)
-        found = await self._about(found, problems)
+        found = await self._about(parse_adapter(about, card), problems)
         return Contents(card=found, volumes=volumes, drives=drives, problems=tuple(problems))
+
+    async def reread(self, before: Contents, volume: int | None) -> Contents:
+        """The settings of one virtual drive, or of the card itself when None, read again; the rest as it was before.
+
+        A virtual drive that is gone is left out. Raises as `read`.
+        """
+        number = before.card.number
+        problems: list[str] = []
+        if volume is None:
+            card = await self._schedules(parse_adapter(await self._ask.own(number), number), problems)
+            card = replace(before.card, values=card.values, jobs=(*card.jobs, *_learning(before.card)))
+            return replace(before, card=card, problems=_once(before.problems, problems))
+        listed = await self._ask.run(commands.volumes_and_members(number))
+        volumes = parse_volumes(listed.stdout, number)
+        told = number in card_numbers(listed.stdout) or "no virtual drive" in listed.stdout.lower()
+        if not volumes and not told:
+            raise self._ask.not_understood(listed)
+        found = [each for each in volumes if each.number == volume]
+        if found:
+            starts = parse_background(await self._ask.text(commands.background_setting(number), "-LDBI", problems))
+            found = [replace(each, auto_bgi=starts.get(volume)) for each in found]
+        others = (each for each in before.volumes if each.number != volume)
+        together = tuple(sorted((*others, *found), key=lambda each: each.number))
+        drives = _with_volumes(before.drives, together)
+        return replace(before, volumes=together, drives=drives, problems=_once(before.problems, problems))
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
         """Commands that set a virtual drive's setting, to be run in order until one fails. Raises InvalidValueError."""
@@ -122,7 +135,7 @@ class MegaCli:
         if not key.isascii() or not key.isprintable() or not key.strip() or key.startswith("-") or " " in key:
             raise InvalidValueError("An activation key is one word of printable ASCII characters.")
         words = commands.apply_key(card, key, preview=preview)
-        return (Command(argv=(self._tool, *words), timeout=READ_SECONDS, mutates=True, secret=(key,)),)
+        return (Command(argv=(self._ask.tool, *words), timeout=READ_SECONDS, mutates=True, secret=(key,)),)
 
     def judge(self, command: Command, done: Completed) -> Answer:
         """The tool's verdict on a command that changes something: see `verdict.judge`.
@@ -146,20 +159,17 @@ class MegaCli:
         """The argument lists, secrets masked."""
         return tuple(tuple("***" if word in command.secret else word for word in command.argv) for command in commands)
 
-    async def _ask_version(self) -> None:
-        if not self._version_asked:
-            self._version = parse_version((await self._run(commands.version())).stdout)
-            self._version_asked = True
-
     async def _volumes(self, card: int, promised: int | None, problems: list[str]) -> tuple[VirtualDrive, ...]:
-        volumes = await self._list(commands.volumes_and_members(card), parse_volumes, card, problems)
+        volumes = await self._ask.listed(commands.volumes_and_members(card), parse_volumes, card, problems)
         if len(volumes) < (promised or 0):
-            plain = await self._list(commands.volumes(card), parse_volumes, card, problems)
+            plain = await self._ask.listed(commands.volumes(card), parse_volumes, card, problems)
             listed = {each.number for each in volumes}
             volumes += tuple(each for each in plain if each.number not in listed)
         if not volumes:
             return ()
-        starts = parse_background(await self._text(commands.background_setting(card), "background setting", problems))
+        starts = parse_background(
+            await self._ask.text(commands.background_setting(card), "background setting", problems)
+        )
         jobs = await self._jobs(card, problems)
         return tuple(
             replace(each, auto_bgi=starts.get(each.number), jobs=_joined(each.jobs, jobs.get(each.number, ())))
@@ -167,10 +177,10 @@ class MegaCli:
         )
 
     async def _jobs(self, card: int, problems: list[str]) -> Mapping[int, tuple[Job, ...]]:
-        major = int(self._version.partition(".")[0]) if self._version else 0
+        major = int(self._ask.version.partition(".")[0]) if self._ask.version else 0
         found: dict[int, tuple[Job, ...]] = {}
         for job in _JOBS if major < _TELLS_PROGRESS else ():
-            text = await self._text(commands.progress(card, job), f"progress of {job}", problems)
+            text = await self._ask.text(commands.progress(card, job), f"progress of {job}", problems)
             for number, each in volume_progress(text).items():
                 found[number] = (*found.get(number, ()), each)
         return found
@@ -181,7 +191,9 @@ class MegaCli:
         places = [each.place for each in drives if each.state is State.REBUILDING and not each.jobs]
         if not places:
             return drives
-        jobs = drive_progress(await self._text(commands.rebuild_progress(card, places), "rebuild progress", problems))
+        jobs = drive_progress(
+            await self._ask.text(commands.rebuild_progress(card, places), "rebuild progress", problems)
+        )
         return tuple(
             replace(each, jobs=(*each.jobs, jobs[each.place])) if each.place in jobs else each for each in drives
         )
@@ -190,31 +202,31 @@ class MegaCli:
         """The card with what other commands say of it."""
         number = card.number
         if number not in self._pci:
-            self._pci[number] = parse_pci(await self._text(commands.pci(number), "PCI address", problems), number)
+            self._pci[number] = parse_pci(await self._ask.text(commands.pci(number), "PCI address", problems), number)
         address = self._pci[number]
         backup = None
         known = card.backup_known
         if not known:
-            battery = await self._text(commands.battery(number), "battery", problems)
+            battery = await self._ask.text(commands.battery(number), "battery", problems)
             backup, known = parse_battery(battery), battery_told(battery)
-        options, safe_id = parse_features(await self._text(commands.features(number), "features", problems))
-        patrol, patrolling = parse_patrol_read(await self._text(commands.patrol_read(number), "patrol read", problems))
+        options, safe_id = parse_features(await self._ask.text(commands.features(number), "features", problems))
+        card = await self._schedules(card, problems)
+        card = replace(card, pci=address, backup=backup, backup_known=known, options=options, safe_id=safe_id)
+        host_number = await self._host_number(address) if address else None
+        return replace(card, host_number=host_number, jobs=(*card.jobs, *_learning(card)))
+
+    async def _schedules(self, card: Card, problems: list[str]) -> Card:
+        """The card with the modes of patrol read and consistency check, and whether they run."""
+        number = card.number
+        patrol, patrolling = parse_patrol_read(
+            await self._ask.text(commands.patrol_read(number), "patrol read", problems)
+        )
         check, checking = parse_consistency_check(
-            await self._text(commands.consistency_check(number), "consistency check", problems)
+            await self._ask.text(commands.consistency_check(number), "consistency check", problems)
         )
         modes = {"patrol_read": patrol, "consistency_check": check}
-        learning = Job(kind="learn") if backup is not None and backup.learning else None
-        return replace(
-            card,
-            pci=address,
-            host_number=await self._host_number(address) if address else None,
-            backup=backup,
-            backup_known=known,
-            options=options,
-            safe_id=safe_id,
-            values={**card.values, **{key: mode for key, mode in modes.items() if mode is not None}},
-            jobs=tuple(job for job in (patrolling, checking, learning) if job is not None),
-        )
+        values = {**card.values, **{key: mode for key, mode in modes.items() if mode is not None}}
+        return replace(card, values=values, jobs=tuple(job for job in (patrolling, checking) if job is not None))
 
     async def _host_number(self, address: str) -> int | None:
         """The SCSI host that the kernel made for the card; its virtual drives are targets of channel 2 there."""
@@ -222,40 +234,21 @@ class MegaCli:
         numbers = [path.rpartition("/host")[2] for path in found]
         return int(numbers[0]) if len(numbers) == 1 and numbers[0].isdecimal() else None
 
-    async def _list(
-        self, words: tuple[str, ...], parse: Callable[[str, int], tuple[T, ...]], card: int, problems: list[str]
-    ) -> tuple[T, ...]:
-        return parse(await self._text(words, words[0], problems), card)
-
-    async def _text(self, words: tuple[str, ...], what: str, problems: list[str]) -> str:
-        """An answer; "" and a problem if there is none."""
-        try:
-            done = await self._run(words)
-        except ToolFailedError as error:
-            problems.append(f"The {what} could not be read: {error.message}")
-            return ""
-        if not done.stdout.strip():
-            problems.append(f"The {what} could not be read: MegaCli gave no answer.")
-        return done.stdout
-
-    async def _run(self, words: tuple[str, ...]) -> Completed:
-        return await self._host.run(Command(argv=(self._tool, *words), timeout=READ_SECONDS))
-
     def _changes(self, lines: tuple[tuple[str, ...], ...]) -> tuple[Command, ...]:
-        return tuple(Command(argv=(self._tool, *words), timeout=READ_SECONDS, mutates=True) for words in lines)
-
-    def _not_understood(self, done: Completed) -> ToolFailedError:
-        words = clean_lines(f"{done.stdout}\n{done.stderr}".strip(), lines=20)
-        if "deprecated command" in words.lower():
-            return ToolFailedError(f"{self._tool} is storcli under MegaCli's name.", evidence=words)
-        return ToolFailedError(
-            f"{self._tool} gave an answer that is none of MegaCli's.", hint="Run it by hand as root.", evidence=words
-        )
+        return tuple(Command(argv=(self._ask.tool, *words), timeout=READ_SECONDS, mutates=True) for words in lines)
 
 
 def _compare(what: str, promised: int | None, listed: int, problems: list[str]) -> None:
     if promised is not None and listed < promised:
         problems.append(f"The card says it has {promised} {what}, but only {listed} were listed.")
+
+
+def _learning(card: Card) -> tuple[Job, ...]:
+    return (Job(kind="learn"),) if card.backup is not None and card.backup.learning else ()
+
+
+def _once(before: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*before, *new)))
 
 
 def _joined(first: tuple[Job, ...], second: tuple[Job, ...]) -> tuple[Job, ...]:

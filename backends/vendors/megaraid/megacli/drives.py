@@ -43,8 +43,8 @@ _MAKERS = frozenset(
 ) | frozenset(("SAMSUNG", "SEAGATE", "SMART", "STEC", "TOSHIBA", "WDC"))
 """T10 vendor identifications, 8 wide at the start of a SCSI inquiry. A SATA drive's serial is none of them."""
 
-_POSITION = re.compile(r"DiskGroup: ?([0-9]{1,6}), ?Span: ?([0-9]{1,6})", re.ASCII | re.IGNORECASE)
-_CARD = re.compile(r"Adapter #([0-9]{1,6})", re.ASCII | re.IGNORECASE)
+_POSITION = re.compile(r"DiskGroup: ?([0-9]{1,6}),", re.ASCII | re.IGNORECASE)
+_CARD = re.compile(r"Adapter #([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
 _ENDS = ("virtual drive", "virtual disk", "cachecade virtual drive", "span", "pd", "physical disk", "exit code")
 
 

@@ -50,7 +50,7 @@ _SECONDARY_STRIPED = (0, 3)
 
 _NUMBER = re.compile(r"([0-9]{1,6})(?: ?\(Target Id: ?([0-9]{1,6})\))?$", re.ASCII | re.IGNORECASE)
 _CARD = re.compile(r"Adapter #?([0-9]{1,6})(?: -- Virtual Drive Information)?:?$", re.ASCII | re.IGNORECASE)
-_LEVEL = re.compile(r"Primary-([0-9]{1,4})(?:, ?Secondary-([0-9]{1,4}))?", re.ASCII | re.IGNORECASE)
+_LEVEL = re.compile(r"Primary-([0-9]{1,4})(?:, ?Secondary-([0-9]{1,4}))?(?![0-9])", re.ASCII | re.IGNORECASE)
 _SPAN = re.compile(r"[0-9]{1,6} - Number of PDs: ?([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
 _BEGINNINGS = ("virtual drive", "virtual disk", "cachecade virtual drive")
 _MEMBERS = ("pd", "physical disk", "enclosure device id")
