@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from backends.host import Command, Completed
+from backends.vendors.megaraid.megacli.verdict import judge
 from tests.backends.megaraid.megacli_fields import KINDS, found_fields
 from tests.backends.megaraid.megacli_texts import ADPALLINFO, BATTERY, LDPDINFO, OLD_LDINFO, PDLIST, SAMPLES
 
@@ -39,3 +41,25 @@ def test_all_that_our_own_texts_show_is_found(text: str, kind: str, least: int) 
     fields = found_fields(text, kind)
     assert len(fields) >= least
     assert all(fields.values()), fields
+
+
+@pytest.mark.skipif(not FILES, reason="no recordings at hand")
+@pytest.mark.parametrize(
+    ("recording", "line", "ok"),
+    [
+        ("LDSetProp_CachedBadBBU_success", "-LDSetProp CachedBadBBU -L2 -a0", True),
+        ("LDSetProp_CachedBadBBU_success", "-LDSetProp CachedBadBBU -L7 -a0", False),
+        ("LDSetProp_NoCachedBadBBU_success", "-LDSetProp NoCachedBadBBU -L4 -a0", True),
+        ("LDSetProp_DisDskCache_indented", "-LDSetProp -DisDskCache -L1 -a0", True),
+        ("LDSetProp_ForcedWB", "-LDSetProp ForcedWB -L2 -a0", True),
+        ("LDSetProp_WB_success", "-LDSetProp WB -L0 -a0", True),
+        ("CfgLdAdd_created", "-CfgLDAdd -R0[21:7] -a0", True),
+        ("CfgLdAdd_jbod_drive_0x26", "-CfgLDAdd -R0[21:7] -a0", False),
+        ("CfgLdAdd_preserved_cache_0x54", "-CfgLDAdd -R0[17:6] -a0", False),
+        ("DiscardPreservedCache_segfault", "-DiscardPreservedCache -L5 -a0", False),
+    ],
+)
+def test_recorded_answers_to_settings_are_judged(recording: str, line: str, ok: bool) -> None:
+    (path,) = [path for path in FILES if path.stem.endswith(recording) and f"_{recording}" in path.stem]
+    done = Completed(returncode=0, stdout=path.read_text(errors="replace"), stderr="")
+    assert judge(Command(argv=("/MegaCli64", *line.split()), mutates=True), done).ok is ok
