@@ -141,7 +141,7 @@ class LineChart(Widget):
 
     def _update(self) -> None:
         """Draws, and asks for a repaint of what came out different."""
-        if not self.is_attached or self._drawn == (0, 0):
+        if not self.is_attached:
             return
         width, height = self.size
         if self._drawn != (width, height):

@@ -89,8 +89,7 @@ def throughput_chart(
         for name, direction in (("read", baseline.read), ("write", baseline.write)):
             if direction is not None and direction.iops:
                 mean = direction.bytes_per_second if rate else direction.iops
-                label = (rate_label if rate else iops_label)(mean)
-                references.append(Reference(label=f"baseline {name} {label}", value=mean))
+                references.append(Reference(label=f"baseline {name}", value=mean))
     return ChartData(
         series=series,
         references=tuple(references),
@@ -190,7 +189,7 @@ def short_progress(active: ActiveRun, now: float) -> str:
     name = active.start.profile or "custom job"
     if state.fraction is None:
         return f"{name}: {state.phase}"
-    return f"{name} {state.fraction * 100:.0f} % ETA {units.duration(round(state.eta or 0))}"
+    return f"{name} {int(state.fraction * 100 + 1e-9)} % ETA {units.duration(round(state.eta or 0))}"
 
 
 def result_line(figures: RunFigures) -> str:

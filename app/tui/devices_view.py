@@ -143,7 +143,7 @@ def _drive_node(drive: Drive, placed: set[str]) -> Node:
     size = units.size(drive.size_bytes) if drive.size_bytes is not None else ""
     return Node(
         key=str(drive.target),
-        label=" ".join(filter(None, (sign, drive.target.address, size, kind, drive.model, use, state))),
+        label=" ".join(filter(None, (sign, drive.target.address, size, kind, use, state, drive.model))),
         tone=tone if tone in ("warning", "bad") else "",
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,6 +20,14 @@ from widgets.steady import SteadyWidget
 
 if TYPE_CHECKING:
     from app.tui.app import WorkbenchApp
+
+
+_CPU_NOISE = re.compile(r"\((?:R|TM)\)|\bCPU\b|\b\d+-Core\b|\bProcessor\b|@.*$", re.IGNORECASE)
+
+
+def short_cpu(name: str) -> str:
+    """A processor without what every processor's name says: `AMD EPYC 7313P`."""
+    return clean(_CPU_NOISE.sub(" ", name), 40) or clean(name, 40)
 
 
 class StatusLine(SteadyWidget):
@@ -49,7 +58,7 @@ class StatusLine(SteadyWidget):
         if machine is not None:
             left += [
                 ("", machine.host),
-                ("quiet", f"{clean(machine.cpu, 40)}, {machine.cores} CPUs"),
+                ("quiet", f"{short_cpu(machine.cpu)}, {machine.cores} CPUs"),
                 ("quiet", machine.kernel),
             ]
         right: list[tuple[str, str]] = []

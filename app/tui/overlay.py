@@ -19,6 +19,7 @@ def overlay(
 
     plotext.clear_figure()
     plotext.theme("clear")
+    plotext.limit_size(False, False)  # by the terminal, of which it knows nothing here
     plotext.plot_size(width, height)
     plotext.title("p99 of each interval" if latency else "IOPS of each interval")
     highest = 0.0

@@ -149,3 +149,13 @@ async def test_zoom_and_scale_can_be_changed_while_it_runs() -> None:
         chart.window = 10.0
         await pilot.pause()
         assert screen_text(app).splitlines()[0].endswith("log")
+
+
+async def test_a_graph_whose_styles_were_renewed_goes_on_drawing() -> None:
+    app = Stage(LineChart(samples(1)))
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.pause()
+        app.widget.notify_style_update()
+        app.widget.data = samples(9, "write")
+        await pilot.pause()
+        assert "write" in screen_text(app)
