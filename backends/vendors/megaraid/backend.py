@@ -83,7 +83,7 @@ class MegaRaid:
         if not isinstance(view, VolumeView):
             about = of_card(unit.prefix, view.card)
             return card_change(view, target, setting, now, wanted, about, unit.lock_name)
-        if key == "strip_size":
+        if key == "strip_size" and self._host.is_root:  # without root not all of it can be seen: before applying, then
             await self._runner.require_unused(view.device)
         about = of_volume(unit.prefix, key, view.card, view.volume, await look(self._host))
         return volume_change(view, target, setting, now, wanted, about, unit.lock_name)

@@ -73,13 +73,15 @@ class Runner:
         facts = await inspect(self._host, device, claim=claim_on(self._host), probe=False, ignore=(os.getpid(),))
         if not facts.is_block:
             raise RefusedError(f"{device} is no block device, so nothing can show that it is not in use.")
-        if facts.uses:
-            use = facts.uses[0]
+        made_up = self._host.simulated  # there is nothing that could be opened or harmed
+        uses = [use for use in facts.uses if not (made_up and use.kind == "unknown")]
+        if uses:
+            use = uses[0]
             raise RefusedError(
                 f"{device} is in use: {use.part or ''} {use.detail}.".replace(":  ", ": "),
                 hint="Unmount it, turn it off, or take apart what is built on it first.",
             )
-        if facts.unknown and not self._host.simulated:
+        if facts.unknown and not made_up:
             raise RefusedError(f"{device} may be in use: {facts.unknown[0]}.", hint="Run raidbench as root.")
 
     async def require_same_number(self, change: Change, unit: Unit, number: int | None, drives: Sequence[str]) -> None:

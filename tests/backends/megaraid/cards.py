@@ -1,0 +1,163 @@
+"""A card played by a dictionary: answers storcli 7 command lines and does what they say. For the backend's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from backends.host import Command, Completed, FileStat
+from tests.backends.fakes import FakeHost, disk, machine
+from tests.backends.megaraid import answers
+
+TOOL = "/opt/MegaRAID/storcli/storcli64"
+PLACES = ("245:1", "245:2", "245:3")
+
+_LETTERS = {"nora": "NR", "ra": "R", "adra": "AR", "wt": "WT", "wb": "WB", "awb": "AWB", "direct": "D", "cached": "C"}
+_ACCESS = {"rw": "RW", "ro": "RO", "blocked": "Blkd"}
+_INITIAL = {"wt": "WriteThrough", "wb": "WriteBack", "awb": "Always WriteBack"}
+_RATES = {
+    "rebuildrate": "Rebuild Rate",
+    "bgirate": "BGI Rate",
+    "ccrate": "Check Consistency Rate",
+    "migraterate": "Reconstruction Rate",
+    "prrate": "PR Rate",
+    "cacheflushint": "Cache Flush Interval",
+}
+
+
+class PlayedCard(FakeHost):
+    """storcli64 and the one card behind it, with a RAID 5 of three drives as v1, which is /dev/sdb."""
+
+    def __init__(self, *, root: bool = True, **changes: str) -> None:
+        sdb = disk("sdb", devno="8:16", device__wwid=f"naa.{answers.NAA}", device__model="MR9280")
+        super().__init__(machine(sdb, **{TOOL: ""}), stats={"/dev/sdb": FileStat(kind="block", size=0, devno="8:16")})
+        self.root = root
+        self.ran: list[tuple[str, ...]] = []
+        self.refusals: dict[str, Callable[[], str]] = {}
+        self.before: Callable[[], None] = lambda: None
+        self.volume = {"wrcache": "wt", "rdcache": "nora", "iopolicy": "direct", "pdcache": "off", "accesspolicy": "rw"}
+        self.volume |= {"autobgi": "on", "strip": "64", "name": "data", "state": "Optl", "work": "None", "drives": "3"}
+        self.volume |= changes
+        self.there = True
+        self.rates = dict.fromkeys(_RATES, "30") | {"cacheflushint": "4"}
+        self.card = {"patrolread": "Auto", "cc": "Concurrent", "perfmode": "0", "battery": "Optimal"}
+        self.options = {"MegaRAID RAID5": "Unlimited"}
+        self.more: dict[str, Any] = {}
+
+    @property
+    def simulated(self) -> bool:
+        """It is: nothing can be opened here."""
+        return True
+
+    def which(self, names: Any) -> str | None:
+        return next((name for name in names if name == TOOL), None)
+
+    async def run(self, command: Command) -> Completed:
+        assert command.argv[0] == TOOL
+        words = command.argv[1:-2]
+        assert command.argv[-2:] == ("J", "nolog")
+        self.ran.append(words)
+        self.before()
+        line = " ".join(words)
+        refusal = next((play for start, play in self.refusals.items() if line.startswith(start)), None)
+        text = refusal() if refusal is not None else self._answer(words)
+        return Completed(returncode=0, stdout=text, stderr="")
+
+    @property
+    def sets(self) -> list[str]:
+        """The lines that changed something."""
+        return [" ".join(words) for words in self.ran if {"set", "add", "del"} & set(words) and words[-1] != "preview"]
+
+    def _answer(self, words: tuple[str, ...]) -> str:
+        match words:
+            case ("show",):
+                return answers.overview("LSIMegaRAIDSAS9280-24i4e")
+            case ("/c0", "show", "all"):
+                return answers.answer(self._all())
+            case (("/c0/vall" | "/c0/v1"), "show", "all"):
+                return answers.answer(self._volume()) if self.there else answers.failure("Invalid VD number")
+            case (("/c0/vall" | "/c0/v1"), "show", "autobgi"):
+                row = {"VD": 1, "Property": "AutoBGI", "Value": self.volume["autobgi"].capitalize()}
+                return answers.answer({"VD Properties": [row]})
+            case ("/c0/eall/sall", "show", "all"):
+                return answers.answer({key: one for place in PLACES for key, one in answers.details(place).items()})
+            case ("/c0/bbu", "show", "all"):
+                return answers.answer(answers.battery(self.card["battery"]))
+            case ("/c0", "show", "patrolread"):
+                return answers.answer(answers.property_table(PR_Mode=self.card["patrolread"]))
+            case ("/c0", "show", "cc"):
+                return answers.answer(answers.property_table(CC_Operation_Mode=self.card["cc"]))
+            case ("/c0", "show", "perfmode"):
+                return answers.answer(answers.property_table(Perf_Mode=self.card["perfmode"]))
+            case ("/c0/v1", "set", word):
+                key, _, value = word.partition("=")
+                self.volume[key] = value
+                return self._done(VD=1, Property=key, Value=value)
+            case ("/c0", "set", "aso", *_):
+                return answers.answer(description="Key is valid: MegaRAID FastPath")
+            case ("/c0", "set", word, *more):
+                return self._set_card(word, more)
+            case ("/c0/v1", "del", "force"):
+                self.there = False
+                return answers.answer(description="Delete VD succeeded")
+            case ("/c0", "add", "vd", *rest):
+                return self._add(rest)
+            case _:
+                raise AssertionError(words)
+
+    def _done(self, **row: object) -> str:
+        return answers.answer(rows=[row | {"Status": "Success", "ErrCd": 0, "ErrMsg": "-"}])
+
+    def _set_card(self, word: str, more: list[str]) -> str:
+        key, _, value = word.partition("=")
+        if key in self.rates:
+            self.rates[key] = value
+        elif key == "patrolread":
+            self.card[key] = more[0].removeprefix("mode=").capitalize() if value == "on" else "Disable"
+        elif key == "cc":
+            self.card[key] = {"off": "Disabled", "seq": "Sequential", "conc": "Concurrent"}[value]
+        else:
+            self.card[key] = value
+        return self._done(Ctrl=0, Property=key)
+
+    def _add(self, rest: list[str]) -> str:
+        for word in rest:
+            key, equals, value = word.partition("=")
+            if equals:
+                self.volume[key] = value
+            else:
+                kind = {"wt": "wrcache", "wb": "wrcache", "awb": "wrcache", "direct": "iopolicy", "cached": "iopolicy"}
+                self.volume[kind.get(word, "rdcache" if word in ("nora", "ra", "adra") else "level")] = word
+        self.there = True
+        return answers.answer(description="Add VD Succeeded.")
+
+    def _row(self) -> dict[str, Any]:
+        cache = "".join(_LETTERS[self.volume[key]] for key in ("rdcache", "wrcache", "iopolicy"))
+        access = _ACCESS[self.volume["accesspolicy"]]
+        return answers.volume_row(Cache=cache, Access=access, Name=self.volume["name"], State=self.volume["state"])
+
+    def _volume(self) -> dict[str, Any]:
+        words = {"on": "Enabled", "off": "Disabled", "default": "Disk's Default"}
+        lines = answers.properties(
+            **{
+                "Strip Size": f"{self.volume['strip']} KB",
+                "Disk Cache Policy": words[self.volume["pdcache"]],
+                "Write Cache(initial setting)": _INITIAL[self.volume["wrcache"]],
+                "Active Operations": self.volume["work"],
+            }
+        )
+        rows = [answers.drive_row(place) for place in PLACES]
+        return {"/c0/v1": [self._row()], "PDs for VD 1": rows, "VD1 Properties": lines}
+
+    def _all(self) -> dict[str, Any]:
+        seconds = {"cacheflushint": "s"}
+        return answers.show_all(
+            volumes=[self._row()] if self.there else [],
+            drives=[answers.drive_row(place) for place in PLACES],
+            groups=answers.topology(*PLACES) if self.there else [],
+            options=self.options,
+            protection={"Model": "iBBU08", "State": self.card["battery"], "Temp": "34C"},
+            rates={label: f"{self.rates[key]} %" for key, label in _RATES.items() if key not in seconds}
+            | {"Cache Flush Interval": f"{self.rates['cacheflushint']}s"},
+            **self.more,
+        )

@@ -1,0 +1,34 @@
+"""The rules of every backend on a played MegaRAID card."""
+
+from __future__ import annotations
+
+import pytest
+
+from backends.model import Target
+from backends.protocol import Backend
+from backends.vendors.megaraid import VENDOR
+from backends.vendors.megaraid.addresses import card_target, volume_target
+from tests.backends.conformance import Conformance
+from tests.backends.megaraid.cards import PlayedCard
+
+
+class TestMegaRaid(Conformance):
+    @pytest.fixture
+    def backend(self) -> Backend:
+        return VENDOR.backend(PlayedCard())
+
+    @pytest.fixture
+    def targets(self) -> tuple[Target, ...]:
+        return (card_target("/c0"), volume_target("/c0", 1))
+
+
+class TestMegaRaidWithADeadBattery(Conformance):
+    @pytest.fixture
+    def backend(self) -> Backend:
+        host = PlayedCard(wrcache="wb", rdcache="ra")
+        host.card["battery"] = "Failed"
+        return VENDOR.backend(host)
+
+    @pytest.fixture
+    def targets(self) -> tuple[Target, ...]:
+        return (card_target("/c0"), volume_target("/c0", 1))
