@@ -38,7 +38,7 @@ def _finish(rack: Rack, card: Card) -> None:
     """Give every volume its name in the kernel."""
     for volume in card.volumes:
         rack.made += 1
-        volume.naa, volume.device = naa(rack.made), rack.free_device()
+        volume.naa, volume.sequence, volume.device = naa(rack.made), rack.made, rack.free_device()
         volume.created = rack.now() - 86_400.0 * 400
 
 

@@ -131,7 +131,7 @@ def create(
     volume.group = next(number for number in range(1024) if number not in used)
     volume.device = rack.free_device()
     rack.made += 1
-    volume.naa = naa(rack.made)
+    volume.naa, volume.sequence = naa(rack.made), rack.made
     volume.created = rack.now()
     for disk in disks:
         disk.state, disk.group = ONLINE, volume.group

@@ -70,6 +70,8 @@ class Volume:
     """`sdb`; "" while the kernel has none."""
     naa: str = ""
     """32 hex digits."""
+    sequence: int = 0
+    """Which of all volumes ever made it is: the kernel numbers its disks so."""
     created: float = 0.0
     """Rack's time."""
     content: Content | None = None
