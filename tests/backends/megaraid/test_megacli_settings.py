@@ -54,12 +54,15 @@ def test_a_virtual_drives_setting_is_one_line(key: str, value: str, line: str) -
     assert said(CLI.set_volume(0, 1, key, value)) == [line]
 
 
-def test_the_battery_policy_is_set_before_write_back() -> None:
+def test_write_back_is_never_kept_without_a_battery_on_the_way() -> None:
     assert said(CLI.set_volume(2, 7, "write_cache", "write-back")) == [
         "-LDSetProp NoCachedBadBBU -L7 -a2 -NoLog",
         "-LDSetProp WB -L7 -a2 -NoLog",
     ]
-    assert said(CLI.set_volume(2, 7, "write_cache", "always-write-back"))[0] == "-LDSetProp CachedBadBBU -L7 -a2 -NoLog"
+    assert said(CLI.set_volume(2, 7, "write_cache", "always-write-back")) == [
+        "-LDSetProp WB -L7 -a2 -NoLog",
+        "-LDSetProp CachedBadBBU -L7 -a2 -NoLog",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -14,18 +14,17 @@ VOLUME_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "write_cache": {
         "write-through": ("WT",),
         "write-back": ("NoCachedBadBBU", "WB"),
-        "always-write-back": ("CachedBadBBU", "WB"),
+        "always-write-back": ("WB", "CachedBadBBU"),
     },
     "read_ahead": {"none": ("NORA",), "read-ahead": ("RA",), "adaptive": ("ADRA",)},
     "io_policy": {"direct": ("Direct",), "cached": ("Cached",)},
     "drive_cache": {"on": ("-EnDskCache",), "off": ("-DisDskCache",)},
     "access_policy": {"read-write": ("-RW",), "read-only": ("-RO",)},
 }
-"""Words for -LDSetProp, one command each, in this order. The battery policy comes first: write-back is never in
-force without a battery on the way to plain write-back, and always-write-back is in force at once. Write-through
-leaves the battery policy as it is. `ForcedWB` is not used, since the lists show CachedBadBBU and not it. There is no
-word for `drive_cache` `default`; `blocked` is left out because it is undone by another command, which not every
-version has."""
+"""Words for -LDSetProp, one command each, in this order: whichever fails, write-back never stays in force without a
+battery unless that was wanted and told in full. Write-through leaves the battery policy as it is. `ForcedWB` is not
+used, since the lists show CachedBadBBU and not it. There is no word for `drive_cache` `default`; `blocked` is left out
+because it is undone by another command, which not every version has."""
 
 _BACKGROUND = {"on": "-Enbl", "off": "-Dsbl"}
 _PROPERTIES = {
@@ -120,7 +119,8 @@ def _words(new: NewVolume) -> tuple[str, ...]:
     write = _meaning(VOLUME_WORDS["write_cache"], "write_cache", new.write_cache)
     read = _meaning(VOLUME_WORDS["read_ahead"], "read_ahead", new.read_ahead)
     io = _meaning(VOLUME_WORDS["io_policy"], "io_policy", new.io_policy)
-    words = [write[-1], *read, *io, *write[:-1]]
+    battery = tuple(word for word in write if word.endswith("BadBBU"))
+    words = [*(word for word in write if word not in battery), *read, *io, *battery]
     if new.size_bytes is not None:
         if new.size_bytes <= 0 or new.size_bytes % _MIB:
             raise InvalidValueError(f"MegaCli takes a size in whole MiB, and {new.size_bytes} bytes are none.")
