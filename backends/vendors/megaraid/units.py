@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass, field
 
 from backends.errors import NotFoundError
@@ -66,8 +67,13 @@ class Units:
         """What the last search tried."""
 
     async def look(self) -> tuple[Unit, ...]:
-        """Search for tools and cards anew; what is known of a card that is still there is kept."""
-        async with self._searching:
+        """Search for tools and cards anew; what is known of a card that is still there is kept.
+
+        `show` asks every card, so all of them are waited for.
+        """
+        async with self._searching, contextlib.AsyncExitStack() as all_cards:
+            for unit in self._units.values():
+                await all_cards.enter_async_context(unit.lock)
             found = await search(self._host)
             units: dict[str, Unit] = {}
             for one in found.kept:

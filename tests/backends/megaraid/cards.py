@@ -28,10 +28,9 @@ _RATES = {
 class PlayedCard(FakeHost):
     """storcli64 and the one card behind it, with a RAID 5 of three drives as v1, which is /dev/sdb."""
 
-    def __init__(self, *, root: bool = True, **changes: str) -> None:
+    def __init__(self, **changes: str) -> None:
         sdb = disk("sdb", devno="8:16", device__wwid=f"naa.{answers.NAA}", device__model="MR9280")
         super().__init__(machine(sdb, **{TOOL: ""}), stats={"/dev/sdb": FileStat(kind="block", size=0, devno="8:16")})
-        self.root = root
         self.ran: list[tuple[str, ...]] = []
         self.refusals: dict[str, Callable[[], str]] = {}
         self.before: Callable[[], None] = lambda: None
@@ -150,14 +149,13 @@ class PlayedCard(FakeHost):
         return {"/c0/v1": [self._row()], "PDs for VD 1": rows, "VD1 Properties": lines}
 
     def _all(self) -> dict[str, Any]:
-        seconds = {"cacheflushint": "s"}
-        return answers.show_all(
-            volumes=[self._row()] if self.there else [],
-            drives=[answers.drive_row(place) for place in PLACES],
-            groups=answers.topology(*PLACES) if self.there else [],
-            options=self.options,
-            protection={"Model": "iBBU08", "State": self.card["battery"], "Temp": "34C"},
-            rates={label: f"{self.rates[key]} %" for key, label in _RATES.items() if key not in seconds}
-            | {"Cache Flush Interval": f"{self.rates['cacheflushint']}s"},
-            **self.more,
-        )
+        rates = {label: f"{self.rates[key]} %" for key, label in _RATES.items()}
+        own: dict[str, Any] = {
+            "volumes": [self._row()] if self.there else [],
+            "drives": [answers.drive_row(place) for place in PLACES],
+            "groups": answers.topology(*PLACES) if self.there else [],
+            "options": self.options,
+            "protection": {"Model": "iBBU08", "State": self.card["battery"], "Temp": "34C"},
+            "rates": rates | {"Cache Flush Interval": f"{self.rates['cacheflushint']}s"},
+        }
+        return answers.show_all(**own | self.more)

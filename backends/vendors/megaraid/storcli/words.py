@@ -197,7 +197,8 @@ JOBS = {
 }
 """Operations under way."""
 
-_CACHE = re.compile(r"(NR|ADRA|AR|RA|R)?(AWB|FWB|WB|WT)(D|C)?")
+_CACHE = re.compile(r"(NR|R|RA|ADRA|AR)?(AWB|FWB|WB|WT)(D|C)?")
+"""`RAWB` is R and AWB, by the legend; RA is tried after R."""
 
 
 def word(text: str | None, table: Mapping[str, str]) -> Word | None:
