@@ -11,7 +11,7 @@ from textual.binding import Binding
 from textual.containers import Container
 from textual.css.query import NoMatches
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from app.engine.session import Session
 from app.tui.commands import commands_of
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 SMALLEST = (70, 18)
 """Columns and rows below which a screen says so instead of showing half of itself."""
+
+
+TYPING = ("devices.filter", "log.search", "log.note", "bench.open")
+"""Commands after which one types on: they act before the next key is looked at, or that would be a command, too."""
 
 
 class WorkbenchScreen(SparseScreen[None]):
@@ -40,7 +44,8 @@ class WorkbenchScreen(SparseScreen[None]):
             if command.id == "devices.choose" or command.id == "runs.figures":
                 continue  # enter belongs to the table that has the focus; the table tells of it
             for key in command.keys:
-                binding = Binding(key, command.action, command.label, show=False, id=command.id)
+                typed = command.id in TYPING
+                binding = Binding(key, command.action, command.label, show=False, id=command.id, priority=typed)
                 self._bindings.key_to_bindings.setdefault(key, []).append(binding)
 
     @property
@@ -85,6 +90,15 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def show(self, session: Session) -> None:
         """Bring the body up to date."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """In a field a letter is a letter."""
+        return not (action in ("filter", "search", "note", "open") and isinstance(self.focused, Input))
+
+    def open_field(self, field: Input) -> None:
+        """Show a field and give it the keys at once: what is typed on goes into it and commands nothing."""
+        field.display = True
+        self.set_focus(field)
 
     def put(self, selector: str, text: str) -> None:
         """Show text in a plain line; whatever it holds is only text. Nothing happens when the screen is gone."""

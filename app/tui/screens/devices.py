@@ -11,7 +11,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Input, Static, Tree
 from textual.widgets.tree import TreeNode
 
-from app.engine.session import Session
+from app.engine.session import ChangeRecord, Session
 from app.tui.base import WorkbenchScreen
 from app.tui.device_tree import DeviceTree
 from app.tui.devices_view import (
@@ -54,6 +54,7 @@ class DevicesScreen(WorkbenchScreen):
         self._words = ""
         self._seen_all = False
         self._why_empty = ""
+        self._changes: tuple[ChangeRecord, ...] = ()
 
     def body(self) -> ComposeResult:
         """Tree and filter; facts, settings and a word of help."""
@@ -76,6 +77,9 @@ class DevicesScreen(WorkbenchScreen):
         if session.inventory is not self._inventory and not (session.probing and self._seen_all):
             self._take(session.inventory)
         self._seen_all = self._seen_all or not session.probing
+        if session.changes is not self._changes:
+            self._changes = session.changes
+            self._look()
         self._say_empty(session)
 
     def _say_empty(self, session: Session) -> None:
@@ -189,7 +193,7 @@ class DevicesScreen(WorkbenchScreen):
     def _changeable(self) -> tuple[Setting, Reading] | None:
         """The setting under the cursor, if it may be changed; says why not."""
         table = self.query_one("#settings", KeyedTable)
-        if not table.has_focus:
+        if self.focused is not table:
             if table.rows:
                 self.set_focus(table)
             return None
@@ -204,7 +208,7 @@ class DevicesScreen(WorkbenchScreen):
     def action_cycle(self, step: int) -> None:
         """Stage the value after or before; from the tree, right goes to the settings."""
         table = self.query_one("#settings", KeyedTable)
-        if not table.has_focus:
+        if self.focused is not table:
             if step > 0 and table.rows:
                 self.set_focus(table)
             return
@@ -380,9 +384,7 @@ class DevicesScreen(WorkbenchScreen):
 
     def action_filter(self) -> None:
         """Open the filter."""
-        field = self.query_one("#filter", Input)
-        field.add_class("-open")
-        field.focus()
+        self.open_field(self.query_one("#filter", Input))
 
     @on(Input.Changed, "#filter")
     def _filter_changed(self, event: Input.Changed) -> None:
@@ -396,14 +398,14 @@ class DevicesScreen(WorkbenchScreen):
     def key_escape(self) -> None:
         """Leave the filter, or the settings."""
         field = self.query_one("#filter", Input)
-        if field.has_class("-open"):
+        if field.display:
             field.value = ""
         self._close_filter()
 
     def _close_filter(self) -> None:
         field = self.query_one("#filter", Input)
-        field.set_class(bool(field.value), "-open")
-        self.query_one(DeviceTree).focus()
+        field.display = bool(field.value)
+        self.set_focus(self.query_one(DeviceTree))
 
     def action_rescan(self) -> None:
         """Look for hardware again."""

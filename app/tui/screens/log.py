@@ -58,9 +58,7 @@ class LogScreen(WorkbenchScreen):
 
     def action_search(self) -> None:
         """Open the search line."""
-        field = self.query_one("#search", Input)
-        field.add_class("-open")
-        field.focus()
+        self.open_field(self.query_one("#search", Input))
 
     @on(Input.Changed, "#search")
     def _search_changed(self, event: Input.Changed) -> None:
@@ -68,15 +66,15 @@ class LogScreen(WorkbenchScreen):
 
     @on(Input.Submitted, "#search")
     def _search_done(self) -> None:
-        self.query_one(LogView).focus()
+        self.set_focus(self.query_one(LogView))
         self.action_next_match(1)
 
     def key_escape(self) -> None:
         """Leave the search."""
         field = self.query_one("#search", Input)
         field.value = ""
-        field.remove_class("-open")
-        self.query_one(LogView).focus()
+        field.display = False
+        self.set_focus(self.query_one(LogView))
 
     def action_next_match(self, step: int) -> None:
         """Go to another match."""

@@ -1,0 +1,71 @@
+"""A loop device of our own, its settings changed and taken back by keys in the real program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.backends.loops import Loop, loop, needs_loops
+from tests.journeys.terminal import Terminal, terminal
+
+pytestmark = [needs_loops(), pytest.mark.root]
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Loop]:
+    """On a file of this test's, detached at its end."""
+    with loop(tmp_path / "disk.img") as made:
+        yield made
+
+
+def ahead(device: Loop) -> str:
+    return Path(f"/sys/block/{device.name}/queue/read_ahead_kb").read_text().strip()
+
+
+def choose(made: Terminal, device: Loop) -> None:
+    """Its settings, the cursor on read-ahead."""
+    made.wait_for("In use")
+    made.wait_for(device.name)
+    made.keys("/", *device.name, "\r")
+    made.wait_for(f"block:{device.name}")
+    made.wait_for("Read-ahead")
+    made.keys("\x1b[C", "\x1b[B")
+
+
+def change(made: Terminal, device: Loop) -> None:
+    device.sure()
+    choose(made, device)
+    made.keys("\x1b[C")
+    made.wait_for("1 staged")
+    made.keys("a")
+    made.wait_for(f"block:{device.name}")
+    made.press("y", "Apply 1 change")
+    made.wait_for("verified")
+
+
+def test_a_setting_is_changed_by_keys(tmp_path: Path, own: Loop) -> None:
+    before = int(ahead(own))
+    with terminal(tmp_path, size=(120, 40)) as made:
+        change(made, own)
+        assert int(ahead(own)) == 2 * before
+
+
+def test_a_setting_is_taken_back_by_keys(tmp_path: Path, own: Loop) -> None:
+    before = ahead(own)
+    with terminal(tmp_path, size=(120, 40)) as made:
+        change(made, own)
+        made.keys("u")
+        made.press("y", "Undo c1")
+        made.wait_for("undone")
+        assert ahead(own) == before
+
+
+def test_leaving_restores_what_was_changed_when_asked_to(tmp_path: Path, own: Loop) -> None:
+    before = ahead(own)
+    with terminal(tmp_path, size=(120, 40)) as made:
+        change(made, own)
+        made.keys("q")
+        made.press("r", "of this session in force")
+        assert (made.end(), ahead(own)) == (0, before)
