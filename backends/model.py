@@ -449,6 +449,11 @@ class Write:
         return " ".join(quote(word) for word in self.argv)
 
 
+def disk_lock(name: str) -> str:
+    """The lock that changes of a disk and runs on it take, by its kernel name or node."""
+    return f"block-{name.removeprefix('/dev/').replace('!', '-').replace('/', '-')}"
+
+
 def quote(word: str) -> str:
     """A word as a shell would need it; for showing only, nothing is ever given to a shell."""
     safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_-+=:,./"

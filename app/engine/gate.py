@@ -21,6 +21,8 @@ class Judgement:
 
     device: str
     """Its node by the kernel's name."""
+    disk: str
+    """Node of its disk: itself, unless it is a partition."""
     size: int
     """Bytes."""
     logical_block_size: int
@@ -67,9 +69,10 @@ class Gate:
             raise NotFoundError(
                 f"{facts.device} is no device that the kernel knows.", hint="`raidbench devices` lists what is there."
             )
-        _, block = await self.beneath(facts.identity.devno or "")
+        disk, block = await self.beneath(facts.identity.devno or "")
         return Judgement(
             device=facts.device,
+            disk=disk or facts.device,
             size=facts.size_bytes or 0,
             logical_block_size=block,
             identity=facts.identity,

@@ -29,6 +29,7 @@ from app.engine.scratch import (
     remove_scratch,
 )
 from backends.errors import RaidbenchError, StorageError
+from backends.model import disk_lock
 from backends.text import clean
 
 Emit = Callable[[AnyEvent], None]
@@ -191,7 +192,8 @@ class Measurer:
         stop = stop or asyncio.Event()
         if ready.judgement is not None:
             ready.judgement.insist(confirm)
-        lock = (ready.device or str(ready.request.where)).removeprefix("/dev/")
+        disk = ready.judgement.disk if ready.judgement is not None else ready.device
+        lock = disk_lock(disk) if disk is not None else f"file-{ready.request.where}"
         with hold_lock(self._locks, lock, ready.job.describe()):
             if ready.scratch is not None:
                 return await self._on_file(run_id, ready, ready.scratch, settings or {}, stop)

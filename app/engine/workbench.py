@@ -41,7 +41,8 @@ class Workbench(Recorder):
 
     def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
         super().__init__(host, paths=paths)
-        self.journal = Journal(self.paths.journal)
+        # What is done to a recorded or simulated machine must never be taken for a change of this one.
+        self.journal = Journal(self.paths.journal / "simulated" if host.simulated else self.paths.journal)
         self.machine = Machine.of(self.host)
         self._armed: float | None = None
         self._stop: asyncio.Event | None = None
@@ -114,6 +115,10 @@ class Workbench(Recorder):
     async def _arm(self, until: float) -> None:
         """One watchdog for a set of trials."""
         if until != self._armed:
+            if self.host.simulated:
+                raise RefusedError(
+                    "There are no trials on a simulated or recorded machine.", hint="Apply it, then undo."
+                )
             await arm(self.paths, self.need_recording(), until)
             self._armed = until
 

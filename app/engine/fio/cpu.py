@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-
-import psutil  # type: ignore[import-untyped]
+from typing import TYPE_CHECKING
 
 from app.engine.figures import CpuFigures
+
+if TYPE_CHECKING:
+    import psutil  # type: ignore[import-untyped]
 
 
 class CpuMeter:
@@ -14,6 +16,9 @@ class CpuMeter:
 
     def __init__(self, pid: int) -> None:
         """`pid`: fio's process, whose threads do the I/O; 0 if it cannot be seen from here."""
+        import psutil  # when a job is run, not when the program starts
+
+        self._psutil = psutil
         self._process: psutil.Process | None = None
         if pid > 0:
             try:
@@ -42,11 +47,11 @@ class CpuMeter:
             try:
                 times = self._process.cpu_times()
                 used = times.user + times.system
-            except (psutil.Error, OSError):
+            except (self._psutil.Error, OSError):
                 used = None
         try:
-            host = psutil.cpu_times()
-        except (psutil.Error, OSError):
+            host = self._psutil.cpu_times()
+        except (self._psutil.Error, OSError):
             return time.monotonic(), used, 0.0, 0.0
         # Guests' time is contained in user and nice.
         parts = host._asdict()

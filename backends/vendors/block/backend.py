@@ -7,7 +7,19 @@ from collections.abc import Mapping
 
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Host
-from backends.model import Change, Choice, Identity, Inventory, Persistence, Problem, Reading, Risk, Target, Write
+from backends.model import (
+    Change,
+    Choice,
+    Identity,
+    Inventory,
+    Persistence,
+    Problem,
+    Reading,
+    Risk,
+    Target,
+    Write,
+    disk_lock,
+)
 from backends.protocol import PersistRule
 from backends.settings import Setting, check_value
 from backends.text import clean
@@ -92,7 +104,7 @@ class BlockBackend:
             effect=setting.effect,
             persistence=Persistence.LOST_AT_REBOOT,
             identity=identity(node),
-            lock=f"block-{node.name.replace('!', '-')}",
+            lock=disk_lock(node.name),
             extra=extra,
         )
 
