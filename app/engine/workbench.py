@@ -7,8 +7,9 @@ import contextlib
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.engine.changes import Changer, lapsed, reverse
 from app.engine.events import (
@@ -32,8 +33,10 @@ from backends.errors import BlockedError, NotFoundError, RaidbenchError, Refused
 from backends.host import Command, Host
 from backends.model import Array, Change, Controller, Drive, Inventory, Problem, Reading, Target
 from backends.protocol import CanPersist, PersistRule
-from backends.registry import Machine
 from backends.settings import Setting
+
+if TYPE_CHECKING:
+    from backends.registry import Machine
 
 
 class Workbench(Recorder):
@@ -43,11 +46,17 @@ class Workbench(Recorder):
         super().__init__(host, paths=paths)
         # What is done to a recorded or simulated machine must never be taken for a change of this one.
         self.journal = Journal(self.paths.journal / "simulated" if host.simulated else self.paths.journal)
-        self.machine = Machine.of(self.host)
         self._armed: float | None = None
         self._stop: asyncio.Event | None = None
         self._idle = asyncio.Event()
         self._idle.set()
+
+    @cached_property
+    def machine(self) -> Machine:
+        """Every backend of the host; the vendors are looked for when the first is asked."""
+        from backends.registry import Machine
+
+        return Machine.of(self.host)
 
     async def probe(self) -> Inventory:
         """Ask every backend at once; what has answered is shown while others still think."""
