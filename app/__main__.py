@@ -11,16 +11,19 @@ _MANY = 20_000
 
 def main() -> int:
     """Run the command line; the answer is the exit status."""
-    gc.set_threshold(_MANY, 20, 20)
-    _import_asyncio()
+    lighten()
     from app.cli.main import cli
 
     status: int = cli.main(standalone_mode=False)
     return status
 
 
-def _import_asyncio() -> None:
-    """Import asyncio without TLS, which nothing here speaks: a twentieth of the start, and 3 MiB."""
+def lighten() -> None:
+    """Look for garbage less often, and import asyncio without TLS, which nothing here speaks.
+
+    The second is a twentieth of the start, and 3 MiB.
+    """
+    gc.set_threshold(_MANY, 20, 20)
     if "asyncio" in sys.modules or "ssl" in sys.modules:
         return
     sys.modules["ssl"] = None  # type: ignore[assignment]  # asyncio then does without

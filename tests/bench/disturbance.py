@@ -55,8 +55,8 @@ def measure(place: Place) -> Iterator[Figure]:
 def _under(place: Place, scratch: Path, depth: int, seconds: int) -> Counters:
     result = place.folder / "result"
     result.unlink(missing_ok=True)
-    words = ("-m", "tests.bench.workbench", str(result), str(scratch), str(depth), "1", str(_RAMP), str(seconds))
-    with Terminal(place.python(*words), place.environment()) as terminal:
+    words = (str(result), str(scratch), str(depth), "1", str(_RAMP), str(seconds))
+    with Terminal(place.workbench(*words), place.environment()) as terminal:
         deadline = time.monotonic() + seconds + 60
         while terminal.read(0.5) is not None and time.monotonic() < deadline:
             pass

@@ -29,8 +29,8 @@ def measure(place: Place) -> Iterator[Figure]:
             least.append(terminal.rss())
         result = place.folder / "live"
         result.unlink(missing_ok=True)
-        words = ("-m", "tests.bench.workbench", str(result), str(scratch), "64", "1", "0", str(seconds + 2 * _WARM))
-        with Terminal(place.python(*words), place.environment()) as terminal:
+        words = (str(result), str(scratch), "64", "1", "0", "60")
+        with Terminal(place.workbench(*words), place.environment()) as terminal:
             deadline = time.monotonic() + 30
             while not result.exists() and time.monotonic() < deadline:
                 terminal.read(0.1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -46,6 +47,11 @@ class Place:
         """Words that start raidbench as the installed script does."""
         return self.python("-c", "import sys; from app.__main__ import main; sys.exit(main())", *words)
 
+    def workbench(self, *words: str) -> tuple[str, ...]:
+        """Words that start `tests.bench.workbench`, as light as the installed script makes it."""
+        code = "import runpy; from app.__main__ import lighten; lighten(); runpy.run_module('tests.bench.workbench'"
+        return self.python("-c", f"{code}, run_name='__main__')", *words)
+
 
 @contextmanager
 def place(*, quick: bool) -> Iterator[Place]:
@@ -55,4 +61,7 @@ def place(*, quick: bool) -> Iterator[Place]:
         tempfile.TemporaryDirectory(prefix="raidbench-bench-") as folder,
         tempfile.TemporaryDirectory(prefix="raidbench-bench-", dir=memory) as fast,
     ):
-        yield Place(folder=Path(folder), memory=Path(fast), quick=quick)
+        here = Place(folder=Path(folder), memory=Path(fast), quick=quick)
+        code = "import app.cli.main, app.cli.devices, app.tui.screens.bench, tests.bench.workbench, tests.bench.minimal"
+        subprocess.run(here.python("-c", code), env=here.environment(), check=True)  # compiled once for all
+        yield here

@@ -75,6 +75,16 @@ class Terminal:
             collected += data
         return collected
 
+    def first_sight_of(self, word: bytes) -> tuple[float, float]:
+        """Wall and CPU seconds until it has sent `word`."""
+        seen = b""
+        while word not in seen:
+            data = self.read(5.0)
+            if not data:
+                raise RuntimeError(f"the program never showed {word!r}")
+            seen += data
+        return time.monotonic() - self.started, self.cpu()
+
     def first_frame(self) -> tuple[float, float]:
         """Wall and CPU seconds until a whole frame is there: more than a thousand bytes, then a breath of nothing."""
         frame = 0
