@@ -53,6 +53,8 @@ def kernel(rack: Rack) -> Kernel:
         _volume(found, rack, card, volume, mounts)
     for number, name in enumerate(rack.nvme):
         _nvme(found, rack, name, rack.drive(name), number)
+    for card in rack.cards:
+        found.links[f"/sys/bus/pci/drivers/megaraid_sas/0000:{card.bus:02x}:00.0"] = f"/sys/devices/{card.bus}"
     table = "\n".join(mounts)
     found.files |= {
         "/proc/self/mountinfo": table,
@@ -139,7 +141,8 @@ def _disk(
     flushes: bool,
 ) -> None:
     base = f"/sys/block/{name}"
-    queue = default_queue(rotational=rotational, flushes=flushes) | rack.queues.get(name, {})
+    queue = default_queue(rotational=rotational, flushes=flushes)
+    queue |= {"nr_requests": own["mq/0/nr_tags"], **rack.queues.get(name, {})}
     for key, text in own.items():
         found.files[f"{base}/{key}"] = text
     for key, text in queue.items():

@@ -66,11 +66,11 @@ def set_volume(card: Card, volume: Volume, key: str, value: str) -> None:
 
 
 def set_card(card: Card, key: str, value: str) -> None:
-    """Set a rate, `flush`, `patrol`, `check` or `perf`. Raises RefusalError."""
+    """Set a rate, `flush`, `patrol_mode`, `check_mode` or `perf`. Raises RefusalError."""
     match key:
-        case "patrol":
+        case "patrol_mode":
             card.patrol = value
-        case "check":
+        case "check_mode":
             card.check = value
         case "perf":
             if value not in ("0", "1"):

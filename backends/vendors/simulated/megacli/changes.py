@@ -91,12 +91,12 @@ def set_card(card: Card, words: Sequence[str]) -> list[str]:
             return [f"Adapter {card.number}: Set {shown} to {value.removeprefix('-')}{unit} success."]
         case ["-AdpPR", ("-EnblAuto" | "-EnblMan" | "-Dsbl") as word]:
             mode = {"-EnblAuto": "auto", "-EnblMan": "manual", "-Dsbl": "off"}[word]
-            rules.set_card(card, "patrol", mode)
+            rules.set_card(card, "patrol_mode", mode)
             shown = {"auto": "Automatic", "manual": "Manual", "off": "Disable"}[mode]
             return [f"Adapter {card.number}: Patrol Read Mode is set to {shown}."]
         case ["-AdpCcSched", ("-ModeConc" | "-ModeSeq" | "-Dsbl") as word]:
             mode = {"-ModeConc": "concurrent", "-ModeSeq": "sequential", "-Dsbl": "off"}[word]
-            rules.set_card(card, "check", mode)
+            rules.set_card(card, "check_mode", mode)
             shown = {"off": "Disabled"}.get(mode, mode.title())
             return [f"Adapter {card.number}: Scheduled CC mode is set to {shown}."]
         case _:

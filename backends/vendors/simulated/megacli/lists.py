@@ -95,7 +95,7 @@ def adapter(card: Card) -> list[str]:
         "                ================",
         "Rebuild Rate                    : Yes",
         "CC Rate                         : Yes",
-        f"Block SSD Write Disk Cache Change : {'Yes' if card.blocks_ssd_cache else 'No'}",
+        *([] if card.blocks_ssd_cache else ["Block SSD Write Disk Cache Change : No"]),
         "",
         "                Supported VD Operations",
         "                ================",

@@ -70,13 +70,13 @@ def set_card(card: Card, words: list[str]) -> list[Row]:
         mode = "off" if value == "off" else (modes or ["auto"])[0]
         if mode not in ("off", "auto", "manual"):
             raise SyntaxFault(mode)
-        rules.set_card(card, "patrol", mode)
+        rules.set_card(card, "patrol_mode", mode)
         return [{"Ctrl_Prop": "Patrol Read Mode", "Value": mode}]
     if name in ("cc", "consistencycheck"):
         mode = {"off": "off", "seq": "sequential", "conc": "concurrent"}.get(value, "")
         if not mode:
             raise SyntaxFault(value)
-        rules.set_card(card, "check", mode)
+        rules.set_card(card, "check_mode", mode)
         return [{"Ctrl_Prop": "CC Mode", "Value": value.upper()}]
     if name not in CARD_WORDS:
         raise SyntaxFault(name)

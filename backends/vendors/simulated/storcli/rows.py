@@ -13,7 +13,7 @@ from backends.vendors.simulated.volume import Volume
 Row = dict[str, Any]
 
 WRITE = {"write-through": "WT", "write-back": "WB", "always-write-back": "AWB"}
-READ = {"none": "NR", "read-ahead": "R", "adaptive": "R"}
+READ = {"none": "NR", "read-ahead": "R", "adaptive": "AR"}
 IO = {"direct": "D", "cached": "C"}
 ACCESS = {"read-write": "RW", "read-only": "RO", "blocked": "B"}
 STATES = {"optimal": "Optl", "degraded": "Dgrd", "partially degraded": "Pdgd", "offline": "OfLn"}

@@ -191,7 +191,8 @@ def _supported(card: Card) -> Data:
             "Dedicated Hot Spare": "Yes",
             "Foreign Config Import": "Yes",
             "Global Hot Spares": "Yes",
-            "Block SSD Write Disk Cache Change": yes(card.blocks_ssd_cache),
+            # A card that refuses such changes does not always say so beforehand: this one is silent.
+            **({} if card.blocks_ssd_cache else {"Block SSD Write Disk Cache Change": "No"}),
             "Support JBOD": "No",
             "Support Perf Tuning": yes("93" in card.product),
             "Support SSD PatrolRead": "Yes",
