@@ -183,6 +183,13 @@ def progress(active: ActiveRun, now: float) -> Progress:
             return Progress(phase=str(active.phase), elapsed=within)
 
 
+def cpu_line(fio: float | None, host: float | None) -> str:
+    """Who works how much; of a machine that is not this one only fio's own count is known."""
+    shares = [f"fio {units.percent(fio)} of a core"] if fio is not None else []
+    shares += [f"host {units.percent(host)}"] if host is not None else []
+    return f"CPU: {', '.join(shares)}" if shares else ""
+
+
 def short_progress(active: ActiveRun, now: float) -> str:
     """The running job in the header of every screen: `randread-4k 42 % ETA 35 s`."""
     state = progress(active, now)

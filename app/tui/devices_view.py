@@ -10,7 +10,6 @@ from app.engine import units
 from backends.model import Array, Change, Controller, Drive, Inventory, Reading, Risk, State
 from backends.settings import Setting
 from widgets.confirm import Confirmation, PlannedChange, Tier
-from widgets.details import Fact, FactGroup
 from widgets.keyed_table import Cell, Column, Row
 from widgets.table_layout import Tone
 
@@ -76,7 +75,8 @@ class Node:
 
 def nodes(inventory: Inventory) -> tuple[Node, ...]:
     """The tree: controllers with their arrays and drives, then arrays and drives of no controller."""
-    placed: set[str] = set()
+    queues = (queue_of(array, inventory) for array in inventory.arrays)
+    placed = {str(drive.target) for drive in queues if drive is not None}  # shown with their arrays
     top: list[Node] = []
     for controller in inventory.controllers:
         address = str(controller.target)
@@ -89,6 +89,13 @@ def nodes(inventory: Inventory) -> tuple[Node, ...]:
     top += [_array_node(array, inventory, placed) for array in _worst_first(free_arrays)]
     top += [_drive_node(drive, placed) for drive in _worst_first(inventory.drives) if str(drive.target) not in placed]
     return tuple(top)
+
+
+def queue_of(thing: Thing, inventory: Inventory) -> Drive | None:
+    """The block device that an array is to the kernel, whose queue settings are its own; None if there is none."""
+    if not isinstance(thing, Array) or thing.device is None:
+        return None
+    return next((drive for drive in inventory.drives if drive.device == thing.device), None)
 
 
 def filtered(tree: tuple[Node, ...], words: str) -> tuple[Node, ...]:
@@ -146,96 +153,6 @@ def _drive_node(drive: Drive, placed: set[str]) -> Node:
         label=" ".join(filter(None, (sign, drive.target.address, size, kind, use, state, drive.model))),
         tone=tone if tone in ("warning", "bad") else "",
     )
-
-
-def facts(thing: Thing) -> tuple[FactGroup, ...]:
-    """What is known about a thing."""
-    match thing:
-        case Drive():
-            return _drive_facts(thing)
-        case Array():
-            return _array_facts(thing)
-        case Controller():
-            return _controller_facts(thing)
-
-
-def _drive_facts(drive: Drive) -> tuple[FactGroup, ...]:
-    sectors = None
-    if drive.logical_block or drive.physical_block:
-        sectors = f"{drive.logical_block or '?'} logical, {drive.physical_block or '?'} physical"
-    rows = [
-        ("Model", drive.model),
-        ("Serial", drive.serial),
-        ("WWN", drive.wwn),
-        ("Firmware", drive.firmware),
-        ("Device", drive.device),
-        ("Size", units.size(drive.size_bytes) if drive.size_bytes is not None else None),
-        ("Sectors", sectors),
-        ("Media", _media(drive)),
-        ("Scheduler", drive.scheduler),
-        ("Backing file", drive.backing),
-        ("Access", "read-only" if drive.read_only else None),
-        *((fact.label, fact.value) for fact in drive.facts),
-    ]
-    used = [
-        Fact(label=use.kind, value=f"{use.part}: {use.detail}" if use.part else use.detail, tone="warning")
-        for use in drive.uses
-    ]
-    found = [
-        Fact(label=sign.kind, value=" ".join(filter(None, (sign.part, sign.label, units.size(sign.size_bytes)))))
-        for sign in drive.signatures
-    ]
-    groups = [FactGroup(heading=str(drive.target), facts=_known(rows))]
-    if found:
-        groups.append(FactGroup(heading="On it", facts=tuple(found)))
-    groups.append(
-        FactGroup(heading="In use", facts=tuple(used) or (Fact(label="", value="not in use, as far as can be seen"),))
-    )
-    return tuple(groups)
-
-
-def _media(drive: Drive) -> str:
-    return " ".join(filter(None, (drive.interface, str(drive.media) if drive.media != "unknown" else "")))
-
-
-def _array_facts(array: Array) -> tuple[FactGroup, ...]:
-    full = array.strip_bytes * array.data_drives if array.strip_bytes and array.data_drives else None
-    rows = [
-        ("Name", array.name),
-        ("Level", str(array.level)),
-        ("State", str(array.state)),
-        ("Size", units.size(array.size_bytes) if array.size_bytes is not None else None),
-        ("Strip", units.size(array.strip_bytes) if array.strip_bytes else None),
-        ("Full stripe", units.size(full) if full else None),
-        ("Data drives", str(array.data_drives) if array.data_drives else None),
-        ("Device", array.device),
-        ("Members", ", ".join(str(member) for member in array.members) or None),
-        *((fact.label, fact.value) for fact in array.facts),
-    ]
-    used = tuple(Fact(label=use.kind, value=use.detail, tone="warning") for use in array.uses)
-    groups = [FactGroup(heading=str(array.target), facts=_known(rows))]
-    if used:
-        groups.append(FactGroup(heading="In use", facts=used))
-    return tuple(groups)
-
-
-def _controller_facts(controller: Controller) -> tuple[FactGroup, ...]:
-    protection = controller.protection
-    rows = [
-        ("Model", controller.model),
-        ("Serial", controller.serial),
-        ("Firmware", controller.firmware),
-        ("Driver", controller.driver),
-        ("Cache", units.size(controller.cache_bytes) if controller.cache_bytes else None),
-        ("Protection", f"{protection.kind} {protection.state}" if protection else None),
-        *((feature.name, feature.state) for feature in controller.features),
-        *((fact.label, fact.value) for fact in controller.facts),
-    ]
-    return (FactGroup(heading=str(controller.target), facts=_known(rows)),)
-
-
-def _known(rows: list[tuple[str, str | None]]) -> tuple[Fact, ...]:
-    return tuple(Fact(label=label, value=value) for label, value in rows if value)
 
 
 def setting_rows(

@@ -8,13 +8,13 @@ from app.tui.devices_view import (
     RISKS,
     Node,
     confirmation,
-    facts,
     filtered,
     next_value,
     nodes,
     setting_rows,
     value_label,
 )
+from app.tui.facts_view import facts
 from backends.model import (
     Array,
     Availability,

@@ -23,6 +23,7 @@ from app.engine.session import ActiveRun, RunRecord, Session
 from app.tui.base import WorkbenchScreen
 from app.tui.bench_view import (
     Curves,
+    cpu_line,
     latency_chart,
     progress,
     result_line,
@@ -154,9 +155,7 @@ class BenchScreen(WorkbenchScreen):
         measured = active.phase in (Phase.RAMP, Phase.MEASURING, Phase.STOPPING)
         self._draw(active.start.planned_seconds if measured else None, session)
         self.query_one(ProgressLine).progress = progress(active, time.time())
-        fio = units.percent(active.fio_percent_of_core)
-        host = units.percent(active.host_percent)
-        self.put("#machine-line", f"CPU: fio {fio} of a core, host {host}")
+        self.put("#machine-line", cpu_line(active.fio_percent_of_core, active.host_percent))
         stalled = bool(active.samples) and active.samples[-1].stalled
         message = active.message or ("fio fell silent: some I/O did not come back in time" if stalled else "")
         self.put("#message", message)
@@ -178,10 +177,7 @@ class BenchScreen(WorkbenchScreen):
         self.query_one(ProgressLine).progress = None
         self.put("#message", result_line(run.figures))
         cpu = run.figures.cpu
-        self.put(
-            "#machine-line",
-            f"CPU: fio {units.percent(cpu.fio_percent_of_core)} of a core, host {units.percent(cpu.host_percent)}",
-        )
+        self.put("#machine-line", cpu_line(cpu.fio_percent_of_core, cpu.host_percent))
         self._draw(run.start.planned_seconds, self.workbench_app.session)
 
     def action_run(self) -> None:
