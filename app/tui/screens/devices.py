@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import ClassVar
 
@@ -114,8 +113,8 @@ class DevicesScreen(WorkbenchScreen):
         self.query_one("#facts-scroll", VerticalScroll).scroll_home(animate=False)
         self.panel.fill()
         if thing is not None:
-            read: Callable[[], Coroutine[None, None, None]] = partial(self._read, thing)
-            self.run_worker(read, group="read", exclusive=True)
+            # A partial, not a coroutine: one that a newer read replaces before it began would never be awaited.
+            self.run_worker(partial(self._read, thing), group="read", exclusive=True)  # type: ignore[arg-type]
         elif self._selected is not None:
             self._show_settings((), "this device is not there any more")
 
