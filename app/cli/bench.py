@@ -126,7 +126,7 @@ async def _bench(
             finally:
                 follower.end()
                 if not whole and not request.keep:
-                    _remove_kept(ready)
+                    await bench.forget_scratch(ready)
             if not whole or interruption.asked():
                 break
     if follower.nobody_reads:
@@ -172,14 +172,6 @@ def _announce(ready: Preparation) -> None:
         say(f"Scratch file {clean(str(ready.scratch.path), 300)}, {units.size(ready.scratch.size)}, {kept}.")
     for note in ready.notes:
         say(f"Note: {clean(note, 600)}")
-
-
-def _remove_kept(ready: Preparation) -> None:
-    """The scratch file of repeated runs, which each left for the next."""
-    from app.engine.scratch import remove_scratch
-
-    if ready.scratch is not None and ready.scratch.own:
-        remove_scratch(ready.scratch.path)
 
 
 def _report(bench: Workbench, records: list[RunRecord], follower: Follower, *, as_json: bool, stream: bool) -> None:

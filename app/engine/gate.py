@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from app.engine.guard import Intent, Verdict, look_at, require, secure
+from app.engine.guard import DeviceFacts, Intent, Verdict, facts_of, judge, look_at, require, secure
 from backends.errors import NotFoundError, RefusedError
 from backends.host import Host
-from backends.model import Identity
+from backends.model import Identity, Inventory
 
 SECTOR = 512
 """Logical block size where the kernel does not say."""
@@ -53,8 +53,10 @@ class Judgement:
 class Gate:
     """Asks the guard about devices of one host."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, disks: Callable[[], Awaitable[Inventory]] | None = None) -> None:
+        """`disks`: the kernel's disks now, asked of a simulated host only."""
         self._host = host
+        self._disks = disks
 
     async def is_device(self, path: str) -> bool:
         """Whether a block device is at `path`."""
@@ -64,7 +66,7 @@ class Gate:
     async def judge(self, path: str, *, writes: bool) -> Judgement:
         """Look at the device and judge it. Raises NotFoundError when the kernel does not know it."""
         intent = Intent.WRITE if writes else Intent.READ
-        facts, verdict = await look_at(self._host, path, intent)
+        facts, verdict = await self._look(path, intent)
         if facts.identity is None:
             raise NotFoundError(
                 f"{facts.device} is no device that the kernel knows.", hint="`raidbench devices` lists what is there."
@@ -79,6 +81,20 @@ class Gate:
             intent=intent,
             verdict=verdict,
         )
+
+    async def _look(self, path: str, intent: Intent) -> tuple[DeviceFacts, Verdict]:
+        """The facts of a device and the verdict on them.
+
+        Of a simulated disk by what the inventory tells: it cannot be opened for oneself to make sure, and need not be.
+        """
+        if self._host.simulated and self._disks is not None:
+            real = await self._host.link(path) or path
+            drives = (await self._disks()).drives
+            drive = next((drive for drive in drives if drive.device in (path, real)), None)
+            if drive is not None:
+                facts = facts_of(drive)
+                return facts, judge(facts, intent)
+        return await look_at(self._host, path, intent)
 
     async def beneath(self, devno: str) -> tuple[str | None, int]:
         """Node of the disk behind a device number (a partition's disk), and its logical block size.
@@ -102,7 +118,7 @@ class Gate:
         Raises RefusedError, DeviceGoneError.
         """
         if self._host.simulated:
-            _, verdict = await look_at(self._host, judgement.device, judgement.intent)
+            _, verdict = await self._look(judgement.device, judgement.intent)
             require(verdict, typed)
             yield judgement.device
             return

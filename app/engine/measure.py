@@ -20,14 +20,8 @@ from app.engine.fio.sizes import format_size
 from app.engine.fio.target import JobTarget, TargetKind
 from app.engine.gate import Gate, Judgement
 from app.engine.locks import hold_lock
-from app.engine.scratch import (
-    ScratchPlan,
-    create_scratch,
-    device_number,
-    file_identity,
-    plan_scratch,
-    remove_scratch,
-)
+from app.engine.scratch import ScratchPlan
+from app.engine.scratching import LocalScratching, Scratching
 from backends.errors import RaidbenchError, StorageError
 from backends.model import disk_lock
 from backends.text import clean
@@ -118,13 +112,18 @@ class Measurer:
         locks: Path,
         folder: Path,
         emit: Emit,
+        scratching: Scratching | None = None,
+        simulated: bool = False,
     ) -> None:
+        """`scratching`: where scratch files go, None is this machine. `simulated`: whether what is measured is."""
         self._load = load
         self._preflight = preflight
         self._gate = gate
         self._locks = locks
         self._folder = folder
         self._emit = emit
+        self._scratching: Scratching = scratching or LocalScratching()
+        self._simulated = simulated
 
     async def prepare(self, request: Request) -> Preparation:
         """Look at target, tool and room; changes nothing.
@@ -150,8 +149,8 @@ class Measurer:
             scratch = None
             device: str | None = judgement.device
         else:
-            scratch = plan_scratch(request.where, request.job.size, writes=request.job.writes)
-            device, block = await self._gate.beneath(device_number(scratch.path))
+            scratch = await self._scratching.plan(request.where, request.job.size, writes=request.job.writes)
+            device, block = await self._gate.beneath(await self._scratching.beneath(scratch))
             job, notes = fit(wanted, block)
             target = JobTarget(
                 path=str(scratch.path),
@@ -216,8 +215,7 @@ class Measurer:
     async def _on_file(
         self, run_id: str, ready: Preparation, plan: ScratchPlan, settings: Mapping[str, str], stop: asyncio.Event
     ) -> RunFigures:
-        create_scratch(plan)
-        identity = file_identity(plan.path)
+        await self._scratching.create(plan)
         stays = ready.request.keep
         target = JobTarget(
             path=str(plan.path),
@@ -232,7 +230,7 @@ class Measurer:
             return figures
         finally:
             if plan.own and not stays:
-                remove_scratch(plan.path, identity=identity)
+                await self._scratching.remove(plan)
 
     async def _record(
         self,
@@ -253,6 +251,7 @@ class Measurer:
                 f"The run's folder cannot be made: {error.strerror}.", hint=f"Check {workdir}.", evidence=str(error)
             ) from error
         temporary = ready.scratch is not None and ready.scratch.own and not ready.request.keep
+        temporary = temporary and self._scratching.real
         self._emit(
             RunStarted(
                 at=time.time(),
@@ -267,6 +266,7 @@ class Measurer:
                 destructive=ready.destructive,
                 found=ready.found,
                 fio_version=ready.fio_version,
+                simulated=self._simulated,
                 scratch=str(ready.scratch.path) if ready.scratch is not None and temporary else None,
             )
         )

@@ -27,6 +27,7 @@ from app.engine.journal import Intent, Journal, boot_clock
 from app.engine.measure import Measurer, Preparation, Request
 from app.engine.paths import Paths
 from app.engine.recorder import Recorder
+from app.engine.scratching import scratching_on
 from app.engine.session import ChangeRecord, RunRecord
 from app.engine.trial import arm, check_seconds
 from backends.errors import BlockedError, NotFoundError, RaidbenchError, RefusedError, StorageError
@@ -47,6 +48,7 @@ class Workbench(Recorder):
         # What is done to a recorded or simulated machine must never be taken for a change of this one.
         self.journal = Journal(self.paths.journal / "simulated" if host.simulated else self.paths.journal)
         self._armed: float | None = None
+        self._scratching = scratching_on(self.host)
         self._stop: asyncio.Event | None = None
         self._idle = asyncio.Event()
         self._idle.set()
@@ -245,11 +247,23 @@ class Workbench(Recorder):
         return Measurer(
             load=FioLoad(self.host),
             preflight=partial(preflight, self.host),
-            gate=Gate(self.host),
+            gate=Gate(self.host, self._disks),
             locks=self.paths.locks,
             folder=folder,
             emit=self.emit,
+            scratching=self._scratching,
+            simulated=self.host.simulated,
         )
+
+    async def _disks(self) -> Inventory:
+        """The kernel's disks alone: no card is asked."""
+        block = self.machine.backends.get("block")
+        return await block.inventory() if block is not None else Inventory()
+
+    async def forget_scratch(self, ready: Preparation) -> None:
+        """Remove the scratch file that a run left for the next one."""
+        if ready.scratch is not None and ready.scratch.own:
+            await self._scratching.remove(ready.scratch)
 
     async def prepare(self, request: Request) -> Preparation:
         """What measuring that would do; nothing is touched, no session is needed. See `Measurer.prepare`."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from app.engine import units
-from app.engine.figures import DirectionFigures, Phase, RunFigures, RunStatus, Sample
+from app.engine.figures import DirectionFigures, Phase, RunFigures, Sample
 from app.engine.session import ActiveRun
 from widgets.bars import Progress
 from widgets.chart import ChartData, Reference, Series
@@ -197,22 +197,6 @@ def short_progress(active: ActiveRun, now: float) -> str:
     if state.fraction is None:
         return f"{name}: {state.phase}"
     return f"{name} {int(state.fraction * 100 + 1e-9)} % ETA {units.duration(round(state.eta or 0))}"
-
-
-def result_line(figures: RunFigures) -> str:
-    """A finished run in one line."""
-    parts = []
-    for name, direction in (("read", figures.read), ("write", figures.write)):
-        if direction is not None:
-            latency = direction.latency_ns
-            parts.append(
-                f"{name} {units.iops(direction.iops)} IOPS, {units.rate(direction.bytes_per_second)}, "
-                f"p50 {units.latency(latency.p50)}, p99 {units.latency(latency.p99)}"
-            )
-    text = "; ".join(parts) or "nothing was measured"
-    if figures.status is RunStatus.OK:
-        return f"done: {text}"
-    return f"{figures.status}: {figures.reason or ''} {text if parts else ''}".strip()
 
 
 def figure_groups(figures: RunFigures) -> tuple[FactGroup, ...]:

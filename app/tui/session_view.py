@@ -4,28 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import assert_never
 
 from app.engine import units
 from app.engine.compare import varying
-from app.engine.events import (
-    BaselineMarked,
-    ChangeEnded,
-    ChangeIntended,
-    CommandRan,
-    InventorySeen,
-    LoggedEvent,
-    NoteAdded,
-    ProblemMet,
-    RulePersisted,
-    RunEnded,
-    RunStarted,
-    SessionEnded,
-    SessionStarted,
-)
+from app.engine.events import LoggedEvent
 from app.engine.figures import DirectionFigures, RunStatus
 from app.engine.session import RunRecord
-from app.tui.bench_view import result_line
+from app.engine.telling import told
 from widgets.keyed_table import Cell, Column, Row
 from widgets.log_view import LogEntry
 from widgets.table_layout import Tone
@@ -94,70 +79,5 @@ def _slowest(directions: list[DirectionFigures], name: str) -> float | None:
 def log_entry(index: int, event: LoggedEvent) -> LogEntry:
     """One event as a line that unfolds."""
     clock = time.strftime("%H:%M:%S", time.localtime(event.at))
-    kind, head, body, tone = _words(event)
-    return LogEntry(key=str(index), head=f"{clock}  {head}", body=tuple(body), kind=kind, tone=tone)
-
-
-def _words(event: LoggedEvent) -> tuple[str, str, list[str], Tone]:
-    match event:
-        case SessionStarted():
-            machine = event.machine
-            body = [f"{machine.cpu}, {machine.cores} CPUs", f"kernel {machine.kernel}", machine.system]
-            simulated = " SIMULATED" if event.simulated else ""
-            return "session", f"raidbench {event.version} on {machine.host}{simulated}", body, "muted"
-        case InventorySeen():
-            found = event.inventory
-            counts = ", ".join(
-                units.plural(len(things), word)
-                for things, word in (
-                    (found.controllers, "controller"),
-                    (found.arrays, "array"),
-                    (found.drives, "drive"),
-                )
-                if things
-            )
-            body = [
-                " ".join(filter(None, (str(d.target), d.model, units.size(d.size_bytes)))) for d in found.drives
-            ] + [f"{problem.where}: {problem.message} {problem.hint}" for problem in found.problems]
-            return "devices", f"found {counts or 'nothing'}", body, "bad" if found.problems else "muted"
-        case CommandRan():
-            code = "" if event.returncode is None else f"  exit {event.returncode}"
-            head = f"{event.line}{code}  {units.duration(event.seconds)}"
-            body = [f"$ {event.line}", *event.output.splitlines()]
-            if event.output_file:
-                body.append(f"all of it: {event.output_file}")
-            return ("write" if event.mutates else "command"), head, body, "accent" if event.mutates else "muted"
-        case ChangeIntended():
-            what = f"{event.label} of {event.target}: {event.before} -> {event.after}"
-            body = [step.shown() for step in event.writes]
-            body += [f"undo: {step.shown()}" for step in event.undo]
-            head = f"{event.id} undoes {event.undoes}: {what}" if event.undoes else f"{event.id} {what}"
-            return "change", head, body, "accent"
-        case ChangeEnded():
-            tones: dict[str, Tone] = {"verified": "good", "restored": "good", "kept": "muted", "differs": "warning"}
-            head = f"{event.id} {event.result}: now {event.now}"
-            return "change", head, [event.message] if event.message else [], tones.get(event.result, "bad")
-        case RunStarted():
-            body = [f"{key} = {value}" for key, value in event.job.items()]
-            body += [f"setting {key} = {value}" for key, value in event.settings.items()]
-            return "run", f"{event.id} {event.title} on {event.target}", body, "accent"
-        case RunEnded():
-            tone: Tone = _MARKS[event.figures.status][1]
-            body = [*event.figures.warnings, f"raw output: {event.folder}/fio.out"]
-            return "run", f"{event.id} {result_line(event.figures)}", body, tone
-        case BaselineMarked():
-            return "run", f"baseline: {event.run or 'none'}", [], "muted"
-        case NoteAdded():
-            lines = event.text.splitlines() or [""]
-            return "note", lines[0], lines[1:], ""
-        case RulePersisted():
-            verb = "keeps" if event.values else "no longer keeps"
-            body = [f"{key} = {value}" for key, value in event.values.items()]
-            return "change", f"{event.path} {verb} {event.target} after a reboot", body, "accent"
-        case ProblemMet():
-            problem = event.problem
-            return "problem", f"{problem.where}: {problem.message}", [problem.hint] if problem.hint else [], "bad"
-        case SessionEnded():
-            return "session", event.reason, [], "muted"
-        case _:
-            assert_never(event)
+    words = told(event)
+    return LogEntry(key=str(index), head=f"{clock}  {words.head}", body=words.body, kind=words.kind, tone=words.tone)

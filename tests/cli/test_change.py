@@ -159,4 +159,8 @@ def test_persist_with_nothing_changed_asks_for_values(cli: Cli, machine: str) ->
 
 def test_persist_is_recorded(cli: Cli, machine: str) -> None:
     cli("--machine", machine, "persist", "sda", "read_ahead_kb=4096", "--yes")
-    assert "read_ahead_kb=4096 in /etc/udev" in cli("log").out
+    out = cli("log").out
+    assert ("/etc/udev/rules.d/99-raidbench.rules keeps block:sda" in out, "read_ahead_kb = 4096" in out) == (
+        True,
+        True,
+    )

@@ -61,7 +61,7 @@ def test_an_unknown_run_is_answered_with_those_there_are(cli: Cli, session: Path
 
 def test_the_log_has_every_kind_of_event(cli: Cli, session: Path) -> None:
     out = cli("log").out
-    assert all(word in out for word in ("session", "devices", "change   c1", "run      r1"))
+    assert all(word in out for word in ("session", "devices", "change   c1 ", "run      r1 "))
 
 
 def test_the_log_as_json_has_every_event(cli: Cli, session: Path) -> None:

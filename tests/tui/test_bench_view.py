@@ -7,12 +7,12 @@ import pytest
 from app.engine.events import RunStarted
 from app.engine.figures import DirectionSample, Phase, RunFigures, RunStatus, Sample
 from app.engine.session import ActiveRun
+from app.engine.telling import result_line
 from app.tui.bench_view import (
     Curves,
     figure_groups,
     latency_chart,
     progress,
-    result_line,
     short_progress,
     side_figures,
     spread,

@@ -20,13 +20,13 @@ from app.engine.fio.profiles import PROFILES, profile
 from app.engine.measure import Preparation, Request
 from app.engine.scratch import DEFAULT_SIZE
 from app.engine.session import ActiveRun, RunRecord, Session
+from app.engine.telling import result_line
 from app.tui.base import WorkbenchScreen
 from app.tui.bench_view import (
     Curves,
     cpu_line,
     latency_chart,
     progress,
-    result_line,
     side_figures,
     side_latency,
     throughput_chart,
