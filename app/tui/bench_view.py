@@ -32,6 +32,36 @@ def latency_label(value: float) -> str:
 
 
 @dataclass(slots=True)
+class Spread:
+    """Figures of one curve so far, kept point by point: a long run costs no more than a short one."""
+
+    now: float | None = None
+    """The last."""
+    low: float | None = None
+    """Smallest of the measured phase."""
+    high: float | None = None
+    """Largest of the measured phase."""
+    count: int = 0
+    """Values of the measured phase."""
+    total: float = 0.0
+    """Their sum."""
+
+    @property
+    def mean(self) -> float | None:
+        """Arithmetic mean of the measured phase."""
+        return self.total / self.count if self.count else None
+
+    def add(self, value: float | None, *, measured: bool) -> None:
+        """One more point."""
+        self.now = value
+        if value is not None and measured:
+            self.count += 1
+            self.total += value
+            self.low = value if self.low is None else min(self.low, value)
+            self.high = value if self.high is None else max(self.high, value)
+
+
+@dataclass(slots=True)
 class Curves:
     """Points grown sample by sample, so that a long run costs no more per sample than a short one."""
 
@@ -41,12 +71,15 @@ class Curves:
     """Seconds of ramp before the measured phase."""
     series: dict[str, list[tuple[float, float | None]]] = field(default_factory=dict)
     """Points by name: `read iops`, `write iops`, `read rate`, `p50`, ..."""
+    spreads: dict[str, Spread] = field(default_factory=dict)
+    """Their figures by the same names."""
 
     def take(self, samples: tuple[Sample, ...], ramp: float) -> None:
         """Add the samples that are new; a shorter tuple begins anew."""
         if len(samples) < self.taken:
             self.taken = 0
             self.series.clear()
+            self.spreads.clear()
         self.ramp = ramp
         for sample in samples[self.taken :]:
             self._add(sample)
@@ -67,6 +100,7 @@ class Curves:
 
     def _point(self, name: str, at: float, value: float | None) -> None:
         self.series.setdefault(name, []).append((at, value))
+        self.spreads.setdefault(name, Spread()).add(value, measured=at > self.ramp)
 
     def points(self, name: str) -> Points:
         """The points of one curve."""
@@ -108,38 +142,15 @@ def latency_chart(curves: Curves, *, total: float | None) -> ChartData:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
-    """Figures of one curve so far."""
-
-    now: float | None
-    """The last."""
-    mean: float | None
-    """Arithmetic mean of the measured phase."""
-    low: float | None
-    """Smallest."""
-    high: float | None
-    """Largest."""
-
-
-def spread(points: Points, after: float) -> Spread:
-    """Now, mean, smallest and largest of the points later than `after` seconds (all, while there are none)."""
-    values = [value for at, value in points if value is not None and at > after]
-    now = points[-1][1] if points else None
-    if not values:
-        return Spread(now=now, mean=None, low=None, high=None)
-    return Spread(now=now, mean=sum(values) / len(values), low=min(values), high=max(values))
-
-
 def side_figures(curves: Curves, *, rate: bool) -> tuple[FactGroup, ...]:
     """What stands beside the upper graph."""
     unit = "rate" if rate else "iops"
     show: Callable[[float | None], str] = units.rate if rate else units.iops
     groups = []
     for name in ("read", "write"):
-        points = curves.points(f"{name} {unit}")
-        if points:
-            groups.append(_spread_group(f"{name} {'MiB/s' if rate else 'IOPS'}", spread(points, curves.ramp), show))
+        seen = curves.spreads.get(f"{name} {unit}")
+        if seen is not None:
+            groups.append(_spread_group(f"{name} {'MiB/s' if rate else 'IOPS'}", seen, show))
     return tuple(groups)
 
 
@@ -147,9 +158,8 @@ def side_latency(curves: Curves) -> tuple[FactGroup, ...]:
     """What stands beside the lower graph."""
     facts = []
     for name, key in (("p50", "p50_ns"), ("p99", "p99_ns"), ("p99.9", "p99_9_ns")):
-        points = curves.points(key)
-        seen = spread(points, curves.ramp)
-        if points:
+        seen = curves.spreads.get(key)
+        if seen is not None:
             facts.append(Fact(label=name, value=f"{units.latency(seen.now):>8}"))
             facts.append(Fact(label="  max", value=f"{units.latency(seen.high):>8}", tone="muted"))
     return (FactGroup(heading="latency", facts=tuple(facts)),) if facts else ()

@@ -10,12 +10,12 @@ from app.engine.session import ActiveRun
 from app.engine.telling import result_line
 from app.tui.bench_view import (
     Curves,
+    Spread,
     figure_groups,
     latency_chart,
     progress,
     short_progress,
     side_figures,
-    spread,
     throughput_chart,
 )
 from tests.tui.stage import figures
@@ -90,12 +90,14 @@ def test_the_latency_graph_has_three_percentiles() -> None:
 
 
 def test_figures_of_the_ramp_do_not_count() -> None:
-    seen = spread(((1.0, 5.0), (12.0, 10.0), (13.0, 20.0)), after=10.0)
+    seen = Spread()
+    for value, measured in ((5.0, False), (10.0, True), (20.0, True)):
+        seen.add(value, measured=measured)
     assert (seen.mean, seen.low, seen.high, seen.now) == (15.0, 10.0, 20.0, 20.0)
 
 
 def test_nothing_measured_yet_is_not_zero() -> None:
-    assert spread((), after=0.0).mean is None
+    assert Spread().mean is None
 
 
 def test_beside_the_graph_stand_only_directions_there_are() -> None:
