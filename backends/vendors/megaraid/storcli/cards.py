@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from backends.vendors.megaraid.facts import UNKNOWN, Card, Job, Option, Word
 from backends.vendors.megaraid.storcli import backup, sizes
-from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, tables, walk, whole
+from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, inside, plain, tables, whole
 
 _SUPPORTED = {
     "write_cache": ("write policy", "support changing write policy"),
@@ -220,10 +220,10 @@ def properties(data: Mapping[str, object]) -> dict[str, str]:
     for _, row in tables(data, "ctrl_prop"):
         key, value = row.text("ctrl_prop"), row.text("value")
         if key is not None and value is not None:
-            found.setdefault(" ".join(key.lower().split()), value)
+            found.setdefault(plain(key), value)
     if not found:
-        found = {str(key): value for key, value in walk(data) if isinstance(value, str)}
-        found = {" ".join(key.lower().split()): value for key, value in found.items()}
+        lines = [data, *(own for _, own in inside(data))]
+        found = {plain(key): value for own in lines for key, value in own.items() if isinstance(value, str)}
     return found
 
 

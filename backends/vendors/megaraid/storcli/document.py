@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from backends.text import clean
-from backends.vendors.megaraid.storcli.fields import Fields, whole
+from backends.vendors.megaraid.storcli.fields import Data, Fields, whole
 from backends.vendors.megaraid.storcli.textual import sections
 
-_OPENING = re.compile(r"^[ \t]*\{", re.MULTILINE)
+_OPENING = re.compile(r"(?:^|(?<=\}))[ \t]*\{", re.MULTILINE)
 _TRIES = 12
 """Beginnings of JSON that are tried: banners may hold a brace."""
 
@@ -112,4 +112,6 @@ def _reply(status: Mapping[str, object], data: object) -> Reply:
     head = Fields(status)
     if isinstance(data, list):
         data = {"": data}
-    return Reply(card=whole(head.text("controller")), status=head, data=data if isinstance(data, Mapping) else {})
+    return Reply(
+        card=whole(head.text("controller")), status=head, data=Data(data) if isinstance(data, Mapping) else Data()
+    )

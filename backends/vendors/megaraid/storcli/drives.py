@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from backends.model import Media, State
 from backends.vendors.megaraid.facts import Job, PhysicalDrive
 from backends.vendors.megaraid.storcli import sizes, words
-from backends.vendors.megaraid.storcli.fields import Fields, celsius, tables, walk
-from backends.vendors.megaraid.storcli.places import Place, drive_path, place, volume
-from backends.vendors.megaraid.storcli.volumes import naa
+from backends.vendors.megaraid.storcli.fields import Fields, celsius, inside, tables
+from backends.vendors.megaraid.storcli.places import Place, drive_path, place
+from backends.vendors.megaraid.storcli.volumes import members, naa
 
 _SPEED = re.compile(r"\d{1,3}(?:\.\d)? ?G(?:b/s|bps|T/s)", re.IGNORECASE | re.ASCII)
-_DRIVES_OF = re.compile(r"pds for vd ?(\d{1,6})", re.IGNORECASE | re.ASCII)
 _ERRORS = {"media": "media error count", "other": "other error count", "predictive": "predictive failure count"}
 
 
@@ -34,20 +33,17 @@ def drives(card: int, *answers: Mapping[str, object]) -> tuple[PhysicalDrive, ..
     """
     seen = _Seen()
     for data in answers:
-        for heading, row in tables(data, "eid:slt"):
+        for _, row in tables(data, "eid:slt"):
             at = place(row.raw("eid:slt"))
-            if at is None:
-                continue
-            seen.rows.setdefault(at, row)
-            number = _DRIVES_OF.fullmatch(heading.strip())
-            if number is not None:
-                seen.volumes.setdefault(at, set()).add(int(number[1]))
+            if at is not None:
+                seen.rows.setdefault(at, row)
         for at, details in _details(data):
             seen.details.setdefault(at, {}).update(details)
-        for at, owner in _owners(data):
-            seen.volumes.setdefault(at, set()).add(owner)
-    places = seen.rows.keys() | seen.details.keys()
-    return tuple(_drive(card, at, seen) for at in sorted(places, key=_order))
+        for number, places in members(data).items():
+            for at in places:
+                seen.volumes.setdefault(at, set()).add(number)
+    seats = seen.rows.keys() | seen.details.keys()
+    return tuple(_drive(card, at, seen) for at in sorted(seats, key=_order))
 
 
 def _drive(card: int, at: Place, seen: _Seen) -> PhysicalDrive:
@@ -102,14 +98,12 @@ def _link(own: Fields) -> str | None:
 
 def _details(data: Mapping[str, object]) -> Iterator[tuple[Place, dict[str, object]]]:
     """Everything under headings that name a drive, nested (JSON) or one after another (text), as one dict."""
-    for heading, value in walk(data):
-        if not isinstance(value, Mapping):
-            continue
+    for heading, value in inside(data):
         if "Drive Information" in value and "Drive Detailed Information" in value:
             at = place(Fields(value["Drive Information"]).raw("eid:slt"))
             if at is not None:
                 yield at, _flat(value["Drive Detailed Information"])
-        elif heading.lower().startswith("drive /c"):
+        elif heading.startswith(("Drive /c", "drive /c")):
             at = drive_path(heading)
             if at is not None:
                 yield at, _flat(value)
@@ -126,17 +120,6 @@ def _flat(data: object) -> dict[str, object]:
             else:
                 found[str(key)] = value
     return found
-
-
-def _owners(data: Mapping[str, object]) -> Iterator[tuple[Place, int]]:
-    """Drives beside `VD Info` (version 8)."""
-    for _, value in walk(data):
-        if isinstance(value, Mapping) and "VD Info" in value and isinstance(value.get("PDs"), list):
-            number = volume(Fields(value["VD Info"]))
-            for row in value["PDs"]:
-                at = place(Fields(row).raw("eid:slt"))
-                if number is not None and at is not None:
-                    yield at, number[1]
 
 
 def rebuilds(data: Mapping[str, object]) -> dict[Place, Job]:

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from backends.text import clean
 
 BLANK = {"", "-", "n/a", "na", "unavailable"}
 """Words for "nothing to say"."""
+
+_DEPTH = 10
+"""Deeper than this nothing is looked at."""
 
 _WHOLE = re.compile(r"(\d{1,15}) ?(?:%|s|sec|secs|seconds|hrs|hours|h|d|C|MB|KB|GB)?", re.IGNORECASE)
 _CELSIUS = re.compile(r"(\d{1,3})(?:\.0+)? ?(?:degrees? )?(?:C|Celsius|Celcius)?(?: \([\d.]+ F\))?", re.IGNORECASE)
@@ -36,45 +40,63 @@ def plain(key: object) -> str:
     return " ".join(str(key).lower().split())
 
 
+_cleaned = lru_cache(maxsize=4096)(clean)
+"""The same words come again in every row."""
+
+
 def spoken(value: object) -> str | None:
     """A value as text, cleaned; None if it is blank or no plain value."""
     if isinstance(value, bool):
         return "Yes" if value else "No"
     if not isinstance(value, str | int):
         return None
-    text = clean(str(value))
+    text = _cleaned(value) if isinstance(value, str) and len(value) < 64 else clean(str(value))
     return None if text.lower() in BLANK else text
+
+
+class Data(dict[str, object]):
+    """The data of one answer. What is in it is looked through once, however many parsers ask."""
+
+    __slots__ = ("_inside",)
+
+    def inside(self) -> list[tuple[str, dict[str, object]]]:
+        """See `inside`."""
+        try:
+            return self._inside
+        except AttributeError:
+            self._inside: list[tuple[str, dict[str, object]]] = []
+            _collect(self, "", _DEPTH, self._inside)
+            return self._inside
 
 
 class Fields:
     """The values under one heading, by key in whatever spelling."""
 
-    __slots__ = ("_values",)
+    __slots__ = ("_data", "_names")
 
     def __init__(self, data: object) -> None:
         """Of a dict; of anything else it is empty. The first of two keys that are the same counts."""
-        self._values: dict[str, object] = {}
-        if isinstance(data, Mapping):
-            for key, value in data.items():
-                self._values.setdefault(plain(key), value)
+        self._data: Mapping[str, object] = data if isinstance(data, dict) else {}
+        self._names = _names(tuple(self._data))
 
     def __contains__(self, name: str) -> bool:
-        return name in self._values
+        return name in self._names
 
     def __bool__(self) -> bool:
-        return bool(self._values)
-
-    def items(self) -> Iterator[tuple[str, object]]:
-        """Plain keys and raw values."""
-        return iter(self._values.items())
+        return bool(self._data)
 
     def raw(self, *names: str) -> object:
         """The first of these keys that is there (names in lower case)."""
-        return next((self._values[name] for name in names if name in self._values), None)
+        return next((self._data[self._names[name]] for name in names if name in self._names), None)
 
     def text(self, *names: str) -> str | None:
         """The first of these that says something."""
-        return next((text for name in names if (text := spoken(self._values.get(name))) is not None), None)
+        for name in names:
+            key = self._names.get(name)
+            text = spoken(self._data[key]) if key is not None else None
+            if text is not None:
+                return text
+        return None
 
     def whole(self, *names: str) -> int | None:
         """A whole number, with or without a unit behind it."""
@@ -114,32 +136,36 @@ def flag(text: str | None) -> bool | None:
     return None if text is None else _FLAGS.get(text.partition(",")[0].strip().lower())
 
 
-def walk(data: object, depth: int = 10) -> Iterator[tuple[str, object]]:
-    """Every (key, value) at any depth, lists passed through; deeper than `depth` is not looked at."""
-    if depth <= 0:
-        return
-    if isinstance(data, Mapping):
-        for key, value in data.items():
-            yield str(key), value
-            if isinstance(value, Mapping | list):
-                yield from walk(value, depth - 1)
-    elif isinstance(data, list):
-        for value in data:
-            yield "", value
-            if isinstance(value, Mapping | list):
-                yield from walk(value, depth - 1)
+def inside(data: Mapping[str, object]) -> list[tuple[str, dict[str, object]]]:
+    """Every dict in an answer, at any depth, with the heading (key) that it stands under; the answer itself is none."""
+    if isinstance(data, Data):
+        return data.inside()
+    found: list[tuple[str, dict[str, object]]] = []
+    _collect(data, "", _DEPTH, found)
+    return found
 
 
-def tables(data: object, column: str) -> Iterator[tuple[str, Fields]]:
+def _collect(data: object, heading: str, depth: int, found: list[tuple[str, dict[str, object]]]) -> None:
+    """Rows of a table stand under the heading of the table."""
+    pairs = data.items() if isinstance(data, dict) else ((heading, value) for value in data)  # type: ignore[attr-defined]
+    for key, value in pairs:
+        if isinstance(value, dict):
+            found.append((key, value))
+        if isinstance(value, dict | list) and depth:
+            _collect(value, key, depth - 1, found)
+
+
+def tables(data: Mapping[str, object], column: str) -> Iterator[tuple[str, Fields]]:
     """Every row, at any depth, that has this column (in lower case), with the heading it stands under."""
-    for heading, value in walk({"": data}):
-        if isinstance(value, list):
-            for row in value:
-                if isinstance(row, Mapping) and _has(row, column):
-                    yield heading, Fields(row)
-        elif isinstance(value, Mapping) and heading and _has(value, column):
-            yield heading, Fields(value)
+    for heading, row in inside(data):
+        if column in _names(tuple(row)):
+            yield heading, Fields(row)
 
 
-def _has(row: Mapping[object, object], column: str) -> bool:
-    return any(isinstance(key, str) and len(key) < 40 and plain(key) == column for key in row)
+@lru_cache(maxsize=2048)
+def _names(keys: tuple[str, ...]) -> Mapping[str, str]:
+    """Plain keys and the very ones. Rows of a table all have the same, so each table is looked at once."""
+    found: dict[str, str] = {}
+    for key in keys:
+        found.setdefault(plain(key), key)
+    return found

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from backends.vendors.megaraid.storcli.fields import Fields
+from backends.vendors.megaraid.storcli.fields import BLANK, Fields
 
 Place = tuple[int | None, int | None]
 """(enclosure, slot); no enclosure for drives that are directly attached."""
@@ -14,12 +15,17 @@ _VOLUME = re.compile(r"(\d{1,6}|-)/(\d{1,6})", re.ASCII)
 
 
 def place(text: object) -> Place | None:
-    """(enclosure, slot) of `252:1`, ` :25`, `-:3`, `N/A:3`, `7`; None if there is no slot in it."""
-    if not isinstance(text, str | int):
+    """(enclosure, slot) of `252:1`, ` :25`, `-:3`, `N/A:3`, `7`; None for what is none, such as `x24:3`."""
+    return _place(str(text)) if isinstance(text, str | int) else None
+
+
+@lru_cache(maxsize=4096)
+def _place(text: str) -> Place | None:
+    enclosure, _, slot = text.strip().rpartition(":")
+    number, seat = _number(slot), _number(enclosure)
+    if number is None or (seat is None and enclosure.strip().lower() not in BLANK):
         return None
-    enclosure, _, slot = str(text).strip().rpartition(":")
-    number = _number(slot)
-    return None if number is None else (_number(enclosure), number)
+    return seat, number
 
 
 def drive_path(text: str) -> Place | None:

@@ -14,6 +14,8 @@ _VALUES = ("success", "failure", "0")
 _RULE = re.compile(r"-{5,}\s*")
 _UNDER = re.compile(r"={2,}\s*")
 _PAIR = re.compile(r"([^=|]{1,120}?)\s+= ?(.*)")
+_KEYS = re.compile(r"\b(?:EID:Slt|DG/VD)\b")
+"""Tables whose column names have no blanks, but for the `LU/NS Count` of version 8."""
 _UNITS = {"KB", "MB", "GB", "TB", "PB", "KiB", "MiB", "GiB", "TiB", "PiB", "hours", "Gbps"}
 _LINES = 200_000
 """Lines looked at: far more than the largest chassis prints."""
@@ -104,8 +106,28 @@ def _table(lines: list[str], at: int) -> tuple[list[dict[str, object]], int]:
     header = lines[at + 1]
     body = [line for line in lines[at + 3 : end] if len(line) <= 4 * len(lines[at]) + 200]
     columns = _columns(header, body)
+    if _KEYS.search(header) and any(" " in name and name != "LU/NS Count" for name, _, _ in columns):
+        return [_by_words(header.split(), line.split()) for line in body], end + 1 if closed else end
     rows: list[dict[str, object]] = [{name: line[start:stop].strip() for name, start, stop in columns} for line in body]
     return rows, end + 1 if closed else end
+
+
+def _by_words(names: list[str], words: list[str]) -> dict[str, object]:
+    """A row of a table whose columns are shifted against each other, word by word.
+
+    A unit belongs to the number before it; what is left over belongs to the one column that may hold blanks.
+    """
+    joined: list[str] = []
+    for word in words:
+        if word in _UNITS and joined and joined[-1].replace(".", "", 1).isdigit():
+            joined[-1] += f" {word}"
+        else:
+            joined.append(word)
+    loose = next((at for at, name in enumerate(names) if name in ("Model", "Name")), len(names) - 1)
+    over = len(joined) - len(names)
+    if over > 0:
+        joined[loose : loose + over + 1] = [" ".join(joined[loose : loose + over + 1])]
+    return dict(zip(names, joined, strict=False))
 
 
 def _columns(header: str, body: list[str]) -> list[tuple[str, int, int]]:

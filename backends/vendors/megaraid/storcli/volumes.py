@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from backends.model import State
 from backends.vendors.megaraid.facts import UNKNOWN, Job, Policies, VirtualDrive, Word
 from backends.vendors.megaraid.storcli import sizes, words
-from backends.vendors.megaraid.storcli.fields import Fields, flag, spoken, tables, walk
-from backends.vendors.megaraid.storcli.places import place, shown, volume, volume_path
+from backends.vendors.megaraid.storcli.fields import Fields, flag, inside, spoken, tables
+from backends.vendors.megaraid.storcli.places import Place, place, shown, volume, volume_path
 from backends.vendors.megaraid.storcli.topology import Group, groups
 
 _PROPERTIES = re.compile(r"vd ?(\d{1,6}) properties", re.IGNORECASE | re.ASCII)
@@ -28,6 +30,7 @@ class _Seen:
     members: dict[int, tuple[str, ...]] = field(default_factory=dict)
     groups: dict[int, Group] = field(default_factory=dict)
     auto_bgi: dict[int, bool] = field(default_factory=dict)
+    per_group: Counter[int | None] = field(default_factory=Counter)
 
 
 def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ...]:
@@ -41,10 +44,11 @@ def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ..
             seen.groups.setdefault(number, group)
         for _, row in tables(data, "dg/vd"):
             found = volume(row)
-            if found is not None:
-                seen.rows.setdefault(found[1], row)
+            if found is not None and found[1] not in seen.rows:
+                seen.rows[found[1]] = row
+                seen.per_group[found[0]] += 1
         seen.properties |= {number: entry for number, entry in _properties(data) if entry}
-        seen.members |= {number: drives for number, drives in _members(data) if drives}
+        seen.members |= {number: tuple(map(shown, drives)) for number, drives in members(data).items()}
         seen.auto_bgi |= auto_bgi(data)
     return tuple(_volume(card, number, seen) for number in sorted(seen.rows))
 
@@ -59,7 +63,6 @@ def _volume(card: int, number: int, seen: _Seen) -> VirtualDrive:
     kind = row.text("type")
     configured, in_force = _policies(row, own)
     state = row.text("state")
-    beside = sum(1 for other in seen.rows.values() if dg is not None and (volume(other) or (None, 0))[0] == dg)
     return VirtualDrive(
         card=card,
         number=number,
@@ -83,7 +86,7 @@ def _volume(card: int, number: int, seen: _Seen) -> VirtualDrive:
         drives=members,
         jobs=jobs(own.text("active operations")),
         secured=_secured(own),
-        alone=None if group is None or group.free_space is None else beside == 1 and not group.free_space,
+        alone=None if group is None or group.free_space is None else seen.per_group[dg] == 1 and not group.free_space,
         ssd_cache=(kind or "").lower().startswith(("cac", "cachecade")),
     )
 
@@ -141,35 +144,43 @@ def _in_order(members: tuple[str, ...], group: Group | None) -> tuple[str, ...]:
 
 def _properties(data: Mapping[str, object]) -> Iterator[tuple[int, Fields]]:
     """`VD5 Properties` of version 7, `VD Properties` beside `VD Info` of version 8."""
-    for heading, value in walk(data):
-        if not isinstance(value, Mapping):
-            continue
-        found = _PROPERTIES.fullmatch(heading.strip())
-        if found is not None:
-            yield int(found[1]), Fields(value)
+    for heading, value in inside(data):
+        number = _number(_PROPERTIES, heading)
+        if number is not None:
+            yield number, Fields(value)
         elif "VD Info" in value:
-            number = volume(Fields(value["VD Info"]))
-            if number is not None:
-                yield number[1], Fields(value.get("VD Properties"))
+            own = volume(Fields(value["VD Info"]))
+            if own is not None:
+                yield own[1], Fields(value.get("VD Properties"))
 
 
-def _members(data: Mapping[str, object]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """`PDs for VD 5` of version 7, `PDs` beside `VD Info` of version 8."""
-    for heading, value in walk(data):
-        found = _DRIVES_OF.fullmatch(heading.strip())
-        if found is not None:
-            yield int(found[1]), _places(value)
-        elif isinstance(value, Mapping) and "VD Info" in value:
-            number = volume(Fields(value["VD Info"]))
-            if number is not None:
-                yield number[1], _places(value.get("PDs"))
+def members(data: Mapping[str, object]) -> dict[int, list[Place]]:
+    """Places of the drives by virtual drive: `PDs for VD 5` of version 7, `PDs` beside `VD Info` of version 8."""
+    found: dict[int, list[Place]] = {}
+    for heading, value in inside(data):
+        number = _number(_DRIVES_OF, heading)
+        if number is not None:
+            _seat(found, number, value)
+        elif "VD Info" in value and isinstance(value.get("PDs"), list):
+            own = volume(Fields(value["VD Info"]))
+            rows = value["PDs"]
+            assert isinstance(rows, list)
+            for row in rows:
+                if own is not None:
+                    _seat(found, own[1], row)
+    return found
 
 
-def _places(rows: object) -> tuple[str, ...]:
-    if not isinstance(rows, list):
-        return ()
-    found = [place(Fields(row).raw("eid:slt")) for row in rows]
-    return tuple(shown(at) for at in found if at is not None)
+def _seat(found: dict[int, list[Place]], number: int, row: object) -> None:
+    at = place(Fields(row).raw("eid:slt"))
+    if at is not None:
+        found.setdefault(number, []).append(at)
+
+
+@lru_cache(maxsize=4096)
+def _number(pattern: re.Pattern[str], heading: str) -> int | None:
+    found = pattern.fullmatch(heading.strip())
+    return int(found[1]) if found is not None else None
 
 
 def jobs(text: str | None) -> tuple[Job, ...]:

@@ -1,0 +1,132 @@
+"""Writes docs/megaraid.md: the commands used, and for how many recordings of each tool each field was found.
+
+`python -m tests.backends.megaraid.coverage` writes it; `--check` says whether it is up to date. Recordings of tools
+are no part of the project: without them nothing is written.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from backends.vendors.megaraid.storcli import commands as storcli_commands
+from tests.backends.megaraid.megacli_fields import KINDS as MEGACLI_KINDS
+from tests.backends.megaraid.megacli_fields import found_fields
+from tests.backends.megaraid.recordings import SAMPLES, commands, recordings, text_of, tool_of
+from tests.backends.megaraid.storcli_fields import KINDS
+
+PAGE = Path(__file__).parents[3] / "docs" / "megaraid.md"
+"""The page."""
+
+TOOLS = ("storcli", "perccli", "storcli2", "perccli2", "megacli")
+"""Columns of the table."""
+
+_SAME = {
+    "WWN": "world wide name",
+    "link": "link speed",
+    "package": "firmware package",
+    "cache": "cache size",
+    "members": "drives",
+    "operations": "supported operations",
+    "media errors": "errors",
+}
+"""Fields that the two counts call by different names."""
+
+_HEAD = """# MegaRAID
+
+raidbench speaks to MegaRAID cards, and to the PERC, ServeRAID, Intel, Lenovo and HPE MR cards that are such, through
+the vendor's own tool: storcli64 or perccli64 (version 7), storcli2 or perccli2 (version 8), or MegaCli where there is
+nothing newer. It looks in /opt/MegaRAID, /opt/hpe and /opt/lsi, then on PATH, asks each tool it finds which cards it
+sees, and keeps the one that sees them; `raidbench doctor` says what was tried. A tool is asked only when you look at
+something or change something, one command at a time per card, and never while a benchmark runs.
+
+## What is believed, and what is not
+
+- A change is done when the row of the very object says so and the value read back is the wanted one. Exit statuses
+  decide nothing: these tools exit 0 with failed rows and 46 with good tables.
+- Write-back without a healthy battery or CacheVault is write-through. What is set is shown, and what is in force, and
+  why.
+- What a tool does not report is `null`; what is not understood is `unknown`, with the tool's word in `raw`.
+- Codes 89 (0x59), 116 and 132 mean: accepted, in force after a controller reset or a reboot. The setting reads
+  `pending reboot` until the card shows the new value.
+- Another strip size means to delete the virtual drive and to make it again. That is refused while anything uses the
+  block device, while work is under way, and for every shape that could not be made again exactly: shared or partly
+  filled drive groups, spans that are not understood, encrypted drives, drives with a hot spare of their own, drives
+  without an enclosure, names that need quoting.
+- An activation key is in the one command that applies it, and in no log, journal, session or dialog.
+
+## Commands of storcli and perccli
+
+```
+{commands}
+```
+
+## Fields found in recordings
+
+For how many recordings of each tool a field was found, of those that show it. A recording that shows a field which the
+result lacks would make the first number the smaller one.
+
+{table}
+"""
+
+
+def table() -> str:
+    """The table in Markdown."""
+    shown: Counter[tuple[str, str, str]] = Counter()
+    found: Counter[tuple[str, str, str]] = Counter()
+    order: dict[tuple[str, str], None] = {}
+    known = commands()
+
+    def count(tool: str, kind: str, fields: Mapping[str, bool]) -> None:
+        for name, yes in fields.items():
+            order.setdefault((kind, name))
+            shown[tool, kind, name] += 1
+            found[tool, kind, name] += yes
+
+    for path in recordings():
+        for kind, look in KINDS.items():
+            count(tool_of(path, known), kind, look(text_of(path)))
+    for path in sorted((SAMPLES / "lsi" / "megacli").glob("*")):
+        for kind in MEGACLI_KINDS:
+            fields = {_SAME.get(name, name): yes for name, yes in _megacli(path, kind).items()}
+            count("megacli", {"volumes": "virtual drives"}.get(kind, kind), fields)
+    kinds = list(dict.fromkeys(kind for kind, _ in order))
+    lines = [f"| | {' | '.join(TOOLS)} |", "|---" * (len(TOOLS) + 1) + "|"]
+    for kind in kinds:
+        lines.append(f"| **{kind}** |" + " |" * len(TOOLS))
+        for name in (name for other, name in order if other == kind):
+            cells = [_cell(found[tool, kind, name], shown[tool, kind, name]) for tool in TOOLS]
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _megacli(path: Path, kind: str) -> Mapping[str, bool]:
+    look: Callable[[str, str], Mapping[str, bool]] = found_fields
+    return look(text_of(path), kind)
+
+
+def _cell(found: int, shown: int) -> str:
+    return f"{found} of {shown}" if shown else "-"
+
+
+def page() -> str:
+    """The whole page."""
+    text = storcli_commands.__doc__ or ""
+    return _HEAD.format(commands=text.partition("\n")[2].strip(), table=table())
+
+
+def main() -> int:
+    """Write or check. Exit status 1 when there is nothing to count or the page is out of date."""
+    if not recordings():
+        print("There are no recordings to count.", file=sys.stderr)
+        return 1
+    if "--check" in sys.argv[1:]:
+        return int(PAGE.read_text() != page())
+    PAGE.write_text(page())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
