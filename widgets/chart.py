@@ -144,7 +144,7 @@ class LineChart(Widget):
         if not self.is_attached:
             return
         width, height = self.size
-        if self._drawn != (width, height):
+        if self._drawn != (width, height) or not (width and height):  # hidden: what was drawn is of another size
             self.refresh()
             return
         before, header = self._rows, self._header

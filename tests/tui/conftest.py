@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -22,6 +23,7 @@ def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr("app.engine.recorder.machine_facts", facts)
     monkeypatch.setattr("app.engine.recorder.program_version", lambda: "0.1.0")
     monkeypatch.setattr(time, "time", lambda: NOON)
+    monkeypatch.setattr("backends.wrapped.time", SimpleNamespace(time=lambda: NOON, monotonic=lambda: 0.0))
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.delenv("NO_COLOR", raising=False)
     time.tzset()

@@ -189,6 +189,7 @@ class FakeGate(Gate):
         )
         return Judgement(
             device=path,
+            disk=path,
             size=4 << 40,
             logical_block_size=512,
             identity=Identity(name=name, serial="S1"),
@@ -316,6 +317,8 @@ async def until(pilot: Pilot[int], condition: Callable[[], object]) -> None:
     """Until it is so; the deadline is for what never comes."""
     async with asyncio.timeout(30):
         while not condition():
+            if pilot.app._exception is not None:
+                raise pilot.app._exception
             await pilot.pause(0.01)
     await pilot.pause()
 
