@@ -45,6 +45,16 @@ Changes, both versions, one property a command (version 8 takes no more):
     /cN add vd rL size=all [name=NAME] drives=E:S-S,S,... [pdperarray=P] [pdcache=on|off|default] wt|wb|awb
         nora|ra|adra [direct|cached] strip=KB
 
+Of some reads there is no recording; these forms are understood (JSON under `Response Data`, any heading):
+
+    autobgi          rows {"VD": 1, "AutoBGI": "On"} or {"VD": 1, "Property": "AutoBGI", "Value": "On"}
+    patrolread, cc   rows {"Ctrl_Prop": "PR Mode", "Value": "Auto"}; "PR Current State", "CC Operation Mode" or
+                     "CC Mode", "CC Current State": Active N, Paused or Stopped
+    perfmode         row {"Ctrl_Prop": "Perf Mode", "Value": "0 ..."}
+    rebuild          rows {"Drive-ID": "/c0/e252/s1", "Progress%": 36, "Status": "In progress"}
+    cv, bbu          rows {"Property": "State" or "Battery State", "Value": "Optimal"}, "Temperature",
+                     "Learn Cycle Active", "Replacement required", "Next Learn time"
+
 `force` is there because the volume holds data by definition when it is made anew; it only ever runs after the
 typed confirmation, which shows it (without it the tool refuses and nothing else is done).
 

@@ -1,0 +1,108 @@
+"""Which tool is asked, which is kept, and what the doctor hears of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from backends.host import Command, Completed, FileStat
+from backends.protocol import HasDiagnosis
+from backends.vendors.megaraid import VENDOR
+from backends.vendors.megaraid.tools import search
+from tests.backends.fakes import FakeHost, machine
+from tests.backends.megaraid import answers
+
+STORCLI = "/opt/MegaRAID/storcli/storcli64"
+PERCCLI = "/opt/MegaRAID/perccli/perccli64"
+MEGACLI = "/opt/MegaRAID/MegaCli/MegaCli64"
+ONE = answers.overview("9280")
+TWO = answers.overview("H730", "H830")
+
+
+class Tools(FakeHost):
+    """Tools by path, each with one answer."""
+
+    def __init__(self, tools: Mapping[str, str], *, kernel: int = 0, root: bool = True, links: str = "") -> None:
+        files = {f"/sys/bus/pci/drivers/megaraid_sas/0000:0{at}:00.0": "" for at in range(kernel)}
+        super().__init__(machine(**files), links={PERCCLI: links} if links else None, root=root)
+        self.programs = tools
+        self.asked: list[str] = []
+
+    def which(self, names: Sequence[str]) -> str | None:
+        return next((name for name in names if name in self.programs), None)
+
+    async def run(self, command: Command) -> Completed:
+        self.asked.append(command.argv[0])
+        return Completed(returncode=0, stdout=self.programs[command.argv[0]], stderr="")
+
+
+async def kept(host: Tools) -> list[str]:
+    return [one.path for one in (await search(host)).kept]
+
+
+async def test_the_tool_that_sees_most_cards_is_kept() -> None:
+    assert await kept(Tools({STORCLI: ONE, PERCCLI: TWO})) == [PERCCLI]
+
+
+async def test_of_equals_the_first_is_kept() -> None:
+    assert await kept(Tools({STORCLI: ONE, PERCCLI: ONE})) == [STORCLI]
+
+
+async def test_one_program_under_two_names_is_asked_once() -> None:
+    host = Tools({STORCLI: ONE, PERCCLI: ONE}, links=STORCLI)
+    await search(host)
+    assert host.asked == [STORCLI]
+
+
+async def test_megacli_is_left_alone_where_storcli_sees_a_card() -> None:
+    host = Tools({STORCLI: ONE, MEGACLI: ""})
+    assert await kept(host) == [STORCLI]
+    assert MEGACLI not in host.asked
+
+
+async def test_megacli_is_asked_where_nothing_else_sees_a_card() -> None:
+    host = Tools({STORCLI: answers.NO_CARD, MEGACLI: ""})
+    await search(host)
+    assert MEGACLI in host.asked
+
+
+async def test_storcli_under_the_name_of_megacli_is_no_megacli() -> None:
+    words = "CLI Version = 007.1705\nStatus = Failure\nDescription = Deprecated command. Please use the new syntax."
+    found = await search(Tools({MEGACLI: words}))
+    assert found.kept == ()
+    assert found.tries[0].trouble
+
+
+async def test_a_program_that_may_not_be_run_is_told_with_its_path() -> None:
+    host = Tools({})
+    host.stats[STORCLI] = FileStat(kind="file", size=1)
+    (one,) = (await search(host)).tries
+    assert STORCLI in one.sentence()
+    assert "anybody may overwrite it" in one.sentence()
+
+
+async def test_a_card_of_the_kernel_that_no_tool_sees_is_a_problem() -> None:
+    (none,) = (await VENDOR.backend(Tools({}, kernel=1)).inventory()).problems
+    assert "none is installed" in none.message
+    assert "storcli64" in none.hint
+    (blind,) = (await VENDOR.backend(Tools({STORCLI: answers.NO_CARD}, kernel=2)).inventory()).problems
+    assert f"{STORCLI} ({answers.VERSION_7}) sees no card" in blind.message
+
+
+async def test_without_root_the_hint_is_root() -> None:
+    host = Tools({STORCLI: answers.NO_CARD}, kernel=1, root=False)
+    (problem,) = (await VENDOR.backend(host).inventory()).problems
+    assert "as root" in problem.hint
+
+
+async def test_the_doctor_hears_of_every_tool_that_is_not_used() -> None:
+    backend = VENDOR.backend(Tools({STORCLI: ONE, PERCCLI: answers.NO_CARD}))
+    assert isinstance(backend, HasDiagnosis)
+    told = [problem.message for problem in await backend.diagnose()]
+    assert told == [f"{PERCCLI} ({answers.VERSION_7}) sees no card; another tool is used."]
+
+
+async def test_a_machine_without_any_of_it_is_left_in_peace() -> None:
+    host = Tools({})
+    assert await VENDOR.backend(host).diagnose() == ()
+    assert (await VENDOR.backend(host).inventory()).problems == ()
+    assert host.asked == []
