@@ -53,7 +53,7 @@ def program(text: str, *words: str) -> tuple[str, ...]:
 
 def test_an_exception_in_a_handler_is_a_sentence_and_a_file(tmp_path: Path) -> None:
     with terminal(tmp_path, program(BROKEN)) as made:
-        made.wait_for("In use")
+        made.wait_for(" REC ")
         made.keys("5")
         status = made.end()
         after = made.raw.rpartition(b"\x1b[?1049l")[2].decode()
@@ -68,7 +68,7 @@ def test_an_exception_in_a_handler_is_a_sentence_and_a_file(tmp_path: Path) -> N
 
 def test_an_exception_in_a_worker_is_a_sentence_and_a_file(tmp_path: Path) -> None:
     with terminal(tmp_path, program(BROKEN)) as made:
-        made.wait_for("In use")
+        made.wait_for(" REC ")
         made.keys("3")
         status = made.end()
         after = made.raw.rpartition(b"\x1b[?1049l")[2].decode()
@@ -83,7 +83,7 @@ def test_an_exception_in_a_worker_is_a_sentence_and_a_file(tmp_path: Path) -> No
 
 def test_after_an_exception_the_terminal_is_as_it_was(tmp_path: Path) -> None:
     with terminal(tmp_path, program(BROKEN)) as made:
-        made.wait_for("In use")
+        made.wait_for(" REC ")
         made.keys("5")
         made.end()
         assert made.modes_now() == made.modes
@@ -91,7 +91,7 @@ def test_after_an_exception_the_terminal_is_as_it_was(tmp_path: Path) -> None:
 
 def test_a_change_cut_off_by_a_kill_is_told_and_restored_at_the_next_start(tmp_path: Path) -> None:
     with terminal(tmp_path, program(STUCK, "stuck")) as made:
-        made.wait_for("In use")
+        made.wait_for(" REC ")
         made.wait_for("Read-ahead")
         made.keys("\x1b[C", "\x1b[B", "\x1b[C")
         made.wait_for("1 staged")

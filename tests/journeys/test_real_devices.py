@@ -26,7 +26,7 @@ def ahead(device: Loop) -> str:
 
 def choose(made: Terminal, device: Loop) -> None:
     """Its settings, the cursor on read-ahead."""
-    made.wait_for("In use")
+    made.wait_for(" REC ")
     made.wait_for(device.name)
     made.keys("/", *device.name, "\r")
     made.wait_for(f"block:{device.name}")

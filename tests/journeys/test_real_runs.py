@@ -26,7 +26,7 @@ def running(tmp_path: Path) -> Iterator[Terminal]:
 
 
 def start(made: Terminal, jobfile: str | None = None) -> None:
-    made.wait_for("In use")
+    made.wait_for(" REC ")
     made.keys("2")
     made.wait_for("r runs the job")
     if jobfile is not None:

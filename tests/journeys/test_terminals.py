@@ -152,7 +152,7 @@ async def test_a_path_that_steers_the_terminal_is_shown_as_text(table: Table) ->
 def real(tmp_path: Path) -> Iterator[Terminal]:
     """The real program, open."""
     with terminal(tmp_path) as made:
-        made.wait_for("In use")
+        made.wait_for(" REC ")
         yield made
 
 
@@ -167,7 +167,7 @@ def test_only_known_sequences_reach_the_terminal(real: Terminal) -> None:
 
 def test_in_the_c_locale_only_ascii_reaches_the_terminal(tmp_path: Path) -> None:
     with terminal(tmp_path, env={"LC_ALL": "C"}) as made:
-        made.wait_for("In use")
+        made.wait_for(" REC ")
         made.keys("2", "3", "5", "?")
         made.wait_for("Keys (esc closes)")
         assert made.raw.isascii()
