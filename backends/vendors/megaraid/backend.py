@@ -8,6 +8,7 @@ in force, until the card shows the new value. So whoever compares the value read
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RaidbenchError, ToolFailedError
@@ -41,15 +42,15 @@ class MegaRaid:
         self._runner = Runner(host)
 
     async def inventory(self) -> Inventory:
-        """All cards, their virtual drives and drives. A card that cannot be read is a problem, the others stand."""
+        """All cards, asked at the same time. One that cannot be read is a problem, the others stand."""
         units = await self._units.look()
         search = self._units.search
         if not units:
             return Inventory(problems=await nothing_seen(self._host, search))
         picture = await look(self._host)
         found = Inventory(problems=troubles(search))
-        for unit in units:
-            found = found.merge(await self._one(unit, picture))
+        for one in await asyncio.gather(*(self._one(unit, picture) for unit in units)):
+            found = found.merge(one)
         return found
 
     def settings(self, target: Target) -> tuple[Setting, ...]:

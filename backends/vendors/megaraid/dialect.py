@@ -131,3 +131,12 @@ class CanTryAgain(Protocol):
     def again(self, command: Command, done: Completed) -> Command | None:
         """The line to give instead, when this one was not understood and therefore did nothing; else None."""
         ...
+
+
+@runtime_checkable
+class CanLocate(Protocol):
+    """A dialect that can say where a card is without reading all of it."""
+
+    async def locate(self, card: int) -> str | None:
+        """PCI address as the tool writes it, None if it does not say. Raises as `Dialect.cards`."""
+        ...

@@ -81,13 +81,13 @@ def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], boo
     """
     against: list[str] = []
     certain = True
-    if card.supports.get("fastpath") is False:
+    states = {o.state.value for o in card.options if any(word in o.name.lower() for word in FASTPATH_WORDS)}
+    if card.options and not {"active", "trial"} & states:
+        against.append("its activation key is missing")  # some cards deny the support without it
+    elif card.supports.get("fastpath") is False:
         against.append("the card does not support it")
-    states = [o.state.value for o in card.options if any(word in o.name.lower() for word in FASTPATH_WORDS)]
-    if not card.options:
+    elif not card.options:
         certain = False
-    elif not {"active", "trial"} & set(states):
-        against.append("its activation key is missing")
     if volume.state.value != "optimal":
         against.append(f"the drive is {volume.state_raw or volume.state.value}")
     in_force = write_cache(card, volume).value or value(volume.configured.write_cache)

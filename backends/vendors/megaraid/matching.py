@@ -60,11 +60,11 @@ def _is_at(node: Node, volume: VirtualDrive, card: Card) -> bool:
         return False
     if card.host_number is not None:
         return int(found[1]) == card.host_number
-    slot = _slot(card.pci)
+    slot = pci_slot(card.pci)
     return slot is not None and f":{slot}/" in (node.path or "")
 
 
-def _slot(text: str | None) -> str | None:
-    """`00:c1:00:00` or `0000:c1:00.0` as sysfs has it behind the domain, `c1:00.0`."""
+def pci_slot(text: str | None) -> str | None:
+    """`00:c1:00:00`, `0000:c1:00.0` or `c1:00.0` as sysfs has it behind the domain: `c1:00.0`; else None."""
     found = _PCI.fullmatch(text.strip()) if text is not None else None
     return f"{found[2]}:{found[3]}.{found[4]}".lower() if found is not None else None

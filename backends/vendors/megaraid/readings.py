@@ -195,8 +195,6 @@ def _combined(words: list[str | None]) -> str:
 
 
 def _no_preset(view: VolumeView, parts: list[Reading]) -> str | None:
-    if view.card.supports.get("fastpath") is False:
-        return "the card does not support FastPath"
     for name, wanted, part in zip(
         ("write cache", "read-ahead", "I/O policy"), ("write-through", "none", "direct"), parts, strict=True
     ):

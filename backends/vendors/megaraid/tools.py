@@ -1,21 +1,28 @@
 """Which tool sees which cards: the places where they are installed, then PATH; each is asked once (`show`).
 
 Of each kind (storcli 7, storcli 8, MegaCli) the one that sees the most cards is kept, the first of equals. Version 8
-serves other cards than version 7 (PITFALLS 34), so both may be kept. MegaCli is asked only where no storcli of
-version 7 sees a card: it can stop the firmware of newer ones (PITFALLS 41).
+serves other cards than version 7 (PITFALLS 34), so both may be kept. MegaCli is asked only where the kernel's driver
+has more cards than a storcli of version 7 sees, for the old ones that only MegaCli knows: it can stop the firmware of
+newer ones (PITFALLS 41). Of the cards it sees only those are its own that sit in no other tool's place on the bus.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backends.errors import RaidbenchError
-from backends.host import Host
-from backends.vendors.megaraid.dialect import Dialect
+from backends.host import Command, Host
+from backends.vendors.megaraid.dialect import CanLocate, Dialect
+from backends.vendors.megaraid.matching import pci_slot
 from backends.vendors.megaraid.megacli import NAMES as MEGACLI_NAMES
 from backends.vendors.megaraid.megacli import MegaCli
+from backends.vendors.megaraid.megacli import commands as megacli_commands
+from backends.vendors.megaraid.megacli.adapter import parse_pci
 from backends.vendors.megaraid.storcli import StorCli7, StorCli8
+
+LOCATE_SECONDS = 120.0
+"""For asking a card where it is; slow ones take 8 s for anything."""
 
 DRIVERS = ("megaraid_sas", "mpi3mr")
 """Kernel drivers of the cards that these tools serve."""
@@ -101,13 +108,18 @@ class Search:
     """Those that see cards and are used."""
 
 
-async def search(host: Host) -> Search:
-    """Look for the tools and ask them which cards they see."""
+Slots = dict[tuple[str, int], str]
+"""PCI addresses by tool and card: they do not change, so each is asked for once."""
+
+
+async def search(host: Host, slots: Slots | None = None) -> Search:
+    """Look for the tools and ask them which cards they see. What is learnt of places is put into `slots`."""
+    slots = {} if slots is None else slots
     tries: list[Try] = []
     kept: list[Try] = []
     asked: set[str] = set()
     for kind in KINDS:
-        if kind.name == "MegaCli" and any(one.kind == "storcli 7" for one in kept):
+        if kind.name == "MegaCli" and not await _missed(host, kept):
             continue
         mine: list[Try] = []
         for path in await _programs(host, kind, tries):
@@ -118,6 +130,8 @@ async def search(host: Host) -> Search:
             mine.append(await _ask(host, kind, path))
         tries += mine
         best = max(mine, key=lambda one: len(one.cards), default=None)
+        if best is not None and kind.name == "MegaCli" and kept:
+            best = await _only_new(host, best, kept, slots)
         if best is not None and best.cards:
             kept.append(best)
     return Search(tuple(tries), tuple(kept))
@@ -154,7 +168,44 @@ async def _ask(host: Host, kind: Kind, path: str) -> Try:
         return Try(kind.name, path, dialect, trouble=error.message.rstrip("."), hint=error.hint)
 
 
-async def kernel_cards(host: Host) -> int:
-    """How many PCI devices the drivers of these cards have bound."""
-    found = [path for driver in DRIVERS for path in await host.list(f"/sys/bus/pci/drivers/{driver}/*:*:*.*")]
+async def _missed(host: Host, kept: Sequence[Try]) -> bool:
+    """Whether there may be a card that only MegaCli sees."""
+    seen = sum(len(one.cards) for one in kept if one.kind == "storcli 7")
+    return not seen or await kernel_cards(host, DRIVERS[:1]) > seen
+
+
+async def _only_new(host: Host, megacli: Try, others: Sequence[Try], slots: Slots) -> Try:
+    """Without the cards that another tool speaks to already, and without those whose place is not told."""
+    taken: set[str | None] = {None}
+    for other in others:
+        for card in other.cards:
+            taken.add(await _slot(host, other, card, slots))
+    mine = [card for card in megacli.cards if await _slot(host, megacli, card, slots) not in taken]
+    return replace(megacli, cards=tuple(mine))
+
+
+async def _slot(host: Host, one: Try, card: int, slots: Slots) -> str | None:
+    """`c1:00.0`; None if it cannot be told."""
+    known = slots.get((one.path, card))
+    if known is None:
+        try:
+            known = pci_slot(await _place(host, one, card))
+        except RaidbenchError:
+            return None
+        if known is not None:
+            slots[one.path, card] = known
+    return known
+
+
+async def _place(host: Host, one: Try, card: int) -> str | None:
+    dialect: object = one.dialect
+    if isinstance(dialect, CanLocate):
+        return await dialect.locate(card)
+    done = await host.run(Command(argv=(one.path, *megacli_commands.pci(card)), timeout=LOCATE_SECONDS))
+    return parse_pci(done.stdout, card)
+
+
+async def kernel_cards(host: Host, drivers: Sequence[str] = DRIVERS) -> int:
+    """How many PCI devices these drivers have bound."""
+    found = [path for driver in drivers for path in await host.list(f"/sys/bus/pci/drivers/{driver}/*:*:*.*")]
     return len(found)

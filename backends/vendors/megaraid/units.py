@@ -10,7 +10,7 @@ from backends.errors import NotFoundError
 from backends.host import Host
 from backends.text import clean
 from backends.vendors.megaraid.dialect import CanReread, Contents, Dialect
-from backends.vendors.megaraid.tools import Search, search
+from backends.vendors.megaraid.tools import Search, Slots, search
 
 
 @dataclass(slots=True)
@@ -62,6 +62,7 @@ class Units:
         self._host = host
         self._units: dict[str, Unit] = {}
         self._searching = asyncio.Lock()
+        self._slots: Slots = {}
         self._looked = False
         self.search = Search()
         """What the last search tried."""
@@ -74,7 +75,7 @@ class Units:
         async with self._searching, contextlib.AsyncExitStack() as all_cards:
             for unit in self._units.values():
                 await all_cards.enter_async_context(unit.lock)
-            found = await search(self._host)
+            found = await search(self._host, self._slots)
             units: dict[str, Unit] = {}
             for one in found.kept:
                 assert one.dialect is not None

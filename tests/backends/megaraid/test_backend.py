@@ -173,10 +173,19 @@ async def test_fastpath_says_whether_and_why(
     assert why in (now.why_effective or "")
 
 
-async def test_fastpath_of_a_card_without_it_is_dimmed() -> None:
-    host = PlayedCard()
+async def test_the_preset_can_be_set_before_the_key_is_there() -> None:
+    host = PlayedCard(rdcache="ra")
     host.more = {"support": {"Support FastPath": "No"}}
-    assert "does not support" in ((await backend(host).read(V1))["fastpath"].availability.why_not or "")
+    now = (await backend(host).read(V1))["fastpath"]
+    assert now.availability.available
+    assert "key is missing" in (now.why_effective or "")
+
+
+async def test_a_card_that_has_the_key_and_no_support_says_so() -> None:
+    host = PlayedCard()
+    host.options = {"MegaRAID FastPath": "Unlimited"}
+    host.more = {"support": {"Support FastPath": "No"}}
+    assert "does not support it" in ((await backend(host).read(V1))["fastpath"].why_effective or "")
 
 
 async def test_what_the_card_does_not_support_is_dimmed() -> None:

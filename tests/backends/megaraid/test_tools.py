@@ -35,6 +35,27 @@ class Tools(FakeHost):
         return Completed(returncode=0, stdout=self.programs[command.argv[0]], stderr="")
 
 
+class Mixed(Tools):
+    """Two cards for the kernel; storcli sees the one at 03:00.0, MegaCli both."""
+
+    def __init__(self) -> None:
+        super().__init__({STORCLI: ONE, MEGACLI: ""}, kernel=2)
+
+    async def run(self, command: Command) -> Completed:
+        match command.argv[1:]:
+            case ("/c0", "show", "all", *_):
+                text = answers.answer(answers.show_all() | {"Basics": {"PCI Address": "00:03:00:00"}})
+            case ("-adpCount" | "-AdpCount", *_):
+                text = "Controller Count: 2.\n\nExit Code: 0x02"
+            case ("-AdpGetPciInfo", place, *_):
+                bus = {"-a0": 3, "-a1": 8}[place]
+                text = f"PCI information for Controller {place[2]}\n{'-' * 32}\nBus Number      : {bus}\n"
+                text += "Device Number   : 0\nFunction Number : 0\n\nExit Code: 0x00"
+            case _:
+                return await super().run(command)
+        return Completed(returncode=0, stdout=text, stderr="")
+
+
 async def kept(host: Tools) -> list[str]:
     return [one.path for one in (await search(host)).kept]
 
@@ -63,6 +84,12 @@ async def test_megacli_is_asked_where_nothing_else_sees_a_card() -> None:
     host = Tools({STORCLI: answers.NO_CARD, MEGACLI: ""})
     await search(host)
     assert MEGACLI in host.asked
+
+
+async def test_a_card_that_only_megacli_sees_is_added_to_those_of_storcli() -> None:
+    host = Mixed()
+    found = await search(host)
+    assert [(one.path, one.cards) for one in found.kept] == [(STORCLI, (0,)), (MEGACLI, (1,))]
 
 
 async def test_storcli_under_the_name_of_megacli_is_no_megacli() -> None:

@@ -79,6 +79,10 @@ class StorCli7:
             problems=tuple(dict.fromkeys(problems)),
         )
 
+    async def locate(self, card: int) -> str | None:
+        """PCI address of a card. Raises as `cards`."""
+        return cards.card(card, await self._asker.demand(card, f"/c{card}", "show", "all")).pci
+
     async def reread(self, before: Contents, volume: int | None) -> Contents:
         """What the settings of one volume, or of the card, depend on, read again; the rest as before.
 
