@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from backends.errors import BlockedError, NotFoundError
@@ -11,6 +12,9 @@ from backends.text import clean
 
 if TYPE_CHECKING:
     from app.engine.workbench import Workbench
+
+_ON_A_CARD = re.compile(r"/c\d+(?:/[a-z]\d+)+")
+"""How the tools of RAID controllers write what hangs from a card: `/c0/v1`."""
 
 
 async def resolve(bench: Workbench, text: str) -> tuple[str, str]:
@@ -27,6 +31,8 @@ async def resolve(bench: Workbench, text: str) -> tuple[str, str]:
         if stat is None or stat.kind != "block":
             return (text, text) if stat is not None else await _device(bench, text)
         return await _known(bench, text)
+    if _ON_A_CARD.fullmatch(text) and await bench.host.stat(text) is None:
+        return await _device(bench, text)
     if "/" in text or text in (".", ".."):
         return _path(text)
     try:

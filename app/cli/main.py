@@ -112,6 +112,13 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     "fish_source likewise.",
 )
 @click.option("--demo", is_flag=True, help="Use the simulated rack.")
+@click.option(
+    "--demo-speed",
+    type=click.FloatRange(0.1, 1000),
+    metavar="N",
+    help="Let the simulated rack's time run N times as fast.",
+)
+@click.option("--demo-reset", is_flag=True, help="Begin with the simulated rack as new.")
 @click.option("--machine", type=click.Path(path_type=Path), metavar="DIR", help="Answer from a recorded machine.")
 @click.option("--read-only", is_flag=True, help="Change nothing, whatever is asked for.")
 @click.option("--session", type=click.Path(path_type=Path), metavar="DIR", help="The session to go on with, or begin.")
@@ -123,6 +130,8 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 def cli(
     ctx: click.Context,
     demo: bool,
+    demo_speed: float | None,
+    demo_reset: bool,
     machine: Path | None,
     read_only: bool,
     session: Path | None,
@@ -131,8 +140,12 @@ def cli(
     no_color: bool,
 ) -> int:
     """Tune storage: stage a setting, see its risk, measure it with fio, undo it."""
+    if not demo and (demo_speed is not None or demo_reset):
+        raise click.UsageError("--demo-speed and --demo-reset are about the rack of --demo.")
     options = Options(
         demo=demo,
+        demo_speed=demo_speed or 1.0,
+        demo_reset=demo_reset,
         machine=None if machine is None else machine.absolute(),
         read_only=read_only,
         session=None if session is None else session.absolute(),

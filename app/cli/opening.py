@@ -41,10 +41,7 @@ def _bare_host(options: Options, child_nice: int | None) -> Host:
     if options.demo and options.machine is not None:
         raise InvalidValueError("--demo and --machine name two different machines.", hint="Leave one of them out.")
     if options.demo:
-        raise InvalidValueError(
-            "There is no simulated rack in this version yet.",
-            hint="Use this machine, or a recorded one with --machine DIR.",
-        )
+        return _rack(options)
     if options.machine is not None:
         from backends.recorded import ReplayHost
 
@@ -52,6 +49,18 @@ def _bare_host(options: Options, child_nice: int | None) -> Host:
     from backends.local import LocalHost
 
     return LocalHost(child_nice=child_nice)
+
+
+def _rack(options: Options) -> Host:
+    """The simulated rack, whose state lies beside the sessions. Raises StorageError."""
+    from app.engine.paths import Paths
+    from backends.vendors.simulated.host import SimulatedHost
+    from backends.vendors.simulated.state import RackFile
+
+    rack = RackFile(Paths.default().sessions.parent / "demo-rack.json", speed=options.demo_speed)
+    if options.demo_reset:
+        rack.reset()
+    return SimulatedHost(rack, speed=options.demo_speed, folders=(str(Path.cwd()),))
 
 
 @contextmanager

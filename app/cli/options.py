@@ -21,6 +21,10 @@ class Options:
 
     demo: bool = False
     """Use the simulated rack."""
+    demo_speed: float = 1.0
+    """Simulated seconds in a real one."""
+    demo_reset: bool = False
+    """Begin with the rack as new."""
     machine: Path | None = None
     """Answer from a recorded machine."""
     read_only: bool = False

@@ -88,6 +88,9 @@ class Workbench(Recorder):
         inventory = self.session.inventory if not self.session.probing else await self.probe()
         found = inventory.find(address)
         if found is None and address.startswith("/"):
+            named = (inventory.find(f"{vendor}:{address}") for vendor in self.machine.backends)
+            found = next((thing for thing in named if thing is not None), None)
+        if found is None and address.startswith("/"):
             real = await self.host.link(address)
             found = inventory.find(real) if real else None
         if found is None and ":" not in address and "/" not in address:
