@@ -49,6 +49,12 @@ class Command:
         """The line as a person would type it, secrets masked."""
         return " ".join("***" if word in self.secret else quote(word) for word in self.argv)
 
+    def masked(self, text: str) -> str:
+        """Text the command printed, without its secrets: tools repeat what they were given."""
+        for secret in sorted(filter(None, self.secret), key=len, reverse=True):
+            text = text.replace(secret, "***")
+        return text
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completed:

@@ -28,6 +28,8 @@ class Setting:
     """Whether a changed value survives a reboot."""
     unit: str = ""
     """Unit of a numeric value."""
+    secret: bool = False
+    """Whether a wanted value is never shown, logged or kept: an activation key."""
 
 
 def check_value(setting: Setting, reading: Reading, value: str) -> str:

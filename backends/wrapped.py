@@ -144,12 +144,14 @@ class LoggingHost(HostWrapper):
         try:
             done = await self._inner.run(command)
         except RaidbenchError as error:
-            self._tell(command.shown(), command.mutates, started, clock, None, "", error.evidence or str(error))
+            words = command.masked(error.evidence or str(error))
+            self._tell(command.shown(), command.mutates, started, clock, None, "", words)
             raise
         except asyncio.CancelledError:
             self._tell(command.shown(), command.mutates, started, clock, None, "", "nobody waited for its end")
             raise
-        self._tell(command.shown(), command.mutates, started, clock, done.returncode, done.stdout, done.stderr)
+        out, err = command.masked(done.stdout), command.masked(done.stderr)
+        self._tell(command.shown(), command.mutates, started, clock, done.returncode, out, err)
         return done
 
     async def write(self, path: str, text: str) -> None:

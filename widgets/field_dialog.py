@@ -75,18 +75,28 @@ class FieldDialog(GuardedDialog[str | None]):
     }
     """
 
-    def __init__(self, title: str, value: str = "", *, help: str = "", clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self,
+        title: str,
+        value: str = "",
+        *,
+        help: str = "",
+        secret: bool = False,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        """`secret` shows a dot for each character."""
         super().__init__(clock=clock)
         self._heading = title
         self._value = value
         self._help = help
+        self._secret = secret
 
     def compose(self) -> ComposeResult:
         """Title, help, field, reason, answers."""
         with Vertical(classes="dialog"):
             yield Prose(self._heading, "title")
             yield Prose(self._help, "label")
-            yield Input(clean(self._value), compact=True, id="field")
+            yield Input(clean(self._value), password=self._secret, compact=True, id="field")
             yield Prose("", "bad", classes="dialog-reason")
             yield ButtonRow(
                 KeyButton("OK", "enter", id="accept", variant="primary"), KeyButton("Cancel", "esc", id="cancel")

@@ -204,7 +204,8 @@ def _staged(setting: Setting, reading: Reading, value: str | None, outcome: tupl
     if outcome is not None:  # of the value that is staged, if it is still: another one takes it away
         return Cell(text=outcome[0], tone=outcome[1])
     if value is not None:
-        return Cell(text=value_label(setting, reading, value), tone="accent")
+        text = "***" if setting.secret else value_label(setting, reading, value)
+        return Cell(text=text, tone="accent")
     return ""
 
 

@@ -14,7 +14,7 @@ from app.tui.devices_view import RISKS, SETTING_COLUMNS, next_value, setting_row
 from backends.model import Reading, Risk
 from backends.settings import Setting
 from widgets.choice_list import Choice, ChoiceDialog
-from widgets.field_dialog import NumberDialog, NumberSpan
+from widgets.field_dialog import NumberDialog, NumberSpan, TextDialog
 from widgets.keyed_table import KeyedTable, Row
 from widgets.lines import Prose
 from widgets.table_layout import Tone
@@ -193,6 +193,9 @@ class SettingsPanel(Vertical):
             )
             dialog = NumberDialog(spot.setting.label, numbers, self._staged(spot) or "", help=spot.setting.help)
             self.app.push_screen(dialog, self._chosen(spot))
+        else:
+            asked = TextDialog(spot.setting.label, help=spot.setting.help, secret=spot.setting.secret)
+            self.app.push_screen(asked, self._chosen(spot))
 
     def _chosen(self, spot: Spot) -> Callable[[str | None], None]:
         def take(value: str | None) -> None:

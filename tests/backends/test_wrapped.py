@@ -12,6 +12,7 @@ import pytest
 
 from backends.errors import RaidbenchError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
+from backends.local import LocalHost
 from backends.recorded import ReplayHost
 from backends.wrapped import HostWrapper, LoggingHost, Ran, ReadOnlyHost
 
@@ -171,3 +172,10 @@ async def test_a_secret_is_not_told(inner: Host) -> None:
     failing = Failing(inner, ToolFailedError("Refused."))
     (ran,) = await told(failing, lambda host: host.run(command))
     assert ran.line == "/opt/storcli key ***"
+
+
+async def test_a_secret_that_the_tool_repeats_is_not_told(inner: Host) -> None:
+    command = Command(argv=("/bin/echo", "key=ABC-123", "is good"), mutates=True, secret=("key=ABC-123", "ABC-123"))
+    ran: list[Ran] = []
+    await LoggingHost(LocalHost(), ran.append).run(command)
+    assert "ABC" not in ran[0].stdout + ran[0].line

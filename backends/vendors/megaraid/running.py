@@ -57,7 +57,7 @@ class Runner:
                     raise ToolFailedError(
                         f"The tool refuses the activation key: {answer.message.rstrip('.')}.",
                         hint="A key is bound to one card by its safe id.",
-                        evidence=_without(done.stdout, command),
+                        evidence=command.masked(done.stdout),
                     )
                 said.append(answer.message)
         words = clean(" ".join(filter(None, said)), 300)
@@ -119,7 +119,7 @@ class Runner:
 
 def _failed(change: Change, commands: Sequence[Command], step: int, answer: Answer, done: Completed) -> RaidbenchError:
     """The error for a step that failed, saying what was done before it."""
-    words = _without(answer.message, commands[step]).rstrip(".") or "it failed and the tool did not say why"
+    words = commands[step].masked(answer.message).rstrip(".") or "it failed and the tool did not say why"
     message = f"{change.label} of {change.target} could not be set: {words}."
     hint = "The value before still stands; read the setting again."
     if step and change.key == "strip_size":
@@ -128,11 +128,4 @@ def _failed(change: Change, commands: Sequence[Command], step: int, answer: Answ
     elif step:
         hint = f"{step} of {len(commands)} steps were done; read the settings again."
     evidence = f"{commands[step].shown()}\nexit status {done.returncode}\n{done.stdout[:4000]}{done.stderr[:1000]}"
-    return ToolFailedError(message, hint=hint, evidence=_without(evidence, commands[step]))
-
-
-def _without(text: str, command: Command) -> str:
-    """The text with every secret of the command masked: tools repeat what they were given."""
-    for secret in sorted(command.secret, key=len, reverse=True):
-        text = text.replace(secret, MASK)
-    return text
+    return ToolFailedError(message, hint=hint, evidence=commands[step].masked(evidence))

@@ -144,6 +144,7 @@ CARD_SETTINGS = (
     ),
     Setting(
         key="activation_key",
+        secret=True,
         label="Activation key",
         help="Activates an advanced software option such as FastPath. The key is bound to the card's safe id; it is "
         "shown and logged nowhere. It cannot be taken back here.",
