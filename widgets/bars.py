@@ -94,8 +94,11 @@ class ProgressLine(SteadyWidget):
 
     def watch_progress(self) -> None:
         """Repaints when the line reads differently."""
-        if self._compose_line(self.size.width) != self._pieces:
-            self.refresh()
+        pieces = self._compose_line(self.size.width)
+        if pieces != self._pieces:
+            before, after = ("".join(text for _, text in line) for line in (self._pieces, pieces))
+            # The bar's done and remaining parts may be one character in two styles.
+            self.refresh() if self.ascii else self.refresh_difference(before, after)
 
     def render_line(self, y: int) -> Strip:
         """The line."""

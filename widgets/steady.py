@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
 from rich.style import Style
+from textual.geometry import Region
 from textual.widget import Widget
 
 
@@ -20,6 +22,18 @@ class SteadyWidget(Widget):
         if style is None:
             style = known[name] = self.get_component_rich_style(name) if name else self.rich_style
         return style
+
+    def refresh_difference(self, before: str, after: str) -> None:
+        """Paint again the columns of the only line in which two texts differ; all of it when these are not the same
+        width, or when only a style changed.
+        """
+        if len(before) != len(after) or before == after or not (before + after).isprintable():
+            self.refresh()
+            return
+        columns = [column for column, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
+        left = cell_len(before[: columns[0]])
+        right = max(cell_len(text[: columns[-1] + 1]) for text in (before, after))
+        self.refresh(Region(left, 0, right - left, 1))
 
     def notify_style_update(self) -> None:
         """Forgets the styles of the old theme."""

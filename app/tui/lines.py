@@ -30,6 +30,10 @@ def short_cpu(name: str) -> str:
     return clean(_CPU_NOISE.sub(" ", name), 40) or clean(name, 40)
 
 
+Parts = tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
+"""Left and right pieces of the header."""
+
+
 class StatusLine(SteadyWidget):
     """Program, host, CPU, kernel; right: rights, session, what is recorded, what runs."""
 
@@ -48,8 +52,13 @@ class StatusLine(SteadyWidget):
         & > .status-line--quiet { color: $foreground 70%; }
     }
     """
-    parts: reactive[tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]] = reactive(((), ()))
+    parts: reactive[Parts] = reactive(((), ()), repaint=False)
     """Left and right pieces: component class and text."""
+
+    def watch_parts(self, before: Parts, after: Parts) -> None:
+        """Paints what reads differently: of a running job, that is the time left."""
+        if self.size.width:
+            self.refresh_difference(self._line(before).text, self._line(after).text)
 
     def show(self, session: Session, app: WorkbenchApp) -> None:
         """Take the words from the session."""
@@ -78,7 +87,10 @@ class StatusLine(SteadyWidget):
 
     def render_line(self, y: int) -> Strip:
         """The line: the right side whole, the left side as far as there is room."""
-        left, right = self.parts
+        return self._line(self.parts)
+
+    def _line(self, parts: Parts) -> Strip:
+        left, right = parts
         width = self.size.width
         separator = " | " if getattr(self.app, "ascii", False) else " · "
         while len(right) > 1 and width_of(separator.join(text for _, text in right)) > width - 12:
