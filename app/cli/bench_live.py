@@ -102,7 +102,7 @@ def progress(active: ActiveRun, now: float) -> str:
     """The running job in one line: phase, percent, figures of the last interval, time left."""
     parts = [active.phase.value]
     seconds = _phase_seconds(active)
-    passed = max(0.0, now - active.phase_since)
+    passed = active.passed(now)
     if seconds:
         parts[0] += f" {min(100, int(passed / seconds * 100))} %"
     sample = active.samples[-1] if active.samples else None

@@ -101,6 +101,12 @@ class ActiveRun:
     host_percent: float | None = None
     """The host's CPU now."""
 
+    def passed(self, now: float) -> float:
+        """Seconds of the present phase; those of a simulated run by its own clock, which may run faster."""
+        if self.start.simulated and self.samples and self.samples[-1].phase is self.phase:
+            return self.samples[-1].at
+        return max(0.0, now - self.phase_since)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:

@@ -174,7 +174,7 @@ def _spread_group(heading: str, seen: Spread, show: Callable[[float | None], str
 
 def progress(active: ActiveRun, now: float) -> Progress:
     """How far the job has come, over all its phases."""
-    within = max(0.0, now - active.phase_since)
+    within = active.passed(now)
     planned = active.start.planned_seconds
     match active.phase:
         case Phase.RAMP | Phase.MEASURING:

@@ -72,6 +72,7 @@ class BenchScreen(WorkbenchScreen):
         self._zoom = 0
         self._pending = False
         self._ended: str | None = None
+        self._chosen = False
 
     def body(self) -> ComposeResult:
         """From the job down to the message line."""
@@ -111,11 +112,13 @@ class BenchScreen(WorkbenchScreen):
 
     def take_device(self, name: str, device: str) -> None:
         """Measure this device from now on."""
-        self.target_name, self.where = name, device
+        self.target_name, self.where, self._chosen = name, device, True
         self._show_job()
 
     def show(self, session: Session) -> None:
         """Graphs and figures of the running job, or of the last one."""
+        if session.simulated and not self._chosen:
+            self._take_first_array(session)
         self._show_job()
         active = session.active
         if active is not None:
@@ -124,6 +127,12 @@ class BenchScreen(WorkbenchScreen):
             self._show_ended(run)
         elif not self._pending:
             self.put("#message", "r runs the job; p chooses another, T the target.")
+
+    def _take_first_array(self, session: Session) -> None:
+        """On a simulated machine a scratch file would tell nothing: begin with the first array that is free."""
+        free = [array for array in session.inventory.arrays if array.device is not None and not array.uses]
+        if free and free[0].device is not None:
+            self.take_device(str(free[0].target), free[0].device)
 
     def _show_job(self) -> None:
         active = self.workbench_app.session.active
@@ -335,7 +344,7 @@ class BenchScreen(WorkbenchScreen):
     def _ask_scratch(self) -> None:
         def named(place: str | None) -> None:
             if place:
-                self.target_name, self.where = None, place
+                self.target_name, self.where, self._chosen = None, place, True
                 self._show_job()
 
         start = self.where if self.target_name is None else self.workbench_app.options.scratch
