@@ -65,7 +65,7 @@ class Leaving:
             )
         )
         if answer == "keep":
-            return True
+            return self._keep_trials()
         if answer != "restore":
             return False
         for change in changes:
@@ -77,6 +77,15 @@ class Leaving:
             if ended.result not in ("verified", "restored"):
                 self._app.notify(f"{change.id}: {ended.message}", title="Not restored", severity="error", markup=False)
                 return False
+        return True
+
+    def _keep_trials(self) -> bool:
+        """What is kept is kept, also what was only on trial. False when that could not be put on disk."""
+        try:
+            self._workbench.keep_trials()
+        except RaidbenchError as error:
+            self._app.tell(error, title="What is on trial will be taken back")
+            return False
         return True
 
     async def offer_recovery(self) -> None:

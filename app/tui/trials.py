@@ -39,8 +39,10 @@ class Trials:
         try:
             while self._workbench.trials() and not asked.done() and self._left(trials) > -AFTER:
                 await asyncio.wait({asked}, timeout=0.5)
+            while not asked.done() and dialog.is_attached and not dialog.is_current:
+                await asyncio.wait({asked}, timeout=0.2)  # another question lies on top of this one
         finally:
-            if not asked.done() and dialog.is_attached:
+            if not asked.done() and dialog.is_current:
                 dialog.dismiss("wait")
         answer = await asked
         try:
