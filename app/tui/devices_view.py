@@ -9,6 +9,7 @@ from typing import TypeVar
 from app.engine import units
 from backends.model import Array, Change, Controller, Drive, Inventory, Reading, Risk, State
 from backends.settings import Setting
+from widgets.clean import shorten
 from widgets.confirm import Confirmation, PlannedChange, Tier
 from widgets.keyed_table import Cell, Column, Row
 from widgets.table_layout import Tone
@@ -45,6 +46,9 @@ _SIGNS: Mapping[State, tuple[str, Tone]] = {
     State.MISSING: ("X", "bad"),
     State.UNKNOWN: ("?", "muted"),
 }
+NOW_WIDTH = 34
+"""Cells of a value at most: a longer one is whole in the facts and in the list of choices."""
+
 SETTING_COLUMNS = (
     Column(key="setting", label="Setting"),
     Column(key="now", label="Now"),
@@ -196,8 +200,10 @@ def value_label(setting: Setting, reading: Reading, value: str | None) -> str:
 def _now(setting: Setting, reading: Reading) -> str | Cell:
     now = value_label(setting, reading, reading.now)
     if reading.effective is not None and reading.effective != reading.now:
-        return Cell(text=f"{now} (in force: {reading.effective})", tone="warning")
-    return now
+        joint = ": " if reading.effective.startswith("not ") else ", in force "
+        now = f"{now}{joint}{value_label(setting, reading, reading.effective)}"
+        return Cell(text=shorten(now, NOW_WIDTH), tone="warning")
+    return shorten(now, NOW_WIDTH)
 
 
 def _staged(setting: Setting, reading: Reading, value: str | None, outcome: tuple[str, Tone] | None) -> str | Cell:

@@ -111,7 +111,7 @@ def fastpath(now: str) -> tuple[Choice, ...]:
     """The preset, and what is set now when that is something else."""
     preset = Choice(
         value=PRESET,
-        label="FastPath preset",
+        label="preset",
         help="Write-through, no read-ahead and direct I/O: what FastPath wants.",
     )
     if now in (PRESET, UNKNOWN):
