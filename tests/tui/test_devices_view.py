@@ -210,7 +210,7 @@ def test_a_setting_that_cannot_be_changed_is_dim() -> None:
 def test_a_policy_that_is_not_in_force_says_what_is() -> None:
     shown = row(Reading(now="wb", effective="wt", choices=CHOICES)).cells[1]
     assert isinstance(shown, Cell)
-    assert shown.text == "write-back, in force wt"
+    assert shown.text == "write-back, in force write-through"
 
 
 def change(risk: Risk = Risk.NONE, *, target: str = "sda", undo: bool = True) -> Change:
