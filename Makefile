@@ -11,9 +11,9 @@ run: ## open the workbench (ARGS="devices --json" for anything else)
 	$(SETUP) run
 	@.venv/bin/raidbench $(ARGS)
 
-demo: ## open the workbench on a recorded server: nothing there can break
+demo: ## open the workbench on a simulated rack of RAID controllers: nothing there can break
 	$(SETUP) run
-	@.venv/bin/raidbench --machine tests/machines/storage-server $(ARGS)
+	@.venv/bin/raidbench --demo $(ARGS)
 
 test: ## run the tests (ARGS="-k journal" for some of them)
 	$(SETUP) test
