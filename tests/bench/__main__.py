@@ -8,7 +8,7 @@ import json
 import sys
 import traceback
 
-from tests.bench import disturbance, headless, live, rack, start
+from tests.bench import disturbance, headless, inventory, live, rack, start
 from tests.bench.figures import Figure, table
 from tests.bench.place import place
 
@@ -16,6 +16,7 @@ PARTS = {
     "start": start.measure,
     "headless": headless.measure,
     "rack": rack.measure,
+    "inventory": inventory.measure,
     "live": live.measure,
     "disturbance": disturbance.measure,
 }

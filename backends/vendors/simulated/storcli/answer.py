@@ -11,7 +11,7 @@ from backends.vendors.simulated import rules
 from backends.vendors.simulated.card import STORCLI, Card
 from backends.vendors.simulated.rack import Rack
 from backends.vendors.simulated.said import Said
-from backends.vendors.simulated.storcli import changes, whole
+from backends.vendors.simulated.storcli import changes, parts, whole
 from backends.vendors.simulated.storcli.rows import drive_row, volume_row
 from backends.vendors.simulated.storcli.texts import text_of
 from backends.vendors.simulated.volume import Volume
@@ -84,7 +84,7 @@ def _card(rack: Rack, card: Card, _match: re.Match[str], verb: str, more: list[s
             data = {"Advanced Software Option": whole.options(card), "Safe ID": whole.safe_id(card)}
             return _entry(number, data), 0, False
         case ["show", name]:
-            return _entry(number, {"Controller Properties": whole.table("Ctrl_Prop", _property(card, name))}), 0, False
+            return _entry(number, {"Controller Properties": parts.table("Ctrl_Prop", _property(card, name))}), 0, False
         case ["set", "aso", key, *preview] if key.startswith("key="):
             return _key(card, key.removeprefix("key="), preview == ["preview"])
         case ["set", *pairs] if pairs:
@@ -155,7 +155,7 @@ def _volumes(rack: Rack, card: Card, match: re.Match[str], verb: str, more: list
         case ["show", "all"]:
             data: dict[str, Any] = {}
             for volume in chosen:
-                data |= whole.volume_all(rack, card, volume)
+                data |= parts.volume_all(rack, card, volume)
             return _entry(number, data), 0, False
         case ["show", "autobgi"]:
             rows = [{"VD": volume.number, "AutoBGI": "On" if volume.auto_bgi else "Off"} for volume in chosen]
@@ -205,11 +205,11 @@ def _drives(rack: Rack, card: Card, match: re.Match[str], verb: str, more: list[
         case ["show", "all"]:
             data: dict[str, Any] = {}
             for disk in chosen:
-                data |= whole.drive_all(card, disk)
+                data |= parts.drive_all(card, disk)
             return _entry(card.number, data, description="Show Drive Information Succeeded."), 0, False
         case ["show", "rebuild"]:
-            places = {whole.drive_path(card, disk) for disk in chosen}
-            rows = [row for row in whole.rebuilds(rack, card) if row["Drive-ID"] in places]
+            places = {parts.drive_path(card, disk) for disk in chosen}
+            rows = [row for row in parts.rebuilds(rack, card) if row["Drive-ID"] in places]
             return _entry(card.number, rows, description="Show Drive Rebuild Status Succeeded."), 0, False
         case _:
             raise changes.SyntaxFault((more or [verb])[0])
@@ -218,7 +218,7 @@ def _drives(rack: Rack, card: Card, match: re.Match[str], verb: str, more: list[
 def _backup(rack: Rack, card: Card, match: re.Match[str], verb: str, more: list[str]) -> tuple[Entry, int, bool]:
     if [verb, *more] not in (["show"], ["show", "all"], ["show", "status"]):
         raise changes.SyntaxFault(verb)
-    data = whole.battery_all(rack, card, match[1])
+    data = parts.battery_all(rack, card, match[1])
     if data is not None:
         return _entry(card.number, data), 0, False
     other = "use /cx/cv" if match[1] == "bbu" and card.battery is not None else ""

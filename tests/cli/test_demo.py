@@ -1,0 +1,131 @@
+"""The simulated rack from the command line: every command, one rack, marked everywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli, Outcome, argv
+
+FAST = ("--demo", "--demo-speed", "500")
+RUN = ("--runtime", "20", "--ramp", "5")
+SDB = "megaraid:/c0/v1"
+
+
+@pytest.fixture
+def demo(cli: Cli) -> Cli:
+    def run(*words: str) -> Outcome:
+        return cli(*FAST, *words)
+
+    return run
+
+
+def iops(outcome: Outcome) -> float:
+    return float(outcome.json["run"]["read"]["iops"])
+
+
+def test_the_rack_appears_and_says_what_it_is(demo: Cli) -> None:
+    found = demo("devices", "--json").json
+    assert (found["host"], found["simulated"]) == ("rack-demo", True)
+    models = {controller["model"] for controller in found["controllers"]}
+    assert {"LSI MegaRAID SAS 9280-24i4e", "AVAGO MegaRAID SAS 9361-8i", "MegaRAID SAS 84016E"} <= models
+    devices = {array["address"]: array["device"] for array in found["arrays"]}
+    assert devices[SDB] == "/dev/sdb"
+    assert "SIMULATED" in demo("devices").err
+
+
+def test_read_ahead_costs_what_the_article_says_and_undo_brings_it_back(demo: Cli) -> None:
+    done = demo("set", SDB, "read_ahead=read-ahead", "--yes")
+    assert done.status == 0
+    assert "storcli64 /c0/v1 set rdcache=ra" in done.err
+    assert "verified" in done.out
+    assert iops(demo("bench", SDB, *RUN, "--json")) == pytest.approx(67_800, rel=0.03)
+    assert demo("undo", "--yes").status == 0
+    after = demo("bench", "/c0/v1", *RUN, "--json")
+    assert iops(after) == pytest.approx(83_400, rel=0.03)
+    assert after.json["run"]["settings"]["read_ahead"] == "none"
+    runs = demo("runs", "--json").json["runs"]
+    assert len(runs) == 2
+    assert all(run["simulated"] for run in runs)
+
+
+def test_everything_that_is_kept_is_marked(demo: Cli) -> None:
+    run = demo("bench", SDB, *RUN)
+    assert "SIMULATED" in run.out
+    assert "SIMULATED" in demo("runs").out
+    assert "SIMULATED" in demo("log").out
+    assert "SIMULATED" in demo("report").out
+    assert demo("report", "--format", "json").json["session"]["simulated"] is True
+
+
+def test_a_refusal_with_exit_status_0_is_told(demo: Cli) -> None:
+    done = demo("set", "megaraid:/c1/v0", "drive_cache=off", "--yes")
+    assert done.status == 1
+    assert "SSD Pd is present" in done.out + done.err
+
+
+def test_writing_to_a_raw_array_asks_for_its_name(demo: Cli) -> None:
+    write = ("bench", "megaraid:/c1/v0", "--rw", "randwrite", "--runtime", "5", "--ramp", "0", "--json")
+    refused = demo(*write)
+    assert refused.status == 3
+    assert "bench-old" in refused.err
+    done = demo(*write, "--confirm", "sdc")
+    assert done.status == 0
+    assert done.json["run"]["write"]["iops"] > 0
+    assert demo(*write).status == 3  # writing still wants its name, though nothing lies there any more
+    mounted = demo("bench", "/dev/sdd", "--rw", "randwrite", "--confirm", "sdd")
+    assert mounted.status == 3
+    assert "mounted on /srv/vm" in mounted.err
+
+
+def test_a_scratch_file_is_only_imagined(demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = set(tmp_path.iterdir())
+    done = demo("bench", "./scratch.dat", "--size", "1G", "--runtime", "3", "--ramp", "0", "--repeat", "2", "--json")
+    assert done.status == 0, done.err
+    assert {path for path in set(tmp_path.iterdir()) - before if path.name != "state"} == set()
+
+
+def test_another_speed_and_a_new_rack_are_about_the_demonstration(cli: Cli, demo: Cli) -> None:
+    assert cli("--demo-speed", "5", "devices").status == 2
+    demo("set", SDB, "read_ahead=read-ahead", "--yes")
+    shown = demo("show", SDB, "--json").json
+    assert next(one for one in shown["target"]["settings"] if one["key"] == "read_ahead")["now"] == "read-ahead"
+    shown = cli(*FAST, "--demo-reset", "show", SDB, "--json").json
+    assert next(one for one in shown["target"]["settings"] if one["key"] == "read_ahead")["now"] == "none"
+
+
+def test_a_damaged_rack_is_told_with_what_to_do(demo: Cli, state: Path) -> None:
+    state.mkdir()
+    (state / "demo-rack.json").write_text("{")
+    done = demo("devices")
+    assert "--demo-reset" in done.out + done.err
+
+
+def test_doctor_finds_all_it_needs(demo: Cli) -> None:
+    assert demo("doctor").status == 0
+
+
+def test_an_interrupted_run_keeps_its_figures(state: Path) -> None:
+    words = argv("--demo", "--demo-speed", "8", "bench", SDB, "--runtime", "300", "--ramp", "0", "--stream")
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as running:
+        assert running.stdout is not None
+        for _ in range(4):
+            assert running.stdout.readline()
+        running.send_signal(signal.SIGINT)
+        begun = time.monotonic()
+        running.communicate(timeout=20)
+        assert time.monotonic() - begun < 10
+    assert running.returncode == 130
+    listed = subprocess.run(argv(*FAST, "runs", "--json"), capture_output=True, env=environment, timeout=60)
+    run = json.loads(listed.stdout)["runs"][0]
+    assert run["status"] == "stopped"
+    assert run["simulated"]
+    assert run["read"]["iops"] == pytest.approx(83_400, rel=0.06)
