@@ -119,6 +119,7 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     help="Let the simulated rack's time run N times as fast.",
 )
 @click.option("--demo-reset", is_flag=True, help="Begin with the simulated rack as new.")
+@click.option("--demo-reboot", is_flag=True, help="Reboot the simulated host first: what waited for that is in force.")
 @click.option("--machine", type=click.Path(path_type=Path), metavar="DIR", help="Answer from a recorded machine.")
 @click.option("--read-only", is_flag=True, help="Change nothing, whatever is asked for.")
 @click.option("--session", type=click.Path(path_type=Path), metavar="DIR", help="The session to go on with, or begin.")
@@ -132,6 +133,7 @@ def cli(
     demo: bool,
     demo_speed: float | None,
     demo_reset: bool,
+    demo_reboot: bool,
     machine: Path | None,
     read_only: bool,
     session: Path | None,
@@ -140,12 +142,13 @@ def cli(
     no_color: bool,
 ) -> int:
     """Tune storage: stage a setting, see its risk, measure it with fio, undo it."""
-    if not demo and (demo_speed is not None or demo_reset):
-        raise click.UsageError("--demo-speed and --demo-reset are about the rack of --demo.")
+    if not demo and (demo_speed is not None or demo_reset or demo_reboot):
+        raise click.UsageError("--demo-speed, --demo-reset and --demo-reboot are about the rack of --demo.")
     options = Options(
         demo=demo,
         demo_speed=demo_speed or 1.0,
         demo_reset=demo_reset,
+        demo_reboot=demo_reboot,
         machine=None if machine is None else machine.absolute(),
         read_only=read_only,
         session=None if session is None else session.absolute(),

@@ -60,6 +60,9 @@ def _rack(options: Options) -> Host:
     rack = RackFile(Paths.default().sessions.parent / "demo-rack.json", speed=options.demo_speed)
     if options.demo_reset:
         rack.reset()
+    if options.demo_reboot:
+        with rack.changing() as known:
+            known.restart()
     return SimulatedHost(rack, speed=options.demo_speed, folders=(str(Path.cwd()),))
 
 

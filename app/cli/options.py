@@ -25,6 +25,8 @@ class Options:
     """Simulated seconds in a real one."""
     demo_reset: bool = False
     """Begin with the rack as new."""
+    demo_reboot: bool = False
+    """Reboot the rack's host first."""
     machine: Path | None = None
     """Answer from a recorded machine."""
     read_only: bool = False

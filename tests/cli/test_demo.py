@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from backends.vendors.simulated.rules import DEMO_KEY
 from tests.cli.conftest import Cli, Outcome, argv
 
 FAST = ("--demo", "--demo-speed", "500")
@@ -99,6 +100,19 @@ def test_another_speed_and_a_new_rack_are_about_the_demonstration(cli: Cli, demo
     assert next(one for one in shown["target"]["settings"] if one["key"] == "read_ahead")["now"] == "read-ahead"
     shown = cli(*FAST, "--demo-reset", "show", SDB, "--json").json
     assert next(one for one in shown["target"]["settings"] if one["key"] == "read_ahead")["now"] == "none"
+
+
+def test_a_key_is_in_force_after_a_reboot_and_never_shown(cli: Cli, demo: Cli, state: Path) -> None:
+    applied = demo("set", "megaraid:/c0", f"activation_key={DEMO_KEY}", "--yes", "--confirm", "megaraid:/c0")
+    assert DEMO_KEY not in applied.out + applied.err
+    assert not any(DEMO_KEY.encode() in path.read_bytes() for path in state.rglob("*") if path.is_file())
+
+    def features() -> list[str]:
+        return [one["name"] for one in demo("devices", "--json").json["controllers"][0]["features"]]
+
+    assert "MegaRAID FastPath" not in features()
+    assert cli(*FAST, "--demo-reboot", "devices").status == 0
+    assert "MegaRAID FastPath" in features()
 
 
 def test_a_damaged_rack_is_told_with_what_to_do(demo: Cli, state: Path) -> None:
