@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from app.engine.events import RunStarted
+from app.engine.figures import Phase, Sample
 from app.engine.fio.job import Job
 from app.engine.gate import Gate
 from app.engine.guard import Intent
 from app.engine.measure import Request
 from app.engine.paths import Paths
 from app.engine.scratching import ImaginedScratching, LocalScratching, scratching_on
+from app.engine.session import ActiveRun
 from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError, NotFoundError, RefusedError
 from backends.local import LocalHost
@@ -94,3 +98,26 @@ async def test_a_run_on_a_scratch_file_leaves_nothing_anywhere(host: SimulatedHo
     assert record.start.scratch is None
     assert record.figures.read is not None
     assert host.rack.scratch == {}
+
+
+def test_a_sped_up_run_counts_its_own_time() -> None:
+    start = RunStarted(
+        at=100.0,
+        id="r1",
+        target="x",
+        device=None,
+        profile=None,
+        job={},
+        title="",
+        planned_seconds=70.0,
+        settings={},
+        destructive=False,
+        found=(),
+        fio_version="3.33",
+        simulated=True,
+    )
+    sample = Sample(at=42.0, seconds=0.25, phase=Phase.MEASURING, read=None, write=None, stalled=False)
+    run = ActiveRun(start=start, phase=Phase.MEASURING, phase_since=100.0, samples=(sample,))
+    assert run.passed(103.0) == 42.0
+    assert replace(run, start=replace(start, simulated=False)).passed(103.0) == 3.0
+    assert replace(run, phase=Phase.STOPPING).passed(103.0) == 3.0
