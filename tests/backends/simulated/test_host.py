@@ -105,5 +105,5 @@ async def test_nothing_is_written_to_this_machine(host: SimulatedHost) -> None:
 
 async def test_folders_given_are_there_with_all_above_them() -> None:
     host = SimulatedHost(still_rack(), folders=("/srv/here",))
-    kinds = [(await host.stat(path)) for path in ("/work", "/srv/here", "/work/there")]
+    kinds = [(await host.stat(path)) for path in ("/srv", "/srv/here", "/srv/there")]
     assert [None if kind is None else kind.kind for kind in kinds] == ["directory", "directory", None]
