@@ -152,10 +152,11 @@ async def test_zoom_and_scale_can_be_changed_while_it_runs() -> None:
 
 
 async def test_a_graph_whose_styles_were_renewed_goes_on_drawing() -> None:
-    app = Stage(LineChart(samples(1)))
+    chart = LineChart(samples(1))
+    app = Stage(chart)
     async with app.run_test(size=(60, 12)) as pilot:
         await pilot.pause()
-        app.widget.notify_style_update()
-        app.widget.data = samples(9, "write")
+        chart.notify_style_update()
+        chart.data = samples(9, "write")
         await pilot.pause()
         assert "write" in screen_text(app)
