@@ -1,5 +1,8 @@
 """MegaRAID, PERC and their OEM cards, through storcli, perccli or MegaCli."""
 
-from backends.vendors.megaraid.backend import VENDOR, MegaRaid
+from backends.vendors.megaraid.door import MegaRaidVendor
 
-__all__ = ["VENDOR", "MegaRaid"]
+VENDOR = MegaRaidVendor()
+"""Found by the registry."""
+
+__all__ = ["VENDOR"]

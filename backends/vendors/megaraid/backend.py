@@ -187,20 +187,3 @@ class MegaRaid:
 def _active(contents: Contents) -> set[str]:
     """Names of the options that are active."""
     return {option.name for option in contents.card.options if option.state.value == "active"}
-
-
-class MegaRaidVendor:
-    """What the registry finds."""
-
-    @property
-    def name(self) -> str:
-        """`megaraid`."""
-        return NAME
-
-    def backend(self, host: Host) -> MegaRaid:
-        """The backend on a host."""
-        return MegaRaid(host)
-
-
-VENDOR = MegaRaidVendor()
-"""Found by the registry."""

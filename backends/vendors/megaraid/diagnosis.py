@@ -6,7 +6,8 @@ from backends.host import Host
 from backends.model import Problem
 from backends.text import clean
 from backends.vendors.megaraid.addresses import NAME
-from backends.vendors.megaraid.tools import Search, kernel_cards
+from backends.vendors.megaraid.presence import kernel_cards
+from backends.vendors.megaraid.tools import Search
 
 _INSTALL = "Install storcli64 (Dell: perccli64; 96xx and PERC 12: storcli2, perccli2) in /opt/MegaRAID or on PATH."
 

@@ -1,6 +1,6 @@
 """What is really in force, where that may be something else than what is set, and why. Pure.
 
-Write-back without a healthy battery is write-through (KNOBS 1a); cached I/O caches writes, too, says libstoragemgmt.
+Write-back without a healthy battery is write-through; cached I/O caches writes, too, says libstoragemgmt.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from backends.vendors.megaraid.dialect import Answer, CanTryAgain
 from backends.vendors.megaraid.units import Unit
 
 SET_SECONDS = 300.0
-"""After this a change is slow; it is waited for all the same, and never killed (PITFALLS 42)."""
+"""After this a change is slow; it is waited for all the same, and never killed."""
 
 MASK = "***"
 """What stands in a shown command for a secret."""

@@ -1,4 +1,4 @@
-"""The settings of a MegaRAID card and its virtual drives, each declared once. Sources: KNOBS sections 1 to 3."""
+"""The settings of a MegaRAID card and its virtual drives, each declared once."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Which tool sees which cards: the places where they are installed, then PATH; each is asked once (`show`).
 
 Of each kind (storcli 7, storcli 8, MegaCli) the one that sees the most cards is kept, the first of equals. Version 8
-serves other cards than version 7 (PITFALLS 34), so both may be kept. MegaCli is asked only where the kernel's driver
+serves other cards than version 7, so both may be kept. MegaCli is asked only where the kernel's driver
 has more cards than a storcli of version 7 sees, for the old ones that only MegaCli knows: it can stop the firmware of
-newer ones (PITFALLS 41). Of the cards it sees only those are its own that sit in no other tool's place on the bus.
+newer ones. Of the cards it sees only those are its own that sit in no other tool's place on the bus.
 """
 
 from __future__ import annotations
@@ -15,17 +15,22 @@ from backends.errors import RaidbenchError
 from backends.host import Command, Host
 from backends.vendors.megaraid.dialect import CanLocate, Dialect
 from backends.vendors.megaraid.matching import pci_slot
-from backends.vendors.megaraid.megacli import NAMES as MEGACLI_NAMES
 from backends.vendors.megaraid.megacli import MegaCli
 from backends.vendors.megaraid.megacli import commands as megacli_commands
 from backends.vendors.megaraid.megacli.adapter import parse_pci
+from backends.vendors.megaraid.presence import (
+    DRIVERS,
+    MEGACLI,
+    STORCLI_7,
+    STORCLI_7_PLACES,
+    STORCLI_8,
+    STORCLI_8_PLACES,
+    kernel_cards,
+)
 from backends.vendors.megaraid.storcli import StorCli7, StorCli8
 
 LOCATE_SECONDS = 120.0
 """For asking a card where it is; slow ones take 8 s for anything."""
-
-DRIVERS = ("megaraid_sas", "mpi3mr")
-"""Kernel drivers of the cards that these tools serve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class Kind:
     make: Callable[[Host, str], Dialect]
     """The dialect for a program."""
     places: tuple[str, ...]
-    """Where its packages put it (KNOBS 1)."""
+    """Where its packages put it."""
     names: tuple[str, ...]
     """What it is called on PATH."""
 
@@ -46,25 +51,20 @@ KINDS = (
     Kind(
         "storcli 7",
         StorCli7,
-        (
-            "/opt/MegaRAID/storcli/storcli64",
-            "/opt/MegaRAID/perccli/perccli64",
-            "/opt/hpe/storcli/storcli64",
-            "/opt/lsi/storcli/storcli",
-        ),
-        StorCli7.NAMES,
+        STORCLI_7_PLACES,
+        STORCLI_7,
     ),
     Kind(
         "storcli 8",
         StorCli8,
-        ("/opt/MegaRAID/storcli2/storcli2", "/opt/MegaRAID/perccli2/perccli2"),
-        StorCli8.NAMES,
+        STORCLI_8_PLACES,
+        STORCLI_8,
     ),
     Kind(
         "MegaCli",
         MegaCli,
-        ("/opt/MegaRAID/MegaCli/MegaCli64", "/opt/MegaRAID/MegaCli/MegaCli", "/opt/MegaRAID/CmdTool2/CmdTool264"),
-        MEGACLI_NAMES,
+        tuple(name for name in MEGACLI if name.startswith("/")),
+        tuple(name for name in MEGACLI if not name.startswith("/")),
     ),
 )
 """In the order they are tried."""
@@ -203,9 +203,3 @@ async def _place(host: Host, one: Try, card: int) -> str | None:
         return await dialect.locate(card)
     done = await host.run(Command(argv=(one.path, *megacli_commands.pci(card)), timeout=LOCATE_SECONDS))
     return parse_pci(done.stdout, card)
-
-
-async def kernel_cards(host: Host, drivers: Sequence[str] = DRIVERS) -> int:
-    """How many PCI devices these drivers have bound."""
-    found = [path for driver in drivers for path in await host.list(f"/sys/bus/pci/drivers/{driver}/*:*:*.*")]
-    return len(found)

@@ -15,7 +15,7 @@ from backends.vendors.megaraid.tools import Search, Slots, search
 
 @dataclass(slots=True)
 class Unit:
-    """One card. A card is asked one thing at a time, reads included (PITFALLS 41, 43), and only when somebody asks."""
+    """One card. A card is asked one thing at a time, reads included, and only when somebody asks."""
 
     prefix: str
     """Its address."""

@@ -15,8 +15,8 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.model import Array, Effect, Level, Risk, State, Target
-from backends.vendors.megaraid import VENDOR, MegaRaid
 from backends.vendors.megaraid.addresses import card_target, drive_target, volume_target
+from backends.vendors.megaraid.backend import MegaRaid
 from tests.backends.fakes import MOUNTS
 from tests.backends.megaraid import answers
 from tests.backends.megaraid.cards import TOOL, PlayedCard
@@ -26,7 +26,7 @@ V1 = volume_target("/c0", 1)
 
 
 def backend(host: PlayedCard) -> MegaRaid:
-    return VENDOR.backend(host)
+    return MegaRaid(host)
 
 
 async def test_addresses_are_those_of_the_command_line() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from backends.errors import BlockedError
 from backends.host import Command, Completed
-from backends.vendors.megaraid import VENDOR, MegaRaid
 from backends.vendors.megaraid.addresses import card_target, volume_target
+from backends.vendors.megaraid.backend import MegaRaid
 from tests.backends.fakes import FakeHost, machine
 from tests.backends.megaraid import answers
 from tests.backends.megaraid.cards import TOOL, PlayedCard
@@ -86,7 +86,7 @@ class Both(Played8):
 
 
 def backend(host: FakeHost) -> MegaRaid:
-    return VENDOR.backend(host)
+    return MegaRaid(host)
 
 
 async def test_what_is_there() -> None:

@@ -11,26 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-NAMES = (
-    "/opt/MegaRAID/MegaCli/MegaCli64",
-    "/opt/MegaRAID/MegaCli/MegaCli",
-    "/opt/MegaRAID/CmdTool2/CmdTool2_64",
-    "/opt/MegaRAID/CmdTool2/CmdTool264",
-    "/opt/MegaRAID/CmdTool2/CmdTool2",
-    "/opt/lsi/MegaCLI/MegaCli64",
-    "/opt/lsi/MegaCLI/MegaCli",
-    "MegaCli64",
-    "MegaCli",
-    "megacli",
-    "megacli64",
-    "CmdTool2_64",
-    "CmdTool264",
-    "CmdTool2",
-    "megaraid-cli",
-)
-"""Where MegaCli is found: the vendor's packages, then the names under which distributions put it on PATH.
-CmdTool2 is Intel's name for the same program. 64-bit first: the 32-bit one may lack its libraries."""
-
 NO_LOG = "-NoLog"
 """Keeps MegaSAS.log from being written."""
 

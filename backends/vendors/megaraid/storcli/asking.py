@@ -92,7 +92,7 @@ class Asker:
         if reply is None:
             problems.append(f"{self._tool} gave no answer that is understood to {' '.join(words)}.")
             return {}
-        if not reply.ok:  # one bad drive makes the whole a failure though the others are there (PITFALLS 2)
+        if not reply.ok:  # one bad drive makes the whole a failure though the others are there
             reason = reply.description or first_failure(reply) or "no reason given"
             problems.append(f"{self._tool} {' '.join(words)}: {reason.rstrip('.')}.")
         return reply.data

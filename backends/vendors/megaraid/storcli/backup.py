@@ -35,7 +35,7 @@ _BAD = ("replacement required", "battery pack missing", "pack is about to fail &
 def listed(data: Mapping[str, object]) -> tuple[Backup | None, bool]:
     """(what `show all` says, whether it says anything): no table, but `BBU = Absent`, means none is fitted.
 
-    `BBU Status` is a bare number without published meaning and is never taken for a state (PITFALLS 21).
+    `BBU Status` is a bare number without published meaning and is never taken for a state.
     """
     own = Fields(data)
     for name, kind in _LISTED:

@@ -234,7 +234,7 @@ def patrol(data: Mapping[str, object]) -> tuple[Word | None, tuple[Job, ...]]:
 
 
 def check(data: Mapping[str, object]) -> tuple[Word | None, tuple[Job, ...]]:
-    """(mode, work under way) of `show cc`; the label depends on the version (KNOBS 1b)."""
+    """(mode, work under way) of `show cc`; the label depends on the version."""
     own = properties(data)
     mode = own.get("cc operation mode", own.get("cc mode"))
     return _mode("consistency_check", mode), _active("consistency-check", own.get("cc current state"))

@@ -9,6 +9,7 @@ from backends.errors import ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
 from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.presence import STORCLI_7, STORCLI_8
 from backends.vendors.megaraid.storcli import backup, cards, commands, drives, verdict, volumes
 from backends.vendors.megaraid.storcli.asking import Asker, again
 from backends.vendors.megaraid.storcli.document import Reply
@@ -19,7 +20,7 @@ from backends.vendors.megaraid.storcli.places import place
 class StorCli7:
     """storcli64, storcli, perccli64, perccli: command line version 7."""
 
-    NAMES: tuple[str, ...] = ("storcli64", "storcli", "perccli64", "perccli")
+    NAMES: tuple[str, ...] = STORCLI_7
     """Names it goes by."""
 
     LACKS: frozenset[tuple[str, str]] = frozenset()
@@ -212,7 +213,7 @@ class StorCli7:
 class StorCli8(StorCli7):
     """storcli2, perccli2: command line version 8, for 96xx cards and PERC 12."""
 
-    NAMES: tuple[str, ...] = ("storcli2", "perccli2")
+    NAMES: tuple[str, ...] = STORCLI_8
     """Names it goes by."""
 
     LACKS = frozenset(
@@ -263,7 +264,7 @@ def _absent(reply: Reply) -> bool:
 def _cut_short(
     whole: Mapping[str, object], found: tuple[PhysicalDrive, ...], listed: tuple[VirtualDrive, ...]
 ) -> list[str]:
-    """Promised numbers against rows: the tool may stop half-way and say Success (PITFALLS 28)."""
+    """Promised numbers against rows: the tool may stop half-way and say Success."""
     own = Fields(whole)
     said_so = []
     for what, promised, seen in (

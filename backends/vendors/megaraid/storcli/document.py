@@ -1,6 +1,6 @@
 """From what a tool printed to its answers, one a card: JSON however wrapped, or text. Pure, never raises.
 
-Met in the field (PITFALLS 9-14): a banner before the body, control characters in strings, `J` ignored, syntax
+Met in the field: a banner before the body, control characters in strings, `J` ignored, syntax
 errors in plain text, `Response Data` within `Response Data`, several cards, several documents, numbers as strings.
 """
 

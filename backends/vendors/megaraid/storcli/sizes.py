@@ -1,4 +1,4 @@
-"""Sizes as the tools write them. All units are binary, whatever they are called (PITFALLS 25). Pure."""
+"""Sizes as the tools write them. All units are binary, whatever they are called. Pure."""
 
 from __future__ import annotations
 

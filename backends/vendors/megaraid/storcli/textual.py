@@ -1,6 +1,6 @@
 """The plain text of the tools in the same shape as their JSON: headings, tables, `key = value`. Pure, never raises.
 
-For builds that ignore `J` (PITFALLS 9). A heading is a line `Name :` over a row of `=`; a table stands between rows
+For builds that ignore `J`. A heading is a line `Name :` over a row of `=`; a table stands between rows
 of `-`, its columns are where header and rows have no blank in common; legends below it have no ` = `.
 """
 

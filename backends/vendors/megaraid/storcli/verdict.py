@@ -1,7 +1,7 @@
 """What the tool said to a command that changes something: by the rows of the objects, never by the exit status. Pure.
 
-Version 7 exits 0 with a failed row, version 8 for things that do not exist (PITFALLS 1-3); some codes that are
-called failures mean done (PITFALLS 5).
+Version 7 exits 0 with a failed row, version 8 for things that do not exist; some codes that are
+called failures mean done.
 """
 
 from __future__ import annotations
