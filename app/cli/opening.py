@@ -89,11 +89,13 @@ def workbench(*, dry: bool = False, quiet: bool = False) -> Iterator[Workbench]:
 
 
 def warn_of_journal() -> None:
-    """Say on standard error that a crash left something."""
+    """Say on standard error that a crash left something on the machine that is meant."""
     from app.engine.journal import Journal
     from app.engine.paths import Paths
 
-    left = Journal(Paths.default().journal).unresolved()
+    options = current()
+    elsewhere = options.demo or options.machine is not None
+    left = Journal(Paths.default().journal_of(simulated=elsewhere)).unresolved()
     if left:
         from app.engine.units import plural
 

@@ -20,6 +20,10 @@ class Paths:
     config: Path
     """The configuration file; may be missing."""
 
+    def journal_of(self, *, simulated: bool) -> Path:
+        """The journal of this machine, or that of simulated and recorded ones, which are never taken for it."""
+        return self.journal / "simulated" if simulated else self.journal
+
     @classmethod
     def default(cls) -> Paths:
         """As root /var/lib and /run, otherwise the user's state folder.

@@ -46,7 +46,7 @@ class Workbench(Recorder):
     def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
         super().__init__(host, paths=paths)
         # What is done to a recorded or simulated machine must never be taken for a change of this one.
-        self.journal = Journal(self.paths.journal / "simulated" if host.simulated else self.paths.journal)
+        self.journal = Journal(self.paths.journal_of(simulated=host.simulated))
         self._armed: float | None = None
         self._scratching = scratching_on(self.host)
         self._stop: asyncio.Event | None = None

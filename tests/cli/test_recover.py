@@ -21,7 +21,7 @@ def crashed(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An intent of a process that is gone: read-ahead of sda from 64 to the 128 it has now."""
     with monkeypatch.context() as patch:
         patch.setattr(module, "process_start", lambda _pid: "1")
-        Journal(state / "journal").intent(
+        Journal(state / "journal" / "simulated").intent(
             "c1",
             state / "sessions/gone",
             Change(

@@ -57,10 +57,5 @@ def test_an_unknown_command_is_wrong_usage(cli: Cli) -> None:
     assert cli("defrag").status == 2
 
 
-def test_the_simulated_rack_says_that_it_is_not_there_yet(cli: Cli) -> None:
-    outcome = cli("--demo", "devices")
-    assert (outcome.status, "simulated rack" in outcome.err) == (2, True)
-
-
 def test_completion_for_bash_is_made(tmp_path: Path) -> None:
     assert "complete" in program(env={"_RAIDBENCH_COMPLETE": "bash_source"}).out
