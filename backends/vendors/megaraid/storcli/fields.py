@@ -57,7 +57,17 @@ def spoken(value: object) -> str | None:
 class Data(dict[str, object]):
     """The data of one answer. What is in it is looked through once, however many parsers ask."""
 
-    __slots__ = ("_inside",)
+    __slots__ = ("_inside", "_rows")
+
+    def rows(self) -> list[tuple[str, dict[str, object], Mapping[str, str]]]:
+        """What is `inside`, with the plain keys of each: every table is asked for many columns."""
+        try:
+            return self._rows
+        except AttributeError:
+            self._rows: list[tuple[str, dict[str, object], Mapping[str, str]]] = [
+                (heading, row, _names(tuple(row))) for heading, row in self.inside()
+            ]
+            return self._rows
 
     def inside(self) -> list[tuple[str, dict[str, object]]]:
         """See `inside`."""
@@ -74,10 +84,10 @@ class Fields:
 
     __slots__ = ("_data", "_names")
 
-    def __init__(self, data: object) -> None:
+    def __init__(self, data: object, names: Mapping[str, str] | None = None) -> None:
         """Of a dict; of anything else it is empty. The first of two keys that are the same counts."""
         self._data: Mapping[str, object] = data if isinstance(data, dict) else {}
-        self._names = _names(tuple(self._data))
+        self._names = _names(tuple(self._data)) if names is None else names
 
     def __contains__(self, name: str) -> bool:
         return name in self._names
@@ -87,7 +97,11 @@ class Fields:
 
     def raw(self, *names: str) -> object:
         """The first of these keys that is there (names in lower case)."""
-        return next((self._data[self._names[name]] for name in names if name in self._names), None)
+        for name in names:
+            key = self._names.get(name)
+            if key is not None:
+                return self._data[key]
+        return None
 
     def text(self, *names: str) -> str | None:
         """The first of these that says something."""
@@ -145,21 +159,28 @@ def inside(data: Mapping[str, object]) -> list[tuple[str, dict[str, object]]]:
     return found
 
 
+_NESTS = (dict, list)
+
+
 def _collect(data: object, heading: str, depth: int, found: list[tuple[str, dict[str, object]]]) -> None:
-    """Rows of a table stand under the heading of the table."""
-    pairs = data.items() if isinstance(data, dict) else ((heading, value) for value in data)  # type: ignore[attr-defined]
-    for key, value in pairs:
-        if isinstance(value, dict):
+    """Rows of a table stand under the heading of the table. JSON makes plain dicts and lists, and thousands of rows."""
+    if isinstance(data, dict):
+        nested = [(key, value) for key, value in data.items() if type(value) in _NESTS]
+    else:
+        nested = [(heading, value) for value in data if type(value) in _NESTS]  # type: ignore[attr-defined]
+    for key, value in nested:
+        if type(value) is dict:
             found.append((key, value))
-        if isinstance(value, dict | list) and depth:
+        if depth:
             _collect(value, key, depth - 1, found)
 
 
 def tables(data: Mapping[str, object], column: str) -> Iterator[tuple[str, Fields]]:
     """Every row, at any depth, that has this column (in lower case), with the heading it stands under."""
-    for heading, row in inside(data):
-        if column in _names(tuple(row)):
-            yield heading, Fields(row)
+    rows = data.rows() if isinstance(data, Data) else ((name, row, _names(tuple(row))) for name, row in inside(data))
+    for heading, row, names in rows:
+        if column in names:
+            yield heading, Fields(row, names)
 
 
 @lru_cache(maxsize=2048)
