@@ -7,7 +7,7 @@ Strings from devices are already cleaned (backends.text.clean).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 
@@ -494,3 +494,9 @@ class Change:
     """Name of the lock that serialises changes: the controller or the disk."""
     extra: Mapping[str, str] = field(default_factory=dict)
     """What else the backend needs to apply it."""
+
+    def reversed(self) -> Change:
+        """The change that takes this one back, to be applied like any other. `undo` must not be empty."""
+        if self.before is None or not self.undo:
+            raise ValueError(f"{self.key} of {self.target} has no way back")
+        return replace(self, before=self.after, after=self.before, writes=self.undo, undo=self.writes, extra={})

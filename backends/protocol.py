@@ -43,10 +43,6 @@ class Backend(Protocol):
         """
         ...
 
-    async def undo(self, change: Change) -> None:
-        """Take the steps that bring the value before `change` back. Raises as `apply`."""
-        ...
-
 
 @runtime_checkable
 class HasDiagnosis(Protocol):

@@ -124,5 +124,5 @@ class Conformance:
                     assert now[key].now == change.after, f"{key}={value}"
                     moved = {other for other in before if now[other].now != before[other].now}
                     assert moved <= {key} | side_effects(change.extra), f"{key}={value}"
-                    await backend.undo(change)
+                    await backend.apply(change.reversed())
                     assert await backend.read(target) == before, f"undo of {key}={value}"

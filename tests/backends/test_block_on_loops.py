@@ -90,9 +90,9 @@ async def test_undo_of_a_scheduler_puts_back_what_the_kernel_reset(
     change = await backend.plan(target, "scheduler", "bfq")
     await backend.apply(change)
     assert (queue / "nr_requests").read_text().strip() != "64"
-    await backend.undo(change)
+    await backend.apply(change.reversed())
     now = {key: (queue / key).read_text().strip() for key in kept}
-    await backend.undo(first)
+    await backend.apply(first.reversed())
     assert now == kept | {"scheduler": now["scheduler"]}
     assert "[mq-deadline]" in now["scheduler"]
 
@@ -101,7 +101,7 @@ async def test_throttling_back_to_default_is_planned_as_the_default(backend: Bac
     change = await backend.plan(target, "wbt_lat_usec", "-1")
     await backend.apply(change)
     now = (await backend.read(target))["wbt_lat_usec"].now
-    await backend.undo(change)
+    await backend.apply(change.reversed())
     assert (change.writes[0].text, now) == ("-1", change.after)
 
 

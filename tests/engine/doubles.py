@@ -74,9 +74,6 @@ class FakeBackend:
         if self.error is not None:
             raise self.error
 
-    async def undo(self, change: Change) -> None:
-        self.value = change.before
-
 
 class Bench:
     """A changer on a fake backend, its session folded as it goes."""

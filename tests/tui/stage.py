@@ -238,9 +238,6 @@ class BrokenBackend:
     async def apply(self, change: Change) -> None:
         raise self.error or KeyError(change.key)
 
-    async def undo(self, change: Change) -> None:
-        raise self.error or KeyError(change.key)
-
 
 async def ready_fio() -> Preflight:
     """A fio that is there."""

@@ -112,12 +112,6 @@ class BlockBackend:
         """Write, after making sure that this is still the device that was planned for."""
         await self._write(change, change.writes)
 
-    async def undo(self, change: Change) -> None:
-        """Write the old values back, under the same condition."""
-        if not change.undo:
-            raise ToolFailedError(f"{change.label} of {change.target} cannot be put back: it was not readable before.")
-        await self._write(change, change.undo)
-
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
         """The udev rules file with this disk's lines replaced; no other line is touched."""
         node = await self._node(target)

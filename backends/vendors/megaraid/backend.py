@@ -93,12 +93,6 @@ class MegaRaid:
         """Run the commands of the change, each judged by what the tool says of the object."""
         await self._run(change, change.writes)
 
-    async def undo(self, change: Change) -> None:
-        """Run those that bring back what was before."""
-        if not change.undo:
-            raise ToolFailedError(f"{change.label} of {change.target} cannot be taken back.")
-        await self._run(change, change.undo)
-
     async def diagnose(self) -> tuple[Problem, ...]:
         """Every tool tried that is of no use and, where the kernel has cards that none sees, what was tried."""
         await self._units.look()

@@ -50,10 +50,6 @@ class Door:
         """See `MegaRaid.apply`."""
         await self.behind.apply(change)
 
-    async def undo(self, change: Change) -> None:
-        """See `MegaRaid.undo`."""
-        await self.behind.undo(change)
-
     async def diagnose(self) -> tuple[Problem, ...]:
         """See `MegaRaid.diagnose`."""
         return await self.behind.diagnose()
