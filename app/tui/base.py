@@ -37,6 +37,7 @@ class WorkbenchScreen(SparseScreen[None]):
     """Its name in the table of commands."""
 
     AUTO_FOCUS = None
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
 
     def __init__(self) -> None:
         super().__init__()

@@ -164,8 +164,13 @@ def setting_rows(
     readings: Mapping[str, Reading],
     staged: Mapping[str, str],
     outcomes: Mapping[str, tuple[str, Tone]],
+    *,
+    now_width: int = NOW_WIDTH,
 ) -> tuple[Row, ...]:
-    """The settings of one target; `staged` and `outcomes` by key. A setting that cannot be changed is dim."""
+    """The settings of one target; `staged` and `outcomes` by key. A setting that cannot be changed is dim.
+
+    `now_width`: cells of a present value at most, so that what is staged is always in sight.
+    """
     rows = []
     for setting in settings:
         reading = readings.get(setting.key)
@@ -176,7 +181,7 @@ def setting_rows(
                 key=setting.key,
                 cells=(
                     setting.label,
-                    _now(setting, reading),
+                    _now(setting, reading, now_width),
                     _staged(setting, reading, staged.get(setting.key), outcomes.get(setting.key)),
                     EFFECTS[str(setting.effect)],
                     _risk(setting, reading, staged.get(setting.key)),
@@ -197,13 +202,13 @@ def value_label(setting: Setting, reading: Reading, value: str | None) -> str:
     return f"{value} {setting.unit}".rstrip()
 
 
-def _now(setting: Setting, reading: Reading) -> str | Cell:
+def _now(setting: Setting, reading: Reading, width: int) -> str | Cell:
     now = value_label(setting, reading, reading.now)
     if reading.effective is not None and reading.effective != reading.now:
         joint = ": " if reading.effective.startswith("not ") else ", in force "
         now = f"{now}{joint}{value_label(setting, reading, reading.effective)}"
-        return Cell(text=shorten(now, NOW_WIDTH), tone="warning")
-    return shorten(now, NOW_WIDTH)
+        return Cell(text=shorten(now, width), tone="warning")
+    return shorten(now, width)
 
 
 def _staged(setting: Setting, reading: Reading, value: str | None, outcome: tuple[str, Tone] | None) -> str | Cell:

@@ -10,7 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from app.tui.devices_view import RISKS, SETTING_COLUMNS, next_value, setting_rows
+from app.tui.devices_view import NOW_WIDTH, RISKS, SETTING_COLUMNS, next_value, setting_rows
 from backends.model import Reading, Risk
 from backends.settings import Setting
 from widgets.choice_list import Choice, ChoiceDialog
@@ -21,6 +21,12 @@ from widgets.table_layout import Tone
 
 if TYPE_CHECKING:
     from app.tui.app import WorkbenchApp
+
+LEAST_NOW = 14
+"""Cells that a present value keeps in the narrowest terminal."""
+
+BESIDE_NOW = 38
+"""Cells that the name of a setting and what is staged need beside it."""
 
 _JOINT = "|"
 """Between target and key in the row keys of a part that is not the first."""
@@ -83,9 +89,11 @@ class SettingsPanel(Vertical):
     def fill(self) -> None:
         """Bring the rows up to date with what is staged and what became of it."""
         rows: list[Row] = []
+        width = max(LEAST_NOW, min(NOW_WIDTH, self.size.width - BESIDE_NOW))
         for part in self._parts:
             staged = self._app.staged.get(part.target, {})
-            own = setting_rows(part.settings, part.readings, staged, self.outcomes.get(part.target, {}))
+            ended = self.outcomes.get(part.target, {})
+            own = setting_rows(part.settings, part.readings, staged, ended, now_width=width)
             if not part.heading:
                 rows += own
             elif own:
@@ -96,6 +104,10 @@ class SettingsPanel(Vertical):
                 ]
         self.table.rows = tuple(rows)
         self._help()
+
+    def on_resize(self) -> None:
+        """The present values leave room for what is staged."""
+        self.fill()
 
     @on(KeyedTable.RowHighlighted)
     def _row_highlighted(self) -> None:
