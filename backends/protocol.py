@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -41,6 +41,19 @@ class Backend(Protocol):
 
         Raises ToolFailedError, DeviceGoneError.
         """
+        ...
+
+
+Told = Callable[[str, Inventory], None]
+"""Hears of a part of an inventory by the part's name; a later one of the same name takes its place."""
+
+
+@runtime_checkable
+class TellsParts(Protocol):
+    """A backend whose parts (cards) answer at different speeds."""
+
+    async def inventory_in_parts(self, told: Told) -> Inventory:
+        """As `inventory`; each part is told as soon as it is known to exist, and again when it has answered."""
         ...
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
@@ -13,7 +13,7 @@ import backends.vendors
 from backends.errors import NotFoundError, RaidbenchError
 from backends.host import Host
 from backends.model import Inventory, Problem, Target
-from backends.protocol import Backend, Vendor
+from backends.protocol import Backend, TellsParts, Told, Vendor
 from backends.text import clean
 
 GROUP = "raidbench.vendors"
@@ -111,14 +111,16 @@ class Machine:
                 f"There is no backend {clean(target.backend)}.", hint=f"There are: {', '.join(self.backends)}."
             ) from None
 
-    async def probe(self, told: Callable[[str, Inventory], None] | None = None) -> Inventory:
+    async def probe(self, told: Told | None = None) -> Inventory:
         """Everything that all backends find, asked concurrently.
 
-        `told` is called with each vendor's name and inventory as it comes in, for a screen that fills up; the merged
-        inventory is in the order of the vendors, whoever answered first.
+        `told` hears of each vendor's inventory as it comes in, and of its parts where it tells them, for a screen that
+        fills up; the merged inventory is in the order of the vendors, whoever answered first.
         """
 
         async def ask(name: str, backend: Backend) -> Inventory:
+            if told is not None and isinstance(backend, TellsParts):
+                return await guarded(name, backend.inventory_in_parts(told))
             inventory = await probe(name, backend)
             if told is not None:
                 told(name, inventory)
@@ -133,8 +135,13 @@ class Machine:
 
 async def probe(name: str, backend: Backend) -> Inventory:
     """One backend's inventory; its failure becomes a problem of an empty one."""
+    return await guarded(name, backend.inventory())
+
+
+async def guarded(name: str, looking: Awaitable[Inventory]) -> Inventory:
+    """What a backend finds; its failure becomes a problem of an empty inventory."""
     try:
-        return await backend.inventory()
+        return await looking
     except RaidbenchError as error:
         return Inventory(problems=(Problem(where=name, message=error.message, hint=error.hint),))
     except Exception as error:

@@ -62,11 +62,13 @@ class Workbench(Recorder):
 
     async def probe(self) -> Inventory:
         """Ask every backend at once; what has answered is shown while others still think."""
-        so_far = Inventory()
+        parts: dict[str, Inventory] = {}
 
-        def told(_name: str, inventory: Inventory) -> None:
-            nonlocal so_far
-            so_far = so_far.merge(inventory)
+        def told(part: str, inventory: Inventory) -> None:
+            parts[part] = inventory
+            so_far = Inventory()
+            for name in sorted(parts):
+                so_far = so_far.merge(parts[name])
             self.emit(InventorySeen(at=time.time(), inventory=so_far, complete=False))
 
         merged = await self.machine.probe(told)

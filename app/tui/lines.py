@@ -73,6 +73,8 @@ class StatusLine(SteadyWidget):
         right: list[tuple[str, str]] = []
         if session.simulated:
             right.append(("warning", "SIMULATED"))
+        if session.probing and app.opened:
+            right.append(("quiet", "looking for hardware"))
         if session.active is not None:
             right.append(("run", short_progress(session.active, time.time())))
         if app.staged_count:

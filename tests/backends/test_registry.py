@@ -10,7 +10,7 @@ import pytest
 from backends.errors import NotFoundError, ToolMissingError
 from backends.host import Host
 from backends.model import Drive, Inventory, Problem, Target
-from backends.protocol import Backend
+from backends.protocol import Backend, Told
 from backends.registry import Machine, find_vendors
 from backends.vendors.block import VENDOR
 from tests.backends.fakes import FakeHost, disk, machine
@@ -96,3 +96,24 @@ def test_a_target_leads_to_its_backend() -> None:
     assert here.backend(Target(backend="block", address="sda")) is here.backends["block"]
     with pytest.raises(NotFoundError):
         here.backend(Target(backend="nothing", address="sda"))
+
+
+class InParts(Scripted):
+    """A vendor that tells a part before it is done, as slow cards do."""
+
+    async def inventory_in_parts(self, told: Told) -> Inventory:
+        told(f"{self.name}:one", one_drive(self.name))
+        return await self.inventory()
+
+
+async def test_a_part_is_told_before_the_whole_is_known() -> None:
+    told: list[str] = []
+    rack = Machine(FakeHost(machine(disk("sda"))), [InParts("slow", one_drive("slow"))])
+    await rack.probe(lambda part, _found: told.append(part))
+    assert told == ["slow:one"]
+
+
+async def test_a_vendor_that_fails_after_a_part_is_a_problem() -> None:
+    rack = Machine(FakeHost(machine(disk("sda"))), [InParts("slow", ToolMissingError("It is gone."))])
+    found = await rack.probe(lambda _part, _found: None)
+    assert [problem.where for problem in found.problems] == ["slow"]

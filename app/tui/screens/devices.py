@@ -98,6 +98,7 @@ class DevicesScreen(WorkbenchScreen):
         if node.data is None or node.data.key == self._selected:
             return
         self._selected = node.data.key
+        self._why_empty = "reading its settings ..."
         self.panel.show(())
         self._look()
 

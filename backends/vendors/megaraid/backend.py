@@ -13,11 +13,12 @@ from collections.abc import Mapping
 
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RaidbenchError, ToolFailedError
 from backends.host import Host
-from backends.model import Change, Inventory, Problem, Reading, Target, Write
+from backends.model import Change, Controller, Inventory, Problem, Reading, Target, Write
+from backends.protocol import Told
 from backends.settings import Setting, check_value
 from backends.text import clean
 from backends.topology import Topology, look
-from backends.vendors.megaraid.addresses import NAME, Place, parse
+from backends.vendors.megaraid.addresses import NAME, Place, card_target, parse
 from backends.vendors.megaraid.diagnosis import for_doctor, nothing_seen, troubles
 from backends.vendors.megaraid.dialect import Contents
 from backends.vendors.megaraid.identities import of_card, of_volume, require_same
@@ -43,14 +44,27 @@ class MegaRaid:
 
     async def inventory(self) -> Inventory:
         """All cards, asked at the same time. One that cannot be read is a problem, the others stand."""
+        return await self.inventory_in_parts(lambda _part, _inventory: None)
+
+    async def inventory_in_parts(self, told: Told) -> Inventory:
+        """As `inventory`; every card is told at once, and again as it answers: some take their time."""
         units = await self._units.look()
         search = self._units.search
         if not units:
             return Inventory(problems=await nothing_seen(self._host, search))
+        for unit in units:
+            waiting = Controller(target=card_target(unit.prefix), vendor=NAME, model="being read ...")
+            told(str(waiting.target), Inventory(controllers=(waiting,)))
         picture = await look(self._host)
+
+        async def one(unit: Unit) -> Inventory:
+            found = await self._one(unit, picture)
+            told(str(card_target(unit.prefix)), found)
+            return found
+
         found = Inventory(problems=troubles(search))
-        for one in await asyncio.gather(*(self._one(unit, picture) for unit in units)):
-            found = found.merge(one)
+        for card in await asyncio.gather(*(one(unit) for unit in units)):
+            found = found.merge(card)
         return found
 
     def settings(self, target: Target) -> tuple[Setting, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from backends.host import Host
 from backends.model import Change, Inventory, Problem, Reading, Target
+from backends.protocol import Told
 from backends.settings import Setting
 from backends.vendors.megaraid.presence import anything
 
@@ -33,6 +34,10 @@ class Door:
     async def inventory(self) -> Inventory:
         """All cards; nothing, at no cost, where there is neither tool nor card."""
         return await self.behind.inventory() if await anything(self._host) else Inventory()
+
+    async def inventory_in_parts(self, told: Told) -> Inventory:
+        """See `MegaRaid.inventory_in_parts`."""
+        return await self.behind.inventory_in_parts(told) if await anything(self._host) else Inventory()
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """See `MegaRaid.settings`."""

@@ -497,3 +497,9 @@ async def test_a_name_that_the_world_wide_name_contradicts_is_not_believed() -> 
     assert array.identity.name == "c0-v1"
     assert array.uses == ()
     assert array.state is State.OPTIMAL
+
+
+async def test_a_card_is_told_before_it_has_answered_and_again_when_it_has() -> None:
+    told: list[tuple[str, int]] = []
+    whole = await backend(PlayedCard()).inventory_in_parts(lambda part, found: told.append((part, len(found.drives))))
+    assert (told, len(whole.drives)) == ([("megaraid:/c0", 0), ("megaraid:/c0", 3)], 3)
