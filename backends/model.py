@@ -365,6 +365,11 @@ class Inventory:
                 return node
         return None
 
+    def at(self, device: str) -> tuple[Array | Drive, ...]:
+        """Everything that this device node is: an array of a card, and the kernel's disk."""
+        nodes: tuple[Array | Drive, ...] = (*self.arrays, *self.drives)
+        return tuple(node for node in nodes if node.device == device)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:

@@ -311,18 +311,23 @@ class Workbench(Recorder):
         await self._idle.wait()
 
     async def _settings_of(self, device: str | None) -> dict[str, str]:
-        """Values of the settings of a device, for the record of a run; what cannot be read is left out."""
+        """Values of the settings of a device, for the record of a run; what cannot be read is left out.
+
+        Those of the array first, then those of the block device that it is to the kernel: of two with the same key the
+        array's counts.
+        """
         if device is None:
             return {}
+        found: dict[str, str] = {}
         try:
             inventory = await self.probe() if self.session.probing else self.session.inventory
-            thing = inventory.find(device)
-            if thing is None:
-                return {}
-            readings = await self.read(thing.target)
+            for thing in inventory.at(device):
+                for key, reading in (await self.read(thing.target)).items():
+                    if reading.now is not None:
+                        found.setdefault(key, reading.now)
         except RaidbenchError:
-            return {}
-        return {key: reading.now for key, reading in readings.items() if reading.now is not None}
+            return found
+        return found
 
     def note(self, text: str) -> None:
         """Write something down. Raises StorageError."""

@@ -100,6 +100,17 @@ async def test_a_run_on_a_scratch_file_leaves_nothing_anywhere(host: SimulatedHo
     assert host.rack.scratch == {}
 
 
+async def test_a_run_on_an_array_knows_the_cards_settings_and_the_kernels(host: SimulatedHost, tmp_path: Path) -> None:
+    paths = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c")
+    bench = Workbench(host, paths=paths)
+    await bench.open()
+    ready = await bench.prepare(Request(where="/dev/sdb", name="array", job=Job(runtime=2, ramp=0)))
+    settings = (await bench.measure(ready)).start.settings
+    bench.close()
+    assert (settings["write_cache"], settings["read_ahead"]) == ("write-through", "none")
+    assert {"strip_size", "nr_requests", "read_ahead_kb"} <= settings.keys()
+
+
 def test_a_sped_up_run_counts_its_own_time() -> None:
     start = RunStarted(
         at=100.0,
