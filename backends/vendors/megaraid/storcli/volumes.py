@@ -172,7 +172,9 @@ def members(data: Mapping[str, object]) -> dict[int, list[Place]]:
 
 
 def _seat(found: dict[int, list[Place]], number: int, row: object) -> None:
-    at = place(Fields(row).raw("eid:slt"))
+    # The usual spelling first: a large chassis has thousands of these rows.
+    usual = row.get("EID:Slt") if isinstance(row, dict) else None
+    at = place(usual if usual is not None else Fields(row).raw("eid:slt"))
     if at is not None:
         found.setdefault(number, []).append(at)
 
