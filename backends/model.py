@@ -11,6 +11,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 
+KERNEL = "block"
+"""The backend whose drives are the kernel's disks."""
+
+
 class Level(StrEnum):
     """RAID levels, in the words of the command line's JSON."""
 
@@ -307,6 +311,8 @@ class Controller:
     """Firmware version."""
     driver: str | None = None
     """Kernel driver and version."""
+    pci: str | None = None
+    """PCI address, `0000:03:00.0`; None if it has none or the tool does not say."""
     cache_bytes: int | None = None
     """Size of its cache."""
     protection: Protection | None = None
@@ -369,6 +375,15 @@ class Inventory:
         """Everything that this device node is: an array of a card, and the kernel's disk."""
         nodes: tuple[Array | Drive, ...] = (*self.arrays, *self.drives)
         return tuple(node for node in nodes if node.device == device)
+
+    def twin(self, thing: Controller | Array | Drive) -> Drive | None:
+        """The kernel's disk that an array or a vendor's drive is, whose queue settings are its own.
+
+        None for the kernel's disks themselves and for what has no device node.
+        """
+        if isinstance(thing, Controller) or thing.device is None or thing.target.backend == KERNEL:
+            return None
+        return next((d for d in self.drives if d.target.backend == KERNEL and d.device == thing.device), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -116,6 +116,48 @@ class CpuFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemberFigures:
+    """One block device below the one under test, from the kernel's counters."""
+
+    device: str
+    """Kernel name: `nvme0n1`, `sdb1`."""
+    label: str = ""
+    """What it is to a person: its target's address or its model."""
+    role: str = ""
+    """Its role in the array: `write-mostly`, `journal`, `parity`; "" for a plain member."""
+    depth: int = 0
+    """0 for a member of the device under test, 1 for a member of such a member."""
+    read_iops: float = 0.0
+    """Completed reads per second."""
+    write_iops: float = 0.0
+    """Completed writes per second."""
+    read_bytes_per_second: float = 0.0
+    """Bytes read per second."""
+    write_bytes_per_second: float = 0.0
+    """Bytes written per second."""
+    utilisation: float | None = None
+    """Share of the time with I/O in flight, 0..1."""
+    queue: float | None = None
+    """Mean number of requests in flight."""
+    share_of_reads: float | None = None
+    """Share of the reads of all members of the same depth, 0..1; None when there were none."""
+    share_of_writes: float | None = None
+    """The same of the writes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """What makes figures doubtful or worthless, and what to do about it."""
+
+    key: str
+    """Its name in docs/advice.md: `fio-cpu-bound`."""
+    message: str
+    """A sentence with the numbers in it."""
+    do: str = ""
+    """What to do next, "" where the sentence says it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunFigures:
     """A whole run as fio's last document has it."""
 
@@ -139,3 +181,7 @@ class RunFigures:
     """`fio-3.33`."""
     warnings: tuple[str, ...] = ()
     """Sentences about what makes the figures doubtful (size clipped, errors passed over)."""
+    members: tuple[MemberFigures, ...] = ()
+    """Devices below the one under test, over the measured phase; empty if it has none."""
+    advice: tuple[Advice, ...] = ()
+    """What to mind when reading the figures."""
