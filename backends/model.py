@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-
 KERNEL = "block"
 """The backend whose drives are the kernel's disks."""
 
