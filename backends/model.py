@@ -384,6 +384,18 @@ class Inventory:
             return None
         return next((d for d in self.drives if d.target.backend == KERNEL and d.device == thing.device), None)
 
+    @property
+    def twins(self) -> frozenset[Target]:
+        """What is shown with another thing at the same node and not by itself.
+
+        The kernel's disk where a vendor has an array or a drive there, and a vendor's drive where there is an array.
+        """
+        arrays = {array.device for array in self.arrays if array.device is not None}
+        vendors = {d.device for d in self.drives if d.device is not None and d.target.backend != KERNEL}
+        return frozenset(
+            d.target for d in self.drives if d.device in arrays or (d.target.backend == KERNEL and d.device in vendors)
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:

@@ -12,6 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 import backends.vendors
 from backends.errors import NotFoundError, RaidbenchError
 from backends.host import Host
+from backends.joining import joined
 from backends.model import Inventory, Problem, Target
 from backends.protocol import Backend, TellsParts, Told, Vendor
 from backends.text import clean
@@ -115,7 +116,7 @@ class Machine:
         """Everything that all backends find, asked concurrently.
 
         `told` hears of each vendor's inventory as it comes in, and of its parts where it tells them, for a screen that
-        fills up; the merged inventory is in the order of the vendors, whoever answered first.
+        fills up; the merged inventory is in the order of the vendors, whoever answered first, and joined.
         """
 
         async def ask(name: str, backend: Backend) -> Inventory:
@@ -130,7 +131,7 @@ class Machine:
         merged = Inventory(problems=tuple(self._problems))
         for answer in answers:
             merged = merged.merge(answer)
-        return merged
+        return joined(merged)
 
 
 async def probe(name: str, backend: Backend) -> Inventory:

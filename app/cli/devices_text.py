@@ -68,7 +68,7 @@ def devices_table(inventory: Inventory, host: str, *, simulated: bool) -> None:
 
 def _tree(inventory: Inventory) -> Iterator[list[str]]:
     """Rows in the order of the tree, each thing once."""
-    done: set[Target] = set()
+    done: set[Target] = set(inventory.twins)  # shown with what they are
     drives = {drive.target: drive for drive in inventory.drives}
 
     def members(array: Array, depth: int) -> Iterator[list[str]]:

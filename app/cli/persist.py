@@ -41,7 +41,7 @@ def persist_command(target: str, values: tuple[str, ...], remove: bool, yes: boo
 
 async def _persist(bench: Workbench, address: str, wanted: dict[str, str], remove: bool, yes: bool) -> int:
     target = (await bench.find(address)).target
-    values: Mapping[str, str] = {} if remove else wanted or _in_force(target)
+    values: Mapping[str, str] = {} if remove else wanted or _in_force(target, bench.views_of(target))
     rule = await bench.plan_rule(target, values)
     say(f"{rule.path} will hold:" if rule.text else f"{rule.path} will be removed.")
     for row in rule.text.splitlines():
@@ -56,8 +56,8 @@ async def _persist(bench: Workbench, address: str, wanted: dict[str, str], remov
     return DONE
 
 
-def _in_force(target: Target) -> dict[str, str]:
-    """The values set in the session for this target that a reboot would lose; the newest of each key.
+def _in_force(target: Target, views: tuple[Target, ...]) -> dict[str, str]:
+    """The values set in the session for a view of this target that a reboot would lose; the newest of each key.
 
     Raises NotFoundError when there are none.
     """
@@ -66,7 +66,7 @@ def _in_force(target: Target) -> dict[str, str]:
     values: dict[str, str] = {}
     for record in records:
         intent = record.intent
-        if intent.target == target and intent.persistence is Persistence.LOST_AT_REBOOT:
+        if intent.target in views and intent.persistence is Persistence.LOST_AT_REBOOT:
             values.setdefault(intent.key, intent.after)
     if not values:
         raise NotFoundError(

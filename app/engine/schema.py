@@ -61,6 +61,7 @@ def controller(found: Controller, settings: SettingsOf) -> Json:
         "serial": found.serial,
         "firmware": found.firmware,
         "driver": found.driver,
+        "pci": found.pci,
         "cache_bytes": found.cache_bytes,
         "protection": None if protection is None else {"kind": protection.kind, "state": protection.state},
         "features": [{"name": feature.name, "state": feature.state} for feature in found.features],

@@ -32,6 +32,7 @@ from app.engine.session import ChangeRecord, RunRecord
 from app.engine.trial import arm, check_seconds
 from backends.errors import BlockedError, NotFoundError, RaidbenchError, RefusedError, StorageError
 from backends.host import Command, Host
+from backends.joining import joined
 from backends.model import Array, Change, Controller, Drive, Inventory, Problem, Reading, Target
 from backends.protocol import CanPersist, PersistRule
 from backends.settings import Setting
@@ -69,7 +70,7 @@ class Workbench(Recorder):
             so_far = Inventory()
             for name in sorted(parts):
                 so_far = so_far.merge(parts[name])
-            self.emit(InventorySeen(at=time.time(), inventory=so_far, complete=False))
+            self.emit(InventorySeen(at=time.time(), inventory=joined(so_far), complete=False))
 
         merged = await self.machine.probe(told)
         seen = InventorySeen(at=time.time(), inventory=merged)
@@ -104,6 +105,21 @@ class Workbench(Recorder):
             raise NotFoundError(f"There is no {address!r} here.", hint=hint)
         return found
 
+    def home_of(self, target: Target, key: str) -> Target:
+        """The target that has a setting: itself, else another view of the same block device; itself if none has it.
+
+        `scheduler` of a namespace or an array is the kernel's disk's, `vwc` of the kernel's disk is the namespace's.
+        """
+        homes = (view for view in self.views_of(target) if any(one.key == key for one in self.settings(view)))
+        return next(homes, target)
+
+    def views_of(self, target: Target) -> tuple[Target, ...]:
+        """The target, then what else its block device is: an array, a vendor's drive, the kernel's disk."""
+        thing = self.session.inventory.find(str(target))
+        device = None if thing is None or isinstance(thing, Controller) else thing.device
+        views = self.session.inventory.at(device) if device is not None else ()
+        return tuple(dict.fromkeys((target, *(view.target for view in views))))
+
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """The declared settings of a target."""
         return self.machine.backend(target).settings(target)
@@ -113,8 +129,9 @@ class Workbench(Recorder):
         return await self.machine.backend(target).read(target)
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
-        """What setting `key` to `value` would do."""
-        return await self.machine.backend(target).plan(target, key, value)
+        """What setting `key` to `value` would do, on the target or on what else its block device is."""
+        home = self.home_of(target, key)
+        return await self.machine.backend(home).plan(home, key, value)
 
     def _changer(self) -> Changer:
         folder = self.need_recording()
@@ -226,10 +243,22 @@ class Workbench(Recorder):
 
         Raises BlockedError.
         """
-        backend = self.machine.backend(target)
+        keeper = self._keeper(target, values)
+        backend = self.machine.backend(keeper)
         if not isinstance(backend, CanPersist):
-            raise BlockedError(f"{target} keeps its settings by itself, or cannot be made to.")
-        return await backend.persist(target, values)
+            raise BlockedError(f"{keeper} keeps its settings by itself, or cannot be made to.")
+        return await backend.persist(keeper, values)
+
+    def _keeper(self, target: Target, values: Mapping[str, str]) -> Target:
+        """The view of the target that has all of the values; for none, the first that can keep any."""
+        homes = tuple(dict.fromkeys(self.home_of(target, key) for key in values))
+        if len(homes) > 1:
+            raise BlockedError(
+                f"Settings of {' and '.join(map(str, homes))} are kept in different places.",
+                hint="Keep those of each by themselves.",
+            )
+        able = (view for view in self.views_of(target) if isinstance(self.machine.backend(view), CanPersist))
+        return homes[0] if homes else next(able, target)
 
     async def install_rule(self, target: Target, rule: PersistRule, values: Mapping[str, str]) -> None:
         """Write the file and make it known.

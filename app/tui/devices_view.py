@@ -79,8 +79,7 @@ class Node:
 
 def nodes(inventory: Inventory) -> tuple[Node, ...]:
     """The tree: controllers with their arrays and drives, then arrays and drives of no controller."""
-    queues = (queue_of(array, inventory) for array in inventory.arrays)
-    placed = {str(drive.target) for drive in queues if drive is not None}  # shown with their arrays
+    placed = {str(target) for target in inventory.twins}  # shown with what they are
     top: list[Node] = []
     for controller in inventory.controllers:
         address = str(controller.target)
@@ -93,13 +92,6 @@ def nodes(inventory: Inventory) -> tuple[Node, ...]:
     top += [_array_node(array, inventory, placed) for array in _worst_first(free_arrays)]
     top += [_drive_node(drive, placed) for drive in _worst_first(inventory.drives) if str(drive.target) not in placed]
     return tuple(top)
-
-
-def queue_of(thing: Thing, inventory: Inventory) -> Drive | None:
-    """The block device that an array is to the kernel, whose queue settings are its own; None if there is none."""
-    if not isinstance(thing, Array) or thing.device is None:
-        return None
-    return next((drive for drive in inventory.drives if drive.device == thing.device), None)
 
 
 def filtered(tree: tuple[Node, ...], words: str) -> tuple[Node, ...]:

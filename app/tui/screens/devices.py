@@ -15,7 +15,7 @@ from app.engine.session import ChangeRecord, Session
 from app.tui.base import WorkbenchScreen
 from app.tui.changing import Changing
 from app.tui.device_tree import DeviceTree
-from app.tui.devices_view import Node, Thing, filtered, nodes, queue_of
+from app.tui.devices_view import Node, Thing, filtered, nodes
 from app.tui.facts_view import facts
 from app.tui.settings_panel import Part, SettingsPanel
 from backends.errors import RaidbenchError
@@ -120,12 +120,12 @@ class DevicesScreen(WorkbenchScreen):
             self._show_settings((), "this device is not there any more")
 
     async def _read(self, thing: Thing) -> None:
-        """The settings of the thing, and of the block device that an array is to the kernel."""
+        """The settings of the thing, and of the disk that it is to the kernel."""
         parts: list[Part] = []
         why = ""
         try:
             parts.append(await self._part(thing))
-            queue = queue_of(thing, self._inventory or Inventory())
+            queue = (self._inventory or Inventory()).twin(thing)
             if queue is not None:
                 parts.append(await self._part(queue, heading=f"Queue of {queue.device}"))
         except RaidbenchError as error:

@@ -1,0 +1,180 @@
+"""One machine out of what each vendor saw of it: what two of them know of the same thing is put together. Pure.
+
+The same disk is the kernel's block device and a vendor's drive or array; the same card is a function on the PCI bus and
+what the vendor's tool lists. The vendor's is the primary thing, the kernel's its twin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from backends.model import (
+    KERNEL,
+    Array,
+    Controller,
+    Drive,
+    Fact,
+    Inventory,
+    Media,
+    State,
+    Target,
+)
+
+BUS = "hba"
+"""The backend whose controllers are what the PCI bus lists; any other vendor's of the same function is the primary."""
+
+
+def joined(inventory: Inventory) -> Inventory:
+    """The inventory with its parts connected; nothing is left out but bus controllers that a vendor has as well.
+
+    - what a vendor's drive or array lacks is filled from the kernel's disk at the same node, and the other way round;
+    - members that an array names as the kernel's disks become the vendor's drives or arrays, and know their array;
+    - a bus controller at the same PCI address as a vendor's is folded into that one.
+
+    What is joined already stays as it is, so parts of an inventory may be joined as they come in.
+    """
+    return _members(_disks(_controllers(inventory)))
+
+
+def _controllers(inventory: Inventory) -> Inventory:
+    managed = {one.pci: one for one in inventory.controllers if one.pci is not None and one.target.backend != BUS}
+    on_bus = {one.pci: one for one in inventory.controllers if one.target.backend == BUS and one.pci in managed}
+    moved = {bus.target: managed[pci].target for pci, bus in on_bus.items()}
+    kept = tuple(_managed(one, on_bus.get(one.pci or "")) for one in inventory.controllers if one.target not in moved)
+    return replace(
+        inventory,
+        controllers=kept,
+        arrays=tuple(_array_at(array, moved) for array in inventory.arrays),
+        drives=tuple(_drive_at(drive, moved) for drive in inventory.drives),
+    )
+
+
+def _managed(primary: Controller, bus: Controller | None) -> Controller:
+    """What the vendor knows, then what the bus does."""
+    if bus is None or primary.target.backend == BUS:
+        return primary
+    return replace(
+        primary,
+        model=primary.model or bus.model,
+        serial=primary.serial or bus.serial,
+        firmware=primary.firmware or bus.firmware,
+        driver=primary.driver or bus.driver,
+        cache_bytes=primary.cache_bytes if primary.cache_bytes is not None else bus.cache_bytes,
+        protection=primary.protection or bus.protection,
+        facts=_facts(primary.facts, bus.facts),
+    )
+
+
+def _array_at(array: Array, moved: Mapping[Target, Target]) -> Array:
+    where = array.controller
+    return array if where is None or where not in moved else replace(array, controller=moved[where])
+
+
+def _drive_at(drive: Drive, moved: Mapping[Target, Target]) -> Drive:
+    where = drive.controller
+    return drive if where is None or where not in moved else replace(drive, controller=moved[where])
+
+
+def _disks(inventory: Inventory) -> Inventory:
+    """Drives and arrays with what their twins know, and the twins with what those do."""
+    own = {drive.device: drive for drive in inventory.drives if drive.target.backend == KERNEL and drive.device}
+    vendors = {drive.device: drive for drive in reversed(inventory.drives) if drive.target.backend != KERNEL}
+    arrays = {array.device: array for array in reversed(inventory.arrays)}
+
+    def drive(one: Drive) -> Drive:
+        if one.device is None:
+            return one
+        if one.target.backend != KERNEL:
+            twin = own.get(one.device)
+            return one if twin is None else _filled(one, twin)
+        array = arrays.get(one.device)
+        primary = vendors.get(one.device)
+        if array is not None:
+            return one if one.controller is not None else replace(one, controller=array.controller)
+        return one if primary is None else _filled(one, primary)
+
+    return replace(
+        inventory,
+        arrays=tuple(_filled_array(one, own.get(one.device) if one.device else None) for one in inventory.arrays),
+        drives=tuple(drive(one) for one in inventory.drives),
+    )
+
+
+def _filled(one: Drive, other: Drive) -> Drive:
+    """A drive with what another view of the same disk knows and it does not."""
+    return replace(
+        one,
+        controller=one.controller or other.controller,
+        array=one.array or other.array,
+        model=one.model or other.model,
+        serial=one.serial or other.serial,
+        firmware=one.firmware or other.firmware,
+        wwn=one.wwn or other.wwn,
+        media=one.media if one.media is not Media.UNKNOWN else other.media,
+        interface=one.interface or other.interface,
+        size_bytes=one.size_bytes if one.size_bytes is not None else other.size_bytes,
+        logical_block=one.logical_block if one.logical_block is not None else other.logical_block,
+        physical_block=one.physical_block if one.physical_block is not None else other.physical_block,
+        state=one.state if one.state is not State.UNKNOWN else other.state,
+        read_only=one.read_only or other.read_only,
+        scheduler=one.scheduler or other.scheduler,
+        identity=one.identity or other.identity,
+        uses=one.uses or other.uses,
+        signatures=one.signatures or other.signatures,
+        partitions=one.partitions or other.partitions,
+        backing=one.backing or other.backing,
+        facts=_facts(one.facts, other.facts),
+    )
+
+
+def _filled_array(array: Array, twin: Drive | None) -> Array:
+    if twin is None:
+        return array
+    return replace(
+        array,
+        size_bytes=array.size_bytes if array.size_bytes is not None else twin.size_bytes,
+        identity=array.identity or twin.identity,
+        uses=array.uses or twin.uses,
+        facts=_facts(array.facts, twin.facts),
+    )
+
+
+def _facts(own: tuple[Fact, ...], others: Iterable[Fact]) -> tuple[Fact, ...]:
+    """One's own facts, then another's of other labels."""
+    labels = {fact.label for fact in own}
+    return (*own, *(fact for fact in others if fact.label not in labels))
+
+
+def _members(inventory: Inventory) -> Inventory:
+    """Members by their primary targets, and drives that know their array."""
+    primary = _primaries(inventory)
+    arrays = tuple(
+        replace(array, members=tuple(dict.fromkeys(primary.get(member, member) for member in array.members)))
+        for array in inventory.arrays
+    )
+    array_of: dict[Target, Target] = {}
+    for array in arrays:
+        for member in array.members:
+            array_of.setdefault(member, array.target)
+
+    def placed(drive: Drive) -> Drive:
+        array = drive.array or array_of.get(primary.get(drive.target, drive.target))
+        return drive if array == drive.array else replace(drive, array=array)
+
+    return replace(inventory, arrays=arrays, drives=tuple(placed(drive) for drive in inventory.drives))
+
+
+def _primaries(inventory: Inventory) -> Mapping[Target, Target]:
+    """The target under which each of the kernel's disks is known: the array's first, else the vendor's drive's."""
+    found: dict[str, Target] = {}
+    vendors = (drive for drive in inventory.drives if drive.target.backend != KERNEL)
+    nodes: tuple[Array | Drive, ...] = (*inventory.arrays, *vendors)
+    for one in nodes:
+        if one.device is not None:
+            found.setdefault(one.device, one.target)
+    return {
+        drive.target: found[drive.device]
+        for drive in inventory.drives
+        if drive.device is not None and drive.target.backend == KERNEL and drive.device in found
+    }
