@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from app.engine.figures import Phase, RunFigures, Sample
+from app.engine.figures import Phase, RunFigures, RunStatus, Sample
 from backends.model import Effect, Identity, Inventory, Persistence, Problem, Risk, Target, Write
 
 
@@ -129,6 +129,18 @@ class ChangeEnded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentMark:
+    """A run's place in an experiment."""
+
+    experiment: str
+    """Its id."""
+    letter: str
+    """`A`: as it was before; `B`: with the other value."""
+    pair: int
+    """Counted from 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted:
     """A benchmark begins."""
 
@@ -159,6 +171,8 @@ class RunStarted:
     """Whether the load is simulated."""
     scratch: str | None = None
     """The scratch file that is removed at the end; left behind only by a crash."""
+    mark: ExperimentMark | None = None
+    """Its place in an experiment, None for a run by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +228,55 @@ class RunEnded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentStarted:
+    """One setting is measured in pairs, as it is and with another value."""
+
+    at: float
+    id: str
+    """Unique in the session: e1, e2, ..."""
+    target: Target
+    """What has the setting."""
+    key: str
+    """The setting."""
+    label: str
+    """The setting for people."""
+    a: str
+    """The value as it is, and as it will be again."""
+    b: str
+    """The value that is tried."""
+    order: tuple[str, ...]
+    """Letters in the order of the runs, two of each pair after another."""
+    title: str
+    """The job in one line."""
+    measured: str
+    """What is measured, as shown: an address or a file path."""
+    rest_seconds: float = 0.0
+    """Idle time before each run."""
+
+    @property
+    def pairs(self) -> int:
+        """How many were planned."""
+        return len(self.order) // 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentEnded:
+    """An experiment is over; what it shows is computed from its runs."""
+
+    at: float
+    id: str
+    """The experiment."""
+    status: RunStatus
+    """`ok`: every planned run; `stopped` or `failed`: with what is there."""
+    restored: bool
+    """Whether the setting has its value of before again."""
+    reason: str = ""
+    """A sentence when it is not ok or not restored."""
+    moved: dict[str, str] = field(default_factory=dict)
+    """Other settings of the target that moved along with it, and how: `256 -> 64`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineMarked:
     """A run became what others are shown against; None takes the mark away."""
 
@@ -266,6 +329,8 @@ LoggedEvent = (
     | ChangeEnded
     | RunStarted
     | RunEnded
+    | ExperimentStarted
+    | ExperimentEnded
     | BaselineMarked
     | NoteAdded
     | RulePersisted
@@ -280,5 +345,5 @@ LiveEvent = PhaseChanged | SampleTaken | CpuSampled
 AnyEvent = LoggedEvent | LiveEvent
 """Everything that happens."""
 
-DURABLE = (ChangeIntended, ChangeEnded, RunStarted, RunEnded, RulePersisted)
+DURABLE = (ChangeIntended, ChangeEnded, RunStarted, RunEnded, ExperimentStarted, ExperimentEnded, RulePersisted)
 """Events that are fsynced."""

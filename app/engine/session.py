@@ -13,6 +13,8 @@ from app.engine.events import (
     ChangeIntended,
     CommandRan,
     CpuSampled,
+    ExperimentEnded,
+    ExperimentStarted,
     InventorySeen,
     LoggedEvent,
     MachineFacts,
@@ -81,6 +83,21 @@ class RunRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentRecord:
+    """A setting measured in pairs; its runs are those of the session that carry its mark."""
+
+    start: ExperimentStarted
+    """What was to be measured."""
+    end: ExperimentEnded | None = None
+    """None while it goes on, or after a crash."""
+
+    @property
+    def id(self) -> str:
+        """The experiment's id."""
+        return self.start.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ActiveRun:
     """The job that is running now."""
 
@@ -130,6 +147,8 @@ class Session:
     """Oldest first."""
     runs: tuple[RunRecord, ...] = ()
     """Oldest first."""
+    experiments: tuple[ExperimentRecord, ...] = ()
+    """Oldest first."""
     active: ActiveRun | None = None
     """The running job."""
     baseline: str | None = None
@@ -142,6 +161,10 @@ class Session:
     def run(self, run_id: str) -> RunRecord | None:
         """The run of that id."""
         return next((run for run in self.runs if run.id == run_id), None)
+
+    def experiment(self, experiment_id: str) -> ExperimentRecord | None:
+        """The experiment of that id."""
+        return next((each for each in self.experiments if each.id == experiment_id), None)
 
     def change(self, change_id: str) -> ChangeRecord | None:
         """The change of that id."""
@@ -234,6 +257,11 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
             if active is not None and active.start.id == event.id:
                 active = None
             return replace(session, runs=runs, active=active)
+        case ExperimentStarted():
+            return replace(session, experiments=(*session.experiments, ExperimentRecord(start=event)))
+        case ExperimentEnded():
+            ended = tuple(replace(each, end=event) if each.id == event.id else each for each in session.experiments)
+            return replace(session, experiments=ended)
         case BaselineMarked():
             return replace(session, baseline=event.run)
         case SessionEnded():

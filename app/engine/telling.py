@@ -11,6 +11,8 @@ from app.engine.events import (
     ChangeEnded,
     ChangeIntended,
     CommandRan,
+    ExperimentEnded,
+    ExperimentStarted,
     InventorySeen,
     LoggedEvent,
     NoteAdded,
@@ -113,6 +115,17 @@ def _words(event: LoggedEvent) -> tuple[str, str, list[str], Tone]:
             tone: Tone = RUN_TONES[event.figures.status]
             body = [*event.figures.warnings, f"raw output: {event.folder}/fio.out"]
             return "run", f"{event.id} {result_line(event.figures)}", body, tone
+        case ExperimentStarted():
+            body = [f"{event.title} on {event.measured}", f"order {' '.join(event.order)}"]
+            what = f"{event.label} of {event.target}, A {event.a}, B {event.b}"
+            head = f"{event.id} {units.plural(event.pairs, 'pair')}: {what}"
+            return "run", head, body, "accent"
+        case ExperimentEnded():
+            how = "all runs done" if event.status is RunStatus.OK else f"{event.status}: {event.reason}"
+            back = "the old value is back" if event.restored else "THE OLD VALUE IS NOT BACK"
+            body = [f"{key} moved along: {what}" for key, what in event.moved.items()]
+            tone = RUN_TONES[event.status] if event.restored else "bad"
+            return "run", f"{event.id} {how}; {back}", body, tone
         case BaselineMarked():
             return "run", f"baseline: {event.run or 'none'}", [], "muted"
         case NoteAdded():
