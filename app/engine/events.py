@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from app.engine.figures import Phase, RunFigures, RunStatus, Sample
+from app.engine.sweep.events import SweepEnded, SweepEvent, SweepExtended, SweepStarted, SweepStepEnded
 from backends.model import Effect, Identity, Inventory, Persistence, Problem, Risk, Target, Write
 
 
@@ -336,6 +337,7 @@ LoggedEvent = (
     | RulePersisted
     | ProblemMet
     | SessionEnded
+    | SweepEvent
 )
 """Events on disk."""
 
@@ -345,5 +347,17 @@ LiveEvent = PhaseChanged | SampleTaken | CpuSampled
 AnyEvent = LoggedEvent | LiveEvent
 """Everything that happens."""
 
-DURABLE = (ChangeIntended, ChangeEnded, RunStarted, RunEnded, ExperimentStarted, ExperimentEnded, RulePersisted)
+DURABLE = (
+    ChangeIntended,
+    ChangeEnded,
+    RunStarted,
+    RunEnded,
+    ExperimentStarted,
+    ExperimentEnded,
+    RulePersisted,
+    SweepStarted,
+    SweepExtended,
+    SweepStepEnded,
+    SweepEnded,
+)
 """Events that are fsynced."""

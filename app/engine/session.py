@@ -29,6 +29,15 @@ from app.engine.events import (
     SessionStarted,
 )
 from app.engine.figures import Phase, RunFigures, RunStatus, Sample
+from app.engine.sweep.events import (
+    SweepEnded,
+    SweepExtended,
+    SweepResumed,
+    SweepStarted,
+    SweepStepEnded,
+    SweepStepStarted,
+)
+from app.engine.sweep.record import SweepRecord, fold_sweep, left_alone, with_change, with_run
 from backends.model import Inventory
 
 
@@ -155,6 +164,8 @@ class Session:
     """The run others are shown against."""
     events: tuple[LoggedEvent, ...] = ()
     """All that is on disk, oldest first."""
+    sweep: SweepRecord | None = None
+    """The sweep that this session is about."""
     ended: bool = False
     """Whether the last program left it in good order."""
 
@@ -238,11 +249,13 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 probing=True,
                 ended=False,
                 active=None,
+                sweep=left_alone(session.sweep),
             )
         case InventorySeen():
             return replace(session, inventory=event.inventory, probing=not event.complete)
         case ChangeIntended():
-            return replace(session, changes=(*session.changes, ChangeRecord(intent=event)))
+            changes = (*session.changes, ChangeRecord(intent=event))
+            return replace(session, changes=changes, sweep=with_change(session.sweep, event.id))
         case ChangeEnded():
             return replace(session, changes=_end_change(session.changes, event))
         case RunStarted():
@@ -250,6 +263,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 session,
                 runs=(*session.runs, RunRecord(start=event)),
                 active=ActiveRun(start=event, phase_since=event.at),
+                sweep=with_run(session.sweep, event.id),
             )
         case RunEnded():
             runs = tuple(replace(run, end=event) if run.id == event.id else run for run in session.runs)
@@ -265,7 +279,9 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
         case BaselineMarked():
             return replace(session, baseline=event.run)
         case SessionEnded():
-            return replace(session, ended=True, active=None)
+            return replace(session, ended=True, active=None, sweep=left_alone(session.sweep))
+        case SweepStarted() | SweepResumed() | SweepExtended() | SweepStepStarted() | SweepStepEnded() | SweepEnded():
+            return replace(session, sweep=fold_sweep(session.sweep, event))
         case CommandRan() | NoteAdded() | RulePersisted() | ProblemMet():
             return session
         case _:

@@ -24,6 +24,15 @@ from app.engine.events import (
     SessionStarted,
 )
 from app.engine.figures import RunFigures, RunStatus
+from app.engine.sweep.events import (
+    SweepEnded,
+    SweepExtended,
+    SweepResumed,
+    SweepStarted,
+    SweepStepEnded,
+    SweepStepStarted,
+)
+from app.engine.sweep.telling import sweep_words
 
 Tone = Literal["", "accent", "good", "warning", "bad", "muted"]
 """How it went, for a colour; the words say it too."""
@@ -126,6 +135,9 @@ def _words(event: LoggedEvent) -> tuple[str, str, list[str], Tone]:
             body = [f"{key} moved along: {what}" for key, what in event.moved.items()]
             tone = RUN_TONES[event.status] if event.restored else "bad"
             return "run", f"{event.id} {how}; {back}", body, tone
+        case SweepStarted() | SweepResumed() | SweepExtended() | SweepStepStarted() | SweepStepEnded() | SweepEnded():
+            words, lines, mood = sweep_words(event)
+            return "run", words, lines, mood
         case BaselineMarked():
             return "run", f"baseline: {event.run or 'none'}", [], "muted"
         case NoteAdded():

@@ -1,0 +1,197 @@
+"""The words of a sweep: cells, steps, what was skipped, what has to be put back. Values only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from backends.model import Target
+
+
+class Purpose(StrEnum):
+    """Why a step is done."""
+
+    SCREEN = "screening"
+    """One of the repeats of every cell."""
+    BASELINE = "baseline again"
+    """What others are compared with, once more after them: settings that cannot be flipped in place."""
+    CONFIRM = "confirmation"
+    """One half of a fresh pair of the winner and its baseline."""
+    SATURATE = "saturation"
+    """A queue depth on the way to the highest that keeps the latency limit."""
+
+
+class StepResult(StrEnum):
+    """How a step ended."""
+
+    DONE = "done"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    """Somebody stopped it: it is done again when the sweep goes on."""
+
+
+class SweepResult(StrEnum):
+    """How a sweep ended, until somebody goes on with it."""
+
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    WAITING = "waiting"
+    """For a restart of the machine."""
+    FAILED = "failed"
+
+
+class Rank(StrEnum):
+    """What the cells of a column are ranked by."""
+
+    IOPS = "iops"
+    BANDWIDTH = "bandwidth"
+    P99 = "p99"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """A setting of a target at a value."""
+
+    target: Target
+    """What has it."""
+    key: str
+    """The setting."""
+    value: str
+    """The value, as the backend says it."""
+    slow: bool = False
+    """Whether it cannot be flipped in place: what lies on the array is lost, or a reshape takes hours."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One set-up under one workload."""
+
+    id: str
+    """Unique in the sweep: `k1`."""
+    row: str
+    """The set-up: its name, or its settings."""
+    column: str
+    """The workload: what distinguishes it."""
+    where: str
+    """What is measured: an address or a path."""
+    settings: tuple[Assignment, ...] = ()
+    """Every setting that the sweep touches, slow ones first."""
+    job: dict[str, str] = field(default_factory=dict)
+    """Every field of the job."""
+    profile: str | None = None
+    """The workload's name, None for a custom job."""
+    against: str | None = None
+    """The cell it is compared with; None for one that others are compared with."""
+    needs: tuple[str, ...] = ()
+    """Features of the controller that have to be active."""
+    block: int = 0
+    """Cells of one block share every slow setting and feature, and are measured in turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One run of one cell."""
+
+    number: int
+    """Its place in the order, from 1."""
+    cell: str
+    """The cell."""
+    purpose: Purpose
+    """Why."""
+    round: int
+    """Which repeat, from 1: runs of one block and round make pairs."""
+    block: int = 0
+    """The block of the order it belongs to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A combination that is not measured."""
+
+    row: str
+    column: str
+    reason: str
+    """A sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """An option of a controller that set-ups need, which a key and a restart bring."""
+
+    name: str
+    """Part of the name that the controller reports: `FastPath`."""
+    target: Target
+    """The controller."""
+    active: bool
+    """Whether it was active before the sweep."""
+    key: str | None = None
+    """Activation key for a simulated rack; real ones are kept nowhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destroyed:
+    """A device whose data the sweep destroys, confirmed once for all steps."""
+
+    device: str
+    """Its node, `/dev/sdb`."""
+    name: str
+    """What had to be typed."""
+    found: tuple[str, ...] = ()
+    """What lay on it when it was confirmed; anything else stops the sweep."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saturation:
+    """The search for the highest queue depth whose 99th percentile stays below a limit."""
+
+    p99_ns: int
+    """The limit."""
+    lowest: int = 1
+    """First depth tried."""
+    highest: int = 1024
+    """Last depth tried."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """All that a sweep will do, as it goes to disk before the first step: resuming needs nothing else."""
+
+    title: str
+    """For people."""
+    source: str
+    """The plan's text."""
+    seed: int
+    """Decides every random order."""
+    repeats: int
+    """Runs of each cell."""
+    pairs: int
+    """Fresh pairs that confirm a winner; 0 for none."""
+    rest: int
+    """Seconds of quiet before each run."""
+    rank: Rank
+    """What is best."""
+    targets: dict[str, str]
+    """Roles of the plan and the addresses they stand for."""
+    cells: tuple[Cell, ...]
+    """All that is measured."""
+    steps: tuple[Step, ...]
+    """In their order; confirmations come later."""
+    skipped: tuple[Skipped, ...] = ()
+    """Combinations left out."""
+    originals: tuple[Assignment, ...] = ()
+    """What every touched setting had before, slow ones first."""
+    features: tuple[Feature, ...] = ()
+    """Features that some cells need."""
+    destroys: tuple[Destroyed, ...] = ()
+    """Devices whose data go."""
+    saturation: Saturation | None = None
+    """The search after the screening."""
+    seconds: float = 0.0
+    """Estimated length."""
+
+    def cell(self, cell_id: str) -> Cell:
+        """The cell of that id. Raises KeyError."""
+        for cell in self.cells:
+            if cell.id == cell_id:
+                return cell
+        raise KeyError(cell_id)
