@@ -82,6 +82,8 @@ class Persistence(StrEnum):
 
     STORED = "stored"
     LOST_AT_REBOOT = "lost-at-reboot"
+    LOST_AT_POWER_OFF = "lost-at-power-off"
+    """In the device's volatile memory: a warm reboot keeps it, lack of power does not."""
 
 
 class Scope(StrEnum):

@@ -66,7 +66,7 @@ def _in_force(target: Target, views: tuple[Target, ...]) -> dict[str, str]:
     values: dict[str, str] = {}
     for record in records:
         intent = record.intent
-        if intent.target in views and intent.persistence is Persistence.LOST_AT_REBOOT:
+        if intent.target in views and intent.persistence is not Persistence.STORED:
             values.setdefault(intent.key, intent.after)
     if not values:
         raise NotFoundError(

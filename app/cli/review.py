@@ -20,7 +20,11 @@ _COLUMNS = (
     Column(title="Risk"),
 )
 
-_UNTIL = {Persistence.STORED: "changed again", Persistence.LOST_AT_REBOOT: "reboot"}
+_UNTIL = {
+    Persistence.STORED: "changed again",
+    Persistence.LOST_AT_REBOOT: "reboot",
+    Persistence.LOST_AT_POWER_OFF: "power-off",
+}
 
 
 def review(changes: Sequence[Change]) -> list[str]:

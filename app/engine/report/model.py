@@ -13,7 +13,11 @@ from app.engine.session import ChangeRecord, RunRecord, Session
 from backends.model import Array, Drive, Persistence, Risk
 from backends.text import clean
 
-_KEPT = {Persistence.STORED: "until changed again", Persistence.LOST_AT_REBOOT: "until reboot"}
+_KEPT = {
+    Persistence.STORED: "until changed again",
+    Persistence.LOST_AT_REBOOT: "until reboot",
+    Persistence.LOST_AT_POWER_OFF: "until power-off",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
