@@ -85,7 +85,8 @@ class WorkbenchScreen(SparseScreen[None]):
             )
 
     def _session_changed(self, session: Session) -> None:
-        if self.is_current and self.is_mounted:
+        # On the way out the widgets go first: news that come then are for nobody.
+        if self.is_current and self.is_mounted and self.app.is_running:
             self.query_one(StatusLine).show(session, self.workbench_app)
             self.show(session)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -11,12 +12,18 @@ import pytest
 from textual.pilot import Pilot
 
 from app.engine.store import SessionLog, load
+from app.tui.base import WorkbenchScreen
 from tests.journeys.test_bench import start
 from tests.journeys.test_settings import AHEAD, apply, stage
 from tests.tui.stage import Table, answer, app_of, heard, notices, opened, set_table, text_of, until
 from widgets.question import QuestionDialog
 
 SESSION = "2026-11-21-120000"
+
+
+def screen_of(pilot: Pilot[int]) -> WorkbenchScreen:
+    assert isinstance(pilot.app.screen, WorkbenchScreen)
+    return pilot.app.screen
 
 
 async def asked(pilot: Pilot[int]) -> None:
@@ -194,3 +201,17 @@ async def test_what_the_screen_showed_is_what_is_on_disk(table: Table, tmp_path:
         shown = app_of(pilot).session
     table.bench.close()
     assert load(tmp_path / "sessions" / SESSION).session.changes == shown.changes
+
+
+async def test_news_on_the_way_out_are_for_nobody(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(table) as pilot:
+        app, screen = app_of(pilot), screen_of(pilot)
+        close = app._close_all
+
+        async def closing() -> None:
+            closed = asyncio.create_task(close())
+            while not closed.done():
+                screen.on_screen_resume()  # whatever is left of it
+                await asyncio.sleep(0)
+
+        monkeypatch.setattr(app, "_close_all", closing)
