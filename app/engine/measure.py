@@ -9,7 +9,16 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.engine.events import AnyEvent, CommandRan, CpuSampled, PhaseChanged, RunEnded, RunStarted, SampleTaken
+from app.engine.events import (
+    AnyEvent,
+    CommandRan,
+    CpuSampled,
+    ExperimentMark,
+    PhaseChanged,
+    RunEnded,
+    RunStarted,
+    SampleTaken,
+)
 from app.engine.figures import Phase, RunFigures, RunStatus
 from app.engine.fio import events as load_events
 from app.engine.fio.job import Job, fit
@@ -73,6 +82,8 @@ class Preparation:
     """Smallest unit of direct I/O of what is measured, bytes."""
     notes: tuple[str, ...] = ()
     """What was changed or deserves to be known."""
+    mark: ExperimentMark | None = None
+    """Its place in an experiment."""
 
     @property
     def refused(self) -> tuple[str, ...]:
@@ -268,6 +279,7 @@ class Measurer:
                 fio_version=ready.fio_version,
                 simulated=self._simulated,
                 scratch=str(ready.scratch.path) if ready.scratch is not None and temporary else None,
+                mark=ready.mark,
             )
         )
         figures = RunFigures(status=RunStatus.FAILED, reason="raidbench was interrupted.")

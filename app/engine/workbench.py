@@ -28,7 +28,7 @@ from app.engine.measure import Measurer, Preparation, Request
 from app.engine.paths import Paths
 from app.engine.recorder import Recorder
 from app.engine.scratching import scratching_on
-from app.engine.session import ChangeRecord, RunRecord
+from app.engine.session import ChangeRecord, ExperimentRecord, RunRecord
 from app.engine.trial import arm, check_seconds
 from backends.errors import BlockedError, NotFoundError, RaidbenchError, RefusedError, StorageError
 from backends.host import Command, Host
@@ -38,6 +38,7 @@ from backends.protocol import CanPersist, PersistRule
 from backends.settings import Setting
 
 if TYPE_CHECKING:
+    from app.engine.ab import AbExperiment, AbPlan
     from backends.registry import Machine
 
 
@@ -51,6 +52,7 @@ class Workbench(Recorder):
         self._armed: float | None = None
         self._scratching = scratching_on(self.host)
         self._stop: asyncio.Event | None = None
+        self._experiment: AbExperiment | None = None
         self._idle = asyncio.Event()
         self._idle.set()
 
@@ -308,7 +310,7 @@ class Workbench(Recorder):
 
         Raises RefusedError, StorageError, DeviceGoneError.
         """
-        if self._stop is not None:
+        if self._stop is not None or (self._experiment is not None and ready.mark is None):
             raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
         measurer = self._measurer(self.need_recording())
         self._stop = asyncio.Event()
@@ -319,19 +321,40 @@ class Workbench(Recorder):
             await measurer.measure(run_id, ready, confirm=confirm, settings=settings, stop=self._stop)
         finally:
             self._stop = None
-            self._idle.set()
+            if self._experiment is None:
+                self._idle.set()
         record = self.session.run(run_id)
         if record is None:
             raise StorageError("The run is over, but the session does not have it.")
         return record
 
+    async def experiment(self, plan: AbPlan, *, confirm: str | None = None) -> ExperimentRecord:
+        """Measure a setting in pairs and put it back, whatever happens. `stop` ends it early. See `AbExperiment`.
+
+        Raises RefusedError, StorageError.
+        """
+        if self.measuring:
+            raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
+        from app.engine.ab import AbExperiment
+
+        self.need_recording()
+        self._experiment = AbExperiment(self, self._changer(), plan, confirm=confirm)
+        self._idle.clear()
+        try:
+            return await self._experiment.run()
+        finally:
+            self._experiment = None
+            self._idle.set()
+
     @property
     def measuring(self) -> bool:
-        """Whether a job is being run."""
-        return self._stop is not None
+        """Whether a job or an experiment is being run."""
+        return self._stop is not None or self._experiment is not None
 
     def stop(self) -> None:
-        """Ask the running job to end; its figures so far are kept."""
+        """Ask the running job, and the experiment it is part of, to end; figures so far are kept."""
+        if self._experiment is not None:
+            self._experiment.stop()
         if self._stop is not None:
             self._stop.set()
 

@@ -1,0 +1,61 @@
+"""The pause before a run: so long, and then until nothing is going on on the device."""
+
+from __future__ import annotations
+
+import asyncio
+
+from backends.host import Host
+
+LOOK_SECONDS = 1.0
+"""Between two looks at the counters."""
+
+PATIENCE_SECONDS = 30.0
+"""How long the device is waited for after the pause."""
+
+_READS, _WRITES, _IN_FLIGHT = 0, 4, 8
+"""Fields of /sys/class/block/NAME/stat, the same as of /proc/diskstats without its first three
+(Documentation/admin-guide/iostats.rst)."""
+
+
+async def rest(
+    host: Host, device: str | None, seconds: float, stop: asyncio.Event, *, patience: float = PATIENCE_SECONDS
+) -> bool:
+    """Whether the device came to rest: no I/O in flight, and none completed within a second.
+
+    True at once when `stop` is set, on a simulated host, which has nothing that goes on by itself, and of a device
+    without counters after the pause.
+    """
+    if host.simulated or await _stopped(stop, seconds) or device is None:
+        return True
+    waited = 0.0
+    before = await _counters(host, device)
+    while before is not None:
+        if await _stopped(stop, LOOK_SECONDS):
+            return True
+        waited += LOOK_SECONDS
+        now = await _counters(host, device)
+        if now == before and not now[2]:
+            return True
+        if waited >= patience:
+            return False
+        before = now
+    return True
+
+
+async def _stopped(stop: asyncio.Event, seconds: float) -> bool:
+    """Wait so long; True if asked to stop meanwhile."""
+    try:
+        async with asyncio.timeout(seconds):
+            await stop.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
+async def _counters(host: Host, device: str) -> tuple[int, int, int] | None:
+    """Reads and writes completed, requests in flight; None where the kernel does not count them."""
+    text = await host.read(f"/sys/class/block/{device.rpartition('/')[2]}/stat")
+    fields = (text or "").split()
+    if len(fields) <= _IN_FLIGHT or not all(field.isdigit() for field in fields):
+        return None
+    return int(fields[_READS]), int(fields[_WRITES]), int(fields[_IN_FLIGHT])
