@@ -1,0 +1,120 @@
+"""A sweep's plan, before anything is known of the machine. Values only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from app.engine.sweep.words import Rank, Saturation
+from backends.errors import InvalidValueError
+
+MOST_VALUES = 64
+"""Values of one axis."""
+
+
+class PlanError(InvalidValueError):
+    """The plan cannot be used as it stands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingAxis:
+    """Values that a setting takes one after the other."""
+
+    target: str
+    """Role of what has it."""
+    setting: str
+    """Its key."""
+    values: tuple[str, ...]
+    """In the order of the table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobAxis:
+    """Values that a field of the job takes; `profile` stands for whole workloads."""
+
+    job: str
+    """A field of the job, or `profile`."""
+    values: tuple[str, ...]
+    """In the order of the table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetUp:
+    """A named combination of settings."""
+
+    name: str
+    """What its row is called."""
+    settings: tuple[tuple[str, str, str], ...] = ()
+    """(role, key, value)."""
+    measure: str | None = None
+    """Role of what is measured, None for that of the plan."""
+    against: str | None = None
+    """Name of the set-up it is compared with, None for the first."""
+    needs: tuple[str, ...] = ()
+    """Features that have to be active."""
+    lacks: tuple[str, ...] = ()
+    """Features that must not be active."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkipRule:
+    """Combinations that are left out: all that is named has to match."""
+
+    reason: str
+    """A sentence."""
+    setups: tuple[str, ...] = ()
+    """Names of set-ups."""
+    settings: tuple[tuple[str, str, str], ...] = ()
+    """(role, key, value)."""
+    job: Mapping[str, str] = field(default_factory=dict)
+    """Fields of the job."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeaturePlan:
+    """Where a feature belongs."""
+
+    target: str
+    """Role of the controller."""
+    key: str | None = None
+    """Activation key, for a simulated rack only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepPlan:
+    """A plan as its file has it; nothing is known of the machine yet."""
+
+    title: str
+    """For people."""
+    about: str = ""
+    """What it is for."""
+    source: str = ""
+    """The file's text."""
+    targets: Mapping[str, str] = field(default_factory=dict)
+    """Roles and their addresses, "" for those that have to be named when it is started."""
+    measure: str = ""
+    """Role of what is measured."""
+    repeats: int = 3
+    """Runs of each cell."""
+    pairs: int = 6
+    """Fresh pairs that confirm a winner; 0 for none."""
+    rest: int = 5
+    """Seconds of quiet before each run."""
+    rank: Rank = Rank.IOPS
+    """What is best."""
+    seed: int | None = None
+    """Decides the random orders; None draws one."""
+    profile: str | None = None
+    """The workload to begin with."""
+    job: Mapping[str, str] = field(default_factory=dict)
+    """Fields of the job that differ from it."""
+    setups: tuple[SetUp, ...] = ()
+    """Rows by name; none means the settings as they are."""
+    axes: tuple[SettingAxis | JobAxis, ...] = ()
+    """What is combined with what."""
+    skips: tuple[SkipRule, ...] = ()
+    """Combinations left out."""
+    features: Mapping[str, FeaturePlan] = field(default_factory=dict)
+    """Features that set-ups need or must not have."""
+    saturation: Saturation | None = None
+    """The search for the highest queue depth within a latency limit."""
