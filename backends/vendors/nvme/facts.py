@@ -1,0 +1,173 @@
+"""What a drive tells of itself, units resolved. Values only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+PERFORMANCE_WORDS = ("best", "better", "good", "degraded")
+"""Relative performance of an LBA format by its number (NVMe base specification, LBA Format, RP)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerState:
+    """One power state. None is what the drive or the tool does not say."""
+
+    number: int
+    """0 is the state of full speed."""
+    watts: float | None = None
+    """Most that it draws."""
+    operational: bool | None = None
+    """Whether it does I/O in this state."""
+    entry_us: int | None = None
+    """Longest time to get into it, microseconds."""
+    exit_us: int | None = None
+    """Longest time to get out of it, microseconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerId:
+    """Identify Controller, as far as anyone here needs it. Bit fields as the specification has them."""
+
+    model: str | None = None
+    """MN."""
+    serial: str | None = None
+    """SN."""
+    firmware: str | None = None
+    """FR."""
+    vwc: int | None = None
+    """Volatile Write Cache: bit 0, there is one."""
+    oacs: int | None = None
+    """Optional Admin Command Support: bit 1 Format NVM, bit 3 namespace management."""
+    oncs: int | None = None
+    """Optional NVM Command Support: bit 4, Get Features can select (Save and Select)."""
+    fna: int | None = None
+    """Format NVM Attributes: bit 0, a format applies to all namespaces."""
+    cmic: int | None = None
+    """Multi-path: bit 1, the subsystem may have several controllers."""
+    apsta: int | None = None
+    """Autonomous power state transitions: bit 0."""
+    nn: int | None = None
+    """Number of namespaces that may exist."""
+    warning_kelvin: int | None = None
+    """Temperature from which it warns; None if not reported."""
+    critical_kelvin: int | None = None
+    """Temperature from which it may stop; None if not reported."""
+    power_states: tuple[PowerState, ...] = ()
+    """In the order of their numbers."""
+
+    @property
+    def has_cache(self) -> bool | None:
+        """Whether it has a volatile write cache; None if not said."""
+        return None if self.vwc is None else bool(self.vwc & 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbaFormat:
+    """One format that the namespace can have."""
+
+    index: int
+    """Its number, as `nvme format --lbaf` takes it."""
+    data_bytes: int
+    """Size of a logical block."""
+    metadata_bytes: int
+    """Metadata with each block."""
+    performance: int | None = None
+    """0 best ... 3 degraded; None if not said."""
+
+    @property
+    def words(self) -> str:
+        """`4096 bytes, best`, `512 + 8 bytes`."""
+        size = f"{self.data_bytes} + {self.metadata_bytes} bytes" if self.metadata_bytes else f"{self.data_bytes} bytes"
+        if self.performance is None or self.performance >= len(PERFORMANCE_WORDS):
+            return size
+        return f"{size}, {PERFORMANCE_WORDS[self.performance]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamespaceId:
+    """Identify Namespace, as far as anyone here needs it."""
+
+    formats: tuple[LbaFormat, ...] = ()
+    """Those that may be used, in the order of their numbers."""
+    in_use: int | None = None
+    """Number of the format in use."""
+    extended: bool | None = None
+    """Whether metadata comes with the data instead of in a buffer of its own."""
+    protection: int | None = None
+    """End-to-end protection type 0..3 in use."""
+    protection_first: bool | None = None
+    """Whether protection information comes first in the metadata."""
+    shared: bool | None = None
+    """Whether several controllers may have it at once (NMIC bit 0)."""
+    blocks: int | None = None
+    """Size in logical blocks (NSZE)."""
+    blocks_used: int | None = None
+    """Logical blocks allocated (NUSE)."""
+
+    @property
+    def current(self) -> LbaFormat | None:
+        """The format in use."""
+        return next((one for one in self.formats if one.index == self.in_use), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """SMART / Health Information. None is what is not reported."""
+
+    kelvin: int | None = None
+    """Composite temperature."""
+    percent_used: int | None = None
+    """Share of the rated endurance used, percent; may pass 100."""
+    spare: int | None = None
+    """Spare capacity left, percent."""
+    spare_threshold: int | None = None
+    """Where the drive begins to warn of it, percent."""
+    critical_warning: int | None = None
+    """Bit field: 0 spare, 1 temperature, 2 reliability, 3 read-only, 4 backup of volatile memory."""
+    media_errors: int | None = None
+    """Errors of data integrity that were not recovered."""
+    warning_minutes: int | None = None
+    """Minutes above the warning temperature."""
+    throttled_light: int | None = None
+    """Times that it slowed down lightly for its temperature."""
+    throttled_heavy: int | None = None
+    """Times that it slowed down heavily for its temperature."""
+    units_written: int | None = None
+    """Data written, units of 512,000 bytes."""
+    hours: int | None = None
+    """Power-on hours."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What may be done with a feature, Get Features with select 3."""
+
+    saveable: bool
+    """Whether a value can be kept over a power cycle."""
+    per_namespace: bool
+    """Whether each namespace has its own."""
+    changeable: bool
+    """Whether it can be changed at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureState:
+    """A feature as read just now."""
+
+    value: int | None = None
+    """Its 32 bits; None if it could not be read."""
+    capabilities: Capabilities | None = None
+    """None where the drive does not say."""
+    why_not: str | None = None
+    """Why it could not be read, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Features:
+    """All features that settings need, by number."""
+
+    states: dict[int, FeatureState] = field(default_factory=dict)
+    """Feature number to what was read."""
+
+    def __getitem__(self, number: int) -> FeatureState:
+        return self.states.get(number, FeatureState(why_not="it was not read"))

@@ -1,0 +1,119 @@
+"""LBA formats of a namespace: which there are, which may be chosen, and the command that brings one. Pure."""
+
+from __future__ import annotations
+
+from backends.model import Availability, Choice, Reading, Risk, Write
+from backends.vendors.nvme.facts import LbaFormat, NamespaceId
+from backends.vendors.nvme.view import NamespaceView
+
+_CAN_FORMAT = 1 << 1
+_MANAGES_NAMESPACES = 1 << 3
+
+
+def name_of(one: LbaFormat, formats: tuple[LbaFormat, ...]) -> str:
+    """A format as a value of the setting: `4096`, `512+8`; with its number where another one has the same sizes."""
+    sizes = f"{one.data_bytes}+{one.metadata_bytes}" if one.metadata_bytes else str(one.data_bytes)
+    twins = [
+        other for other in formats if (other.data_bytes, other.metadata_bytes) == (one.data_bytes, one.metadata_bytes)
+    ]
+    return sizes if len(twins) == 1 else f"{sizes}#{one.index}"
+
+
+def format_reading(view: NamespaceView) -> Reading:
+    """The format in use, and why it may not be changed."""
+    ident = view.ident
+    formats = ident.formats if ident is not None else ()
+    current = ident.current if ident is not None else None
+    now = name_of(current, formats) if current is not None else None
+    if now is None and ident is not None:
+        now = "unknown"
+    kernel = view.namespace.logical_block
+    effective = why = None
+    if current is not None and kernel is not None and kernel != current.data_bytes:
+        effective, why = str(kernel), "the kernel has not looked at the namespace since it was formatted"
+    return Reading(
+        now=now,
+        raw=None if ident is None or ident.in_use is None else f"format {ident.in_use}",
+        effective=effective,
+        why_effective=why,
+        choices=tuple(_choice(one, formats) for one in formats),
+        availability=Availability(why_not=_why_not(view)),
+    )
+
+
+def _choice(one: LbaFormat, formats: tuple[LbaFormat, ...]) -> Choice:
+    size = "The namespace is formatted: everything on it is lost."
+    if one.metadata_bytes:
+        size += " Metadata is of use only to what asks for it; the kernel may show no capacity."
+    name = name_of(one, formats)
+    label = one.words if "#" not in name else f"{one.words}, format {one.index}"
+    return Choice(value=name, label=label, help=size, risk=Risk.DESTROYS_DATA)
+
+
+def _why_not(view: NamespaceView) -> str | None:
+    """The first reason against a format, those that a person cannot change before those that one can."""
+    if view.blind is not None:
+        return view.blind
+    ident, about = view.ident, view.about
+    if ident is None or about is None or ident.current is None:
+        return "nvme-cli does not say which formats it has"
+    if about.oacs is None or not about.oacs & _CAN_FORMAT:
+        return "the drive has no format command"
+    if len(ident.formats) < 2:
+        return "the drive has no other format"
+    if view.controller.transport != "pcie":
+        return "the drive is not in this machine: whether others use it cannot be seen"
+    if ident.shared is not False:
+        return "other controllers, perhaps of other hosts, may have it too"
+    if view.namespace.nsid is None:
+        return "the kernel does not say which namespace of the drive it is"
+    return _neighbours(view) or _use(view) or view.frozen
+
+
+def _neighbours(view: NamespaceView) -> str | None:
+    """FNA bit 0: a format of one namespace is a format of all, those that the kernel does not show included."""
+    about = view.about
+    assert about is not None
+    if about.fna is not None and not about.fna & 1:
+        return None
+    others = [one.name for one in view.namespaces if one.name != view.namespace.name]
+    if others:
+        return f"the drive would format {', '.join(others)} along with it"
+    managed = about.oacs is not None and about.oacs & _MANAGES_NAMESPACES
+    if managed and view.allocated != (view.namespace.nsid,):
+        return "the drive would format all its namespaces, and it cannot be seen that there is no other"
+    return None
+
+
+def _use(view: NamespaceView) -> str | None:
+    return f"it is in use: {view.uses[0]}" if view.uses else None
+
+
+def format_steps(program: str, view: NamespaceView, value: str) -> tuple[Write, ...]:
+    """The command that brings a format which the drive has not now: no metadata in line, no protection."""
+    assert view.ident is not None
+    wanted = next(one for one in view.ident.formats if name_of(one, view.ident.formats) == value)
+    return (Write(argv=(*_front(program, view), f"--lbaf={wanted.index}")),)
+
+
+def restoring_steps(program: str, view: NamespaceView) -> tuple[Write, ...]:
+    """The command that brings back the format in use now, metadata and protection settings included."""
+    ident = view.ident
+    assert ident is not None
+    return (Write(argv=(*_front(program, view), f"--lbaf={ident.in_use}", *_settings(ident))),)
+
+
+def _front(program: str, view: NamespaceView) -> tuple[str, ...]:
+    """The node of the namespace and its number: old versions took a node without one for all namespaces."""
+    return (program, "format", view.namespace.device, f"--namespace-id={view.namespace.nsid}")
+
+
+def _settings(ident: NamespaceId) -> list[str]:
+    words = []
+    if ident.extended:
+        words.append("--ms=1")
+    if ident.protection:
+        words.append(f"--pi={ident.protection}")
+        if ident.protection_first:
+            words.append("--pil=1")
+    return words

@@ -1,0 +1,185 @@
+"""Identify Controller, Identify Namespace and the list of namespaces, from JSON or text. Pure, never raises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from backends.vendors.nvme.answers import rows, tolerant, whole, word
+from backends.vendors.nvme.facts import ControllerId, LbaFormat, NamespaceId, PowerState
+
+_POWER = re.compile(
+    r"^ps\s+(?P<number>\d{1,2})\s*:\s*mp:(?P<watts>\d{1,5}(?:\.\d{1,6})?)W\s+(?P<kind>non-operational|operational)"
+    r"(?:\s+enlat:(?P<entry>\d{1,10}))?(?:\s+exlat:(?P<exit>\d{1,10}))?",
+    re.MULTILINE | re.ASCII,
+)
+_PLAIN = re.compile(
+    r"^lbaf\s+(?P<index>\d{1,2})\s*:\s*ms:(?P<ms>\d{1,5})\s+(?:lba)?ds:(?P<ds>\d{1,3})\s+rp:(?P<rp>0x[0-9a-f]|\d)",
+    re.MULTILINE | re.ASCII | re.IGNORECASE,
+)
+_HUMAN = re.compile(
+    r"^LBA Format\s+(?P<index>\d{1,2})\s*:\s*Metadata Size:\s*(?P<ms>\d{1,5})\s*bytes\s*-\s*"
+    r"Data Size:\s*(?P<bytes>\d{1,10})\s*bytes\s*-\s*Relative Performance:\s*(?P<rp>0x[0-9a-f]|\d)",
+    re.MULTILINE | re.ASCII | re.IGNORECASE,
+)
+_LISTED = re.compile(r"^\s*\[\s*\d{1,6}\]\s*:\s*(0x[0-9a-fA-F]{1,8}|\d{1,10})\s*$", re.MULTILINE | re.ASCII)
+
+_SHIFT_MIN, _SHIFT_MAX = 9, 31
+"""Smallest and largest log2 of a block size taken for one: less than 9 means that the format is not to be used."""
+
+
+def parse_id_ctrl(text: str) -> ControllerId:
+    """What `nvme id-ctrl` says, with or without `-o json` and `-H`."""
+    own: Mapping[str, Any] = tolerant(text)
+    states = _states_of(own.get("psds")) if own else tuple(_states_in(text))
+    own = own or rows(text)
+    return ControllerId(
+        model=word(own.get("mn")),
+        serial=word(own.get("sn")),
+        firmware=word(own.get("fr")),
+        vwc=_byte(own.get("vwc")),
+        oacs=_bits(own.get("oacs"), 16),
+        oncs=_bits(own.get("oncs"), 16),
+        fna=_byte(own.get("fna")),
+        cmic=_byte(own.get("cmic")),
+        apsta=_byte(own.get("apsta")),
+        nn=_bits(own.get("nn"), 32),
+        warning_kelvin=_bits(own.get("wctemp"), 16) or None,
+        critical_kelvin=_bits(own.get("cctemp"), 16) or None,
+        power_states=states,
+    )
+
+
+def parse_id_ns(text: str) -> NamespaceId:
+    """What `nvme id-ns` says, with or without `-o json` and `-H`."""
+    own: Mapping[str, Any] = tolerant(text)
+    formats = _formats_of(own.get("lbafs")) if own else _formats_in(text)
+    own = own or rows(text)
+    flbas, dps, nmic = _byte(own.get("flbas")), _byte(own.get("dps")), _byte(own.get("nmic"))
+    highest = _byte(own.get("nlbaf"))
+    return NamespaceId(
+        formats=formats,
+        in_use=_in_use(flbas, highest),
+        extended=None if flbas is None else bool(flbas & 0x10),
+        protection=None if dps is None else dps & 7,
+        protection_first=None if dps is None else bool(dps & 8),
+        shared=None if nmic is None else bool(nmic & 1),
+        blocks=_bits(own.get("nsze"), 64),
+        blocks_used=_bits(own.get("nuse"), 64),
+    )
+
+
+def parse_list_ns(text: str) -> tuple[int, ...] | None:
+    """Numbers of the namespaces that `nvme list-ns` lists; None when this is no such list."""
+    own = tolerant(text)
+    listed = own.get("nsid_list")
+    if isinstance(listed, list):
+        numbers = [whole(one.get("nsid")) if isinstance(one, dict) else whole(one) for one in listed[:4096]]
+        return tuple(number for number in numbers if number) if None not in numbers else None
+    found = tuple(int(one, 16 if one[:2] == "0x" else 10) for one in _LISTED.findall(text))
+    return found or None
+
+
+def _bits(value: object, width: int) -> int | None:
+    number = whole(value)
+    return number if number is not None and number < 1 << width else None
+
+
+def _byte(value: object) -> int | None:
+    return _bits(value, 8)
+
+
+def _in_use(flbas: int | None, highest: int | None) -> int | None:
+    """Bits 6:5 are the upper ones of the number where there are more than 16 formats (NVMe 2.0, FLBAS)."""
+    if flbas is None:
+        return None
+    upper = (flbas & 0x60) >> 1 if highest is not None and highest >= 16 else 0
+    return (flbas & 0x0F) | upper
+
+
+def _format(index: int | None, data_bytes: int | None, metadata: int | None, rank: int | None) -> LbaFormat | None:
+    if index is None or data_bytes is None or metadata is None or not 1 << _SHIFT_MIN <= data_bytes <= 1 << _SHIFT_MAX:
+        return None
+    return LbaFormat(index=index, data_bytes=data_bytes, metadata_bytes=metadata, performance=rank)
+
+
+def _shifted(power: int | None) -> int | None:
+    return 1 << power if power is not None and _SHIFT_MIN <= power <= _SHIFT_MAX else None
+
+
+def _usable(formats: Iterable[LbaFormat | None]) -> tuple[LbaFormat, ...]:
+    """Those that may be used, one of each number."""
+    known = {one.index: one for one in formats if one is not None and one.index < 64}
+    return tuple(known[index] for index in sorted(known))
+
+
+def _formats_of(listed: object) -> tuple[LbaFormat, ...]:
+    """`lbafs` of the JSON; with `-v` of 2.12 it has words for keys."""
+    if not isinstance(listed, list):
+        return ()
+    found: list[LbaFormat | None] = []
+    for place, one in enumerate(listed[:64]):
+        if not isinstance(one, dict):
+            continue
+        if "ds" in one:
+            size, metadata, rank = _shifted(whole(one["ds"])), whole(one.get("ms")), whole(one.get("rp"))
+        else:
+            size, metadata = whole(one.get("Data Size")), whole(one.get("Metadata Size"))
+            rank = whole(one.get("Relative Performance"))
+        found.append(_format(place, size, metadata, rank))
+    return _usable(found)
+
+
+def _formats_in(text: str) -> tuple[LbaFormat, ...]:
+    plain = [
+        _format(int(row["index"]), _shifted(int(row["ds"])), int(row["ms"]), int(row["rp"], 16))
+        for row in _PLAIN.finditer(text)
+    ]
+    human = [
+        _format(int(row["index"]), int(row["bytes"]), int(row["ms"]), int(row["rp"], 16))
+        for row in _HUMAN.finditer(text)
+    ]
+    return _usable(plain or human)
+
+
+def _states_of(listed: object) -> tuple[PowerState, ...]:
+    """`psds` of the JSON: `flags` of older versions, words of newer ones."""
+    if not isinstance(listed, list):
+        return ()
+    return tuple(_state(number, one) for number, one in enumerate(listed[:32]) if isinstance(one, dict))
+
+
+def _state(number: int, one: Mapping[str, Any]) -> PowerState:
+    flags = whole(one.get("flags"))
+    if flags is not None:
+        fine, idle = flags & 1, bool(flags & 2)
+        operational: bool | None = not idle
+    else:
+        fine = whole(one.get("max_power_scale")) or 0
+        said = whole(one.get("non-operational_state"))
+        operational = None if said is None else not said
+    power = whole(one.get("max_power"))
+    hundredths = power if power and power < 1 << 32 else None
+    return PowerState(
+        number=number,
+        watts=None if hundredths is None else hundredths / (10_000 if fine else 100),
+        operational=operational,
+        entry_us=_bits(one.get("entry_lat"), 32),
+        exit_us=_bits(one.get("exit_lat"), 32),
+    )
+
+
+def _states_in(text: str) -> Iterable[PowerState]:
+    seen: set[int] = set()
+    for row in _POWER.finditer(text):
+        if (number := int(row["number"])) in seen:
+            continue
+        seen.add(number)
+        yield PowerState(
+            number=number,
+            watts=float(row["watts"]) or None,
+            operational=row["kind"] == "operational",
+            entry_us=int(row["entry"]) if row["entry"] else None,
+            exit_us=int(row["exit"]) if row["exit"] else None,
+        )

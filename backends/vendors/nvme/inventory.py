@@ -1,0 +1,156 @@
+"""From the kernel's and the drive's words to the inventory. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backends.model import Controller, Drive, Fact, Media, State
+from backends.text import clean
+from backends.topology.naming import identity, model, serial, wwn
+from backends.vendors.nvme.addresses import NAME, controller_target, namespace_target
+from backends.vendors.nvme.facts import ControllerId, Health, NamespaceId
+from backends.vendors.nvme.health import ZERO_CELSIUS
+from backends.vendors.nvme.sysfs import LIVE, KernelController, KernelNamespace
+
+_DRIVERS = {"pcie": "nvme", "tcp": "nvme_tcp", "rdma": "nvme_rdma", "fc": "nvme_fc", "loop": "nvme_loop"}
+"""Kernel driver of each transport (drivers/nvme/host, drivers/nvme/target/loop.c)."""
+
+_GONE = ("dead", "deleting", "deleting (no IO)")
+_WARNINGS = (
+    "spare capacity low",
+    "temperature out of range",
+    "reliability degraded",
+    "read-only",
+    "backup of volatile memory failed",
+    "persistent memory region unreliable",
+)
+"""Bits of Critical Warning (NVMe base specification, SMART / Health Information)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What one controller answered; None where it was not asked or did not."""
+
+    about: ControllerId | None = None
+    """Identify Controller."""
+    health: Health | None = None
+    """SMART / Health log."""
+    celsius: int | None = None
+    """Temperature that the kernel reads (hwmon)."""
+
+
+def controller(one: KernelController, asked: Asked, namespaces: tuple[KernelNamespace, ...]) -> Controller:
+    """A controller as the inventory shows it."""
+    facts = [Fact(label="State", value=one.state)] if one.state not in (None, LIVE) and one.state else []
+    if one.transport != "pcie" and one.transport:
+        facts.append(Fact(label="Transport", value=clean(f"{one.transport} {one.place or ''}")))
+    if len(namespaces) != 1:
+        names = ", ".join(space.name for space in namespaces) or "none"
+        facts.append(Fact(label="Namespaces", value=names))
+    return Controller(
+        target=controller_target(one.name),
+        vendor=NAME,
+        model=one.model,
+        serial=one.serial,
+        firmware=one.firmware,
+        driver=_DRIVERS.get(one.transport or ""),
+        pci=one.pci,
+        facts=(*facts, *condition(asked)),
+    )
+
+
+def drive(space: KernelNamespace, ident: NamespaceId | None, alone: Asked | None) -> Drive:
+    """A namespace as the inventory shows it. `alone`: its controller's condition where it is the only one."""
+    node = space.node
+    facts = [Fact(label="Namespace", value=str(space.nsid))] if space.nsid is not None else []
+    if len(space.controllers) > 1:
+        paths = ", ".join(f"{one.name} {one.state or 'unknown'}" for one in space.controllers)
+        facts.append(Fact(label="Paths", value=paths))
+    if ident is not None and ident.current is not None:
+        facts.append(Fact(label="LBA format", value=f"{ident.current.words} (format {ident.in_use})"))
+    if ident is not None and ident.protection:
+        facts.append(Fact(label="Protection information", value=f"type {ident.protection}"))
+    if alone is not None:
+        facts += condition(alone)
+    return Drive(
+        target=namespace_target(space.name),
+        controller=controller_target(space.controller.name),
+        model=model(node) or space.controller.model,
+        serial=serial(node) or space.controller.serial,
+        firmware=clean(node.attributes.get("device/firmware_rev", "")) or space.controller.firmware,
+        wwn=wwn(node),
+        media=Media.NVME,
+        interface="nvme",
+        size_bytes=node.size_bytes,
+        logical_block=space.logical_block,
+        physical_block=space.physical_block,
+        state=_state(space),
+        device=space.device,
+        read_only=node.read_only,
+        identity=identity(node),
+        facts=tuple(facts),
+    )
+
+
+def condition(asked: Asked) -> tuple[Fact, ...]:
+    """Temperature, wear and what there is of power-loss protection; what is not reported is left out."""
+    facts: list[Fact] = []
+
+    def add(label: str, value: str | None) -> None:
+        if value:
+            facts.append(Fact(label=label, value=value))
+
+    about, health = asked.about or ControllerId(), asked.health or Health()
+    add("Temperature", _temperature(asked.celsius, about, health))
+    add("Endurance used", None if health.percent_used is None else f"{health.percent_used} %")
+    add("Spare", _spare(health))
+    add("Media errors", None if health.media_errors is None else str(health.media_errors))
+    add("Warning", _warnings(health.critical_warning))
+    add("Throttled", _throttled(health))
+    if about.has_cache is not None:
+        add("Volatile write cache", "yes" if about.has_cache else "none: writes are safe when reported done")
+    return tuple(facts)
+
+
+def _state(space: KernelNamespace) -> State:
+    """Online while a controller answers, degraded while not all of its paths do."""
+    states = [one.state for one in space.controllers]
+    live = states.count(LIVE)
+    if live:
+        return State.ONLINE if live == len(states) else State.DEGRADED
+    return State.OFFLINE if all(state in _GONE for state in states) else State.UNKNOWN
+
+
+def _temperature(celsius: int | None, about: ControllerId, health: Health) -> str | None:
+    now = celsius if health.kelvin is None else health.kelvin - ZERO_CELSIUS
+    if now is None:
+        return None
+    limit = about.warning_kelvin
+    return f"{now} °C" if limit is None else f"{now} °C (warns at {limit - ZERO_CELSIUS} °C)"
+
+
+def _spare(health: Health) -> str | None:
+    """A threshold of 0 with no spare means that the drive keeps no count of it (QEMU's does not)."""
+    if health.spare is None or (not health.spare and not health.spare_threshold):
+        return None
+    limit = f" (warns at {health.spare_threshold} %)" if health.spare_threshold is not None else ""
+    return f"{health.spare} %{limit}"
+
+
+def _warnings(bits: int | None) -> str | None:
+    if not bits:
+        return None
+    words = [text for bit, text in enumerate(_WARNINGS) if bits >> bit & 1]
+    return ", ".join(words) or f"unknown (0x{bits:02x})"
+
+
+def _throttled(health: Health) -> str | None:
+    """How often it slowed down for its temperature since it was made; nothing if never."""
+    parts = [
+        f"{count} times {how}"
+        for count, how in ((health.throttled_light, "lightly"), (health.throttled_heavy, "heavily"))
+        if count
+    ]
+    if health.warning_minutes:
+        parts.append(f"{health.warning_minutes} min too warm")
+    return ", ".join(parts) or None

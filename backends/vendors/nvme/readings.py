@@ -1,0 +1,141 @@
+"""From what a drive says of its features to readings of the settings. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from backends.model import Availability, Choice, Reading, Risk, Span
+from backends.settings import Setting
+from backends.vendors.nvme.facts import PowerState
+from backends.vendors.nvme.formats import format_reading
+from backends.vendors.nvme.settings import (
+    CONTROLLER_SETTINGS,
+    FIELDS,
+    NAMESPACE_SETTINGS,
+    UNLIMITED,
+    shown,
+)
+from backends.vendors.nvme.view import ControllerView, NamespaceView
+
+_CACHE = (
+    Choice(
+        value="on",
+        label="on",
+        help="Writes are reported done when they are in the drive's memory.",
+        risk=Risk.POWER_LOSS,
+    ),
+    Choice(value="off", label="off", help="Writes are reported done when they are on the flash: slower."),
+)
+_BURSTS = (
+    *(
+        Choice(value=str(1 << power), label=str(1 << power), help="Commands from one queue before the next.")
+        for power in range(7)
+    ),
+    Choice(value=UNLIMITED, label="unlimited", help="A queue is emptied before the next.", risk=Risk.PERFORMANCE),
+)
+_SPANS = {
+    "irq_coalescing_threshold": Span(minimum=1, maximum=256, unit="completions"),
+    "irq_coalescing_time": Span(minimum=0, maximum=25_500, step=100, unit="us"),
+}
+
+
+def controller_readings(view: ControllerView) -> Mapping[str, Reading]:
+    """Every setting of a controller."""
+    return {setting.key: _feature(view, setting) for setting in CONTROLLER_SETTINGS}
+
+
+def namespace_readings(view: NamespaceView) -> Mapping[str, Reading]:
+    """Every setting of a namespace."""
+    return {
+        setting.key: _feature(view, setting) if setting.key in FIELDS else format_reading(view)
+        for setting in NAMESPACE_SETTINGS
+    }
+
+
+def _feature(view: ControllerView, setting: Setting) -> Reading:
+    key = setting.key
+    field = FIELDS[key]
+    choices, span = _choices(view, key), _SPANS.get(key)
+    value, why_not = None, view.blind
+    if why_not is None and key == "drive_cache" and view.about is not None and view.about.has_cache is False:
+        why_not = "the drive reports no volatile write cache"
+    elif why_not is None:
+        state = view.features[field.feature]
+        value, why_not = state.value, state.why_not
+        if why_not is None and state.capabilities is not None and not state.capabilities.changeable:
+            why_not = "the drive does not let it be changed"
+    why_not = why_not or _shared(view) or view.frozen
+    now = None if value is None else shown(key, field.of(value))
+    if now is not None and span is None and all(choice.value != now for choice in choices):
+        now = "unknown"
+    if why_not is None and span is None and len(choices) < 2:
+        why_not = "the drive has no other"
+    effective, why = _in_force(view, key, now)
+    return Reading(
+        now=now,
+        raw=None if value is None else f"0x{value:08x}",
+        effective=effective,
+        why_effective=why,
+        choices=() if span is not None else choices,
+        span=span,
+        availability=Availability(why_not=why_not),
+    )
+
+
+def _shared(view: ControllerView) -> str | None:
+    """Why a controller's setting is not changed through a namespace: it would change its neighbours as well."""
+    if not isinstance(view, NamespaceView):
+        return None
+    name = view.controller.name
+    if len(view.namespace.controllers) > 1:
+        others = ", ".join(f"nvme:{one.name}" for one in view.namespace.controllers)
+        return f"several controllers lead to it, each with its own: set it on {others}"
+    if view.only is None:
+        others = ", ".join(one.name for one in view.namespaces)
+        return f"it is shared by {others}: set it on nvme:{name}"
+    return None
+
+
+def _choices(view: ControllerView, key: str) -> tuple[Choice, ...]:
+    match key:
+        case "drive_cache":
+            return _CACHE
+        case "arbitration_burst":
+            return _BURSTS
+        case "power_state":
+            states = view.about.power_states if view.about is not None else ()
+            value = view.features[FIELDS[key].feature].value
+            now = None if value is None else FIELDS[key].of(value)
+            return tuple(_power(state) for state in states if state.operational is not False or state.number == now)
+        case _:
+            return ()
+
+
+def _power(state: PowerState) -> Choice:
+    """States in which the drive does no I/O are offered only where one is set already, so that it can be left."""
+    label = f"{state.number}" if state.watts is None else f"{state.number}, up to {state.watts:.4g} W"
+    words = ["Full speed." if state.number == 0 else "Less power and less speed."]
+    if state.operational is False:
+        words = ["Not operational: the drive does no I/O until it wakes up."]
+    if state.entry_us:
+        words.append(f"Up to {state.entry_us} us to get into it.")
+    if state.exit_us:
+        words.append(f"Up to {state.exit_us} us to get out of it.")
+    risk = Risk.NONE if state.number == 0 else Risk.PERFORMANCE
+    return Choice(value=str(state.number), label=label, help=" ".join(words), risk=risk)
+
+
+def _in_force(view: ControllerView, key: str, now: str | None) -> tuple[str | None, str | None]:
+    """Where the kernel believes otherwise of the cache than the drive says."""
+    beliefs = {one.write_cache for one in view.namespaces}
+    if key != "drive_cache" or len(beliefs) != 1:
+        return None, None
+    match now, beliefs.pop():
+        case "off", "write back":
+            why = "the kernel only asks whether there is a cache, so it goes on sending flushes, which now cost little"
+            return "off, flushes still sent", why
+        case "on", "write through":
+            why = "the kernel takes the drive for not caching and sends no flushes: a power cut loses even synced data"
+            return "on, no flushes sent", why
+        case _:
+            return None, None

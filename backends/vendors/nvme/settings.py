@@ -1,0 +1,149 @@
+"""The settings of a controller and of a namespace, each declared once; where a feature's bits lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backends.model import Effect, Persistence, Risk
+from backends.settings import Setting
+
+_LOST = " A controller reset or power cycle brings the drive's own value back."
+
+DRIVE_CACHE = Setting(
+    key="drive_cache",
+    label="Drive cache",
+    help="The drive's own volatile write cache (feature 0x06). Off, a write is reported done when it is on the "
+    "flash. The kernel's belief about it, Write cache (kernel), is a value of its own: the kernel only asks whether "
+    "there is a cache, and goes on sending flushes when it is off." + _LOST,
+    risk=Risk.POWER_LOSS,
+    risk_text="A power cut loses writes that were reported done and not flushed, unless the drive protects its cache "
+    "with capacitors, which NVMe has no field to report.",
+)
+POWER_STATE = Setting(
+    key="power_state",
+    label="Power state",
+    help="How much power the drive may draw (feature 0x02): 0 is full speed. Where autonomous transitions (APST) are "
+    "on, the drive moves between states by itself when idle." + _LOST,
+    risk=Risk.PERFORMANCE,
+    risk_text="A lower power state makes the drive slower; in one that is not operational every pause of I/O costs the "
+    "time to wake up.",
+)
+THRESHOLD = Setting(
+    key="irq_coalescing_threshold",
+    label="Interrupt coalescing threshold",
+    help="How many completions the drive may gather before it interrupts (feature 0x08, bits 7:0). 1 does not gather. "
+    "It has an effect only together with a coalescing time." + _LOST,
+    risk=Risk.PERFORMANCE,
+    risk_text="Gathering completions saves interrupts and adds to the latency of small queue depths.",
+    unit="completions",
+)
+TIME = Setting(
+    key="irq_coalescing_time",
+    label="Interrupt coalescing time",
+    help="How long the drive may hold a completion back while it gathers more (feature 0x08, bits 15:8, in steps of "
+    "100 us). 0 does not hold back." + _LOST,
+    risk=Risk.PERFORMANCE,
+    risk_text="Up to this time is added to the latency of every request at small queue depths.",
+    unit="us",
+)
+BURST = Setting(
+    key="arbitration_burst",
+    label="Arbitration burst",
+    help="How many commands the drive fetches from one queue before it turns to the next (feature 0x01, bits 2:0). "
+    "Larger favours throughput, smaller favours fairness between queues." + _LOST,
+    risk=Risk.PERFORMANCE,
+    risk_text="A large burst lets one busy queue delay the others.",
+)
+LBA_FORMAT = Setting(
+    key="lba_format",
+    label="LBA format",
+    help="Size of a logical block and its metadata, in bytes. Changing it formats the namespace. Many drives are "
+    "faster with 4096; a format with metadata is of use only to what asks for it, and the kernel may show the "
+    "namespace with no capacity. nvme-cli waits ten seconds before it begins.",
+    risk=Risk.DESTROYS_DATA,
+    risk_text="The namespace is formatted: everything on it is lost. Undo brings the old block size back, not "
+    "the data.",
+    effect=Effect.RECREATED,
+    persistence=Persistence.STORED,
+    unit="bytes",
+)
+
+CONTROLLER_SETTINGS = (DRIVE_CACHE, POWER_STATE, THRESHOLD, TIME, BURST)
+"""Settings of a controller, in the order they are shown."""
+
+NAMESPACE_SETTINGS = (DRIVE_CACHE, LBA_FORMAT, POWER_STATE, THRESHOLD, TIME, BURST)
+"""Settings of a namespace: its own, and its controller's where it is the only one."""
+
+BY_KEY = {setting.key: setting for setting in NAMESPACE_SETTINGS}
+"""All settings by key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Where a setting lies in the value of a feature."""
+
+    feature: int
+    """Feature identifier."""
+    shift: int
+    """Lowest bit."""
+    width: int
+    """Number of bits."""
+
+    @property
+    def mask(self) -> int:
+        """The bits in place."""
+        return ((1 << self.width) - 1) << self.shift
+
+    def of(self, value: int) -> int:
+        """This field's number in a feature's value."""
+        return (value & self.mask) >> self.shift
+
+    def into(self, value: int, number: int) -> int:
+        """A feature's value with this field's number in it and all other bits as they were."""
+        return (value & ~self.mask) | (number << self.shift & self.mask)
+
+
+FIELDS = {
+    "drive_cache": Field(0x06, 0, 1),
+    "power_state": Field(0x02, 0, 5),
+    "irq_coalescing_threshold": Field(0x08, 0, 8),
+    "irq_coalescing_time": Field(0x08, 8, 8),
+    "arbitration_burst": Field(0x01, 0, 3),
+}
+"""The features' settings (NVMe base specification, Feature Identifiers)."""
+
+FEATURES = tuple(sorted({field.feature for field in FIELDS.values()}))
+"""Every feature that is read for them."""
+
+UNLIMITED = "unlimited"
+"""Arbitration burst of 7: no limit."""
+
+
+def shown(key: str, number: int) -> str:
+    """A field's number as the value of its setting."""
+    match key:
+        case "drive_cache":
+            return "on" if number else "off"
+        case "irq_coalescing_threshold":
+            return str(number + 1)  # counted from 0
+        case "irq_coalescing_time":
+            return str(number * 100)
+        case "arbitration_burst":
+            return UNLIMITED if number == 7 else str(1 << number)
+        case _:
+            return str(number)
+
+
+def stored(key: str, value: str) -> int:
+    """The number that stands for a legal value of a setting."""
+    match key:
+        case "drive_cache":
+            return 1 if value == "on" else 0
+        case "irq_coalescing_threshold":
+            return int(value) - 1
+        case "irq_coalescing_time":
+            return int(value) // 100
+        case "arbitration_burst":
+            return 7 if value == UNLIMITED else int(value).bit_length() - 1
+        case _:
+            return int(value)

@@ -1,0 +1,172 @@
+"""Controllers and namespaces as the kernel has them: no tool, no root."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from backends.host import Host
+from backends.text import clean
+from backends.topology import Node
+from backends.topology.tree import number, read_node
+from backends.vendors.nvme.addresses import head_of, is_controller
+
+_CLASS = "/sys/class/nvme"
+_ATTRIBUTES = ("model", "serial", "firmware_rev", "transport", "state", "address", "cntlid", "subsysnqn", "dev")
+_PCI = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", re.IGNORECASE | re.ASCII)
+
+LIVE = "live"
+"""State of a controller that answers (drivers/nvme/host/sysfs.c, nvme_sysfs_show_state)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelController:
+    """One controller. Its number need not be that of its namespaces: those of a subsystem are counted by themselves."""
+
+    name: str
+    """`nvme0`; its node is `/dev/nvme0`."""
+    model: str | None = None
+    """Model."""
+    serial: str | None = None
+    """Serial number."""
+    firmware: str | None = None
+    """Firmware revision."""
+    transport: str | None = None
+    """`pcie`, `tcp`, `rdma`, `fc`, `loop`."""
+    state: str | None = None
+    """`live`, `resetting`, `connecting`, `dead` ..."""
+    pci: str | None = None
+    """PCI address of one on the bus."""
+    place: str | None = None
+    """Its address as its transport has it: the PCI address, or the network address."""
+    subsystem: str | None = None
+    """NQN of its subsystem: controllers with the same share namespaces."""
+    devno: str | None = None
+    """MAJ:MIN of its node."""
+    heads: tuple[str, ...] = ()
+    """Names of its namespaces, by their block devices."""
+
+    @property
+    def device(self) -> str:
+        """Its character device."""
+        return f"/dev/{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelNamespace:
+    """One namespace that has a block device."""
+
+    node: Node
+    """The block device."""
+    nsid: int | None
+    """Its number within the subsystem."""
+    logical_block: int | None
+    """Logical block in bytes, as the kernel has it."""
+    physical_block: int | None
+    """Physical block in bytes."""
+    write_cache: str | None
+    """What the kernel believes: `write back`, `write through`."""
+    controllers: tuple[KernelController, ...]
+    """Those that lead to it, in the order of their numbers."""
+
+    @property
+    def name(self) -> str:
+        """`nvme0n1`."""
+        return self.node.name
+
+    @property
+    def device(self) -> str:
+        """`/dev/nvme0n1`."""
+        return self.node.device
+
+    @property
+    def controller(self) -> KernelController:
+        """The one to ask: the first that answers, else the first."""
+        return next((one for one in self.controllers if one.state == LIVE), self.controllers[0])
+
+
+async def read_controllers(host: Host) -> tuple[KernelController, ...]:
+    """All controllers, in the order of their numbers."""
+    folders, inner = await asyncio.gather(host.list(f"{_CLASS}/nvme*"), host.list(f"{_CLASS}/nvme*/nvme*n*"))
+    names = [name for folder in folders if is_controller(name := folder.rsplit("/", 1)[1])]
+    texts = await host.read_many([f"{_CLASS}/{name}/{attribute}" for name in names for attribute in _ATTRIBUTES])
+    heads: dict[str, list[str]] = {}
+    for path in inner:
+        owner, entry = path.split("/")[-2:]
+        if head := head_of(entry):
+            heads.setdefault(owner, []).append(head)
+    found = (_controller(name, texts, heads.get(name, [])) for name in names)
+    return tuple(sorted(found, key=lambda one: _natural(one.name)))
+
+
+async def read_namespaces(host: Host, controllers: tuple[KernelController, ...]) -> tuple[KernelNamespace, ...]:
+    """All namespaces of these controllers that have a block device, each once, whatever leads to it."""
+    names = sorted({head for one in controllers for head in one.heads}, key=_natural)
+    found = await asyncio.gather(*(_namespace(host, name, controllers) for name in names))
+    return tuple(one for one in found if one is not None)
+
+
+async def read_celsius(host: Host, controllers: tuple[KernelController, ...]) -> Mapping[str, int]:
+    """Degrees Celsius by the controller's name, where the kernel reads them (hwmon, Linux >= 5.5, no root needed)."""
+    places = await asyncio.gather(
+        host.list(f"{_CLASS}/nvme*/hwmon*/temp1_input"), host.list(f"{_CLASS}/nvme*/device/hwmon/hwmon*/temp1_input")
+    )
+    owners = {path: path.split("/")[4] for found in places for path in found}
+    known = {one.name for one in controllers}
+    texts = await host.read_many([path for path, owner in owners.items() if owner in known])
+    thousandths = {owners[path]: number(text) for path, text in texts.items()}
+    return {owner: round(count / 1000) for owner, count in thousandths.items() if count is not None}
+
+
+async def _namespace(host: Host, name: str, controllers: tuple[KernelController, ...]) -> KernelNamespace | None:
+    leading = tuple(one for one in controllers if name in one.heads)
+    base = f"/sys/block/{name}"
+    node, texts = await asyncio.gather(
+        read_node(host, name),
+        host.read_many(
+            [
+                f"{base}/nsid",
+                f"{base}/queue/logical_block_size",
+                f"{base}/queue/physical_block_size",
+                f"{base}/queue/write_cache",
+            ]
+        ),
+    )
+    if node is None or not leading:
+        return None
+    return KernelNamespace(
+        node=node,
+        nsid=number(texts.get(f"{base}/nsid")),
+        logical_block=number(texts.get(f"{base}/queue/logical_block_size")),
+        physical_block=number(texts.get(f"{base}/queue/physical_block_size")),
+        write_cache=texts.get(f"{base}/queue/write_cache"),
+        controllers=leading,
+    )
+
+
+def _controller(name: str, texts: Mapping[str, str], heads: list[str]) -> KernelController:
+    def said(attribute: str) -> str | None:
+        return clean(texts.get(f"{_CLASS}/{name}/{attribute}", ""), 256) or None
+
+    transport, place = said("transport"), said("address")
+    on_bus = transport == "pcie" and place is not None and _PCI.fullmatch(place) is not None
+    return KernelController(
+        name=name,
+        model=said("model"),
+        serial=said("serial"),
+        firmware=said("firmware_rev"),
+        transport=transport,
+        state=said("state"),
+        pci=place if on_bus else None,
+        place=place,
+        subsystem=said("subsysnqn"),
+        devno=said("dev"),
+        heads=tuple(sorted(set(heads), key=_natural)),
+    )
+
+
+def _natural(name: str) -> tuple[int, str]:
+    """nvme2 before nvme10."""
+    return len(name), name

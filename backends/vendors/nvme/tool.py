@@ -1,0 +1,101 @@
+"""nvme-cli: what is asked of it, and its word on a command."""
+
+from __future__ import annotations
+
+import re
+
+from backends.errors import RaidbenchError
+from backends.host import Command, Completed, Host
+from backends.text import clean
+from backends.vendors.nvme.facts import ControllerId, FeatureState, Health, NamespaceId
+from backends.vendors.nvme.features import CURRENT, SUPPORTED, parse_capabilities, parse_value
+from backends.vendors.nvme.health import parse_smart_log
+from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns, parse_list_ns
+
+NAMES = ("nvme",)
+"""What nvme-cli is called."""
+
+READ_SECONDS = 20.0
+"""After this a drive that does not answer is given up; the kernel's own limit for an admin command is 60 s."""
+
+_STATUS = re.compile(r"NVMe\s+status:\s*(?P<words>[^\n]{1,300})", re.IGNORECASE)
+_SAVE_AND_SELECT = 1 << 4
+
+
+def refusal(done: Completed) -> str:
+    """Why a command failed, in the tool's words; "" if it did not.
+
+    The exit status of 1.x is the status of the drive modulo 256, that of 2.x is 1: the text is looked at as well.
+    """
+    said = f"{done.stdout}\n{done.stderr}"
+    if status := _STATUS.search(said):
+        return clean(status["words"], 300)
+    if done.returncode == 0:
+        return ""
+    first = next((line for line in said.splitlines() if line.strip()), "")
+    return clean(first, 300) or f"it ended with exit status {done.returncode}"
+
+
+class NvmeCli:
+    """Questions to drives; none changes anything."""
+
+    def __init__(self, host: Host, program: str) -> None:
+        self._host = host
+        self.program = program
+        """Its path."""
+
+    async def id_ctrl(self, device: str) -> ControllerId | None:
+        """Identify Controller; None if it gave no answer that is understood."""
+        for words in (("-o", "json"), ()):
+            found = parse_id_ctrl(await self._said("id-ctrl", device, *words))
+            if found.serial or found.vwc is not None:
+                return found
+        return None
+
+    async def id_ns(self, device: str) -> NamespaceId | None:
+        """Identify Namespace; None if it gave no answer that is understood."""
+        for words in (("-o", "json"), ()):
+            found = parse_id_ns(await self._said("id-ns", device, *words))
+            if found.formats:
+                return found
+        return None
+
+    async def smart_log(self, device: str) -> Health | None:
+        """The health log; None if it gave no answer that is understood."""
+        for words in (("-o", "json"), ()):
+            found = parse_smart_log(await self._said("smart-log", device, *words))
+            if found != Health():
+                return found
+        return None
+
+    async def list_ns(self, device: str) -> tuple[int, ...] | None:
+        """Numbers of all namespaces allocated in the subsystem, attached or not; None if unknown."""
+        return parse_list_ns(await self._said("list-ns", device, "--all"))
+
+    async def feature(self, device: str, number: int, about: ControllerId) -> FeatureState:
+        """A feature's value now and, where the drive can say it, what may be done with it."""
+        words = ("get-feature", device, f"--feature-id={number}")
+        try:
+            done = await self._run(*words, f"--sel={CURRENT}")
+        except RaidbenchError as error:
+            return FeatureState(why_not=clean(error.message, 300).rstrip("."))
+        if why_not := refusal(done):
+            return FeatureState(why_not=f"the drive answers: {why_not}")
+        value = parse_value(done.stdout, number)
+        if value is None:
+            return FeatureState(why_not="the answer of nvme-cli is not understood")
+        if not (about.oncs or 0) & _SAVE_AND_SELECT:
+            return FeatureState(value=value)
+        said = await self._said(*words, f"--sel={SUPPORTED}")
+        return FeatureState(value=value, capabilities=parse_capabilities(said, number))
+
+    async def _said(self, *words: str) -> str:
+        """Standard output of a question; "" if it failed: what is missing shows as unknown."""
+        try:
+            done = await self._run(*words)
+        except RaidbenchError:
+            return ""
+        return "" if refusal(done) else done.stdout
+
+    async def _run(self, *words: str) -> Completed:
+        return await self._host.run(Command(argv=(self.program, *words), timeout=READ_SECONDS))
