@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run demo test check bench screenshots build
+.PHONY: help run demo test lab check bench screenshots build
 
 SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
@@ -18,6 +18,10 @@ demo: ## open the workbench on a simulated rack of RAID controllers: nothing the
 test: ## run the tests (ARGS="-k journal" for some of them)
 	$(SETUP) test
 	@$(PYTHON) -m pytest -q $(ARGS)
+
+lab: ## try everything on real drivers, in a virtual machine (ARGS="tests/lab/test_boot.py -x" for some of it)
+	$(SETUP) lab
+	@$(PYTHON) -m tests.lab $(ARGS)
 
 check: ## lint, format, types and import rules
 	$(SETUP) test

@@ -1,0 +1,139 @@
+"""What the laboratory proved, row by row: recorded by the tests, printed, and compared with what docs/lab.md claims."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+SETTINGS = "Settings"
+SECTIONS = {
+    SETTINGS: ("Backend", "On", "Setting", "From", "To", "Read back", "Undone"),
+    "Guard": ("State of the device", "Raw write", "Command line", "What was said"),
+    "Arrays": ("Array", "What", "Seen"),
+    "Faults": ("Fault", "What", "Seen"),
+    "Machine": ("Part", "What", "Seen"),
+}
+"""The tables and their columns; each has a verdict besides."""
+
+OK, FAILED = "ok", "FAILED"
+BEGIN, END = "<!-- begin: written by make lab -->", "<!-- end -->"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One thing that was tried."""
+
+    section: str
+    """Which table."""
+    cells: tuple[str, ...]
+    """One text for each column; the same on every boot."""
+    ok: bool
+    """Whether it did what it should."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The cells with the verdict."""
+        return (*self.cells, OK if self.ok else FAILED)
+
+
+@dataclass
+class Results:
+    """All rows of one boot, in the order in which they were proved."""
+
+    rows: list[Row] = field(default_factory=list)
+
+    def setting(
+        self,
+        *,
+        backend: str,
+        on: str,
+        setting: str,
+        before: str | None,
+        after: str,
+        read_back: str | None,
+        undone: str | None,
+        ok: bool | None = None,
+    ) -> bool:
+        """A setting changed, read back and taken back; whether that is what happened.
+
+        `on`: the disk's name in the laboratory or the array's level, never a kernel name. `ok`: only where the rule
+        `read_back == after and undone == before` does not say it.
+        """
+        good = read_back == after and undone == before if ok is None else ok
+        cells = (backend, on, setting, str(before), after, str(read_back), str(undone))
+        return self.add(SETTINGS, *cells, ok=good)
+
+    def add(self, section: str, *cells: str, ok: bool) -> bool:
+        """A row of any table; returns `ok`, for an assertion. Raises ValueError when the cells do not fit."""
+        if len(cells) != len(SECTIONS[section]):
+            raise ValueError(f"{section} has the columns {', '.join(SECTIONS[section])}")
+        # A row must not break the table it is written into.
+        texts = tuple(" ".join(cell.replace("|", "/").split()) for cell in cells)
+        self.rows.append(Row(section=section, cells=texts, ok=ok))
+        return ok
+
+
+def markdown(rows: Iterable[Row]) -> str:
+    """The tables."""
+    known = list(rows)
+    parts: list[str] = []
+    for section, columns in SECTIONS.items():
+        texts = [row.texts for row in known if row.section == section]
+        if texts:
+            lines = [_line((*columns, "Verdict")), _line(["---"] * (len(columns) + 1)), *map(_line, texts)]
+            parts.append("\n".join((f"### {section}", "", *lines, "")))
+    return "\n".join(parts)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def claims(page: str) -> list[Row]:
+    """The rows that a page claims. Raises ValueError when it has no place for them."""
+    section = ""
+    found: list[Row] = []
+    for line in _between(page)[1].splitlines():
+        if line.startswith("### "):
+            section = line.removeprefix("### ")
+        elif line.startswith("| ") and not line.startswith("| ---"):
+            *cells, verdict = line.removeprefix("| ").removesuffix(" |").split(" | ")
+            if verdict in (OK, FAILED):
+                found.append(Row(section=section, cells=tuple(cells), ok=verdict == OK))
+    return found
+
+
+def with_claims(page: str, rows: Iterable[Row]) -> str:
+    """The page with these rows instead of those it has."""
+    before, _, after = _between(page)
+    return f"{before}{BEGIN}\n\n{markdown(rows)}\n{END}{after}"
+
+
+def _between(page: str) -> tuple[str, str, str]:
+    before, begin, rest = page.partition(BEGIN)
+    inside, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"the page has no lines {BEGIN} and {END}")
+    return before, inside, after
+
+
+def broken_claims(claimed: Iterable[Row], rows: Sequence[Row]) -> list[str]:
+    """A sentence for every claim that was not proved this time, and every row that went wrong."""
+    seen = {(row.section, row.cells) for row in rows if row.ok}
+    lost = [row for row in claimed if (row.section, row.cells) not in seen]
+    wrong = [row for row in rows if not row.ok]
+    told = [f"claimed, but not proved: {row.section}: {' | '.join(row.cells)}" for row in lost]
+    return [*told, *(f"wrong: {row.section}: {' | '.join(row.cells)}" for row in wrong)]
+
+
+def save(path: Path, rows: Iterable[Row]) -> None:
+    """Write the rows for the host."""
+    path.write_text(json.dumps([asdict(row) for row in rows], indent=1))
+
+
+def load(path: Path) -> list[Row]:
+    """The rows that a guest wrote."""
+    found = json.loads(path.read_text())
+    return [Row(section=row["section"], cells=tuple(row["cells"]), ok=row["ok"]) for row in found]

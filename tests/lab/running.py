@@ -1,0 +1,49 @@
+"""Programs run by the tests, to set up what is tested; never the product's own way to run anything."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class ProgramError(Exception):
+    """A program that had to succeed did not."""
+
+
+def run(*argv: str, stdin: str = "", status: int | None = 0, seconds: float = 120) -> str:
+    """Standard output of a program. Raises ProgramError unless it ends with `status`; None takes any."""
+    done = subprocess.run(argv, input=stdin, capture_output=True, text=True, timeout=seconds)
+    if status is not None and done.returncode != status:
+        raise ProgramError(f"{' '.join(argv)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the command line did."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """What it printed with --json."""
+        return json.loads(self.out)
+
+
+def raidbench(*words: str, state: Path, seconds: float = 180) -> Outcome:
+    """The command line as a process of its own. It takes some seconds to start: the emulated processor is slow."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAIDBENCH_STATE_DIR": str(state)}
+    argv = (sys.executable, "-m", "app", *words)
+    done = subprocess.run(
+        argv, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds
+    )
+    return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
