@@ -78,7 +78,7 @@ def bench_command(
         from app.engine.measure import Request
 
         where, shown = await resolve(bench, target)
-        sized = _scratch_size(job, where, config, given="size" in texts)
+        sized = scratch_size(job, where, config, given="size" in texts)
         request = Request(where=where, name=shown, job=sized, profile=name, keep=keep)
         return await _bench(bench, interruption, request, repeat, typed, as_json, stream)
 
@@ -86,7 +86,7 @@ def bench_command(
         return run(work)
 
 
-def _scratch_size(job: Job, where: str, config: Config, *, given: bool) -> Job:
+def scratch_size(job: Job, where: str, config: Config, *, given: bool) -> Job:
     """The job with the configured size, when a new scratch file is to be made and nobody named a size."""
     new = not Path(where).exists() or Path(where).is_dir()
     if given or job.size is not None or config.scratch_size is None or not new:
@@ -105,7 +105,7 @@ async def _bench(
 ) -> int:
     from app.cli.bench_live import Follower
 
-    _not_read_only(request)
+    not_read_only(request)
     await bench.prepare(request)  # what cannot be done at all leaves no session behind
     await begin(bench)
     records: list[RunRecord] = []
@@ -114,7 +114,7 @@ async def _bench(
         for number in range(1, repeat + 1):
             ready = await bench.prepare(replace(request, again=number < repeat))
             if number == 1:
-                typed = _allowed(ready, typed)
+                typed = allowed(ready, typed)
                 _announce(ready)
             if interruption.asked():
                 break
@@ -137,12 +137,13 @@ async def _bench(
     return DONE if records and all(record.figures.status is RunStatus.OK for record in records) else FAILED
 
 
-def _not_read_only(request: Request) -> None:
+def not_read_only(request: Request) -> None:
+    """Raises RefusedError for a job that writes where nothing may be written."""
     if current().read_only and request.job.writes:
         raise RefusedError("Read-only mode: a job that writes is not run.", hint="Choose a reading workload.")
 
 
-def _allowed(ready: Preparation, typed: str | None) -> str | None:
+def allowed(ready: Preparation, typed: str | None) -> str | None:
     """What confirms the run, after showing what would be lost. Raises RefusedError."""
     if ready.refused:
         raise RefusedError(" ".join(ready.refused), hint=ready.hint)

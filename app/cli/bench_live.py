@@ -46,6 +46,11 @@ class Follower:
         self._which = f"{number}/{of} " if of > 1 else ""
         self._last = 0.0
 
+    def begin_as(self, which: str) -> None:
+        """A run is about to start, known as this."""
+        self.begin(1, 1)
+        self._which = which
+
     def end(self) -> None:
         """The run is over: leave no half line behind."""
         if self._drawn:

@@ -24,9 +24,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "keep": ("app.cli.trial", "Keep what is on trial."),
     "persist": ("app.cli.persist", "Keep settings after a reboot."),
     "bench": ("app.cli.bench", "Measure a device, an array or a scratch file with fio."),
+    "ab": ("app.cli.ab", "Measure one setting against another value, in pairs, and put it back."),
     "profiles": ("app.cli.profiles", "The workloads by name."),
     "runs": ("app.cli.runs", "The runs of the session."),
-    "compare": ("app.cli.runs", "Two runs side by side."),
+    "compare": ("app.cli.runs", "Two runs, their repeats or an experiment side by side, and what they show."),
     "log": ("app.cli.log", "The session as it was."),
     "report": ("app.cli.report", "The session as a document."),
     "recover": ("app.cli.recover", "Restore what a crash left."),
@@ -146,7 +147,7 @@ def cli(
         raise click.UsageError("--demo-speed, --demo-reset and --demo-reboot are about the rack of --demo.")
     options = Options(
         demo=demo,
-        demo_speed=demo_speed or 1.0,
+        demo_speed=demo_speed,
         demo_reset=demo_reset,
         demo_reboot=demo_reboot,
         machine=None if machine is None else machine.absolute(),

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from backends.host import Host
 
 
-def host_of(options: Options, *, dry: bool = False, child_nice: int | None = None) -> Host:
+def host_of(options: Options, *, dry: bool = False, child_nice: int | None = None, hurry: float = 1.0) -> Host:
     """The machine that the options mean; `dry` plans as root would and writes nothing.
 
-    `child_nice`: the priority of what is started on this machine; None is ours.
+    `child_nice`: the priority of what is started on this machine; None is ours. `hurry`: how many times as fast the
+    rack's time runs unless the options say.
     Raises InvalidValueError, NotFoundError.
     """
-    host = _bare_host(options, child_nice)
+    host = _bare_host(options, child_nice, hurry)
     if dry:
         from app.engine.dryrun import DryRunHost
 
@@ -37,11 +38,11 @@ def host_of(options: Options, *, dry: bool = False, child_nice: int | None = Non
     return host
 
 
-def _bare_host(options: Options, child_nice: int | None) -> Host:
+def _bare_host(options: Options, child_nice: int | None, hurry: float) -> Host:
     if options.demo and options.machine is not None:
         raise InvalidValueError("--demo and --machine name two different machines.", hint="Leave one of them out.")
     if options.demo:
-        return _rack(options)
+        return _rack(options, options.demo_speed or hurry)
     if options.machine is not None:
         from backends.recorded import ReplayHost
 
@@ -51,31 +52,31 @@ def _bare_host(options: Options, child_nice: int | None) -> Host:
     return LocalHost(child_nice=child_nice)
 
 
-def _rack(options: Options) -> Host:
+def _rack(options: Options, speed: float) -> Host:
     """The simulated rack, whose state lies beside the sessions. Raises StorageError."""
     from app.engine.paths import Paths
     from backends.vendors.simulated.host import SimulatedHost
     from backends.vendors.simulated.state import RackFile
 
-    rack = RackFile(Paths.default().sessions.parent / "demo-rack.json", speed=options.demo_speed)
+    rack = RackFile(Paths.default().sessions.parent / "demo-rack.json", speed=speed)
     if options.demo_reset:
         rack.reset()
     if options.demo_reboot:
         with rack.changing() as known:
             known.restart()
-    return SimulatedHost(rack, speed=options.demo_speed, folders=(str(Path.cwd()),))
+    return SimulatedHost(rack, speed=speed, folders=(str(Path.cwd()),))
 
 
 @contextmanager
-def workbench(*, dry: bool = False, quiet: bool = False) -> Iterator[Workbench]:
+def workbench(*, dry: bool = False, quiet: bool = False, hurry: float = 1.0) -> Iterator[Workbench]:
     """A workbench on the machine the options mean, without a session yet; left in good order at the end.
 
-    `quiet` leaves out the word about what a crash left, for the command that is about that.
+    `quiet` leaves out the word about what a crash left, for the command that is about that. `hurry`: see `host_of`.
     """
     from app.engine.workbench import Workbench
 
     options = current()
-    bench = Workbench(host_of(options, dry=dry))
+    bench = Workbench(host_of(options, dry=dry, hurry=hurry))
     if bench.host.simulated:
         say("SIMULATED: this is not the machine raidbench runs on.")
     if not quiet:

@@ -21,8 +21,8 @@ class Options:
 
     demo: bool = False
     """Use the simulated rack."""
-    demo_speed: float = 1.0
-    """Simulated seconds in a real one."""
+    demo_speed: float | None = None
+    """Simulated seconds in a real one; None leaves it to the command, which is 1 for most."""
     demo_reset: bool = False
     """Begin with the rack as new."""
     demo_reboot: bool = False

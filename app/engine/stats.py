@@ -19,9 +19,6 @@ THRESHOLD_PERCENT = 2.0
 QUICK_PAIRS, STANDARD_PAIRS, CAREFUL_PAIRS = 3, 6, 12
 """Six is the fewest of which equal signs alone are less likely than 5 %: 2 * 0.5**6 = 3.1 %."""
 
-BEYOND = 10
-"""A percentile is trusted with at least so many I/Os beyond it."""
-
 MOST_PAIRS = 1000
 """More are never proposed."""
 
@@ -170,11 +167,6 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
         adjusted[index] = largest
     return tuple(adjusted)
-
-
-def trusted(percentile: float, ios: int) -> bool:
-    """Whether enough I/Os lie beyond a percentile; `percentile` as share, 0.999 for p99.9."""
-    return round(ios * (1 - percentile), 6) >= BEYOND
 
 
 def geometric_mean(values: Sequence[float]) -> float:

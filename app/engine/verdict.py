@@ -131,8 +131,7 @@ def _judge_pairs(a: Sequence[float], b: Sequence[float], higher_is_better: bool,
 
 def _judge_groups(a: Sequence[float], b: Sequence[float], higher_is_better: bool) -> Judgement:
     if min(len(a), len(b)) < 2:
-        which = "single runs" if max(len(a), len(b)) == 1 else f"{len(a)} and {len(b)} runs"
-        return _undecided(None, f"{which}, so it is not known how far runs of the same settings lie apart")
+        return _undecided(None, "how far runs of the same settings lie apart is not known")
     interval = unpaired(a, b)
     if not interval.excludes_zero:
         reason = "the interval includes 0"

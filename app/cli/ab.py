@@ -1,0 +1,286 @@
+"""`ab`: one setting as it is against another value, in pairs of runs, and put back at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli import confirm
+from app.cli.bench import allowed, job_options, not_read_only, scratch_size
+from app.cli.bench_job import job_of
+from app.cli.bench_target import resolve
+from app.cli.change import pairs as pairs_of_words
+from app.cli.failures import DONE, FAILED, INTERRUPTED
+from app.cli.opening import begin, refuse_read_only, workbench
+from app.cli.options import current
+from app.cli.output import document, lines, paint, say
+from app.cli.review import steps, value
+from app.cli.running import Interruption, run
+from app.engine.stats import STANDARD_PAIRS
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.engine.ab import AbPlan
+    from app.engine.events import AnyEvent
+    from app.engine.fio.job import Job
+    from app.engine.session import ExperimentRecord, Session
+    from app.engine.workbench import Workbench
+
+HURRY = 30.0
+"""How many times as fast the simulated rack's time runs: there is no disk to wait for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wish:
+    """What the options of `ab` ask for."""
+
+    target: str
+    key: str
+    value: str
+    on: str | None
+    job: Job
+    profile: str | None
+    sized: bool
+    pairs: int
+    rest: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _How:
+    """How it is asked about and told."""
+
+    dry_run: bool
+    yes: bool
+    typed: str | None
+    as_json: bool
+
+
+@click.command("ab")
+@click.argument("target")
+@click.argument("setting", metavar="KEY=VALUE")
+@click.option("--profile", metavar="NAME", help="A workload by name; `raidbench profiles` lists them.")
+@click.option(
+    "--jobfile", type=click.Path(path_type=Path), metavar="FILE", help="A fio job file; its target is ignored."
+)
+@job_options
+@click.option("--on", metavar="TARGET", help="Measure this device, file or folder instead of TARGET's own device.")
+@click.option(
+    "--pairs",
+    type=click.IntRange(1, 50),
+    default=STANDARD_PAIRS,
+    show_default=True,
+    metavar="N",
+    help="Runs of each value: 3 find large differences only, 12 small ones.",
+)
+@click.option(
+    "--rest", type=click.FloatRange(0, 600), metavar="SECONDS", help="Idle time before each run, 5 if not named."
+)
+@click.option("--dry-run", is_flag=True, help="Only show what would be done; needs no root.")
+@click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
+@click.option("--confirm", "typed", metavar="TARGET", help="The target's address once more, for what is dangerous.")
+@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
+def ab_command(
+    target: str,
+    setting: str,
+    profile: str | None,
+    jobfile: Path | None,
+    on: str | None,
+    pairs: int,
+    rest: float | None,
+    dry_run: bool,
+    yes: bool,
+    typed: str | None,
+    as_json: bool,
+    **fields: str | None,
+) -> int:
+    """Measure a setting of TARGET as it is against VALUE, and say which is faster.
+
+    Runs are made in pairs, in the order ABBA with the first letter drawn, so that neither drift nor order passes for
+    a difference. The setting is put back at the end, also after Ctrl-C or a failure.
+    """
+    from app.engine.ab import REST_SECONDS
+
+    if not dry_run:
+        refuse_read_only()
+    texts = {key.removeprefix("job_"): text for key, text in fields.items() if text is not None}
+    job, name = job_of(texts, profile=profile, jobfile=jobfile, config=current().load_config())
+    ((key, wanted),) = pairs_of_words((setting,))
+    wish = _Wish(
+        target=target,
+        key=key,
+        value=wanted,
+        on=on,
+        job=job,
+        profile=name,
+        sized="size" in texts,
+        pairs=pairs,
+        rest=REST_SECONDS if rest is None else rest,
+    )
+    how = _How(dry_run=dry_run, yes=yes, typed=typed, as_json=as_json)
+    with workbench(dry=dry_run, hurry=HURRY) as bench:
+        return run(lambda interruption: _ab(bench, interruption, wish, how))
+
+
+async def _ab(bench: Workbench, interruption: Interruption, wish: _Wish, how: _How) -> int:
+    plan = await _planned(bench, wish)
+    if how.dry_run:
+        _show(plan, how.as_json)
+        return DONE
+    for row in _review(plan):
+        say(row)
+    say()
+    typed = _ask(plan, how)
+    await begin(bench)
+    if interruption.asked():
+        return INTERRUPTED
+    with closing(_Teller(bench)) as teller, interruption.gracefully(bench.stop):
+        try:
+            record = await bench.experiment(plan, confirm=typed)
+        finally:
+            teller.end()
+    _tell(bench, record, as_json=how.as_json)
+    if interruption.asked():
+        return INTERRUPTED
+    whole = record.end is not None and record.end.status.value == "ok" and record.end.restored
+    return DONE if whole else FAILED
+
+
+async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
+    from app.engine.ab import plan_ab
+    from app.engine.measure import Request
+
+    thing = await bench.find(wish.target)
+    change = await bench.plan(thing.target, wish.key, wish.value)
+    where, shown = await resolve(bench, wish.on or str(thing.target))
+    job = scratch_size(wish.job, where, current().load_config(), given=wish.sized)
+    request = Request(where=where, name=shown, job=job, profile=wish.profile)
+    not_read_only(request)
+    ready = await bench.prepare(request)
+    return plan_ab(change, ready, pairs=wish.pairs, rest_seconds=0.0 if bench.host.simulated else wish.rest)
+
+
+def _review(plan: AbPlan) -> Iterator[str]:
+    """What is done, how often and for how long; the commands; what is restored."""
+    from app.engine import units
+
+    change = plan.change
+    yield f"A/B of {change.label} of {change.target}: A is {value(change.before)} as now, B is {value(change.after)}."
+    yield f"Measured: {clean(plan.ready.request.name, 300)}: {plan.ready.job.describe()}, fio {plan.ready.fio_version}"
+    pause = f" and {units.duration(plan.rest_seconds)} of rest before each" if plan.rest_seconds else ""
+    yield (
+        f"{units.plural(plan.pairs, 'pair')}, in the order {' '.join(plan.order)}: {len(plan.order)} runs{pause}, "
+        f"about {units.duration(plan.seconds)}{_of_the_rack()}."
+    )
+    yield f"The setting is changed {plan.switches} times; at the end it is {value(change.before)} again:"
+    yield from steps(change.writes)
+    yield "and back, also after Ctrl-C or a failure:"
+    yield from steps(change.undo)
+    if change.risk_text:
+        yield f"While it is B: {clean(change.risk_text, 400)}"
+    for note in plan.ready.notes:
+        yield f"Note: {clean(note, 600)}"
+
+
+def _of_the_rack() -> str:
+    options = current()
+    speed = options.demo_speed or HURRY
+    return f" of the rack's time, which runs {speed:g} times as fast" if options.demo and speed != 1 else ""
+
+
+def _show(plan: AbPlan, as_json: bool) -> None:
+    from app.engine import schema
+
+    if as_json:
+        document(schema.document(dry_run=True, plan=schema.ab_plan(plan)))
+        return
+    lines(_review(plan))
+    say("Dry run: nothing was changed and nothing measured.")
+
+
+def _ask(plan: AbPlan, how: _How) -> str | None:
+    """What confirms the job, after both questions: of the setting, and of a device that is overwritten."""
+    target, ready = str(plan.change.target), plan.ready
+    names = {ready.confirm_text, ready.device, ready.request.name} - {None} if ready.destructive else set()
+    typed = target if how.typed in names else how.typed
+    confirm.confirmed(plan.change.risk, target, yes=how.yes, typed=typed, what="Begin")
+    return allowed(ready, how.typed if ready.destructive else None)
+
+
+class _Teller:
+    """Says on standard error which run of which pair goes on, and what the pairs show so far."""
+
+    def __init__(self, bench: Workbench) -> None:
+        from app.cli.bench_live import Follower
+
+        self._so_far = ""
+        self._last = False
+        self._follower = Follower(bench, stream=False)
+        self._forget = bench.listen(self._heard)
+
+    def _heard(self, session: Session, event: AnyEvent) -> None:
+        from app.engine.compare import interim
+        from app.engine.events import RunEnded, RunStarted
+        from app.engine.telling import result_line
+
+        match event:
+            case RunStarted(mark=mark) if mark is not None:
+                record = session.experiment(mark.experiment)
+                of = 0 if record is None else record.start.pairs
+                self._follower.begin_as(f"pair {mark.pair} of {of}, {mark.letter}: ")
+                self._last = mark.pair == of
+            case RunEnded():
+                self._follower.end()
+                ended = session.run(event.id)
+                mark = None if ended is None else ended.start.mark
+                if mark is None:
+                    return
+                say(f"pair {mark.pair} {mark.letter}  {event.id}  {result_line(event.figures)}")
+                so_far = interim(session, mark.experiment)
+                if so_far and so_far != self._so_far and not self._last:
+                    say(f"  so far {so_far}")
+                self._so_far = so_far
+            case _:
+                pass
+
+    def end(self) -> None:
+        """Leave no half line behind."""
+        self._follower.end()
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._forget()
+        self._follower.close()
+
+
+def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
+    from app.engine import schema
+    from app.engine.compare import compare_experiment
+
+    comparison = compare_experiment(bench.session, record.id)
+    if as_json:
+        document(
+            schema.document(experiment=schema.experiment(record, bench.session, comparison, session=str(bench.folder)))
+        )
+    elif comparison is not None:
+        from app.cli.comparing import verdict_table
+
+        lines([paint(clean(comparison.sentence, 1000), "bold"), ""])
+        lines(verdict_table(comparison, f"A {clean(record.start.a, 40)}", f"B {clean(record.start.b, 40)}"))
+        if bench.host.simulated:
+            lines(["SIMULATED"])
+    end = record.end
+    if end is None:
+        return
+    if comparison is None:
+        say("No pair was measured to its end, so there is nothing to compare.")
+    if end.reason:
+        say(f"{record.id} {end.status.value}: {clean(end.reason, 1000)}")
+    for key, what in end.moved.items():
+        say(f"Note: {clean(key)} moved along with it ({clean(what)}), so B differs in that, too.")
+    back = f"{record.start.label} is {value(record.start.a)} again" if end.restored else "IT WAS NOT PUT BACK"
+    say(f"{back}. Kept as {record.id} in {clean(str(bench.folder), 300)}")
