@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from backends.model import quote
 
@@ -189,4 +189,16 @@ class Host(Protocol):
 
     def which(self, names: Sequence[str]) -> str | None:
         """Absolute path of the first of `names` (absolute or on the fixed PATH) that may be executed."""
+        ...
+
+
+@runtime_checkable
+class CanRestart(Protocol):
+    """A host that may be restarted in the middle of things, because nobody lives on it: a simulated one."""
+
+    async def restart(self, *, without: str | None = None) -> None:
+        """Boot it: what waited for that is in force, kernel settings are lost.
+
+        `without`: name of an activated option that it is to have forgotten, as if its key had never been given.
+        """
         ...

@@ -25,13 +25,14 @@ from app.engine.fio.preflight import preflight
 from app.engine.gate import Gate
 from app.engine.journal import Intent, Journal, boot_clock
 from app.engine.measure import Measurer, Preparation, Request
+from app.engine.members import member_meter
 from app.engine.paths import Paths
 from app.engine.recorder import Recorder
 from app.engine.scratching import scratching_on
 from app.engine.session import ChangeRecord, ExperimentRecord, RunRecord
 from app.engine.trial import arm, check_seconds
 from backends.errors import BlockedError, NotFoundError, RaidbenchError, RefusedError, StorageError
-from backends.host import Command, Host
+from backends.host import CanRestart, Command, Host
 from backends.joining import joined
 from backends.model import Array, Change, Controller, Drive, Inventory, Problem, Reading, Target
 from backends.protocol import CanPersist, PersistRule
@@ -47,6 +48,8 @@ class Workbench(Recorder):
 
     def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
         super().__init__(host, paths=paths)
+        self.restarts: CanRestart | None = host if isinstance(host, CanRestart) else None
+        """The host, if it may be restarted on the way; None for a machine that is somebody's."""
         # What is done to a recorded or simulated machine must never be taken for a change of this one.
         self.journal = Journal(self.paths.journal_of(simulated=host.simulated))
         self._armed: float | None = None
@@ -157,9 +160,9 @@ class Workbench(Recorder):
             await arm(self.paths, self.need_recording(), until)
             self._armed = until
 
-    async def apply(self, change: Change) -> ChangeEnded:
-        """Make one change. See `Changer.apply`."""
-        return await self._changer().apply(change)
+    async def apply(self, change: Change, *, undoes: str | None = None) -> ChangeEnded:
+        """Make one change, which may take back another of the session. See `Changer.apply`."""
+        return await self._changer().apply(change, undoes=undoes)
 
     def apply_all(
         self, changes: Sequence[Change], *, trial: float | None = None
@@ -288,6 +291,7 @@ class Workbench(Recorder):
             folder=folder,
             emit=self.emit,
             scratching=self._scratching,
+            members=partial(member_meter, self.host),
             simulated=self.host.simulated,
         )
 

@@ -164,6 +164,11 @@ class SimulatedHost:
         """Queue settings are; nothing else."""
         return None if path in self._linux().files else "the kernel does not offer it for this device"
 
+    async def restart(self, *, without: str | None = None) -> None:
+        """See `CanRestart`. Raises StorageError."""
+        with self._file.changing() as rack:
+            rack.restart(without=without)
+
     def which(self, names: Sequence[str]) -> str | None:
         """The first that is installed."""
         known = set(PATHS.values())

@@ -80,10 +80,11 @@ class Rack:
         """A drive of the host's own."""
         return DRIVES[self.nvme[name]] if name in self.nvme else None
 
-    def restart(self) -> None:
-        """Reboot: keys that waited for it are active, kernel settings are lost."""
+    def restart(self, *, without: str | None = None) -> None:
+        """Reboot: keys that waited for it are active, kernel settings are lost. `without`: an option to forget."""
         for card in self.cards:
-            card.options = tuple(dict.fromkeys((*card.pending, *card.options)))
+            active = dict.fromkeys((*card.pending, *card.options))
+            card.options = tuple(name for name in active if without is None or without.lower() not in name.lower())
             card.pending = ()
         self.queues.clear()
 

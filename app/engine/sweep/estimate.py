@@ -1,0 +1,86 @@
+"""How long a sweep takes, before it begins and while it runs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from app.engine.sweep.record import SweepRecord
+from app.engine.sweep.words import Assignment, Cell, Design, Purpose, Step
+
+START_SECONDS = 2.0
+"""fio's own start and end, and looking at the device."""
+CHANGE_SECONDS = 2.0
+"""A setting that is flipped in place, read before and after."""
+SLOW_SECONDS = 60.0
+"""An array that is made anew; a reshape may take hours, which nobody can know."""
+RESTART_SECONDS = 300.0
+"""A server that boots."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switches:
+    """How often a setting changes on the way, coming back included."""
+
+    setting: Assignment
+    """Which, with its value before."""
+    times: int
+    """How often."""
+
+
+def seconds_of(design: Design) -> float:
+    """Estimated length of all steps of the design, and of putting everything back."""
+    known = {cell.id: cell for cell in design.cells}
+    return _seconds(design.steps, known, design, design.originals)
+
+
+def seconds_left(record: SweepRecord, now: float) -> float:
+    """Estimated time to the end: planned, corrected by how long the steps so far really took."""
+    known = {cell.id: cell for cell in record.cells}
+    todo = record.todo
+    planned = _seconds(todo, known, record.design, record.design.originals)
+    over = [step for step in record.steps if record.settled(step) is not None]
+    pace = 1.0
+    if over and record.seconds > 0:
+        pace = record.seconds / max(1.0, sum(_run(known[step.cell], record.design.rest) for step in over))
+    passed = 0.0 if record.current is None else max(0.0, now - record.current.since)
+    return max(0.0, planned * pace - passed)
+
+
+def switches(design: Design) -> tuple[Switches, ...]:
+    """How often every touched setting changes, slow ones first."""
+    known = {cell.id: cell for cell in design.cells}
+    counts: dict[tuple[str, str], int] = {}
+    for before, after in _walk(design.steps, known, design.originals):
+        for one, other in zip(before, after, strict=True):
+            place = (str(one.target), one.key)
+            counts[place] = counts.get(place, 0) + (one.value != other.value)
+    return tuple(Switches(setting=one, times=counts.get((str(one.target), one.key), 0)) for one in design.originals)
+
+
+def _walk(
+    steps: Iterable[Step], known: Mapping[str, Cell], start: tuple[Assignment, ...]
+) -> Iterable[tuple[tuple[Assignment, ...], tuple[Assignment, ...]]]:
+    """Settings before and after each change of cell, and back at the end."""
+    present = start
+    for step in steps:
+        wanted = known[step.cell].settings
+        yield present, wanted
+        present = wanted
+    yield present, start
+
+
+def _run(cell: Cell, rest: int) -> float:
+    return float(cell.job.get("ramp", 0)) + float(cell.job.get("runtime", 0)) + rest + START_SECONDS
+
+
+def _seconds(steps: Iterable[Step], known: Mapping[str, Cell], design: Design, start: tuple[Assignment, ...]) -> float:
+    listed = tuple(steps)
+    total = sum(_run(known[step.cell], design.rest) for step in listed)
+    for before, after in _walk(listed, known, start):
+        for one, other in zip(before, after, strict=True):
+            if one.value != other.value:
+                total += SLOW_SECONDS if one.slow else CHANGE_SECONDS
+    restarts = {known[step.cell].needs for step in listed if step.purpose is Purpose.SCREEN}
+    missing = [feature for feature in design.features if not feature.active]
+    return total + RESTART_SECONDS * sum(any(feature.name in needs for needs in restarts) for feature in missing)

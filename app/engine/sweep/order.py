@@ -1,0 +1,82 @@
+"""The order of the steps: slow settings change least, everything else is drawn at random. Pure.
+
+Cells that share every slow setting and feature are a block. Within a block every repeat is a round that visits all of
+its cells in an order drawn anew, so that runs of one round make pairs whatever drifts. Blocks cannot be measured in
+turn; where several differ by slow settings, what they are compared with is measured once more at their end (A B A).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from random import Random
+
+from app.engine.sweep.words import Assignment, Cell, Purpose, Step
+
+_Block = tuple[tuple[str, ...], tuple[Assignment, ...]]
+"""Features and slow settings."""
+
+
+def arrange(
+    cells: Sequence[Cell], originals: Sequence[Assignment], *, repeats: int, seed: int
+) -> tuple[tuple[Cell, ...], tuple[Step, ...]]:
+    """The cells with the number of their block, and the steps."""
+    random = Random(seed)
+    blocks = _ordered(cells, tuple(one for one in originals if one.slow), random)
+    numbers = {block: number for number, block in enumerate(blocks)}
+    placed = tuple(replace(cell, block=numbers[_block(cell)]) for cell in cells)
+    steps: list[Step] = []
+    number = 0
+    stage: tuple[str, ...] | None = None
+    begun = 0
+    for at, block in enumerate(blocks):
+        if block[0] != stage:
+            stage, begun = block[0], at
+        inside = [cell for cell in placed if cell.block == at]
+        steps += _rounds(inside, Purpose.SCREEN, repeats, number, random, len(steps))
+        number += 1
+        last = at + 1 == len(blocks) or blocks[at + 1][0] != stage
+        if last and at > begun:
+            again = _compared(placed, begun, at)
+            steps += _rounds(again, Purpose.BASELINE, repeats, number, random, len(steps))
+            number += 1
+    return placed, tuple(steps)
+
+
+def _block(cell: Cell) -> _Block:
+    return cell.needs, tuple(one for one in cell.settings if one.slow)
+
+
+def _ordered(cells: Iterable[Cell], present: tuple[Assignment, ...], random: Random) -> list[_Block]:
+    """What needs no feature first; of each stage what others are compared with, then the rest as drawn."""
+    known = {cell.id: cell for cell in cells}
+    blocks = list(dict.fromkeys(_block(cell) for cell in known.values()))
+    compared = [_block(known[cell.against]) for cell in known.values() if cell.against is not None]
+    random.shuffle(blocks)
+    return sorted(
+        blocks,
+        key=lambda block: (len(block[0]), block[0], block not in compared, block[1] != present),
+    )
+
+
+def _compared(cells: Sequence[Cell], first: int, last: int) -> list[Cell]:
+    """Cells of the first block that cells of other blocks up to the last are compared with."""
+    wanted = {cell.against for cell in cells if first < cell.block <= last}
+    return [cell for cell in cells if cell.id in wanted and cell.block == first]
+
+
+def _rounds(
+    cells: Sequence[Cell], purpose: Purpose, repeats: int, block: int, random: Random, before: int
+) -> list[Step]:
+    """Every round visits all set-ups as drawn, and all workloads of each as drawn."""
+    steps: list[Step] = []
+    for turn in range(1, repeats + 1):
+        rows = list(dict.fromkeys(cell.row for cell in cells))
+        random.shuffle(rows)
+        for row in rows:
+            inside = [cell for cell in cells if cell.row == row]
+            random.shuffle(inside)
+            for cell in inside:
+                number = before + len(steps) + 1
+                steps.append(Step(number=number, cell=cell.id, purpose=purpose, round=turn, block=block))
+    return steps
