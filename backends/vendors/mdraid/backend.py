@@ -1,0 +1,272 @@
+"""The md backend: arrays of the kernel's RAID driver through sysfs, geometry and policies through mdadm."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+
+from backends.errors import (
+    BlockedError,
+    DeviceGoneError,
+    NotFoundError,
+    RaidbenchError,
+    RefusedError,
+)
+from backends.host import Command, Host
+from backends.model import Change, Identity, Inventory, Persistence, Problem, Reading, Target
+from backends.protocol import PersistRule
+from backends.settings import Setting
+from backends.text import clean
+from backends.topology import Topology, look, node_path
+from backends.topology.naming import identity
+from backends.topology.tree import number, read_node
+from backends.vendors.mdraid.backup import backup_for
+from backends.vendors.mdraid.details import parse_export
+from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
+from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev
+from backends.vendors.mdraid.persist import KEPT, PATHS, explain, merge
+from backends.vendors.mdraid.plans import GEOMETRY, Beside, change_of, identity_for, sysfs_path, wanted_value, way_of
+from backends.vendors.mdraid.readings import readings
+from backends.vendors.mdraid.running import Runner
+from backends.vendors.mdraid.settings import Outline, outline_of, settings_of
+from backends.vendors.mdraid.sysfs import read_arrays
+from backends.vendors.mdraid.units import count_cpus
+from backends.vendors.mdraid.view import ArrayView
+from backends.vendors.mdraid.ways import Way
+
+_FROM_SYSFS = 10.0
+"""Seconds after which mdadm is not waited for any longer: sysfs has told nearly all by then."""
+
+
+class MdRaid:
+    """Arrays of one host. Which settings an array has is known once it was looked at."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._runner = Runner(host)
+        self._outlines: dict[str, Outline] = {}
+        self._page: int | None = None
+
+    async def inventory(self) -> Inventory:
+        """Every array and container, from sysfs; names that only mdadm knows are added where it can be asked."""
+        found = await read_arrays(self._host)
+        if not found:
+            return Inventory()
+        picture, page = await asyncio.gather(look(self._host), self._page_bytes())
+        arrays = {array.name: array for array in found}
+        self._outlines = {name: outline_of(array, page) for name, array in arrays.items()}
+        properties = await asyncio.gather(*(self._properties(array.name, picture) for array in found))
+        return Inventory(
+            arrays=tuple(
+                array_of(_with_uuid(array, more), picture, arrays, more)
+                for array, more in zip(found, properties, strict=True)
+            )
+        )
+
+    def settings(self, target: Target) -> tuple[Setting, ...]:
+        """Those of the array's level, and of its members; of a container none."""
+        return settings_of(self._outlines.get(target.address)) if target.backend == NAME else ()
+
+    async def read(self, target: Target) -> Mapping[str, Reading]:
+        """Every setting now. Raises NotFoundError, DeviceGoneError."""
+        return readings(await self._view(target))
+
+    async def plan(self, target: Target, key: str, value: str) -> Change:
+        """What setting `key` to `value` would write or run, and what brings the present value back."""
+        view = await self._view(target)
+        setting = next((one for one in settings_of(view.outline) if one.key == key), None)
+        if setting is None:
+            known = ", ".join(one.key for one in settings_of(view.outline)) or "none"
+            raise NotFoundError(f"{target} has no setting {clean(key)}.", hint=f"It has: {known}.")
+        now = readings(view)[key]
+        if now.availability.why_not is not None:
+            raise BlockedError(f"{setting.label} of {target} cannot be changed: {now.availability.why_not}.")
+        wanted = wanted_value(setting, now, value)
+        picture = await look(self._host) if key in GEOMETRY else None
+        properties = await self._properties(target.address, picture) if picture is not None else {}
+        view = replace(view, array=_with_uuid(view.array, properties))
+        beside = await self._beside(view, key, wanted, picture, properties)
+        about = await self._identity(target)
+        return change_of(view, target, setting, now, wanted, about, beside)
+
+    async def apply(self, change: Change) -> None:
+        """Take the steps, after making sure that this is still the array that was planned for."""
+        array = await self._array(change.target)
+        await self._same(change)
+        if array.uuid is None:
+            array = _with_uuid(array, await self._properties(array.name, None))
+        await self._runner.run(change, array, node_path(array.name))
+
+    async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
+        """mdadm.conf with this array's line of ours replaced; no other line is touched."""
+        view = await self._view(target)
+        declared = {setting.key: setting for setting in settings_of(view.outline)}
+        now = readings(view)
+        legal: dict[str, str] = {}
+        for key, value in values.items():
+            setting = declared.get(key)
+            if setting is None:
+                raise NotFoundError(f"{target} has no setting {clean(key)}.", hint=f"It has: {', '.join(declared)}.")
+            if key not in KEPT or setting.persistence is Persistence.STORED:
+                raise BlockedError(f"{setting.label} is kept in the array itself; there is nothing to add.")
+            legal[key] = wanted_value(setting, now[key], value)
+        array = _with_uuid(view.array, await self._properties(target.address, None))
+        if array.uuid is None:
+            raise BlockedError(f"{view.device} has no UUID that mdadm.conf could name it by.")
+        texts = await self._host.read_many(PATHS)
+        path = next((one for one in PATHS if one in texts), await self._usual_path())
+        text = merge(texts.get(path, ""), array.uuid, legal)
+        return PersistRule(path=path, text=text, explanation=explain(view.device, legal))
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        """What is missing without mdadm, and arrays that need somebody."""
+        found = await read_arrays(self._host)
+        problems: list[Problem] = []
+        if found and self._host.which(("mdadm",)) is None:
+            message = (
+                "mdadm is not installed: chunk, layout, bitmap and consistency policy of md arrays cannot be changed, "
+                "and their names are known only where udev has them. Everything else works without it."
+            )
+            problems.append(Problem(where=NAME, message=message, hint="Install mdadm."))
+        for array in found:
+            if _left_half_way(array):
+                message = (
+                    f"{node_path(array.name)} is a RAID 4 without its parity disk: a RAID 0 whose reshape has ended."
+                )
+                hint = f"Make it a RAID 0 again: mdadm --grow --level=0 {node_path(array.name)}"
+                problems.append(Problem(where=f"{NAME}:{array.name}", message=message, hint=hint))
+        return tuple(problems)
+
+    async def _usual_path(self) -> str:
+        """Where a new mdadm.conf belongs: Debian's mdadm has a folder of its own."""
+        folder = await self._host.stat("/etc/mdadm")
+        return PATHS[0] if folder is not None and folder.kind == "directory" else PATHS[1]
+
+    async def _view(self, target: Target) -> ArrayView:
+        """The array as it is now, and what stands against changing it."""
+        array = await self._array(target)
+        outline = outline_of(array, await self._page_bytes())
+        self._outlines[array.name] = outline
+        keys = [setting.key for setting in settings_of(outline)]
+        paths = {key: path for key in keys if (path := sysfs_path(array.name, key))}
+        base = f"/sys/block/{array.name}/md/"
+        reasons = await asyncio.gather(*(self._host.writable(path) for path in paths.values()))
+        tool = self._host.which(("mdadm",))
+        texts = await self._host.read_many(["/proc/meminfo", "/sys/devices/system/cpu/online"])
+        memory = texts.get("/proc/meminfo", "").partition("MemTotal:")[2].split()
+        kib = number(memory[0]) if memory else None
+        return ArrayView(
+            array=array,
+            outline=outline,
+            refusals={path.removeprefix(base): why for path, why in zip(paths.values(), reasons, strict=True)},
+            mdadm=tool,
+            mdadm_why_not=await self._why_not_run(base, tool),
+            memory_bytes=kib * 1024 if kib else None,
+            cpus=count_cpus(texts.get("/sys/devices/system/cpu/online")),
+        )
+
+    async def _why_not_run(self, base: str, tool: str | None) -> str | None:
+        """What stands against running mdadm for a change; a dry run answers as root would be answered."""
+        if tool is None:
+            return "mdadm is not installed"
+        reason = await self._host.writable(f"{base}array_state")
+        return reason if reason in ("needs root", "read-only mode") else None
+
+    async def _array(self, target: Target) -> ArrayFacts:
+        name = target.address
+        if target.backend != NAME or not name or set(name) & set("/*?[]") or name.startswith("."):
+            raise NotFoundError(
+                f"{clean(str(target))} is no md array.", hint="`raidbench devices` lists what is there."
+            )
+        found = await read_arrays(self._host, (name,))
+        if not found:
+            raise DeviceGoneError(f"{clean(str(target))} is not there.", hint="Look at the devices again.")
+        return found[0]
+
+    async def _properties(self, name: str, picture: Topology | None) -> Mapping[str, str]:
+        """What udev knows of an array, else mdadm; nothing where neither can be asked."""
+        node = picture.tree.nodes.get(name) if picture is not None else await read_node(self._host, name)
+        known = known_by_udev(node)
+        tool = self._host.which(("mdadm",))
+        if known.get("MD_UUID") or tool is None or not self._host.is_root:
+            return known
+        try:
+            done = await self._host.run(
+                Command(argv=(tool, "--detail", "--export", node_path(name)), timeout=_FROM_SYSFS)
+            )
+        except RaidbenchError:
+            return known
+        return parse_export(done.stdout)
+
+    async def _beside(
+        self, view: ArrayView, key: str, value: str, picture: Topology | None, properties: Mapping[str, str]
+    ) -> Beside:
+        """What a change of the geometry needs besides; for all others nothing."""
+        if picture is None:
+            return Beside()
+        if way_of(view, key, value) is Way.RECREATE:
+            if self._host.is_root:  # without root not all of it can be seen: before applying, then
+                await self._runner.require_unused(view.device)
+            return Beside(properties=properties, contents=picture.signatures_of(view.array.name))
+        return Beside(backup=await backup_for(self._host, view, picture, int(value) if key == "chunk_size" else None))
+
+    async def _identity(self, target: Target) -> Identity:
+        node = await read_node(self._host, target.address)
+        if node is None:
+            raise DeviceGoneError(f"{clean(str(target))} is gone.", hint="Look at the devices again.")
+        return identity(node)
+
+    async def _same(self, change: Change) -> None:
+        """Raises DeviceGoneError unless the planned array still has its name."""
+        if change.identity is None:
+            raise RefusedError(f"The change of {change.target} says not for which array it was planned.")
+        present = identity_for(change.key, await self._identity(change.target))
+        if not change.identity.same_device(present):
+            raise DeviceGoneError(
+                f"{change.target} is another array now than it was planned for.",
+                hint="Look at the devices again and plan anew.",
+            )
+
+    async def _page_bytes(self) -> int:
+        """The page size: the stripe cache is counted in pages."""
+        if self._page is None:
+            maps = await self._host.read("/proc/self/smaps") or ""
+            word = maps.partition("KernelPageSize:")[2].split(maxsplit=1)[:1]
+            self._page = int(word[0]) * 1024 if word and number(word[0]) else 4096
+        return self._page
+
+
+def _with_uuid(array: ArrayFacts, properties: Mapping[str, str]) -> ArrayFacts:
+    """With the UUID that udev or mdadm know, where the kernel does not tell it (before Linux 5.9)."""
+    return array if array.uuid is not None else replace(array, uuid=parse_uuid(properties.get("MD_UUID")))
+
+
+def _left_half_way(array: ArrayFacts) -> bool:
+    """A RAID 0 that mdadm did not live to make one again: RAID 4, idle, exactly the parity disk missing."""
+    slots = [one.slot for one in array.active]
+    return (
+        array.level_word == "raid4"
+        and array.sync is None
+        and array.degraded == 1
+        and array.disks is not None
+        and slots == list(range(array.disks - 1))
+        and array.attributes.get("layout") == "5"
+    )
+
+
+class MdVendor:
+    """Linux software RAID."""
+
+    @property
+    def name(self) -> str:
+        """`md`."""
+        return NAME
+
+    def backend(self, host: Host) -> MdRaid:
+        """The backend on `host`."""
+        return MdRaid(host)
+
+
+VENDOR = MdVendor()
+"""Found by the registry."""

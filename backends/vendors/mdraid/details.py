@@ -1,0 +1,43 @@
+"""What mdadm knows and sysfs lacks: parsers of `--detail --export` and `--examine`. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from backends.text import clean
+
+_KEY = re.compile(r"MD_[A-Za-z0-9_-]{1,100}")
+_UNUSED = re.compile(r"Unused Space : before=(\d{1,18}) sectors, after=(\d{1,18}) sectors")
+
+
+def parse_export(text: str) -> Mapping[str, str]:
+    """The `MD_...=value` lines of `mdadm --detail --export` or of udev's database; everything else is passed over."""
+    found: dict[str, str] = {}
+    for line in text.split("\n")[:5000]:
+        key, equals, value = line.partition("=")
+        if equals and _KEY.fullmatch(key):
+            found[key] = clean(value, 256)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unused:
+    """Room on a member around its data, which a reshape may move them into."""
+
+    before_bytes: int
+    """Between the metadata and the data."""
+    after_bytes: int
+    """Behind the data."""
+
+    @property
+    def most_bytes(self) -> int:
+        """The larger."""
+        return max(self.before_bytes, self.after_bytes)
+
+
+def parse_unused(text: str) -> Unused | None:
+    """The line `Unused Space : before=1968 sectors, after=0 sectors` of `mdadm --examine`; None if there is none."""
+    found = _UNUSED.search(text[:20_000])
+    return None if found is None else Unused(before_bytes=int(found[1]) * 512, after_bytes=int(found[2]) * 512)

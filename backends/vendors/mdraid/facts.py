@@ -1,0 +1,281 @@
+"""What sysfs and /proc/mdstat tell of an array, parsed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from backends.model import Level, State
+from backends.text import clean
+from backends.topology.tree import number
+from backends.vendors.mdraid.layouts import layout_word
+from backends.vendors.mdraid.mdstat import StatRow
+
+SECTOR = 512
+"""md counts in sectors of 512 bytes, whatever the members' own."""
+
+_LEVELS = {
+    "linear": Level.CONCAT,
+    **{level.value: level for level in Level if level.value.startswith("raid") and len(level.value) < 7},
+}
+_TOLERATED = {"raid4": 1, "raid5": 1, "raid6": 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moving:
+    """A number of the geometry that a reshape may be changing: `131072 (65536)` is new and old."""
+
+    now: int
+    """The new value while a reshape is under way, else the only one."""
+    old: int | None = None
+    """The value that what is not yet reshaped has; None when there is no reshape."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One device of an array."""
+
+    name: str
+    """Kernel name, a partition's or a disk's; `/` in it is `!` as in sysfs."""
+    slot: int | None = None
+    """Its place in the array; None for spares, failed and journal devices."""
+    flags: tuple[str, ...] = ()
+    """Words of its `state` file: `in_sync`, `faulty`, `spare`, `write_mostly`, `failfast`, `journal`, ..."""
+    size_bytes: int | None = None
+    """What the array may use of it."""
+    offset_bytes: int | None = None
+    """Where its data begin."""
+    errors: int | None = None
+    """Read errors that were put right since it was added."""
+
+    @property
+    def role(self) -> str:
+        """What it does in the array, in words."""
+        if "faulty" in self.flags:
+            return "failed"
+        if "journal" in self.flags:
+            return "journal"
+        if "replacement" in self.flags:
+            return "replacement" if "in_sync" in self.flags else "replacement, being filled"
+        if "in_sync" in self.flags:
+            return "in sync"
+        if "spare" in self.flags:
+            return "spare" if self.slot is None else "being rebuilt"
+        return ", ".join(self.flags) or "unknown"
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What is special about it, in words."""
+        words = {
+            "write_mostly": "write-mostly",
+            "failfast": "failfast",
+            "want_replacement": "to be replaced",
+            "blocked": "blocked",
+            "write_error": "has seen a write error",
+        }
+        return tuple(word for flag, word in words.items() if flag in self.flags)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sync:
+    """What md is doing to an array by itself."""
+
+    action: str
+    """The kernel's word: `resync`, `recover`, `check`, `repair`, `reshape`."""
+    progress: float | None = None
+    """0..1, None while it waits or does not tell."""
+    speed_kib: int | None = None
+    """KiB/s on each member, None if not told."""
+    left_seconds: float | None = None
+    """How long it will take at that speed, None if not to be told."""
+    waiting: bool = False
+    """Whether it waits for another array or for the first write."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayFacts:
+    """One array as the kernel tells it."""
+
+    name: str
+    """Kernel name, `md0`."""
+    level_word: str
+    """The kernel's word; "" for a container or an array that was never started."""
+    metadata: str = ""
+    """`1.2`, `0.90`, `external:imsm`, `external:/md127/0`, `none`."""
+    array_state: str = ""
+    """The kernel's word: `clean`, `active`, `inactive`, `broken`, ..."""
+    uuid: str | None = None
+    """In mdadm's spelling, `6689836f:97e6caec:c09b0e7b:40aefd16`."""
+    disks: int | None = None
+    """Members it is made for."""
+    chunk: Moving | None = None
+    """Bytes; None where the level has none."""
+    layout: Moving | None = None
+    """The kernel's number of it."""
+    component_bytes: int | None = None
+    """What is used of each member; None where they differ (RAID 0)."""
+    degraded: int | None = None
+    """Members that are missing."""
+    members: tuple[Member, ...] = ()
+    """By slot, then the others by name."""
+    sync: Sync | None = None
+    """Background work."""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    """All that was read of its `md` folder, by name."""
+    stat: StatRow | None = None
+    """Its lines in /proc/mdstat."""
+
+    @property
+    def level(self) -> Level:
+        """The level, UNKNOWN for containers and for what has no name in the model."""
+        return _LEVELS.get(self.level_word, Level.UNKNOWN)
+
+    @property
+    def is_container(self) -> bool:
+        """Whether it only holds the metadata of other arrays (Intel, DDF)."""
+        return self.metadata.startswith("external:") and not self.metadata.startswith(("external:/", "external:-"))
+
+    @property
+    def container(self) -> str | None:
+        """Kernel name of the container that it is an array of; None if it is of none."""
+        word = self.metadata.removeprefix("external:")
+        if word == self.metadata or not word.startswith(("/", "-")):
+            return None
+        return clean(word[1:].partition("/")[0], 32) or None
+
+    @property
+    def layout_word(self) -> str | None:
+        """The layout in mdadm's words; None where the level has none."""
+        return None if self.layout is None else layout_word(self.level_word, self.layout.now)
+
+    @property
+    def active(self) -> tuple[Member, ...]:
+        """Members that have a place, by slot, in sync."""
+        return tuple(one for one in self.members if one.slot is not None and "in_sync" in one.flags)
+
+    @property
+    def data_drives(self) -> int | None:
+        """Members that carry data in one stripe; None if that is no whole number or not known."""
+        if not self.disks:
+            return None
+        match self.level_word:
+            case "raid0":
+                return self.disks
+            case "raid1":
+                return 1
+            case "raid4" | "raid5":
+                return max(self.disks - 1, 0) or None
+            case "raid6":
+                return max(self.disks - 2, 0) or None
+            case "raid10" if self.layout is not None:
+                copies = max(self.layout.now & 0xFF, 1) * max(self.layout.now >> 8 & 0xFF, 1)
+                return self.disks // copies if self.disks % copies == 0 else None
+        return None
+
+    @property
+    def state(self) -> State:
+        """State in the model's words."""
+        if self.array_state in ("inactive", "clear", ""):
+            return State.OFFLINE
+        if self.array_state == "broken":
+            return State.FAILED
+        missing = self.degraded or 0
+        if missing > _TOLERATED.get(self.level_word, missing):
+            return State.FAILED
+        if self.level_word in ("raid0", "linear") and self.disks is not None and len(self.active) < self.disks:
+            return State.FAILED
+        if self.sync is not None and self.sync.action == "recover" and missing:
+            return State.REBUILDING
+        return State.DEGRADED if missing else State.OPTIMAL
+
+
+def parse_moving(text: str | None) -> Moving | None:
+    """`131072 (65536)` or `65536`; None for anything else."""
+    new, _, rest = (text or "").partition(" ")
+    now, old = _whole(new), _whole(rest.strip("()"))
+    return None if now is None else Moving(now=now, old=old)
+
+
+def _whole(text: str) -> int | None:
+    """A number, perhaps negative: RAID 0 has the layout -1."""
+    bare = number(text.removeprefix("-"))
+    return None if bare is None else -bare if text.startswith("-") else bare
+
+
+def parse_limit(text: str | None) -> tuple[int, bool] | None:
+    """A speed limit and whether it is the array's own: `200000 (system)`, `5000 (local)`; None for anything else."""
+    value, _, source = (text or "").partition(" ")
+    limit = number(value)
+    if limit is None or source not in ("(system)", "(local)"):
+        return None
+    return limit, source == "(local)"
+
+
+def parse_uuid(text: str | None) -> str | None:
+    """The UUID as mdadm spells it, from sysfs or udev; None if it is none."""
+    digits = (text or "").replace("-", "").replace(":", "").lower()
+    if len(digits) != 32 or not set(digits) <= set("0123456789abcdef") or not digits.strip("0"):
+        return None
+    return ":".join(digits[at : at + 8] for at in range(0, 32, 8))
+
+
+def parse_member(name: str, texts: Mapping[str, str]) -> Member:
+    """A member from the files of its `dev-NAME` folder."""
+    size, offset = number(texts.get("size")), number(texts.get("offset"))
+    return Member(
+        name=name,
+        slot=number(texts.get("slot")),
+        flags=tuple(word for part in texts.get("state", "").split(",") if (word := clean(part, 32))),
+        size_bytes=None if not size else size * 1024,
+        offset_bytes=None if offset is None else offset * SECTOR,
+        errors=number(texts.get("errors")),
+    )
+
+
+def parse_sync(texts: Mapping[str, str], stat: StatRow | None) -> Sync | None:
+    """Background work; None if there is none. /proc/mdstat alone tells of work that waits."""
+    action = clean(texts.get("sync_action", ""), 16)
+    told = stat.action if stat is not None else None
+    if action in ("", "idle", "frozen"):
+        if stat is None or told is None or not stat.waiting:
+            return None
+        return Sync(action="recover" if told == "recovery" else told, waiting=True)
+    done, slash, total = texts.get("sync_completed", "").partition(" / ")
+    have, all_of = number(done), number(total)
+    if not slash or have is None or not all_of:
+        return Sync(action=action, progress=stat.progress if stat is not None else None, waiting=True)
+    speed = number(texts.get("sync_speed"))
+    left = max(all_of - have, 0) * SECTOR / 1024
+    return Sync(
+        action=action,
+        progress=min(have / all_of, 1.0),
+        speed_kib=speed,
+        left_seconds=left / speed if speed else None,
+    )
+
+
+def parse_array(
+    name: str, texts: Mapping[str, str], members: Mapping[str, Mapping[str, str]], stat: StatRow | None
+) -> ArrayFacts:
+    """An array from the files of its `md` folder, those of its members by their names, and its lines in mdstat."""
+    chunk = parse_moving(texts.get("chunk_size"))
+    level = clean(texts.get("level", ""), 16)
+    disks = parse_moving(texts.get("raid_disks"))
+    component = number(texts.get("component_size"))
+    found = (parse_member(one, own) for one, own in members.items())
+    return ArrayFacts(
+        name=name,
+        level_word=level,
+        metadata=clean(texts.get("metadata_version", ""), 64),
+        array_state=clean(texts.get("array_state", ""), 32),
+        uuid=parse_uuid(texts.get("uuid")),
+        disks=None if disks is None or disks.now <= 0 else disks.now,
+        chunk=chunk if chunk is not None and chunk.now > 0 else None,
+        layout=parse_moving(texts.get("layout")) if level in ("raid5", "raid6", "raid10") else None,
+        component_bytes=None if not component else component * 1024,
+        degraded=number(texts.get("degraded")),
+        members=tuple(sorted(found, key=lambda one: (one.slot is None, one.slot or 0, len(one.name), one.name))),
+        sync=parse_sync(texts, stat),
+        attributes=dict(texts),
+        stat=stat,
+    )

@@ -1,0 +1,175 @@
+"""From an array as the kernel tells it to an `Array`. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from backends.model import Array, Fact, Level, Scope, Target, Task
+from backends.text import clean
+from backends.topology import Node, Topology, node_path
+from backends.topology.naming import identity
+from backends.vendors.mdraid.facts import ArrayFacts, Member
+from backends.vendors.mdraid.layouts import layout_label
+from backends.vendors.mdraid.readings import bitmap_word
+from backends.vendors.mdraid.units import size_words, time_words
+
+NAME = "md"
+"""The prefix of this backend's targets."""
+
+TASKS = {
+    "recover": "rebuild",
+    "resync": "resync",
+    "check": "consistency-check",
+    "repair": "repair",
+    "reshape": "reshape",
+}
+"""The model's words for the kernel's."""
+
+_STATES = {
+    "clear": "no array",
+    "inactive": "not running",
+    "suspended": "suspended: all I/O waits",
+    "readonly": "read-only",
+    "read-auto": "read-only until the first write",
+    "clean": "clean",
+    "active": "active, being written",
+    "write-pending": "a first write is waiting",
+    "active-idle": "active, no write lately",
+    "broken": "broken: too many members have failed",
+}
+"""Documentation/admin-guide/md.rst, array_state."""
+
+
+def target_of(name: str) -> Target:
+    """The target of an array."""
+    return Target(backend=NAME, address=name, scope=Scope.ARRAY)
+
+
+def array_of(
+    array: ArrayFacts, picture: Topology, arrays: Mapping[str, ArrayFacts], properties: Mapping[str, str]
+) -> Array:
+    """The array as the inventory shows it. `arrays`: all by kernel name; `properties`: what udev or mdadm know."""
+    node = picture.tree.nodes.get(array.name)
+    size = node.size_bytes if node is not None else None
+    return Array(
+        target=target_of(array.name),
+        name=clean(properties.get("MD_NAME", "")) or None,
+        level=array.level,
+        state=array.state,
+        size_bytes=size or None,
+        strip_bytes=array.chunk.now if array.chunk is not None and array.level is not Level.CONCAT else None,
+        data_drives=array.data_drives,
+        device=node_path(array.name),
+        members=tuple(dict.fromkeys(_member_target(one, picture, arrays) for one in array.members)),
+        identity=identity(node) if node is not None else None,
+        uses=picture.uses(array.name),
+        tasks=_tasks(array),
+        facts=tuple(_facts(array, arrays)),
+    )
+
+
+def _member_target(member: Member, picture: Topology, arrays: Mapping[str, ArrayFacts]) -> Target:
+    """The whole disk that a member is or lies on, or the array that it is."""
+    disk = picture.tree.disk_of(member.name)
+    return target_of(disk) if disk in arrays else Target(backend="block", address=disk)
+
+
+def _tasks(array: ArrayFacts) -> tuple[Task, ...]:
+    if array.sync is None:
+        return ()
+    return (Task(kind=TASKS.get(array.sync.action, array.sync.action), progress=array.sync.progress),)
+
+
+def _facts(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[Fact]:
+    for label, value in _lines(array, arrays):
+        if value:
+            yield Fact(label=label, value=value)
+    for member in array.members:
+        yield Fact(label=_place(member), value=_member_line(member))
+
+
+def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tuple[str, str | None]]:
+    own = array.attributes
+    yield "Kind", _kind(array)
+    yield "Built on", _nested(array, arrays)
+    yield "Layout", layout_label(array.layout_word) if array.layout_word is not None else None
+    if array.chunk is not None and array.chunk.old is not None:
+        yield "Reshape", f"chunk {size_words(array.chunk.old)} becomes {size_words(array.chunk.now)}"
+    if array.chunk is not None and array.data_drives and array.level is not Level.CONCAT:
+        full = array.chunk.now * array.data_drives
+        yield "Full stripe", f"{size_words(full)} ({array.data_drives} x {size_words(array.chunk.now)})"
+    state = _STATES.get(array.array_state, array.array_state or "unknown")
+    yield "Array state", f"{state}, {array.degraded} of {array.disks} members missing" if array.degraded else state
+    yield "Task", _task_line(array)
+    yield "Metadata", array.metadata
+    yield "UUID", array.uuid
+    yield "Consistency policy", clean(own.get("consistency_policy", ""))
+    yield "Bitmap", _bitmap_line(array)
+    yield "Stripe cache", _cache_line(array)
+    if own.get("mismatch_cnt", "0") != "0":
+        yield "Mismatches", f"{clean(own['mismatch_cnt'], 20)} sectors at the last check or resync"
+
+
+def _kind(array: ArrayFacts) -> str | None:
+    """What has no level of its own."""
+    if array.is_container:
+        return f"container of {array.metadata.removeprefix('external:')} metadata, holds the arrays made of its disks"
+    if array.container is not None:
+        return f"array of the container {array.container}"
+    if array.level is Level.UNKNOWN:
+        return array.level_word or "no level: it was never started"
+    return None
+
+
+def _nested(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
+    """`2 x raid5`: a level of two layers is known by what lies beneath."""
+    levels = [arrays[one.name].level_word for one in array.members if one.name in arrays]
+    if not levels:
+        return None
+    counts = {level: levels.count(level) for level in levels}
+    words = " and ".join(f"{count} x {level}" for level, count in counts.items())
+    names = {("raid0", "raid5"): "RAID 50", ("raid0", "raid6"): "RAID 60", ("raid0", "raid1"): "RAID 1+0"}
+    both = names.get((array.level_word, levels[0])) if len(counts) == 1 and len(levels) == len(array.members) else None
+    return f"{words} ({both})" if both else words
+
+
+def _task_line(array: ArrayFacts) -> str | None:
+    sync = array.sync
+    if sync is None:
+        return None
+    words = [sync.action]
+    words += [f"{sync.progress:.1%}"] if sync.progress is not None else []
+    words += ["waiting"] if sync.waiting else []
+    words += [f"{sync.speed_kib} KiB/s on each member"] if sync.speed_kib is not None else []
+    words += [f"{time_words(sync.left_seconds)} left"] if sync.left_seconds is not None else []
+    return ", ".join(words)
+
+
+def _bitmap_line(array: ArrayFacts) -> str | None:
+    word = bitmap_word(array.attributes)
+    if word in (None, "none"):
+        return word
+    return f"{word}, {array.stat.bitmap}" if array.stat is not None and array.stat.bitmap else word
+
+
+def _cache_line(array: ArrayFacts) -> str | None:
+    pages = array.attributes.get("stripe_cache_size", "")
+    if not pages.isascii() or not pages.isdigit() or len(pages) > 9 or not array.disks:
+        return None
+    return f"{pages} pages on each of {array.disks} members"
+
+
+def _place(member: Member) -> str:
+    return f"Member {member.slot}" if member.slot is not None else f"{member.role.capitalize()} {member.name}"
+
+
+def _member_line(member: Member) -> str:
+    words = [f"{node_path(member.name)}", member.role, *member.marks]
+    words += [f"{member.errors} read errors put right"] if member.errors else []
+    return ", ".join(clean(word, 64) for word in words)
+
+
+def known_by_udev(node: Node | None) -> Mapping[str, str]:
+    """What udev's database holds of an array: `MD_NAME`, `MD_UUID`."""
+    udev = {} if node is None else node.udev
+    return {key: clean(value) for key, value in udev.items() if key.startswith("MD_")}

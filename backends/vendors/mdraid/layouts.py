@@ -1,0 +1,85 @@
+"""Layouts in mdadm's words and in the kernel's numbers. Pure.
+
+include/uapi/linux/raid/md_p.h and drivers/md/raid5.h (ALGORITHM_*), drivers/md/raid10.h (near, far and offset copies),
+mdadm's maps.c for the words.
+"""
+
+from __future__ import annotations
+
+import re
+
+ROTATING = {
+    0: "left-asymmetric",
+    1: "right-asymmetric",
+    2: "left-symmetric",
+    3: "right-symmetric",
+    4: "parity-first",
+    5: "parity-last",
+}
+"""Where parity goes from stripe to stripe, RAID 5 and 6."""
+
+SIX = {
+    8: "ddf-zero-restart",
+    9: "ddf-N-restart",
+    10: "ddf-N-continue",
+    16: "left-asymmetric-6",
+    17: "right-asymmetric-6",
+    18: "left-symmetric-6",
+    19: "right-symmetric-6",
+    20: "parity-first-6",
+}
+"""More of RAID 6: those of DDF, and those of a RAID 5 with the second parity on a disk of its own."""
+
+SENTENCES = {
+    "left-symmetric": "Parity moves left, data follow it: sequential reads use every member. mdadm's default.",
+    "left-asymmetric": "Parity moves left, data fill from the first member on.",
+    "right-symmetric": "Parity moves right, data follow it.",
+    "right-asymmetric": "Parity moves right, data fill from the first member on.",
+    "parity-first": "All parity on the first member.",
+    "parity-last": "All parity on the last member, as in RAID 4.",
+}
+"""One sentence about each rotating layout (md(4), mdadm(8) --layout)."""
+
+_WORD = re.compile(r"([nfo])([1-9][0-9]?)")
+_NAMES = {"n": "near", "f": "far", "o": "offset"}
+_OFFSET = 1 << 16
+
+
+def layout_word(level: str, code: int) -> str | None:
+    """mdadm's word for the kernel's number: `left-symmetric`, `n2`, `f2`, `o2`, `n2f2`.
+
+    None for a level without layouts, `unknown` for a number without a word.
+    """
+    match level:
+        case "raid5":
+            return ROTATING.get(code, "unknown")
+        case "raid6":
+            return (ROTATING | SIX).get(code, "unknown")
+        case "raid10":
+            near, far = code & 0xFF, code >> 8 & 0xFF
+            if code < 0 or not near or not far:
+                return "unknown"
+            if far == 1:
+                return f"n{near}"
+            word = f"{'o' if code & _OFFSET else 'f'}{far}"
+            return word if near == 1 else f"n{near}{word}"
+        case _:
+            return None
+
+
+def layout_label(word: str) -> str:
+    """As `mdadm --detail` prints it: `near=2`."""
+    found = _WORD.fullmatch(word)
+    return f"{_NAMES[found[1]]}={found[2]}" if found else word
+
+
+def layout_help(word: str) -> str:
+    """One sentence about a layout."""
+    found = _WORD.fullmatch(word)
+    if found is None:
+        return SENTENCES.get(word, "")
+    return {
+        "n": "Copies lie side by side at the same place of neighbouring members.",
+        "f": "Copies lie in the far half of another member: sequential reads as fast as RAID 0, writes seek more.",
+        "o": "Copies lie in the next stripe, moved by one member: reads near those of far, writes seek less.",
+    }[found[1]]

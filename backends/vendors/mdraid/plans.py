@@ -1,0 +1,188 @@
+"""From a reading and a wanted value to the change: the very steps, what takes them back, the risk. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from backends.errors import BlockedError, InvalidValueError
+from backends.model import Change, Choice, Effect, Identity, Reading, Risk, Signature, Target, Write, disk_lock
+from backends.settings import Setting, check_value
+from backends.vendors.mdraid.readings import SPEED_LIMIT
+from backends.vendors.mdraid.recreate import recreation
+from backends.vendors.mdraid.settings import ON_OFF, SPEEDS, member_of
+from backends.vendors.mdraid.units import size_words
+from backends.vendors.mdraid.view import ArrayView
+from backends.vendors.mdraid.ways import Way, chunk_offers, hours_text, layout_offers
+
+GEOMETRY = ("chunk_size", "layout")
+"""Settings that move every byte."""
+
+_MOVED = {
+    "stripe_cache_size": "preread_bypass_threshold",
+    "bitmap": "consistency_policy",
+    "consistency_policy": "bitmap",
+    "chunk_size": "stripe_cache_size,preread_bypass_threshold,read_ahead_kb",
+    "layout": "stripe_cache_size,preread_bypass_threshold,read_ahead_kb",
+}
+"""Settings that move along, or whose range does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What a change of the geometry has to know besides the array."""
+
+    backup: str | None = None
+    """Path of the backup file, None where none is needed."""
+    properties: Mapping[str, str] = field(default_factory=dict)
+    """What mdadm and udev know of it: `MD_NAME`."""
+    contents: tuple[Signature, ...] = ()
+    """What lies on it, as far as udev or lsblk knows."""
+
+
+def wanted_value(setting: Setting, now: Reading, value: str) -> str:
+    """The value in canonical form; a speed may be any number. Raises InvalidValueError."""
+    if setting.key in SPEEDS and value.isascii() and value.isdigit() and len(value) < 11:
+        number = int(value)
+        if not 1 <= number <= SPEED_LIMIT:
+            raise InvalidValueError(
+                f"{setting.key} cannot be {number} here.", hint=f"`system`, or from 1 to {SPEED_LIMIT} KiB/s."
+            )
+        return str(number)
+    return check_value(setting, now, value)
+
+
+def change_of(
+    view: ArrayView, target: Target, setting: Setting, now: Reading, value: str, identity: Identity, beside: Beside
+) -> Change:
+    """The change of one setting. Raises BlockedError where the array cannot be made anew exactly."""
+    risk, text, effect = _risk(setting, now.choices, value), setting.risk_text, setting.effect
+    kind = setting.key.partition(".")[0]
+    if kind in GEOMETRY:
+        way = way_of(view, kind, value)
+        if way is Way.RECREATE:
+            forward = _anew(view, kind, value, beside)
+            back = _anew(view, kind, now.now or "", beside)
+            risk, effect, text = Risk.DESTROYS_DATA, Effect.RECREATED, _loss(beside)
+        else:
+            forward = (_grow(view, kind, value, beside),)
+            back = (_grow(view, kind, now.now or "", beside),)
+            risk, text = Risk.OUTAGE, _slow(view, beside)
+    elif kind in ("bitmap", "consistency_policy"):
+        forward = (_policy(view, kind, value),)
+        back = (_policy(view, kind, now.now or ""),)
+    else:
+        path = sysfs_path(view.array.name, setting.key)
+        forward = (Write(path=path, text=kernel_word(setting.key, value)),)
+        back = (Write(path=path, text=kernel_word(setting.key, now.now or "")),)
+    return Change(
+        target=target,
+        key=setting.key,
+        label=setting.label,
+        before=now.now,
+        after=value,
+        writes=forward,
+        undo=back if now.now not in (None, "unknown") else (),
+        risk=risk,
+        risk_text=_memory(view, setting, value) or (text if risk is not Risk.NONE else ""),
+        effect=effect,
+        persistence=setting.persistence,
+        identity=identity_for(setting.key, identity),
+        lock=disk_lock(view.array.name),
+        extra={"side_effects": _MOVED[kind]} if kind in _MOVED else {},
+    )
+
+
+def identity_for(key: str, identity: Identity) -> Identity:
+    """What stays the same over the change and back: a reshape may round the size, making anew gives another disk."""
+    return replace(identity, size_bytes=None, diskseq=None) if key in GEOMETRY else identity
+
+
+def way_of(view: ArrayView, key: str, value: str) -> Way:
+    """How this value comes about."""
+    offers = chunk_offers(view.array) if key == "chunk_size" else layout_offers(view.array)
+    return next((offer.way for offer in offers if offer.value == value), Way.RESHAPE)
+
+
+def sysfs_path(name: str, key: str) -> str:
+    """The file of a setting."""
+    found = member_of(key)
+    return f"/sys/block/{name}/md/{key if found is None else f'dev-{found[1]}/state'}"
+
+
+def kernel_word(key: str, value: str) -> str:
+    """The text the kernel wants."""
+    kind = key.partition(".")[0]
+    if kind in ON_OFF and value in ("off", "on"):
+        return ON_OFF[kind][value == "on"]
+    if kind == "safe_mode_delay" and value.isdigit():
+        return f"{int(value) // 1000}.{int(value) % 1000:03d}"
+    return value
+
+
+def _policy(view: ArrayView, kind: str, value: str) -> Write:
+    """A bitmap that comes back has the chunks it had."""
+    option = "bitmap" if kind == "bitmap" else "consistency-policy"
+    words = [f"--{option}={value}"]
+    own = view.array.attributes
+    size = own.get("bitmap/chunksize", "")
+    if kind == "bitmap" and value == "internal" and own.get("bitmap/location") != "none" and size.isdigit():
+        words += [f"--bitmap-chunk={int(size) // 1024}K"] if int(size) >= 1024 else []
+    return Write(argv=(view.mdadm or "mdadm", "--grow", *words, view.device))
+
+
+def _grow(view: ArrayView, kind: str, value: str, beside: Beside) -> Write:
+    words = [f"--chunk={int(value) // 1024}K" if kind == "chunk_size" else f"--layout={value}"]
+    words += [f"--backup-file={beside.backup}"] if beside.backup is not None else []
+    return Write(argv=(view.mdadm or "mdadm", "--grow", *words, view.device))
+
+
+def _anew(view: ArrayView, kind: str, value: str, beside: Beside) -> tuple[Write, ...]:
+    steps = recreation(
+        view.array,
+        mdadm=view.mdadm or "mdadm",
+        device=view.device,
+        name=beside.properties.get("MD_NAME"),
+        chunk=int(value) if kind == "chunk_size" else None,
+        layout=value if kind == "layout" else None,
+    )
+    if isinstance(steps, str):
+        raise BlockedError(f"{view.device} cannot be made anew exactly: {steps}.")
+    return tuple(Write(argv=argv) for argv in steps)
+
+
+def _risk(setting: Setting, choices: tuple[Choice, ...], value: str) -> Risk:
+    """The risk of this value: its choice's own where there are choices."""
+    if setting.key == "safe_mode_delay":
+        return setting.risk if value == "0" else Risk.NONE
+    if setting.key == "sync_speed_min":
+        return Risk.NONE if value == "system" else setting.risk
+    return next((choice.risk for choice in choices if choice.value == value), setting.risk)
+
+
+def _loss(beside: Beside) -> str:
+    """What is lost, by name."""
+    found = [f"{one.kind} {one.label or one.uuid or ''}".strip() for one in beside.contents]
+    there = f" ({', '.join(found[:4])})" if found else ""
+    return (
+        f"The array is taken apart and made anew of the same members: everything on it{there} is lost, and again when "
+        "this is undone. A resync follows."
+    )
+
+
+def _slow(view: ArrayView, beside: Beside) -> str:
+    """What a reshape means for those who use the array."""
+    words = ["The array stays usable but slow until the reshape has ended, and the change cannot be taken back before."]
+    words.append(hours_text(view.array))
+    if view.array.level_word == "raid0":
+        words.append("Meanwhile the kernel runs it as a degraded RAID 4; mdadm makes it a RAID 0 again at the end.")
+    if beside.backup is not None:
+        words.append(f"After a crash, {beside.backup} is needed to go on: keep it until the reshape has ended.")
+    return " ".join(words)
+
+
+def _memory(view: ArrayView, setting: Setting, value: str) -> str:
+    """What the stripe cache takes."""
+    if setting.key != "stripe_cache_size" or not view.outline.disks:
+        return ""
+    return f"The stripe cache takes {size_words(int(value) * view.outline.disks * view.outline.page_bytes)} of memory."

@@ -1,0 +1,294 @@
+"""From an array as the kernel tells it to the readings of its settings. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from backends.model import Availability, Choice, Reading, Risk, Span
+from backends.text import clean
+from backends.topology.tree import number
+from backends.vendors.mdraid.facts import parse_limit
+from backends.vendors.mdraid.layouts import layout_help, layout_label
+from backends.vendors.mdraid.settings import SPEEDS, member_of, settings_of
+from backends.vendors.mdraid.units import size_words
+from backends.vendors.mdraid.view import ArrayView
+from backends.vendors.mdraid.ways import Offer, Way, chunk_offers, layout_offers, why_fixed
+
+STRIPE_CACHE_MIN, STRIPE_CACHE_MAX = 17, 32768
+"""Pages a member (drivers/md/raid5.c, raid5_set_cache_size)."""
+
+MEMORY_SHARE = 4
+"""No more than this part of the memory is offered to the stripe cache."""
+
+THREADS_MAX = 8192
+"""drivers/md/raid5.c, raid5_store_group_thread_cnt."""
+
+SAFE_MODE_MAX, SAFE_MODE_STEP = 60_000, 20
+"""Milliseconds; the kernel counts in ticks, and 20 ms is a whole number of them at 100, 250, 300 and 1000 Hz."""
+
+SPEED_STEPS = (1000, 5000, 10_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000)
+"""KiB/s offered; any other number can be given too."""
+
+SPEED_LIMIT = (1 << 31) - 1
+"""KiB/s the kernel can hold (drivers/md/md.h, an int)."""
+
+_SECONDS = re.compile(r"(\d{1,7})\.(\d{3})")
+
+
+def readings(view: ArrayView) -> dict[str, Reading]:
+    """Every setting that the array has, in the order they are shown."""
+    return {setting.key: _reading(setting.key, view) for setting in settings_of(view.outline)}
+
+
+def _reading(key: str, view: ArrayView) -> Reading:
+    if (found := member_of(key)) is not None:
+        return _flag(view, *found)
+    if key in SPEEDS:
+        return _speed(view, key)
+    return _OWN[key](view)
+
+
+def _number(view: ArrayView, key: str, span: Span) -> Reading:
+    raw = view.array.attributes.get(key)
+    now = number(raw)
+    wide = Span(
+        minimum=min(span.minimum, now if now is not None else span.minimum),
+        maximum=max(span.maximum, now or 0),
+        step=span.step,
+        unit=span.unit,
+    )
+    return Reading(
+        now=str(now) if now is not None else None if raw is None else "unknown",
+        raw=_raw(raw),
+        span=wide,
+        availability=Availability(why_not=view.refusals.get(key)),
+    )
+
+
+def _stripe_cache(view: ArrayView) -> Reading:
+    most = STRIPE_CACHE_MAX
+    if view.memory_bytes and view.outline.disks:
+        most = min(most, view.memory_bytes // MEMORY_SHARE // (view.outline.page_bytes * view.outline.disks))
+    span = Span(minimum=STRIPE_CACHE_MIN, maximum=max(most, STRIPE_CACHE_MIN), unit="pages a member")
+    return _number(view, "stripe_cache_size", span)
+
+
+def _preread(view: ArrayView) -> Reading:
+    most = number(view.array.attributes.get("stripe_cache_size")) or 0
+    return _number(view, "preread_bypass_threshold", Span(minimum=0, maximum=most, unit="stripes"))
+
+
+def _threads(view: ArrayView) -> Reading:
+    most = min(view.cpus or 64, THREADS_MAX)
+    return _number(view, "group_thread_cnt", Span(minimum=0, maximum=most, unit="threads"))
+
+
+def _skip_copy(view: ArrayView) -> Reading:
+    raw = view.array.attributes.get("skip_copy")
+    return Reading(
+        now={"0": "off", "1": "on", None: None}.get(raw, "unknown"),
+        raw=_raw(raw),
+        choices=(
+            Choice(value="off", label="off", help="Every write is copied into the stripe cache."),
+            Choice(value="on", label="on", help="Full-stripe writes go from where they lie."),
+        ),
+        availability=Availability(why_not=view.refusals.get("skip_copy")),
+    )
+
+
+def _speed(view: ArrayView, key: str) -> Reading:
+    raw = view.array.attributes.get(key)
+    limit = parse_limit(raw)
+    now = None if raw is None else "unknown"
+    system = "system"
+    numbers = set(SPEED_STEPS)
+    if limit is not None:
+        kib, own = limit
+        now = str(kib) if own else "system"
+        numbers |= {kib} if own else set()
+        system = "system" if own else f"system, now {kib}"
+    steps = (Choice(value=str(one), label=f"{one} KiB/s", help="The array's own limit.") for one in sorted(numbers))
+    return Reading(
+        now=now,
+        raw=_raw(raw),
+        choices=(Choice(value="system", label=system, help="Follows the machine's limit."), *steps),
+        availability=Availability(why_not=view.refusals.get(key)),
+    )
+
+
+def bitmap_word(attributes: Mapping[str, str]) -> str | None:
+    """Which bitmap there is: `none`, `internal`, `file`, `clustered`; None where the kernel does not tell."""
+    location = attributes.get("bitmap/location")
+    if location is None:
+        return None
+    if attributes.get("bitmap/metadata") == "clustered":
+        return "clustered"
+    if location == "none":
+        return "none"
+    return "internal" if re.fullmatch(r"[+-]\d{1,19}", location) else "file"
+
+
+def _bitmap(view: ArrayView) -> Reading:
+    own = view.array.attributes
+    now = bitmap_word(own)
+    why_not = _why_not_grow(view)
+    policy = own.get("consistency_policy")
+    if why_not is None and now in ("file", "clustered"):
+        why_not = f"its bitmap is {'in a file' if now == 'file' else 'that of a cluster'}"
+    if why_not is None and policy in ("ppl", "journal"):
+        why_not = f"its consistency policy is {policy}, which leaves no room for a bitmap"
+    return Reading(
+        now=now if now in (None, "none", "internal") else "unknown",
+        raw=_raw(own.get("bitmap/location")),
+        choices=(
+            Choice(
+                value="none", label="none", help="After a crash everything is resynchronised.", risk=Risk.PERFORMANCE
+            ),
+            Choice(value="internal", label="internal", help="Kept beside the metadata on every member."),
+        ),
+        availability=Availability(why_not=why_not),
+    )
+
+
+def _consistency(view: ArrayView) -> Reading:
+    raw = view.array.attributes.get("consistency_policy")
+    why_not = _why_not_grow(view)
+    if why_not is None and view.array.level_word != "raid5":
+        why_not = "a partial parity log is for RAID 5 only"
+    elif why_not is None and raw == "bitmap":
+        why_not = "it has a bitmap; set bitmap to none first"
+    elif why_not is None and raw not in ("resync", "ppl"):
+        why_not = f"the policy {clean(raw or 'unknown', 32)} is not one that can be left"
+    legal = [
+        Choice(
+            value="resync",
+            label="resync",
+            help="Parity is read and put right from end to end.",
+            risk=Risk.POWER_LOSS if raw == "ppl" else Risk.NONE,
+        ),
+        Choice(value="ppl", label="partial parity log", help="Only what was being written is put right."),
+    ]
+    others = {"bitmap": "Only what the bitmap marks is put right.", "journal": "The journal is written back."}
+    if raw in others:
+        legal.append(Choice(value=raw, label=raw, help=others[raw]))
+    known = any(choice.value == raw for choice in legal)
+    return Reading(
+        now=raw if known else None if raw is None else "unknown",
+        raw=_raw(raw),
+        choices=tuple(legal),
+        availability=Availability(why_not=why_not),
+    )
+
+
+def milliseconds(raw: str | None) -> int | None:
+    """`0.204` as 204; None for anything else."""
+    found = _SECONDS.fullmatch(raw or "")
+    return None if found is None else int(found[1]) * 1000 + int(found[2])
+
+
+def _safe_mode(view: ArrayView) -> Reading:
+    raw = view.array.attributes.get("safe_mode_delay")
+    now = milliseconds(raw)
+    return Reading(
+        now=str(now) if now is not None else None if raw is None else "unknown",
+        raw=_raw(raw),
+        span=Span(minimum=0, maximum=max(SAFE_MODE_MAX, now or 0), step=SAFE_MODE_STEP, unit="ms"),
+        availability=Availability(why_not=view.refusals.get("safe_mode_delay")),
+    )
+
+
+def _chunk(view: ArrayView) -> Reading:
+    chunk = view.array.chunk
+    choices = tuple(_offered(offer, size_words(int(offer.value)), "") for offer in chunk_offers(view.array))
+    return Reading(
+        now=None if chunk is None else str(chunk.now),
+        raw=_raw(view.array.attributes.get("chunk_size")),
+        effective=None if chunk is None or chunk.old is None else str(chunk.old),
+        why_effective=None if chunk is None or chunk.old is None else _half_way(view),
+        choices=choices,
+        availability=Availability(why_not=_why_not_shape(view)),
+    )
+
+
+def _layout(view: ArrayView) -> Reading:
+    layout = view.array.layout
+    choices = tuple(
+        _offered(offer, layout_label(offer.value), layout_help(offer.value)) for offer in layout_offers(view.array)
+    )
+    return Reading(
+        now=view.array.layout_word,
+        raw=_raw(view.array.attributes.get("layout")),
+        effective=None if layout is None or layout.old is None else f"{layout.old}",
+        why_effective=None if layout is None or layout.old is None else _half_way(view),
+        choices=choices,
+        availability=Availability(why_not=_why_not_shape(view)),
+    )
+
+
+def _half_way(view: ArrayView) -> str:
+    sync = view.array.sync
+    done = "" if sync is None or sync.progress is None else f", {sync.progress:.1%} of it is done"
+    return f"the reshape is under way{done}"
+
+
+def _offered(offer: Offer, label: str, words: str) -> Choice:
+    """A value of the geometry; making the array anew destroys what is on it."""
+    again = offer.way is Way.RECREATE
+    how = "The array has to be made anew: its data are lost." if again else "The data are moved while it is in use."
+    return Choice(
+        value=offer.value,
+        label=label,
+        help=f"{words} {how}".strip(),
+        risk=Risk.DESTROYS_DATA if again else Risk.OUTAGE,
+    )
+
+
+def _why_not_shape(view: ArrayView) -> str | None:
+    return why_fixed(view.array) or view.mdadm_why_not
+
+
+def _why_not_grow(view: ArrayView) -> str | None:
+    """What stands against `mdadm --grow` of what is no geometry."""
+    array = view.array
+    if array.metadata.startswith("external:"):
+        return f"its metadata are not md's own ({array.metadata.removeprefix('external:')})"
+    if array.sync is not None:
+        return f"a {array.sync.action} {'waits' if array.sync.waiting else 'is under way'}: wait for its end"
+    if array.array_state not in ("clean", "active", "active-idle", "write-pending"):
+        return f"the array is {array.array_state or 'not running'}"
+    return view.mdadm_why_not
+
+
+def _flag(view: ArrayView, kind: str, name: str) -> Reading:
+    member = next((one for one in view.array.members if one.name == name), None)
+    texts = {
+        "write_mostly": ("Read like any other.", "Read only when nothing else can be."),
+        "failfast": ("Requests are tried again.", "Requests fail at the first trouble."),
+    }[kind]
+    return Reading(
+        now=None if member is None else "on" if kind in member.flags else "off",
+        raw=None if member is None else ",".join(member.flags),
+        choices=(
+            Choice(value="off", label="off", help=texts[0]),
+            Choice(value="on", label="on", help=texts[1], risk=Risk.PERFORMANCE if kind == "failfast" else Risk.NONE),
+        ),
+        availability=Availability(why_not=view.refusals.get(f"dev-{name}/state")),
+    )
+
+
+def _raw(raw: str | None) -> str | None:
+    return clean(raw) if raw is not None else None
+
+
+_OWN: Mapping[str, Callable[[ArrayView], Reading]] = {
+    "stripe_cache_size": _stripe_cache,
+    "preread_bypass_threshold": _preread,
+    "group_thread_cnt": _threads,
+    "skip_copy": _skip_copy,
+    "bitmap": _bitmap,
+    "consistency_policy": _consistency,
+    "safe_mode_delay": _safe_mode,
+    "chunk_size": _chunk,
+    "layout": _layout,
+}

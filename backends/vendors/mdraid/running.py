@@ -1,0 +1,135 @@
+"""Making changes of arrays: every step checked against what an array's change may do, then judged."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from backends.errors import RefusedError, ToolFailedError
+from backends.exclusive import claim_on
+from backends.host import Command, Completed, Host
+from backends.model import Change, Write
+from backends.text import clean, clean_lines
+from backends.topology.facts import inspect
+from backends.vendors.mdraid.facts import ArrayFacts
+from backends.vendors.mdraid.recreate import devices_in
+
+SECONDS = 300.0
+"""After this a change is slow; it is waited for all the same, and never killed."""
+
+_FILES = re.compile(
+    r"/sys/block/([^/]+)/md/"
+    r"(?:stripe_cache_size|preread_bypass_threshold|group_thread_cnt|skip_copy|sync_speed_min|sync_speed_max"
+    r"|safe_mode_delay|dev-[^/]+/state)"
+)
+"""All that is ever written: level, layout, chunk_size and raid_disks take any value at once and wreck the array."""
+
+_OPTIONS = {
+    "--grow": re.compile(
+        r"--(?:chunk=\d{1,7}K|layout=[a-zN0-9-]{1,24}|bitmap=(?:none|internal)|bitmap-chunk=\d{1,9}K"
+        r"|consistency-policy=(?:ppl|resync)|backup-file=/\S{1,255})"
+    ),
+    "--stop": re.compile(r"(?!)"),
+    "--create": re.compile(
+        r"--(?:run|metadata=1\.[012]|level=raid\d{1,2}|raid-devices=\d{1,4}|chunk=\d{1,7}K|layout=[a-z0-9-]{1,24}"
+        r"|uuid=[0-9a-f:]{35}|name=.{1,64}|data-offset=\d{1,12}K|size=\d{1,18}K|bitmap=(?:none|internal))|/dev/\S{1,128}"
+    ),
+}
+"""What each kind of command may say besides the array."""
+
+
+class Runner:
+    """Runs changes on one host."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def run(self, change: Change, array: ArrayFacts, device: str) -> None:
+        """All steps in their order, up to the first that fails.
+
+        Raises RefusedError for a step that is none of ours or while the array is in use, ToolFailedError in the words of
+        the kernel or of mdadm.
+        """
+        for write in change.writes:
+            self._require_ours(write, array.name, device)
+        made = next((write for write in change.writes if write.argv[1:2] == ("--create",)), None)
+        if made is not None:
+            self._require_members(made, array, change)
+            await self.require_unused(device)
+        for step, write in enumerate(change.writes):
+            try:
+                await self._one(write)
+            except ToolFailedError as error:
+                raise _failed(change, step, error) from error
+
+    async def require_unused(self, device: str) -> None:
+        """Raises RefusedError unless nothing uses the array; what cannot be checked counts as in use."""
+        facts = await inspect(self._host, device, claim=claim_on(self._host), probe=False, ignore=(os.getpid(),))
+        if not facts.is_block:
+            raise RefusedError(f"{device} is no block device, so nothing can show that it is not in use.")
+        made_up = self._host.simulated  # there is nothing that could be opened or harmed
+        uses = [use for use in facts.uses if not (made_up and use.kind == "unknown")]
+        if uses:
+            where = f"{uses[0].part}: " if uses[0].part else ""
+            raise RefusedError(
+                f"{device} is in use: {where}{uses[0].detail}.",
+                hint="Unmount it, turn it off, or take apart what is built on it first.",
+            )
+        if facts.unknown and not made_up:
+            raise RefusedError(f"{device} may be in use: {facts.unknown[0]}.", hint="Run raidbench as root.")
+
+    def _require_ours(self, write: Write, name: str, device: str) -> None:
+        """What is in a journal is not trusted to do anything but what a change of this array does."""
+        if write.path is not None:
+            found = _FILES.fullmatch(write.path)
+            if found is None or found[1] != name or write.text is None:
+                raise RefusedError(f"A step wants to write {clean(write.path)}, which no setting of {device} is.")
+            return
+        tool = self._host.which(("mdadm",))
+        if len(write.argv) < 3 or write.argv[0] != tool or device not in write.argv[2:]:
+            raise RefusedError(f"A step wants to run {clean(' '.join(write.argv), 200)}, which is none for {device}.")
+        legal = _OPTIONS.get(write.argv[1])
+        for word in write.argv[2:]:
+            if word != device and (legal is None or not legal.fullmatch(word)):
+                raise RefusedError(
+                    f"A step wants mdadm {clean(write.argv[1], 40)} {clean(word, 80)}, which is not ours."
+                )
+
+    def _require_members(self, made: Write, array: ArrayFacts, change: Change) -> None:
+        named = [one for one in devices_in(made.argv) if one != f"/dev/{array.name.replace('!', '/')}"]
+        present = [f"/dev/{one.name.replace('!', '/')}" for one in array.active]
+        if named != present or not any(word == f"--uuid={array.uuid}" for word in made.argv):
+            raise RefusedError(
+                f"{change.target} is made of {', '.join(present)} now, not of {', '.join(named)}.", hint="Plan it anew."
+            )
+
+    async def _one(self, write: Write) -> None:
+        if write.path is not None:
+            await self._host.write(write.path, write.text or "")
+            return
+        # without udev mdadm would wait for a node that nobody makes (mdadm(8), ENVIRONMENT)
+        env = {} if await self._host.stat("/run/udev/control") is not None else {"MDADM_NO_UDEV": "1"}
+        done = await self._host.run(Command(argv=write.argv, timeout=SECONDS, mutates=True, env=env))
+        if done.returncode != 0:
+            raise ToolFailedError(_words(done), evidence=_evidence(write, done))
+
+
+def _words(done: Completed) -> str:
+    """mdadm's own words in a sentence."""
+    said = clean_lines(f"{done.stderr}\n{done.stdout}".strip(), lines=6).replace("\n", " ")
+    words = clean(re.sub(r"\bmdadm: ", "", said), 300).rstrip(".")
+    return f"{words}." if words else f"mdadm ended with status {done.returncode} and did not say why."
+
+
+def _evidence(write: Write, done: Completed) -> str:
+    return f"{write.shown()}\nexit status {done.returncode}\n{done.stdout[:4000]}{done.stderr[:4000]}"
+
+
+def _failed(change: Change, step: int, error: ToolFailedError) -> ToolFailedError:
+    """The error for a step that failed, saying what was done before it."""
+    hint = error.hint or "The value before still stands; read the setting again."
+    message = f"{change.label} of {change.target} could not be set to {change.after}: {error.message}"
+    if step and change.writes[0].argv[1:2] == ("--stop",):
+        message = f"{change.target} was stopped, but could not be made anew: {error.message}"
+        hint = f"Make it by hand: {change.writes[step].shown()}"
+    return ToolFailedError(message, hint=hint, evidence=error.evidence)

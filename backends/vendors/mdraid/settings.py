@@ -1,0 +1,213 @@
+"""The settings of an array, each declared once; which of them an array has depends on its level. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from backends.model import Effect, Persistence, Risk
+from backends.settings import Setting
+from backends.vendors.mdraid.facts import ArrayFacts
+from backends.vendors.mdraid.units import size_words
+
+PARITY = ("raid4", "raid5", "raid6")
+"""Levels with a stripe cache."""
+REDUNDANT = ("raid1", *PARITY, "raid10")
+"""Levels that can be resynchronised."""
+STRIPED = ("raid0", *PARITY, "raid10")
+"""Levels with chunks."""
+
+STRIPE_CACHE = Setting(
+    key="stripe_cache_size",
+    label="Stripe cache",
+    unit="pages a member",
+    help="Pages per member in which whole stripes are gathered before parity is written. More lets small writes become "
+    "full stripes, which need no reading. It takes one page x members x this number of memory "
+    "(Documentation/admin-guide/md.rst); no more than a quarter of the memory is offered.",
+)
+PREREAD = Setting(
+    key="preread_bypass_threshold",
+    label="Pre-read bypass",
+    unit="stripes",
+    help="How often full-stripe writes may go before a stripe that has to be read first. 0 serves them in order, more "
+    "favours sequential writers. No more than the stripe cache has (md.rst).",
+)
+GROUP_THREADS = Setting(
+    key="group_thread_cnt",
+    label="Parity threads",
+    unit="threads",
+    help="Worker threads per NUMA node that handle stripes; 0 leaves it all to the one thread of the array. More helps "
+    "fast flash, where one core cannot keep up with parity. The array pauses for a moment while it is set "
+    "(drivers/md/raid5.c, raid5_store_group_thread_cnt).",
+)
+SKIP_COPY = Setting(
+    key="skip_copy",
+    label="Write without copying",
+    help="Whether full-stripe writes go to the members from where the data lie, without being copied into the stripe "
+    "cache first: less CPU time and memory traffic. The array pauses for a moment while it is set "
+    "(drivers/md/raid5.c, raid5_store_skip_copy).",
+)
+SPEED_MIN = Setting(
+    key="sync_speed_min",
+    label="Resync speed, at least",
+    unit="KiB/s",
+    help="What a resync, rebuild, check or reshape may take of each member although others want it. `system` follows "
+    "/proc/sys/dev/raid/speed_limit_min (md.rst).",
+    risk=Risk.PERFORMANCE,
+    risk_text="While a resync runs, a high minimum takes speed from everything else.",
+)
+SPEED_MAX = Setting(
+    key="sync_speed_max",
+    label="Resync speed, at most",
+    unit="KiB/s",
+    help="What a resync, rebuild, check or reshape may reach on each member when nobody else wants it. `system` "
+    "follows /proc/sys/dev/raid/speed_limit_max (md.rst).",
+)
+BITMAP = Setting(
+    key="bitmap",
+    label="Write-intent bitmap",
+    help="Marks on the members where writes are under way, so that after a crash only those places are resynchronised. "
+    "Costs a little on random writes. Kept in the array's own metadata (md(4), mdadm --grow --bitmap).",
+    risk=Risk.PERFORMANCE,
+    risk_text="Without a bitmap a crash is followed by a resync of the whole array, and a member that was away for a "
+    "moment is rebuilt from end to end.",
+    persistence=Persistence.STORED,
+)
+CONSISTENCY = Setting(
+    key="consistency_policy",
+    label="Consistency after a crash",
+    help="How parity is made right after a crash: `resync` reads and writes everything, `ppl` (RAID 5) keeps a partial "
+    "parity log on the members, which also closes the write hole and costs write speed. Bitmap and journal are "
+    "policies of their own. Kept in the array's own metadata (md(4), PARTIAL PARITY LOG; mdadm --grow --consistency-policy).",
+    risk=Risk.POWER_LOSS,
+    risk_text="Without the partial parity log, a crash of an array with a missing member may damage data that were not "
+    "being written (the write hole).",
+    persistence=Persistence.STORED,
+)
+SAFE_MODE = Setting(
+    key="safe_mode_delay",
+    label="Clean after",
+    unit="ms",
+    help="How long without a write until the array is marked clean on its members; the next write waits for the mark "
+    "to be taken off. A crash of a clean array needs no resync. 0 never marks it clean while it is in use "
+    "(md.rst, safe_mode_delay).",
+    risk=Risk.PERFORMANCE,
+    risk_text="With 0 every crash is followed by a resync, as far as the bitmap does not spare it.",
+)
+CHUNK = Setting(
+    key="chunk_size",
+    label="Chunk size",
+    unit="bytes",
+    help="Bytes on one member before the next one follows. mdadm can move the data into chunks of another size while "
+    "the array is in use (a reshape); RAID 0 becomes a RAID 4 without parity disk for as long as that takes; a RAID 10 "
+    "with far or offset copies has to be made anew (mdadm(8), GROW MODE).",
+    risk=Risk.OUTAGE,
+    effect=Effect.RESHAPE,
+    persistence=Persistence.STORED,
+)
+LAYOUT = Setting(
+    key="layout",
+    label="Layout",
+    help="How parity (RAID 5, 6) or copies (RAID 10) are laid out. Parity can be moved while the array is in use (a "
+    "reshape); to lay copies out in another way a RAID 10 has to be made anew (mdadm(8), GROW MODE).",
+    risk=Risk.OUTAGE,
+    effect=Effect.RESHAPE,
+    persistence=Persistence.STORED,
+)
+WRITE_MOSTLY = Setting(
+    key="write_mostly",
+    label="Write-mostly",
+    help="Whether the member is read only when nothing else can be: for a slow one beside a fast one. Kept in the "
+    "array's own metadata (md(4), WRITE-MOSTLY).",
+    persistence=Persistence.STORED,
+)
+FAILFAST = Setting(
+    key="failfast",
+    label="Fail fast",
+    help="Whether requests to the member fail at the first trouble of its transport, without being tried again, so "
+    "that the other copy answers at once. Kept in the array's own metadata (md(4), FAILFAST).",
+    risk=Risk.PERFORMANCE,
+    risk_text="A short disturbance of the transport is enough to throw the member out of the array.",
+    persistence=Persistence.STORED,
+)
+
+_LEVELS: tuple[tuple[Setting, tuple[str, ...]], ...] = (
+    (STRIPE_CACHE, PARITY),
+    (PREREAD, PARITY),
+    (GROUP_THREADS, PARITY),
+    (SKIP_COPY, PARITY),
+    (SPEED_MIN, REDUNDANT),
+    (SPEED_MAX, REDUNDANT),
+    (BITMAP, REDUNDANT),
+    (CONSISTENCY, REDUNDANT),
+    (SAFE_MODE, REDUNDANT),
+    (CHUNK, STRIPED),
+    (LAYOUT, ("raid5", "raid6", "raid10")),
+)
+_OF_MEMBERS: tuple[tuple[Setting, tuple[str, ...]], ...] = (
+    (WRITE_MOSTLY, ("raid1",)),
+    (FAILFAST, ("raid1", "raid10")),
+)
+
+GENERAL = tuple(setting for setting, _ in _LEVELS)
+"""What an array may have, whatever its level; in the order they are shown."""
+
+SPEEDS = ("sync_speed_min", "sync_speed_max")
+"""Settings that take `system` for a value."""
+
+ON_OFF = {
+    "skip_copy": ("0", "1"),
+    "write_mostly": ("-writemostly", "writemostly"),
+    "failfast": ("-failfast", "failfast"),
+}
+"""Settings that are `off` or `on`, with the kernel's words for that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """As much of an array as its list of settings depends on."""
+
+    level: str
+    """The kernel's word."""
+    disks: int | None
+    """Members it is made for."""
+    members: tuple[str, ...]
+    """Kernel names of those in a place, by slot."""
+    page_bytes: int = 4096
+    """The kernel's page."""
+
+
+def outline_of(array: ArrayFacts, page_bytes: int) -> Outline:
+    """The outline of an array."""
+    names = tuple(one.name for one in array.members if one.slot is not None and "faulty" not in one.flags)
+    return Outline(level=array.level_word, disks=array.disks, members=names, page_bytes=page_bytes)
+
+
+def settings_of(outline: Outline | None) -> tuple[Setting, ...]:
+    """The settings of an array; those that any array may have when it was not looked at yet."""
+    if outline is None:
+        return GENERAL
+    own = tuple(_sized(setting, outline) for setting, levels in _LEVELS if outline.level in levels)
+    return (*own, *_member_settings(outline))
+
+
+def _sized(setting: Setting, outline: Outline) -> Setting:
+    """The stripe cache says what it takes on this very array."""
+    if setting is not STRIPE_CACHE or not outline.disks:
+        return setting
+    each = outline.disks * outline.page_bytes
+    words = f"256 pages on {outline.disks} members are {size_words(256 * each)}, 4096 are {size_words(4096 * each)}."
+    return replace(setting, help=f"{setting.help} {words}")
+
+
+def _member_settings(outline: Outline) -> Iterable[Setting]:
+    for setting, levels in _OF_MEMBERS:
+        if outline.level in levels:
+            for name in outline.members:
+                yield replace(setting, key=f"{setting.key}.{name}", label=f"{setting.label}, {name}")
+
+
+def member_of(key: str) -> tuple[str, str] | None:
+    """`write_mostly.sda1` as (`write_mostly`, `sda1`); None for a setting of the whole array."""
+    kind, dot, name = key.partition(".")
+    return (kind, name) if dot and any(kind == setting.key for setting, _ in _OF_MEMBERS) else None

@@ -1,0 +1,77 @@
+"""Reads arrays from sysfs and /proc/mdstat."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+
+from backends.host import Host
+from backends.vendors.mdraid.facts import ArrayFacts, parse_array
+from backends.vendors.mdraid.mdstat import parse_mdstat
+
+ATTRIBUTES = (
+    "array_state",
+    "level",
+    "raid_disks",
+    "chunk_size",
+    "layout",
+    "metadata_version",
+    "uuid",
+    "degraded",
+    "component_size",
+    "consistency_policy",
+    "sync_action",
+    "sync_completed",
+    "sync_speed",
+    "sync_speed_min",
+    "sync_speed_max",
+    "reshape_position",
+    "mismatch_cnt",
+    "safe_mode_delay",
+    "stripe_cache_size",
+    "preread_bypass_threshold",
+    "group_thread_cnt",
+    "skip_copy",
+    "journal_mode",
+    "bitmap/location",
+    "bitmap/chunksize",
+    "bitmap/metadata",
+)
+"""What is read of every array's `md` folder, in one go; most arrays have only some of it."""
+
+MEMBER_ATTRIBUTES = ("state", "slot", "size", "offset", "errors")
+"""What is read of every member's `md/dev-NAME` folder."""
+
+
+async def read_arrays(host: Host, names: Collection[str] | None = None) -> tuple[ArrayFacts, ...]:
+    """All arrays, or those of these kernel names that are there, in the order of their names.
+
+    A node without array (state `clear`, no members) is left out: the kernel keeps it until somebody closes it.
+    """
+    pattern = "*" if names is None or len(names) != 1 else next(iter(names))
+    states, members, stat = await asyncio.gather(
+        host.list(f"/sys/block/{pattern}/md/array_state"),
+        host.list(f"/sys/block/{pattern}/md/dev-*/state"),
+        host.read("/proc/mdstat"),
+    )
+    present = [path.split("/")[3] for path in states]
+    wanted = [f"/sys/block/{name}/md/{attribute}" for name in present for attribute in ATTRIBUTES]
+    folders = [path.rsplit("/", 1)[0] for path in members]
+    wanted += [f"{folder}/{attribute}" for folder in folders for attribute in MEMBER_ATTRIBUTES]
+    texts = await host.read_many(wanted)
+    rows = parse_mdstat(stat or "")
+    found: list[ArrayFacts] = []
+    for name in sorted(present, key=lambda name: (len(name), name)):
+        base = f"/sys/block/{name}/md"
+        own = {attribute: texts[path] for attribute in ATTRIBUTES if (path := f"{base}/{attribute}") in texts}
+        parts = {
+            folder.rsplit("/dev-", 1)[1]: {
+                attribute: texts[path] for attribute in MEMBER_ATTRIBUTES if (path := f"{folder}/{attribute}") in texts
+            }
+            for folder in folders
+            if folder.startswith(f"{base}/dev-")
+        }
+        array = parse_array(name, own, parts, rows.get(name))
+        if array.members or array.array_state not in ("clear", ""):
+            found.append(array)
+    return tuple(found)

@@ -1,0 +1,137 @@
+"""Chunk and layout: whether the array can be reshaped, has to be made anew, or neither. Pure.
+
+What can be reshaped was tried on Linux 6.1 with mdadm 4.2. There, mdadm and the kernel take a reshape of a RAID 10 with
+offset copies and end it without complaint, and its data are not the same afterwards: it is not offered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from backends.vendors.mdraid.facts import ArrayFacts
+from backends.vendors.mdraid.layouts import ROTATING
+from backends.vendors.mdraid.settings import PARITY
+from backends.vendors.mdraid.units import time_words
+
+CHUNKS = tuple(1 << power for power in range(12, 25))
+"""Chunk sizes in bytes, 4 KiB to 16 MiB."""
+
+_USUAL = range(1 << 14, (1 << 20) + 1)
+"""Chunk sizes that are offered, besides what there is."""
+
+
+class Way(StrEnum):
+    """How another geometry comes about."""
+
+    RESHAPE = "reshape"
+    RECREATE = "re-create"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """One value that chunk or layout may take."""
+
+    value: str
+    """In the setting's vocabulary."""
+    way: Way
+    """How."""
+
+
+def why_fixed(array: ArrayFacts) -> str | None:
+    """Why neither chunk nor layout can be changed now; None when they can."""
+    sync = array.sync
+    if array.container is not None or array.metadata.startswith("external:"):
+        return f"its metadata are not md's own ({array.metadata.removeprefix('external:')})"
+    if sync is not None:
+        done = "" if sync.progress is None else f" ({sync.progress:.1%} done)"
+        return f"a {sync.action} {'waits' if sync.waiting else 'is under way'}{done}: wait for its end"
+    if (
+        array.chunk is None
+        or array.chunk.old is not None
+        or (array.layout is not None and array.layout.old is not None)
+    ):
+        return "a reshape is not finished"
+    if array.degraded or any("faulty" in one.flags for one in array.members):
+        return "members are missing or have failed"
+    if array.array_state not in ("clean", "active", "active-idle", "write-pending"):
+        return f"the array is {array.array_state or 'not running'}"
+    if any("journal" in one.flags for one in array.members):
+        return "it has a journal"
+    if array.disks is None or len(array.active) != array.disks:
+        return "not all of its members can be seen"
+    return None
+
+
+def chunk_offers(array: ArrayFacts) -> tuple[Offer, ...]:
+    """Chunk sizes this array can get, the present one among them; it must divide what is used of each member."""
+    now = array.chunk.now if array.chunk is not None else 0
+    used = _used(array)
+    way = _chunk_way(array)
+    sizes = {size for size in CHUNKS if size in _USUAL and used and used % size == 0} | {now}
+    return tuple(Offer(value=str(size), way=way) for size in sorted(sizes) if size)
+
+
+def layout_offers(array: ArrayFacts) -> tuple[Offer, ...]:
+    """Layouts this array can get, the present one among them."""
+    now = array.layout_word
+    if now is None:
+        return ()
+    words: list[str] = []
+    if array.level_word in ("raid5", "raid6"):
+        words = [*ROTATING.values()]
+        way = Way.RESHAPE
+    else:
+        copies = _copies(array)
+        words = [f"{kind}{copies}" for kind in "nfo"] if copies and array.disks and copies <= array.disks else []
+        way = Way.RECREATE
+    if now not in words and now != "unknown":
+        words.append(now)
+    return tuple(Offer(value=word, way=way) for word in words)
+
+
+def _chunk_way(array: ArrayFacts) -> Way:
+    """RAID 0 goes by way of RAID 4, which wants members of one size."""
+    if array.level_word in PARITY:
+        return Way.RESHAPE
+    if array.level_word == "raid0":
+        return Way.RESHAPE if len({one.size_bytes for one in array.active}) == 1 else Way.RECREATE
+    near = array.layout is not None and array.layout.now >> 8 == 1
+    return Way.RESHAPE if near else Way.RECREATE
+
+
+def _copies(array: ArrayFacts) -> int | None:
+    """Copies of a RAID 10 of one kind; None where kinds are mixed."""
+    if array.layout is None:
+        return None
+    near, far = array.layout.now & 0xFF, array.layout.now >> 8 & 0xFF
+    return max(near, far) if min(near, far) == 1 and max(near, far) > 1 else None
+
+
+def _used(array: ArrayFacts) -> int | None:
+    """Bytes used of each member that a chunk has to divide; None if they are not told."""
+    if array.component_bytes:
+        return array.component_bytes
+    sizes = [one.size_bytes for one in array.active]
+    known = [size for size in sizes if size]
+    return min(known) if known and len(known) == len(sizes) else None
+
+
+def hours_text(array: ArrayFacts) -> str:
+    """How long a reshape will take, in a sentence.
+
+    Every byte is read and written again at the same members, so the speed limit, which counts what is written of each
+    member, is reached at best where the members do twice as much.
+    """
+    used, limit = _used(array), array.attributes.get("sync_speed_max", "").partition(" ")[0]
+    kib = int(limit) if limit.isascii() and limit.isdigit() and len(limit) < 12 else 0
+    if not used or not kib:
+        return "How long it takes cannot be told."
+    best = 2 * used / 1024 / kib
+    slow = 2 * used / 1024 / 25_600
+    words = (
+        f"at least {time_words(best)} if every member reaches the limit of {kib} KiB/s for reading and writing alike"
+    )
+    if slow > best:
+        words += f", {time_words(slow)} at 25600 KiB/s"
+    return f"It takes {words}."
