@@ -1,0 +1,103 @@
+"""Asks drives about themselves: hdparm, sdparm and smartctl, read-only and never for long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from backends.errors import RaidbenchError
+from backends.host import Command, Host
+from backends.text import clean
+from backends.vendors.scsi import hdparm, sdparm, smartctl
+from backends.vendors.scsi.disks import Disk, Kind
+from backends.vendors.scsi.hdparm import Flag
+from backends.vendors.scsi.sdparm import Field
+from backends.vendors.scsi.smartctl import Health
+
+READ_SECONDS = 20.0
+"""A drive that wakes up needs up to ten."""
+
+AT_ONCE = 8
+"""Drives asked at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switches:
+    """A drive's answer about its switches."""
+
+    flags: Mapping[str, Flag] = field(default_factory=dict)
+    """hdparm's."""
+    fields: Mapping[str, Field] = field(default_factory=dict)
+    """sdparm's."""
+    silent: str | None = None
+    """Why there is none."""
+
+
+class Asker:
+    """Asks the drives of one host."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._few = asyncio.Semaphore(AT_ONCE)
+
+    def tool(self, kind: Kind) -> str | None:
+        """Path of the program that speaks a drive's language; None if it is not installed, or there is none."""
+        names = {Kind.ATA: "hdparm", Kind.SCSI: "sdparm"}
+        return self._host.which((names[kind],)) if kind in names else None
+
+    async def switches(self, disk: Disk) -> Switches:
+        """What the drive's own switches are set to; never raises for a drive or tool that fails."""
+        tool = self.tool(disk.kind)
+        if tool is None:
+            return Switches(silent="there is no tool for it")
+        if not self._host.is_root:
+            return Switches(silent="needs root")
+        if disk.kind is Kind.ATA:
+            answer = await self._said((tool, *hdparm.READ, disk.node.device))
+            flags = hdparm.parse_hdparm(answer.text)
+            return Switches(flags=flags, silent=None if flags else answer.trouble(hdparm.refusal(answer.text)))
+        answer = await self._said((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
+        if sdparm.attention(answer.code, answer.text) and not sdparm.parse_sdparm(answer.text):
+            answer = await self._said((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
+        fields = sdparm.parse_sdparm(answer.text)
+        return Switches(
+            fields=fields, silent=None if fields else answer.trouble(sdparm.refusal(answer.code, answer.text))
+        )
+
+    async def health(self, disk: Disk) -> Health | None:
+        """What smartctl says; None without root, smartctl or a drive behind the disk."""
+        tool = self._host.which(("smartctl",))
+        if tool is None or disk.kind is Kind.VOLUME or not self._host.is_root:
+            return None
+        answer = await self._said((tool, *smartctl.ASK, disk.node.device))
+        return smartctl.parse_smartctl(answer.out)
+
+    async def _said(self, argv: tuple[str, ...]) -> _Answer:
+        async with self._few:
+            try:
+                done = await self._host.run(Command(argv=argv, timeout=READ_SECONDS))
+            except RaidbenchError as error:
+                return _Answer(tool=argv[0], failure=clean(error.message.rstrip("."), 200))
+            return _Answer(tool=argv[0], code=done.returncode, out=done.stdout, err=done.stderr)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """What a program said, or why it did not."""
+
+    tool: str
+    code: int = 0
+    out: str = ""
+    err: str = ""
+    failure: str = ""
+
+    @property
+    def text(self) -> str:
+        """Both streams: complaints come on either."""
+        return f"{self.out}\n{self.err}"
+
+    def trouble(self, words: str | None) -> str:
+        """Why nothing can be told of the drive."""
+        said = self.failure or words or "it says nothing of this drive"
+        return f"{self.tool.rsplit('/', 1)[-1]}: {said}"

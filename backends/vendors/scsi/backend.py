@@ -1,0 +1,186 @@
+"""The backend of SATA and SAS disks: inventory, reading, planning and applying."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+
+from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError
+from backends.host import Host
+from backends.model import Change, Drive, Identity, Inventory, Problem, Reading, Target
+from backends.protocol import Told
+from backends.settings import Setting, check_value
+from backends.text import clean
+from backends.topology import Node, read_tree
+from backends.topology.naming import identity
+from backends.topology.tree import read_node
+from backends.vendors.scsi.asking import Asker, Switches
+from backends.vendors.scsi.diagnosis import missing_tools
+from backends.vendors.scsi.disks import Disk, Kind, disk_of, is_disk, paths_of
+from backends.vendors.scsi.inventory import NAME, drive
+from backends.vendors.scsi.plans import change as change_of
+from backends.vendors.scsi.readings import View, readings
+from backends.vendors.scsi.running import NotSaveableError, Runner
+from backends.vendors.scsi.settings import BY_KEY, SETTINGS
+from backends.vendors.scsi.smartctl import Health
+
+_RIGHTS = ("needs root", "read-only mode")
+"""What a host may have against running a program that changes something."""
+
+
+class ScsiBackend:
+    """The `sd` disks of one host."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._asker = Asker(host)
+        self._runner = Runner(host)
+        self._health: dict[Identity, Health] = {}
+        self._unsaveable: set[Identity] = set()
+
+    async def inventory(self) -> Inventory:
+        """Every disk with what it says of its health, in the order of their names."""
+        return await self.inventory_in_parts(lambda name, part: None)
+
+    async def inventory_in_parts(self, told: Told) -> Inventory:
+        """The same; told at once without health, because a drive may take its time to tell of it."""
+        disks = await self._disks()
+        if not disks:
+            return Inventory()
+        told(NAME, Inventory(drives=tuple(drive(disk, None) for disk in disks)))
+        drives = tuple(await asyncio.gather(*(self._drive(disk) for disk in disks)))
+        found = Inventory(drives=drives)
+        told(NAME, found)
+        return found
+
+    def settings(self, target: Target) -> tuple[Setting, ...]:
+        """The same for every disk; what one lacks is blocked when read."""
+        return SETTINGS if target.backend == NAME else ()
+
+    async def read(self, target: Target) -> Mapping[str, Reading]:
+        """Every setting now, the drive's own asked of the drive."""
+        return readings(await self._view(await self._disk(target)))
+
+    async def plan(self, target: Target, key: str, value: str) -> Change:
+        """What setting `key` to `value` would do, and what brings the present state back."""
+        setting = BY_KEY.get(key)
+        if setting is None:
+            raise NotFoundError(f"{target} has no setting {clean(key)}.", hint=f"It has: {', '.join(BY_KEY)}.")
+        disk = await self._disk(target)
+        view = await self._view(disk)
+        now = readings(view)[key]
+        if now.availability.why_not is not None:
+            raise BlockedError(f"{setting.label} of {disk.node.device} cannot be changed: {now.availability.why_not}.")
+        return change_of(view, target, setting, now, check_value(setting, now, value))
+
+    async def apply(self, change: Change) -> None:
+        """Take the steps, after making sure that this is still the disk that was planned for."""
+        disk = await self._disk(change.target)
+        try:
+            await self._runner.run(change, disk, self._asker.tool(disk.kind), lambda: self._same(change))
+        except NotSaveableError:
+            self._unsaveable.add(identity(disk.node))
+            raise
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        """Which of hdparm, sdparm and smartctl is missing, and what is lost without each."""
+        return missing_tools(await self._disks(), lambda name: self._host.which((name,)) is not None)
+
+    async def _drive(self, disk: Disk) -> Drive:
+        health = await self._asker.health(disk)
+        if health is not None and not health.asleep:
+            self._health[identity(disk.node)] = health
+        return drive(disk, health)
+
+    async def _view(self, disk: Disk) -> View:
+        """Everything that the readings of one disk are made of."""
+        tool = self._asker.tool(disk.kind)
+        paths = [path for path in (disk.below("queue_depth"), disk.cache_path) if path is not None]
+        switches, health = await asyncio.gather(self._switches(disk), self._known_health(disk))
+        reasons = [await self._host.writable(path) for path in paths]
+        rights = await self._host.writable(tool) if tool is not None else None
+        return View(
+            disk=disk,
+            tool=tool,
+            flags=switches.flags,
+            fields=switches.fields,
+            silent=switches.silent,
+            rights=rights if rights in _RIGHTS else None,
+            writable=dict(zip(paths, reasons, strict=True)),
+            health=health,
+            saves=identity(disk.node) not in self._unsaveable,
+        )
+
+    async def _switches(self, disk: Disk) -> Switches:
+        return Switches() if disk.kind is Kind.VOLUME else await self._asker.switches(disk)
+
+    async def _known_health(self, disk: Disk) -> Health | None:
+        """Asked once of each drive without moving parts: only those have capacitors for their cache."""
+        who = identity(disk.node)
+        if who not in self._health and disk.node.attributes.get("queue/rotational") == "0":
+            health = await self._asker.health(disk)
+            if health is not None:
+                self._health[who] = health
+        return self._health.get(who)
+
+    async def _disks(self) -> tuple[Disk, ...]:
+        if not await self._host.list("/sys/block/sd*"):
+            return ()
+        tree = await read_tree(self._host)
+        nodes = sorted(filter(is_disk, tree.nodes.values()), key=lambda node: (len(node.name), node.name))
+        return await self._with_texts(nodes)
+
+    async def _with_texts(self, nodes: Iterable[Node]) -> tuple[Disk, ...]:
+        several = tuple(nodes)
+        texts = await self._host.read_many([path for node in several for path in paths_of(node)])
+        return tuple(disk_of(node, texts) for node in several)
+
+    async def _disk(self, target: Target) -> Disk:
+        (disk,) = await self._with_texts([await self._node(target)])
+        return disk
+
+    async def _node(self, target: Target) -> Node:
+        """The disk under a target of ours, whose name becomes part of a path: no other name may."""
+        bare = Node(name=target.address, devno=None, size_bytes=None)
+        if target.backend != NAME or not is_disk(bare):
+            raise NotFoundError(
+                f"{clean(str(target))} is no SATA or SAS disk.", hint="`raidbench devices` lists what is there."
+            )
+        node = await read_node(self._host, target.address)
+        if node is None:
+            raise DeviceGoneError(f"{clean(str(target))} is not there.", hint="Look at the devices again.")
+        return node
+
+    async def _same(self, change: Change) -> None:
+        """Raises DeviceGoneError unless the planned disk still has its name."""
+        wanted = change.identity
+        if wanted is None:
+            raise RefusedError(f"The change of {change.target} says not for which disk it was planned.")
+        present = identity(await self._node(change.target))
+        if not wanted.same_device(present):
+            raise DeviceGoneError(
+                f"{change.target} is another disk now: it was {_shown(wanted)}, it is {_shown(present)}.",
+                hint="Look at the devices again and plan anew.",
+            )
+
+
+def _shown(one: Identity) -> str:
+    words = (one.model, f"serial {one.serial}" if one.serial else None, f"disk {one.diskseq}" if one.diskseq else None)
+    return ", ".join(filter(None, words)) or "without a name"
+
+
+class ScsiVendor:
+    """SATA and SAS disks through hdparm, sdparm, smartctl and sysfs."""
+
+    @property
+    def name(self) -> str:
+        """`scsi`."""
+        return NAME
+
+    def backend(self, host: Host) -> ScsiBackend:
+        """The backend on `host`."""
+        return ScsiBackend(host)
+
+
+VENDOR = ScsiVendor()
+"""Found by the registry."""

@@ -1,0 +1,146 @@
+"""One `sd` disk as sysfs has it: where it hangs, which language it speaks, what the kernel believes of it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from backends.text import clean
+from backends.topology import Node
+from backends.topology.naming import interface
+from backends.topology.tree import number
+from backends.vendors.scsi.volumes import is_volume
+
+_HCTL = re.compile(r"/(\d{1,9}:\d{1,9}:\d{1,9}:\d{1,20})/block/[^/]+$")
+_PCI = re.compile(r"/([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?=/)")
+
+DEVICE_ATTRIBUTES = ("queue_depth", "raid_level", "sas_address", "timeout")
+"""Read of every disk below `device/`."""
+
+VOLUME_INTERFACE = "raid volume"
+"""The interface of what a RAID controller shows as a disk."""
+
+
+class Kind(Enum):
+    """The language in which a disk is asked about itself."""
+
+    ATA = "ATA"
+    SCSI = "SCSI"
+    VOLUME = "RAID volume"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disk:
+    """One disk of the kernel's sd driver."""
+
+    node: Node
+    """As the kernel's tree of block devices has it."""
+    kind: Kind
+    """How it is asked."""
+    interface: str | None
+    """`sata`, `sas`, `usb`, `iscsi`, `virtio-scsi`, `raid volume`, ...; None if nothing tells."""
+    libata: bool
+    """Whether the kernel itself speaks ATA to it: it notices a switched cache by itself."""
+    hctl: str | None
+    """Host, channel, target, LUN; None if the path does not tell."""
+    pci: str | None
+    """Address of the PCI function it hangs from; None if there is none."""
+    driver: str | None
+    """Driver of its host adapter."""
+    host_depth: int | None
+    """Commands that the host adapter takes at a time."""
+    queue_depth: int | None
+    """Commands that the kernel gives this disk at a time."""
+    cache_type: str | None
+    """What the sd driver believes of its cache."""
+    flushed: bool | None
+    """Whether the queue sends flushes, as for a disk with a write cache; None if it does not say."""
+    sas_address: str | None
+    """SAS address."""
+
+    @property
+    def name(self) -> str:
+        """Kernel name."""
+        return self.node.name
+
+    def below(self, attribute: str) -> str:
+        """Path of a file of the SCSI device."""
+        return f"/sys/block/{self.name}/device/{attribute}"
+
+    @property
+    def cache_path(self) -> str | None:
+        """Holds the sd driver's belief; what is written goes to the drive (Documentation/scsi/sd-parameters)."""
+        return None if self.hctl is None else f"/sys/class/scsi_disk/{self.hctl}/cache_type"
+
+    @property
+    def believed(self) -> bool | None:
+        """Whether the sd driver believes that the drive caches writes; None if unknown."""
+        return {"write back": True, "write back, no read (daft)": True, "write through": False, "none": False}.get(
+            self.cache_type or ""
+        )
+
+
+def is_disk(node: Node) -> bool:
+    """Whether the sd driver has it."""
+    return node.parent is None and re.fullmatch(r"sd[a-z]{1,8}", node.name) is not None
+
+
+def paths_of(node: Node) -> tuple[str, ...]:
+    """Files that `disk_of` wants, beside the node's own."""
+    front = f"/sys/block/{node.name}"
+    found = [f"{front}/device/{name}" for name in DEVICE_ATTRIBUTES]
+    found.append(f"{front}/queue/write_cache")
+    hctl = _hctl(node)
+    if hctl is not None:
+        found.append(f"/sys/class/scsi_disk/{hctl}/cache_type")
+        host = f"/sys/class/scsi_host/host{hctl.split(':')[0]}"
+        found += [f"{host}/proc_name", f"{host}/can_queue"]
+    return tuple(found)
+
+
+def disk_of(node: Node, texts: Mapping[str, str]) -> Disk:
+    """The disk from its node and the texts of `paths_of`."""
+    front, hctl, path = f"/sys/block/{node.name}", _hctl(node), node.path or ""
+    host = f"/sys/class/scsi_host/host{(hctl or '').split(':')[0]}"
+    driver = clean(texts.get(f"{host}/proc_name", "")) or None
+    maker = clean(node.attributes.get("device/vendor", ""))
+    channel = number(hctl.split(":")[1]) if hctl else None
+    volume = is_volume(driver, channel, path, texts.get(f"{front}/device/raid_level"), maker)
+    libata = re.search(r"/ata\d+/", path) is not None
+    ata = libata or maker == "ATA"
+    functions = _PCI.findall(path.partition("/host")[0] + "/")
+    cache = texts.get(f"{front}/queue/write_cache", "")
+    cache_type = texts.get(f"/sys/class/scsi_disk/{hctl}/cache_type")
+    return Disk(
+        node=node,
+        kind=Kind.VOLUME if volume else Kind.ATA if ata else Kind.SCSI,
+        interface=_interface(node, volume, ata),
+        libata=libata,
+        hctl=hctl,
+        pci=functions[-1] if functions else None,
+        driver=driver,
+        host_depth=number(texts.get(f"{host}/can_queue")),
+        queue_depth=number(texts.get(f"{front}/device/queue_depth")),
+        cache_type=clean(cache_type) if cache_type else None,
+        flushed={"write back": True, "write through": False}.get(cache),
+        sas_address=clean(texts.get(f"{front}/device/sas_address", "")) or None,
+    )
+
+
+def _hctl(node: Node) -> str | None:
+    found = _HCTL.search(node.path or "")
+    return found[1] if found else None
+
+
+def _interface(node: Node, volume: bool, ata: bool) -> str | None:
+    """What the drive itself speaks: a SATA drive behind a SAS adapter is a SATA drive."""
+    if volume:
+        return VOLUME_INTERFACE
+    link = interface(node)
+    if link == "usb":
+        return link
+    if ata:
+        return "sata"
+    return {"virtio": "virtio-scsi"}.get(link or "", link)

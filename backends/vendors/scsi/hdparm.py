@@ -1,0 +1,59 @@
+"""What hdparm prints of an ATA drive's own switches. Pure, never raises.
+
+hdparm 9.65 exits with 0 although the drive lacks a feature; `SG_IO: bad/missing sense data` may stand before a good
+answer. So the lines are read, and the exit status is only a hint.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from backends.text import clean
+
+READ = ("-W", "-A", "-B", "-M")
+"""Asks for write cache, look-ahead, power management and acoustic management, with IDENTIFY DEVICE alone: a drive that
+sleeps is not woken."""
+
+_LINES = {"write-caching": "-W", "look-ahead": "-A", "APM_level": "-B", "acoustic": "-M"}
+
+_LINE = re.compile(
+    r"^ ?(write-caching|look-ahead|APM_level|acoustic)[ \t]{0,12}=[ \t]{0,4}(\S[^\n]{0,80})$", re.MULTILINE
+)
+
+_REFUSED = re.compile(
+    r"^[^\n]{0,80}?(HDIO_\w+\([^)\n]{0,40}\) failed: [^\n]{1,80}|: (?:Permission|Operation) [^\n]{1,60})$", re.M
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flag:
+    """One switch as hdparm prints it."""
+
+    raw: str
+    """What stands behind the equals sign, `1 (on)`."""
+
+    @property
+    def supported(self) -> bool:
+        """Whether the drive has it."""
+        return self.raw != "not supported"
+
+    @property
+    def number(self) -> int | None:
+        """The leading number: 0 and 1 for off and on, or a level. `off` of power management is 255."""
+        word = self.raw.split(" ", 1)[0]
+        if word == "off":
+            return 255
+        return int(word) if word.isascii() and word.isdigit() and len(word) < 4 else None
+
+
+def parse_hdparm(text: str) -> Mapping[str, Flag]:
+    """The switches by their option letter; of two lines for one, the last, which is the one after a change."""
+    return {_LINES[name]: Flag(raw=clean(raw)) for name, raw in _LINE.findall(text)}
+
+
+def refusal(text: str) -> str | None:
+    """The line with which hdparm says that the kernel or the drive refused a command; None if there is none."""
+    found = _REFUSED.search(text)
+    return clean(found[1].removeprefix(": ")) if found else None

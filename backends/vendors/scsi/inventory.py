@@ -1,0 +1,100 @@
+"""From a disk and its health to a `Drive`. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from backends.model import Drive, Fact, Media, Scope, State, Target
+from backends.text import clean
+from backends.topology.naming import identity, model, serial, wwn
+from backends.topology.tree import number
+from backends.vendors.scsi.disks import Disk, Kind
+from backends.vendors.scsi.smartctl import Health
+
+NAME = "scsi"
+"""The prefix of this backend's targets."""
+
+_STATES = {
+    "running": State.ONLINE,
+    "offline": State.OFFLINE,
+    "transport-offline": State.OFFLINE,
+    "blocked": State.OFFLINE,
+    "deleted": State.MISSING,
+}
+"""States of a SCSI device (drivers/scsi/scsi_sysfs.c, sdev_states)."""
+
+_VIRTUAL_MAKERS = ("QEMU", "VMware", "VBOX", "Msft", "Xen")
+"""Vendors and beginnings of models of virtual machines' disks."""
+
+
+def drive(disk: Disk, health: Health | None) -> Drive:
+    """The drive as the inventory shows it; what smartctl adds is left out where it was not asked."""
+    own = disk.node.attributes
+    said = health or Health()
+    on_board = disk.pci is not None and disk.interface not in ("usb", None)
+    return Drive(
+        target=Target(backend=NAME, address=disk.name, scope=Scope.DRIVE),
+        controller=Target(backend="hba", address=disk.pci or "", scope=Scope.CONTROLLER) if on_board else None,
+        model=model(disk.node),
+        serial=serial(disk.node) or said.serial,
+        firmware=said.firmware or clean(own.get("device/rev", "")) or None,
+        wwn=wwn(disk.node),
+        media=_media(disk),
+        interface=disk.interface,
+        size_bytes=disk.node.size_bytes,
+        logical_block=number(own.get("queue/logical_block_size")),
+        physical_block=number(own.get("queue/physical_block_size")),
+        state=_STATES.get(own.get("device/state", ""), State.UNKNOWN),
+        device=disk.node.device,
+        read_only=disk.node.read_only,
+        identity=identity(disk.node),
+        facts=tuple(Fact(label=label, value=value) for label, value in (*_place(disk), *_health(said))),
+    )
+
+
+def _media(disk: Disk) -> Media:
+    if disk.kind is Kind.VOLUME:
+        return Media.UNKNOWN
+    if (model(disk.node) or "").startswith(_VIRTUAL_MAKERS):
+        return Media.VIRTUAL
+    return {"0": Media.SSD, "1": Media.HDD}.get(disk.node.attributes.get("queue/rotational", ""), Media.UNKNOWN)
+
+
+def _place(disk: Disk) -> Iterator[tuple[str, str]]:
+    """Where it hangs and what the kernel thinks of it."""
+    if disk.hctl is not None:
+        yield "SCSI address", disk.hctl
+    if disk.driver is not None:
+        yield "Host driver", disk.driver
+    if disk.interface == "sata" and not disk.libata:
+        yield "Attached to", "a SAS adapter"
+    if disk.sas_address is not None:
+        yield "SAS address", disk.sas_address
+    if disk.cache_type is not None:
+        yield "Cache (kernel)", disk.cache_type
+    if disk.queue_depth is not None:
+        yield "Queue depth", str(disk.queue_depth)
+
+
+def _health(said: Health) -> Iterator[tuple[str, str]]:
+    """What the drive says of itself."""
+    if said.asleep:
+        yield "Power", "standby: not asked for its health"
+    if said.rpm:
+        yield "Rotation", f"{said.rpm} rpm"
+    if said.form is not None:
+        yield "Form factor", said.form
+    if said.speed is not None:
+        yield "Link", said.speed
+    if said.passed is not None:
+        yield "SMART health", "passed" if said.passed else "FAILED"
+    if said.celsius is not None:
+        yield "Temperature", f"{said.celsius} °C"
+    if said.hours is not None:
+        yield "Powered on", f"{said.hours} h"
+    if said.used_percent is not None:
+        yield "Endurance used", f"{said.used_percent} %"
+    if said.life_left is not None:
+        yield "Life left", said.life_left
+    if said.power_loss is not None:
+        yield "Power-loss protection", said.power_loss.sentence()

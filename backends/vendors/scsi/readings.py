@@ -1,0 +1,229 @@
+"""From what drive and kernel say to the readings of a disk's settings. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from backends.model import Availability, Choice, Reading, Span
+from backends.vendors.scsi.disks import Disk, Kind
+from backends.vendors.scsi.hdparm import Flag
+from backends.vendors.scsi.sdparm import Field
+from backends.vendors.scsi.settings import (
+    APM_OFF,
+    BITS,
+    LOOK_AHEAD_CHOICES,
+    OPTIONS,
+    QUIET,
+    READ_CACHE_CHOICES,
+    SETTINGS,
+    cache_choices,
+)
+from backends.vendors.scsi.smartctl import Health
+
+SATA_TAGS = 32
+"""Commands that native queueing has tags for (SATA 3.1, 13.6; include/linux/libata.h, ATA_MAX_QUEUE)."""
+
+VOLUME_WORDS = "this is a virtual drive of a RAID controller: its cache is the controller's"
+"""Why the drive's own switches do not exist."""
+
+_ON = {True: "on", False: "off"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """All that is known of a disk at one time."""
+
+    disk: Disk
+    """From sysfs."""
+    tool: str | None = None
+    """Path of hdparm or sdparm, whichever speaks the drive's language; None if it is not installed."""
+    flags: Mapping[str, Flag] = field(default_factory=dict)
+    """hdparm's answer."""
+    fields: Mapping[str, Field] = field(default_factory=dict)
+    """sdparm's answer."""
+    silent: str | None = None
+    """Why the drive was not asked, or did not answer; None if it did."""
+    rights: str | None = None
+    """What stands against running a tool for a change; None if nothing does."""
+    writable: Mapping[str, str | None] = field(default_factory=dict)
+    """By path in sysfs, what stands against writing it."""
+    health: Health | None = None
+    """From smartctl, if it was asked."""
+    saves: bool = True
+    """Whether a page that has saved values was not yet found to be one that cannot be saved."""
+
+    @property
+    def tool_name(self) -> str:
+        """The tool for this kind of drive."""
+        return "hdparm" if self.disk.kind is Kind.ATA else "sdparm"
+
+    @property
+    def protection(self) -> str | None:
+        """Evidence that what is in the cache outlives a power cut."""
+        loss = self.health.power_loss if self.health is not None else None
+        return loss.sentence() if loss is not None and loss.good else None
+
+
+def readings(view: View) -> dict[str, Reading]:
+    """Every setting by key, in the order of the declarations."""
+    return {setting.key: _READERS[setting.key](view) for setting in SETTINGS}
+
+
+def switch(view: View, key: str) -> tuple[bool | None, str | None]:
+    """What the drive says of an on-off setting, and in which words; None for each where it said nothing."""
+    if view.disk.kind is Kind.ATA:
+        flag = view.flags.get(OPTIONS.get(key, ""))
+        if flag is None:
+            return None, None
+        return {0: False, 1: True}.get(flag.number) if flag.number is not None else None, flag.raw
+    name, inverted = BITS[key]
+    bit = view.fields.get(name)
+    return (None, None) if bit is None else (bit.now is not inverted, f"{name} {bit.raw}")
+
+
+def _drive_cache(view: View) -> Reading:
+    disk = view.disk
+    choices = cache_choices(view.protection)
+    if disk.kind is Kind.VOLUME:
+        return _blocked(VOLUME_WORDS, choices)
+    value, raw = switch(view, "drive_cache")
+    against = _against(view, "drive_cache")
+    if view.tool is None or view.silent is not None:  # the kernel's word stands for the drive's
+        value, raw = disk.believed, disk.cache_type
+        if value is None and against is None:
+            against = "the kernel does not say whether the drive caches writes"
+    effective, why = _flushes(disk, value)
+    return Reading(
+        now=_word(value, raw),
+        raw=raw,
+        effective=effective,
+        why_effective=why,
+        choices=choices,
+        availability=Availability(why_not=against),
+    )
+
+
+def _flushes(disk: Disk, caching: bool | None) -> tuple[str | None, str | None]:
+    """Where the kernel does not flush as the drive's cache needs it: what that means, and why."""
+    if caching is None or disk.flushed is None or caching is disk.flushed:
+        return None, None
+    if caching:
+        return (
+            "without flushes",
+            "the kernel takes the drive for not caching (queue/write_cache says write through) and sends no flushes, "
+            "so a power cut loses what the drive holds",
+        )
+    return (
+        "with flushes",
+        "the kernel still takes the drive for caching (queue/write_cache says write back) and sends flushes, "
+        f"until it looks again: echo 1 > {disk.below('rescan')}",
+    )
+
+
+def _look_ahead(view: View) -> Reading:
+    return _plain_switch(view, "read_look_ahead", LOOK_AHEAD_CHOICES)
+
+
+def _read_cache(view: View) -> Reading:
+    if view.disk.kind is Kind.ATA:
+        return _blocked("an ATA drive has no switch for its read cache, only for look-ahead", READ_CACHE_CHOICES)
+    return _plain_switch(view, "read_cache", READ_CACHE_CHOICES)
+
+
+def _plain_switch(view: View, key: str, choices: tuple[Choice, ...]) -> Reading:
+    if view.disk.kind is Kind.VOLUME:
+        return _blocked(VOLUME_WORDS, choices)
+    value, raw = switch(view, key)
+    return Reading(
+        now=_word(value, raw), raw=raw, choices=choices, availability=Availability(why_not=_against(view, key))
+    )
+
+
+def _apm(view: View) -> Reading:
+    span = Span(minimum=1, maximum=APM_OFF)
+    number, raw, against = _level(view, "apm")
+    return Reading(now=number, raw=raw, span=span, availability=Availability(why_not=against))
+
+
+def _acoustic(view: View) -> Reading:
+    number, raw, against = _level(view, "acoustic")
+    known = number in (None, "unknown", *(choice.value for choice in QUIET))
+    own = () if known or number is None else (Choice(value=number, label=number, help="As the drive is set now."),)
+    return Reading(now=number, raw=raw, choices=(*QUIET, *own), availability=Availability(why_not=against))
+
+
+def _level(view: View, key: str) -> tuple[str | None, str | None, str | None]:
+    """Value, hdparm's words, and why it cannot be changed, of a setting that only ATA drives have."""
+    match view.disk.kind:
+        case Kind.VOLUME:
+            return None, None, VOLUME_WORDS
+        case Kind.SCSI:
+            return None, None, "only ATA drives have it"
+        case Kind.ATA:
+            flag = view.flags.get(OPTIONS[key])
+            if flag is None or not flag.supported:
+                return None, flag.raw if flag else None, _against(view, key)
+            number = "unknown" if flag.number is None else str(flag.number)
+            return number, flag.raw, _against(view, key)
+
+
+def _queue_depth(view: View) -> Reading:
+    disk = view.disk
+    now = disk.queue_depth
+    top = disk.host_depth or now
+    if top is not None and disk.kind is Kind.ATA:
+        top = min(top, SATA_TAGS)
+    if now is None or top is None:
+        return Reading(
+            now=None, availability=Availability(why_not="the kernel does not say how many commands it sends")
+        )
+    return Reading(
+        now=str(now),
+        raw=str(now),
+        span=Span(minimum=1, maximum=max(top, now), unit="commands"),
+        availability=Availability(why_not=view.writable.get(disk.below("queue_depth"))),
+    )
+
+
+def _against(view: View, key: str) -> str | None:
+    """Why a switch of the drive cannot be changed; None if it can."""
+    disk = view.disk
+    if view.tool is None:
+        if key == "drive_cache" and disk.cache_path is not None:
+            return view.writable.get(disk.cache_path)
+        return f"{view.tool_name} is not installed"
+    if view.rights is not None:
+        return view.rights
+    if view.silent is not None:
+        return None if view.silent == "needs root" else view.silent
+    if disk.kind is Kind.ATA:
+        flag = view.flags.get(OPTIONS[key])
+        if flag is None:
+            return "hdparm did not answer for it"
+        return None if flag.supported else "the drive does not have it"
+    bit = view.fields.get(BITS[key][0])
+    if bit is None:
+        return "the drive's caching page does not have it"
+    return "the drive does not let it be changed" if bit.changeable is False else None
+
+
+def _word(value: bool | None, raw: str | None) -> str | None:
+    """On, off, None where there is no such switch or nothing was said, `unknown` for other words."""
+    if value is not None:
+        return _ON[value]
+    return None if raw in (None, "not supported") else "unknown"
+
+
+def _blocked(reason: str, choices: tuple[Choice, ...]) -> Reading:
+    return Reading(now=None, choices=choices, availability=Availability(why_not=reason))
+
+
+_READERS = {
+    "drive_cache": _drive_cache,
+    "read_look_ahead": _look_ahead,
+    "read_cache": _read_cache,
+    "queue_depth": _queue_depth,
+    "apm": _apm,
+    "acoustic": _acoustic,
+}

@@ -1,0 +1,73 @@
+"""What sdparm prints of the fields of a SCSI drive's caching mode page. Pure, never raises.
+
+sdparm 1.12 has no JSON, and exits with 5 (illegal request) although it printed the value, where a drive lacks one of
+the pages of defaults or saved values. So the lines are read, and the exit status is only a hint.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from backends.text import clean
+
+FIELDS = ("WCE", "RCD", "DRA")
+"""Write cache enable, read cache disable, disable read-ahead (SBC-3, 6.5.6)."""
+
+UNIT_ATTENTION = 6
+"""Exit status: the drive first had something to tell (mode parameters changed); asked again it answers."""
+
+NOT_SAVEABLE = 97
+"""Exit status of `--save` for a page that the drive cannot save."""
+
+_LINE = re.compile(
+    r"^ {0,4}(WCE|RCD|DRA) {1,20}(\d{1,3})(?: {1,4}(\[[^\]\n]{0,60}\]))?[^\S\n]*(?:$|[A-Z])", re.MULTILINE
+)
+_MARK = re.compile(r"(cha|def|sav): {0,3}(\w{1,4})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One bit of the page."""
+
+    now: bool
+    """The current value."""
+    changeable: bool | None
+    """Whether the drive lets it be changed; None if it does not say."""
+    saved: bool | None
+    """The value kept over a power cycle; None where the drive keeps none."""
+    raw: str
+    """As printed: `1  [cha: y, def:  1]`."""
+
+
+def parse_sdparm(text: str) -> Mapping[str, Field]:
+    """The fields of the first device in the text by their names; values other than 0 and 1 are none."""
+    found: dict[str, Field] = {}
+    for name, value, marks in _LINE.findall(text):
+        if value not in ("0", "1") or name in found:
+            continue
+        words = dict(_MARK.findall(marks))
+        found[name] = Field(
+            now=value == "1",
+            changeable={"y": True, "n": False}.get(words.get("cha", "")),
+            saved={"1": True, "0": False}.get(words.get("sav", "")),
+            raw=clean(f"{value} {marks}"),
+        )
+    return found
+
+
+def attention(code: int, text: str) -> bool:
+    """Whether the drive only wanted to tell something first: the same command again is answered."""
+    return code == UNIT_ATTENTION or "unit attention" in text.lower()
+
+
+def refusal(code: int, text: str) -> str | None:
+    """Why a change failed, in sdparm's words; None if it did not."""
+    if code == 0:
+        return None
+    if code == NOT_SAVEABLE:
+        return "the drive cannot keep this page over a power cycle"
+    rows = (row.strip() for row in text.splitlines())
+    said = next((row for row in rows if row and not row.startswith("/dev/")), f"exit status {code}")
+    return clean(said, 200)

@@ -1,0 +1,107 @@
+"""The settings of a SATA or SAS disk, declared once."""
+
+from __future__ import annotations
+
+from backends.model import Choice, Persistence, Risk
+from backends.settings import Setting
+
+DRIVE_CACHE = Setting(
+    key="drive_cache",
+    label="Write cache (drive)",
+    help="The drive's own volatile write cache: hdparm -W, the bit WCE of the caching page (SBC-3, 6.5.6), or sd's "
+    "cache_type, which issues a MODE SELECT (Documentation/scsi/sd-parameters). What the kernel believes of it, and so "
+    "whether it sends flushes, is the queue's setting write_cache.",
+    risk=Risk.POWER_LOSS,
+    risk_text="With the cache on, a power cut loses what the drive reported as written and was not flushed.",
+    persistence=Persistence.LOST_AT_POWER_OFF,
+)
+LOOK_AHEAD = Setting(
+    key="read_look_ahead",
+    label="Read look-ahead (drive)",
+    help="Whether the drive reads on into its own buffer after a read: hdparm -A, the bit DRA of the caching page, "
+    "inverted. It helps sequential reads at small blocks and costs random reads little. The kernel's own read-ahead is "
+    "the queue's read_ahead_kb.",
+    persistence=Persistence.LOST_AT_POWER_OFF,
+)
+READ_CACHE = Setting(
+    key="read_cache",
+    label="Read cache (drive)",
+    help="Whether a SCSI drive may answer reads from its buffer: the bit RCD of the caching page, inverted (SBC-3, "
+    "6.5.6). Off makes every read come from the medium.",
+    risk=Risk.PERFORMANCE,
+    risk_text="With the cache off, repeated and sequential reads take far longer.",
+    persistence=Persistence.LOST_AT_POWER_OFF,
+)
+QUEUE_DEPTH = Setting(
+    key="queue_depth",
+    label="Queue depth",
+    help="Commands that the kernel gives the disk at a time: native command queueing of SATA (1 switches it off), "
+    "tagged queueing of SAS. The kernel lowers what the disk cannot take (Documentation/scsi, queue_depth).",
+    risk=Risk.PERFORMANCE,
+    risk_text="With too few commands in flight a drive cannot sort them and a flash drive cannot work in parallel.",
+    unit="commands",
+)
+APM = Setting(
+    key="apm",
+    label="Power management (APM)",
+    help="Advanced power management of an ATA drive, hdparm -B: 1 to 127 may spin it down, 128 to 254 not, 254 is the "
+    "most performance, 255 switches it off. Low levels park the heads often, which wears a hard disk (hdparm(8)).",
+    risk=Risk.PERFORMANCE,
+    risk_text="Low levels spin the drive down or park its heads: the next access waits, and it wears the drive.",
+    persistence=Persistence.LOST_AT_POWER_OFF,
+)
+ACOUSTIC = Setting(
+    key="acoustic",
+    label="Acoustic management (AAM)",
+    help="How quietly an ATA hard disk moves its heads, hdparm -M: quiet seeks are slow ones (hdparm(8)).",
+    risk=Risk.PERFORMANCE,
+    risk_text="Quiet seeks take longer.",
+    persistence=Persistence.LOST_AT_POWER_OFF,
+)
+
+SETTINGS = (DRIVE_CACHE, LOOK_AHEAD, READ_CACHE, QUEUE_DEPTH, APM, ACOUSTIC)
+"""All of them, in the order they are shown."""
+
+BY_KEY = {setting.key: setting for setting in SETTINGS}
+"""The same by key."""
+
+OPTIONS = {"drive_cache": "-W", "read_look_ahead": "-A", "apm": "-B", "acoustic": "-M"}
+"""hdparm's letter for a setting of an ATA drive."""
+
+BITS = {"drive_cache": ("WCE", False), "read_look_ahead": ("DRA", True), "read_cache": ("RCD", True)}
+"""Field of the caching page for a setting of a SCSI drive, and whether the bit means off."""
+
+APM_OFF = 255
+"""Level that switches power management off."""
+
+QUIET = (
+    Choice(value="128", label="quiet", help="Slow, quiet seeks.", risk=Risk.PERFORMANCE),
+    Choice(value="254", label="fast", help="Fast seeks."),
+)
+"""The two levels that every drive with acoustic management takes."""
+
+LOOK_AHEAD_CHOICES = (
+    Choice(value="on", label="on", help="The drive reads on into its buffer."),
+    Choice(value="off", label="off", help="The drive reads what it was asked for."),
+)
+"""Of the drive's read-ahead."""
+
+READ_CACHE_CHOICES = (
+    Choice(value="on", label="on", help="Reads may be answered from the drive's buffer."),
+    Choice(value="off", label="off", help="Every read comes from the medium.", risk=Risk.PERFORMANCE),
+)
+"""Of the drive's read cache."""
+
+
+def cache_choices(evidence: str | None) -> tuple[Choice, ...]:
+    """Of the drive's write cache; `evidence` that it outlives a power cut, if there is any."""
+    kept = f"Power-loss protection: {evidence}." if evidence else "Not flushed writes are lost with the power."
+    return (
+        Choice(
+            value="on",
+            label="on",
+            help=f"Writes are done when they are in the drive's buffer. {kept}",
+            risk=Risk.PERFORMANCE if evidence else Risk.POWER_LOSS,
+        ),
+        Choice(value="off", label="off", help="Writes are done when they are on the medium."),
+    )

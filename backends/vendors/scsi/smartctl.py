@@ -1,0 +1,180 @@
+"""What `smartctl --json` says of a drive's health. Pure, never raises.
+
+Its exit status is a bit mask that is seldom 0 on a worn drive (smartctl(8)); what counts is what the document holds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from backends.text import clean
+
+ASK = ("--json", "--nocheck=standby", "--info", "--health", "--attributes", "--log=ssd")
+"""Identity, health, attributes and endurance; a drive that sleeps is left asleep."""
+
+_POWER_LOSS_NAMES = ("power_loss_cap", "power_loss_prot", "powerloss_cap", "plp_", "_plp", "supercap")
+"""In names that smartctl's drive database gives to attributes of drives with capacitors (175 on Intel and others)."""
+
+_LIFE_LEFT = {
+    177: ("wear_leveling_count",),
+    202: ("percent_lifetime_remain", "perc_rated_life_remain"),
+    231: ("ssd_life_left",),
+    233: ("media_wearout_indicator",),
+}
+"""Attributes whose normalised value counts down from 100, believed only under these names: numbers vary by maker."""
+
+_ENDURANCE = "Percentage Used Endurance Indicator"
+"""Device statistics, page 7 (ACS-3, A.5.7)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerLoss:
+    """An attribute that only a drive with power-loss protection has."""
+
+    id: int
+    """Number of the attribute."""
+    name: str
+    """Its name in smartctl's database."""
+    value: int
+    """Normalised value."""
+    threshold: int
+    """At or below this the protection has failed."""
+
+    @property
+    def good(self) -> bool:
+        """Whether the drive's own test of it passes."""
+        return self.value > self.threshold
+
+    def sentence(self) -> str:
+        """Without a full stop."""
+        verdict = "passes" if self.good else "fails"
+        return f"attribute {self.id} {self.name} {verdict} (value {self.value}, threshold {self.threshold})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """What the drive says of itself; None for what it does not say."""
+
+    model: str | None = None
+    """Model as smartctl prints it."""
+    serial: str | None = None
+    """Serial number."""
+    firmware: str | None = None
+    """Firmware revision."""
+    rpm: int | None = None
+    """Revolutions per minute; 0 for a drive without moving parts."""
+    form: str | None = None
+    """Form factor, `2.5 inches`."""
+    speed: str | None = None
+    """Negotiated speed of the link, `6.0 Gb/s`."""
+    passed: bool | None = None
+    """The drive's own verdict."""
+    celsius: int | None = None
+    """Temperature."""
+    hours: int | None = None
+    """Hours powered on."""
+    used_percent: int | None = None
+    """Share of the rated endurance that is used, in percent; may pass 100."""
+    life_left: str | None = None
+    """The same as an attribute counts it down, with its number and name."""
+    power_loss: PowerLoss | None = None
+    """Power-loss protection, where an attribute names it."""
+    asleep: bool = False
+    """In standby, so it was not asked."""
+    message: str | None = None
+    """Why there is nothing else, in smartctl's words."""
+
+
+def parse_smartctl(text: str) -> Health | None:
+    """The health in one JSON document; None for what is none."""
+    start = text.find("{")
+    try:
+        document: object = json.loads(text[start:], strict=False) if start >= 0 else None
+    except (ValueError, RecursionError):
+        return None
+    top = _object(document)
+    if "smartctl" not in top:
+        return None
+    said = [_text(row.get("string")) for row in _rows(_object(top["smartctl"]).get("messages"))]
+    message = next(filter(None, said), None)
+    attributes = list(_rows(_object(top.get("ata_smart_attributes")).get("table")))
+    speed = _object(_object(top.get("interface_speed")).get("current"))
+    return Health(
+        model=_text(top.get("model_name")) or _text(top.get("scsi_model_name")),
+        serial=_text(top.get("serial_number")),
+        firmware=_text(top.get("firmware_version")) or _text(top.get("scsi_revision")),
+        rpm=_whole(top.get("rotation_rate"), 100_000),
+        form=_text(_object(top.get("form_factor")).get("name")),
+        speed=_text(speed.get("string")),
+        passed=_flag(_object(top.get("smart_status")).get("passed")),
+        celsius=_celsius(top),
+        hours=_whole(_object(top.get("power_on_time")).get("hours"), 10_000_000),
+        used_percent=_used(top),
+        life_left=_life_left(attributes),
+        power_loss=next(_power_losses(attributes), None),
+        asleep=any("STANDBY" in words or "SLEEP" in words for words in said if words),
+        message=message,
+    )
+
+
+def _celsius(top: Mapping[str, object]) -> int | None:
+    """Zero with a trip point of zero is how smartctl prints a drive that reports none."""
+    found = _object(top.get("temperature"))
+    now = _whole(found.get("current"), 200)
+    trips = (found.get("drive_trip"), _object(top.get("scsi_temperature")).get("drive_trip"))
+    return None if now == 0 and any(trip == 0 for trip in trips) else now
+
+
+def _used(top: Mapping[str, object]) -> int | None:
+    for key in ("scsi_percentage_used_endurance_indicator",):
+        if (used := _whole(top.get(key), 255)) is not None:
+            return used
+    if (used := _whole(_object(top.get("endurance_used")).get("current_percent"), 255)) is not None:
+        return used
+    for page in _rows(_object(top.get("ata_device_statistics")).get("pages")):
+        for row in _rows(page.get("table")):
+            valid = _object(row.get("flags")).get("valid", True)
+            if row.get("name") == _ENDURANCE and valid is True:
+                return _whole(row.get("value"), 255)
+    return None
+
+
+def _life_left(attributes: list[Mapping[str, object]]) -> str | None:
+    for row in attributes:
+        number, name = _whole(row.get("id"), 255), _text(row.get("name")) or ""
+        value = _whole(row.get("value"), 100)
+        if number is not None and value is not None and name.lower() in _LIFE_LEFT.get(number, ()):
+            return f"{value} % (attribute {number} {name})"
+    return None
+
+
+def _power_losses(attributes: list[Mapping[str, object]]) -> Iterator[PowerLoss]:
+    for row in attributes:
+        number, name = _whole(row.get("id"), 255), _text(row.get("name")) or ""
+        value, threshold = _whole(row.get("value"), 255), _whole(row.get("thresh"), 255)
+        known = any(part in name.lower() for part in _POWER_LOSS_NAMES)
+        if known and number is not None and value is not None and threshold is not None:
+            yield PowerLoss(id=number, name=name, value=value, threshold=threshold)
+
+
+def _object(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _rows(value: object) -> Iterator[Mapping[str, object]]:
+    return (row for row in value if isinstance(row, dict)) if isinstance(value, list) else iter(())
+
+
+def _text(value: object) -> str | None:
+    return clean(value) or None if isinstance(value, str) else None
+
+
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _whole(value: object, most: int) -> int | None:
+    """A whole number from 0 to `most`."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most else None
