@@ -58,6 +58,15 @@ class TellsParts(Protocol):
 
 
 @runtime_checkable
+class CompletesInventory(Protocol):
+    """A backend that can say more once it is known what all backends found."""
+
+    async def complete(self, found: Inventory) -> Inventory:
+        """The joined inventory of all backends, with more in it; nothing of it is lost."""
+        ...
+
+
+@runtime_checkable
 class HasDiagnosis(Protocol):
     """A backend that can say what `raidbench doctor` should show."""
 
@@ -88,6 +97,18 @@ class CanPersist(Protocol):
         """The rule that keeps `values` on `target`; an empty mapping takes the target's lines out again.
 
         Raises BlockedError when the device has nothing stable to match by.
+        """
+        ...
+
+
+@runtime_checkable
+class CanRemake(Protocol):
+    """A backend some of whose changes delete a thing and make it anew."""
+
+    async def remake(self, change: Change) -> None:
+        """Make what the change deleted and, cut short by a crash, did not make again. The caller reads back.
+
+        Raises RefusedError when it is there, ToolFailedError.
         """
         ...
 

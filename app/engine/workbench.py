@@ -35,7 +35,7 @@ from backends.errors import BlockedError, NotFoundError, RaidbenchError, Refused
 from backends.host import CanRestart, Command, Host
 from backends.joining import joined
 from backends.model import Array, Change, Controller, Drive, Inventory, Problem, Reading, Target
-from backends.protocol import CanPersist, PersistRule
+from backends.protocol import CanPersist, CanRemake, PersistRule
 from backends.settings import Setting
 
 if TYPE_CHECKING:
@@ -163,6 +163,16 @@ class Workbench(Recorder):
     async def apply(self, change: Change, *, undoes: str | None = None) -> ChangeEnded:
         """Make one change, which may take back another of the session. See `Changer.apply`."""
         return await self._changer().apply(change, undoes=undoes)
+
+    async def remake(self, record: ChangeRecord) -> None:
+        """Make what a change deleted and, cut short by a crash, did not make again.
+
+        Raises BlockedError where nothing can, RefusedError, ToolFailedError.
+        """
+        backend = self.machine.backend(record.intent.target)
+        if not isinstance(backend, CanRemake):
+            raise BlockedError(f"{record.intent.target} is gone, and cannot be made again from here.")
+        await backend.remake(reverse(record.intent).reversed())
 
     def apply_all(
         self, changes: Sequence[Change], *, trial: float | None = None

@@ -11,7 +11,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RaidbenchError, ToolFailedError
+from backends.errors import (
+    BlockedError,
+    DeviceGoneError,
+    NotFoundError,
+    RaidbenchError,
+    RefusedError,
+    ToolFailedError,
+)
 from backends.host import Host
 from backends.model import Change, Controller, Inventory, Problem, Reading, Target, Write
 from backends.protocol import Told
@@ -106,6 +113,17 @@ class MegaRaid:
     async def apply(self, change: Change) -> None:
         """Run the commands of the change, each judged by what the tool says of the object."""
         await self._run(change, change.writes)
+
+    async def remake(self, change: Change) -> None:
+        """Run the last step of a change of the strip size, after a crash between deleting and making.
+
+        The tool itself refuses drives that are not free any more.
+        """
+        place, unit = await self._unit(change.target)
+        contents = await unit.read()
+        if change.key != "strip_size" or any(one.number == place.volume for one in contents.volumes):
+            raise RefusedError(f"{change.target} is there, so it is not made again.")
+        await self._runner.run(change, unit, change.writes[-1:], None)
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Every tool tried that is of no use and, where the kernel has cards that none sees, what was tried."""

@@ -1,0 +1,157 @@
+"""Bringing settings to what a cell wants, and back to what they were before the sweep."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from app.engine.events import ChangeEnded
+from app.engine.session import ChangeRecord
+from app.engine.sweep.record import SweepRecord
+from app.engine.sweep.words import Assignment
+from app.engine.workbench import Workbench
+from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
+from backends.model import Effect, Reading, Target
+
+
+class NotSetError(RaidbenchError):
+    """A setting could not be brought to the value that a step wants."""
+
+
+async def bring(bench: Workbench, wanted: Sequence[Assignment]) -> bool:
+    """Set what is not as wanted, slow settings first; whether one of those was.
+
+    Raises NotSetError when a value does not take or is not in force, and what planning raises.
+    """
+    rebuilt = False
+    readings = await _readings(bench, wanted)
+    for one in sorted(wanted, key=lambda each: not each.slow):
+        if readings[one.target][one.key].now == one.value:
+            continue
+        change = await bench.plan(one.target, one.key, one.value)
+        ended = await bench.apply(change)
+        if ended.result != "verified":
+            raise NotSetError(f"{change.label} of {one.target} was not set to {one.value}: {_why(ended)}.")
+        rebuilt = rebuilt or one.slow
+    readings = await _readings(bench, wanted)
+    for one in wanted:
+        reading = readings[one.target][one.key]
+        if reading.effective is not None and reading.effective != one.value:
+            why = f": {reading.why_effective}" if reading.why_effective else ""
+            raise NotSetError(f"{one.key} of {one.target} is {one.value}, but {reading.effective} is in force{why}.")
+    if rebuilt:
+        await bench.probe()  # another disk under the old name
+    return rebuilt
+
+
+async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
+    """Put every touched setting back to what it was; sentences about those that are not. Raises nothing of ours.
+
+    A value that is neither what the sweep set nor what was there before is somebody else's, and left alone.
+    """
+    left: list[str] = []
+    rebuilt = False
+    for original in record.design.originals:
+        mine = [change for change in _in_force(bench, record) if _is_of(change, original)]
+        if not mine:
+            continue
+        try:
+            rebuilt = (await _put_back(bench, original, mine) and original.slow) or rebuilt
+        except RaidbenchError as error:
+            hint = f" {error.hint}" if error.hint else ""
+            left.append(f"{original.key} of {original.target} is not {original.value} again: {error.message}{hint}")
+    if rebuilt:
+        try:
+            await bench.probe()
+        except RaidbenchError as error:
+            left.append(error.message)
+    return tuple(left)
+
+
+async def settle(bench: Workbench) -> None:
+    """Give changes that a crash cut short their end in session and journal, by what is there now.
+
+    Raises RaidbenchError when what was to be made anew is missing and cannot be made.
+    """
+    folder = bench.need_recording()
+    for record in bench.session.changes:
+        if record.end is None:
+            ended = await _read_end(bench, record)
+            bench.emit(ended)
+            bench.journal.outcome(ended.id, folder, ended.result)
+    for intent in bench.unresolved():
+        known = bench.session.change(intent.id) if intent.session == str(folder) else None
+        if known is not None and known.end is not None:
+            bench.journal.outcome(intent.id, folder, known.end.result)
+
+
+async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
+    intent = record.intent
+    try:
+        reading = (await bench.read(intent.target)).get(intent.key)
+    except (NotFoundError, DeviceGoneError):
+        if intent.effect is not Effect.RECREATED:
+            raise
+        await bench.remake(record)
+        reading = (await bench.read(intent.target)).get(intent.key)
+    now = None if reading is None else reading.now
+    result = {intent.after: "verified", intent.before: "failed"}.get(now, "differs")
+    return ChangeEnded(at=time.time(), id=intent.id, result=result, now=now, message="cut short, read afterwards")
+
+
+def _in_force(bench: Workbench, record: SweepRecord) -> list[ChangeRecord]:
+    """Changes of the sweep that were not taken back, newest first."""
+    return [change for change in bench.undoable() if change.id in record.changes]
+
+
+def _is_of(change: ChangeRecord, one: Assignment) -> bool:
+    return (change.intent.target, change.intent.key) == (one.target, one.key)
+
+
+async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[ChangeRecord]) -> bool:
+    """Back to the value before; whether that took a change. Raises RaidbenchError."""
+    reading = await _read(bench, original)
+    changed = False
+    rest = list(mine)
+    if reading.now != original.value:
+        set_here = {value for change in mine for value in (change.intent.after, *_ended_at(change))}
+        if reading.now not in set_here:
+            raise RefusedError(f"it is {reading.now} now, which somebody else set", hint="Nothing was touched.")
+        change = await bench.plan(original.target, original.key, original.value)
+        ended = await bench.apply(change, undoes=mine[0].id)
+        if ended.result != "verified":
+            raise NotSetError(_why(ended))
+        changed, rest = True, rest[1:]
+    for earlier in rest:
+        _taken_back(bench, earlier, original.value)
+    return changed
+
+
+def _ended_at(change: ChangeRecord) -> tuple[str | None, ...]:
+    return () if change.end is None else (change.end.now,)
+
+
+def _taken_back(bench: Workbench, change: ChangeRecord, now: str) -> None:
+    """An earlier change of the same setting has nothing left to be taken back."""
+    message = "the value before the sweep is back"
+    bench.emit(ChangeEnded(at=time.time(), id=change.id, result="restored", now=now, message=message))
+    bench.journal.outcome(change.id, bench.need_recording(), "restored")
+
+
+async def _read(bench: Workbench, one: Assignment) -> Reading:
+    return (await _readings(bench, [one]))[one.target][one.key]
+
+
+async def _readings(bench: Workbench, wanted: Sequence[Assignment]) -> dict[Target, Mapping[str, Reading]]:
+    """Every target read once. Raises DeviceGoneError when one lacks a setting that it had."""
+    found: dict[Target, Mapping[str, Reading]] = {}
+    for one in wanted:
+        if one.target not in found:
+            found[one.target] = await bench.read(one.target)
+        if one.key not in found[one.target]:
+            raise DeviceGoneError(f"{one.target} has no setting {one.key} any more.")
+    return found
+
+
+def _why(ended: ChangeEnded) -> str:
+    return (ended.message or f"it reads {ended.now}").rstrip(".")

@@ -1,0 +1,244 @@
+"""Carrying a sweep out: step after step, resumable at any point, everything put back whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from dataclasses import replace
+
+from app.engine.figures import RunStatus
+from app.engine.fio.job import Job
+from app.engine.measure import Preparation, Request
+from app.engine.sweep.applying import bring, restore, settle
+from app.engine.sweep.events import SweepEnded, SweepResumed, SweepStarted, SweepStepEnded, SweepStepStarted
+from app.engine.sweep.features import FeatureMissingError, activate, forget
+from app.engine.sweep.further import further
+from app.engine.sweep.known import is_active
+from app.engine.sweep.record import SweepRecord
+from app.engine.sweep.requests import stop_requested
+from app.engine.sweep.settling import wait_for_tasks
+from app.engine.sweep.words import Cell, Design, Step, StepResult, SweepResult
+from app.engine.workbench import Workbench
+from backends.errors import BlockedError, DeviceGoneError, RaidbenchError, RefusedError, StorageError
+from backends.host import to_the_end
+from backends.model import Controller
+
+TOO_MANY_FAILURES = 3
+"""Steps that fail one after the other before the sweep gives up."""
+
+LOOK_EVERY = 0.5
+"""Seconds between two looks for a request to stop."""
+
+
+class SweepRunner:
+    """Runs the sweep of a workbench's session. One sweep a session, one runner a sweep."""
+
+    def __init__(self, bench: Workbench) -> None:
+        self._bench = bench
+        self._stopping = asyncio.Event()
+        self._scratch: Preparation | None = None
+
+    @property
+    def record(self) -> SweepRecord:
+        """How far it has come."""
+        record = self._bench.session.sweep
+        if record is None:
+            raise StorageError("This session has no sweep.")
+        return record
+
+    def stop(self) -> None:
+        """Ask it to end after putting everything back; the run under way is cut short and done again later."""
+        self._stopping.set()
+        self._bench.stop()
+
+    def begin(self, design: Design) -> None:
+        """Put the whole design on disk. Raises RefusedError when the session has a sweep already, StorageError."""
+        self._bench.need_recording()
+        if self._bench.session.sweep is not None:
+            raise RefusedError(
+                "This session has a sweep already.", hint="Go on with it (--resume), or begin another session."
+            )
+        self._bench.emit(SweepStarted(at=time.time(), design=design, pid=os.getpid()))
+
+    async def resume(self) -> None:
+        """Take over what another process left: changes cut short get their end first.
+
+        Raises RaidbenchError when the present state cannot be found out.
+        """
+        record = self.record
+        if record.end is not None and record.end.result is SweepResult.FINISHED and not record.todo:
+            raise RefusedError("This sweep is finished.", hint="`raidbench attach` shows what it found.")
+        self._bench.emit(SweepResumed(at=time.time(), pid=os.getpid()))
+        await settle(self._bench)
+
+    async def go(self) -> SweepRecord:
+        """All steps that are left, then everything back as it was; returns the record with its end.
+
+        Raises what is not of raidbench's making, after putting everything back.
+        """
+        watching = asyncio.create_task(self._watch(), name="stop requests")
+        result, reason = SweepResult.FAILED, "raidbench was interrupted."
+        try:
+            result, reason = await self._steps()
+        except FeatureMissingError as error:
+            result, reason = SweepResult.WAITING, _words(error)
+        except RaidbenchError as error:
+            reason = _words(error)
+        except asyncio.CancelledError:
+            result, reason = SweepResult.STOPPED, "It was cancelled."
+            raise
+        except BaseException as error:
+            reason = f"raidbench failed: {type(error).__name__}: {error}".rstrip(": ")
+            raise
+        finally:
+            watching.cancel()
+            await to_the_end(asyncio.create_task(self._end(result, reason), name="putting back"))
+        return self.record
+
+    async def _watch(self) -> None:
+        """Hear of requests to stop from other processes."""
+        folder = self._bench.need_recording()
+        while not self._stopping.is_set():
+            if stop_requested(folder):
+                self.stop()
+            await asyncio.sleep(LOOK_EVERY)
+
+    async def _end(self, result: SweepResult, reason: str) -> None:
+        left = await restore(self._bench, self.record)
+        if self._scratch is not None:
+            await self._bench.forget_scratch(self._scratch)
+        left += await forget(self._bench, self.record)
+        if left and result is SweepResult.FINISHED:
+            result = SweepResult.FAILED
+        self._bench.emit(SweepEnded(at=time.time(), result=result, reason=reason, left=left))
+
+    async def _steps(self) -> tuple[SweepResult, str]:
+        failures = 0
+        while not self._stopping.is_set():
+            todo = self.record.todo
+            if not todo:
+                more = further(self.record, self._bench.session.runs)
+                if more is None:
+                    return SweepResult.FINISHED, ""
+                self._bench.emit(more)
+                continue
+            ended = await self._step(todo[0])
+            if ended.result is StepResult.STOPPED:
+                break
+            failures = failures + 1 if ended.result is StepResult.FAILED else 0
+            if failures == TOO_MANY_FAILURES:
+                return SweepResult.FAILED, f"{failures} steps failed one after the other: {ended.reason}"
+        return SweepResult.STOPPED, "It was asked to stop."
+
+    async def _step(self, step: Step) -> SweepStepEnded:
+        """One step to its end in the log. Raises what ends the sweep: a device that is gone, no room for the log."""
+        whole = self._whole_already(step)
+        if whole is None:
+            self._bench.emit(SweepStepStarted(at=time.time(), step=step.number))
+            whole = await self._measured(step)
+        self._bench.emit(whole)
+        return whole
+
+    def _whole_already(self, step: Step) -> SweepStepEnded | None:
+        """The end of a step whose run was complete when a crash kept its end from the log."""
+        current = self.record.current
+        if current is None or current.step.number != step.number or current.run is None:
+            return None
+        run = self._bench.session.run(current.run)
+        if run is None or run.end is None or run.figures.status is not RunStatus.OK:
+            return None
+        return SweepStepEnded(at=time.time(), step=step.number, result=StepResult.DONE, run=run.id)
+
+    async def _measured(self, step: Step) -> SweepStepEnded:
+        cell = self.record.cell(step.cell)
+        try:
+            await self._prepare_machine(cell)
+            ready = await self._ready(cell)
+            await self._rest()
+            if self._stopping.is_set():
+                return _ended(step, StepResult.STOPPED, reason="It was asked to stop.")
+            run = await self._bench.measure(ready, confirm=self._confirmation(ready))
+        except (DeviceGoneError, StorageError, FeatureMissingError):
+            raise
+        except RaidbenchError as error:
+            return _ended(step, StepResult.FAILED, reason=_words(error))
+        match run.figures.status:
+            case RunStatus.OK:
+                return _ended(step, StepResult.DONE, run=run.id)
+            case RunStatus.STOPPED:
+                self.stop()
+                return _ended(step, StepResult.STOPPED, run=run.id, reason=run.figures.reason or "")
+            case RunStatus.FAILED:
+                return _ended(step, StepResult.FAILED, run=run.id, reason=run.figures.reason or "")
+
+    async def _prepare_machine(self, cell: Cell) -> None:
+        """Features, settings, and the quiet after an array was made anew."""
+        for feature in self.record.design.features:
+            if feature.name not in cell.needs:
+                continue
+            thing = self._bench.session.inventory.find(str(feature.target))
+            if isinstance(thing, Controller) and not is_active(thing, feature.name):
+                left = await restore(self._bench, self.record)
+                if left:
+                    raise RaidbenchError(" ".join(left))
+                await activate(self._bench, feature)
+        if await bring(self._bench, cell.settings):
+            await wait_for_tasks(self._bench, cell.where, self._stopping)
+
+    async def _ready(self, cell: Cell) -> Preparation:
+        where, name = cell.where, cell.where
+        found = self._bench.session.inventory.find(cell.where)
+        if found is not None:
+            if isinstance(found, Controller) or found.device is None:
+                raise BlockedError(f"{cell.where} has no block device to measure.")
+            where, name = found.device, str(found.target)
+        job = Job.from_fields(cell.job)
+        ready = await self._bench.prepare(Request(where=where, name=name, job=job, profile=cell.profile, again=True))
+        if ready.refused:
+            raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+        if ready.scratch is not None:
+            self._scratch = ready
+        return ready
+
+    def _confirmation(self, ready: Preparation) -> str | None:
+        """The name that was typed for the whole sweep, if it was typed for this and nothing new lies there.
+
+        Raises RefusedError.
+        """
+        if not ready.destructive:
+            return None
+        agreed = next((one for one in self.record.design.destroys if one.device == ready.device), None)
+        if agreed is None and ready.found:
+            raise RefusedError(f"Nobody confirmed that what is on {ready.device} may go: {'; '.join(ready.found)}.")
+        new = [each for each in ready.found if agreed is not None and each not in agreed.found]
+        if new:
+            raise RefusedError(f"Something lies on {ready.device} that was not there before: {'; '.join(new)}.")
+        return ready.confirm_text
+
+    async def _rest(self) -> None:
+        """Quiet before a run, so that none inherits another's; a simulated array has none to come to."""
+        if self._bench.host.simulated or not self.record.design.rest:
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.record.design.rest):
+                await self._stopping.wait()
+
+
+def _ended(step: Step, result: StepResult, *, run: str | None = None, reason: str = "") -> SweepStepEnded:
+    return SweepStepEnded(at=time.time(), step=step.number, result=result, run=run, reason=reason)
+
+
+def _words(error: RaidbenchError) -> str:
+    return " ".join(filter(None, (error.message, error.hint)))
+
+
+def confirmed(design: Design, ready: Preparation) -> Design:
+    """The design with what lies on a device put down as given up. To be called once it was confirmed."""
+    from app.engine.sweep.words import Destroyed
+
+    if ready.device is None or any(one.device == ready.device for one in design.destroys):
+        return design
+    name = ready.confirm_text or ready.device.removeprefix("/dev/")
+    return replace(design, destroys=(*design.destroys, Destroyed(device=ready.device, name=name, found=ready.found)))

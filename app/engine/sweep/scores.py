@@ -1,0 +1,65 @@
+"""A finished run in the figures that a sweep ranks by. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.engine.figures import DirectionFigures, RunFigures, RunStatus
+from app.engine.session import RunRecord
+from app.engine.sweep.words import Rank
+
+ENOUGH_FOR_P99 = 1000
+"""I/Os of which ten lie beyond the 99th percentile."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """What one run reached, both directions together."""
+
+    iops: float
+    """I/Os per second."""
+    bytes_per_second: float
+    """Bytes per second."""
+    p99_ns: int | None
+    """99th percentile of completion latency, that of the slower direction; None with too few I/Os."""
+    mean_ns: float | None
+    """Mean completion latency of all I/Os."""
+
+    def by(self, rank: Rank) -> float | None:
+        """The figure that counts."""
+        match rank:
+            case Rank.IOPS:
+                return self.iops
+            case Rank.BANDWIDTH:
+                return self.bytes_per_second
+            case Rank.P99:
+                return None if self.p99_ns is None else float(self.p99_ns)
+
+
+def score(run: RunRecord | None) -> Score | None:
+    """The figures of a run; None unless it went well and did something."""
+    if run is None or run.figures.status is not RunStatus.OK:
+        return None
+    return score_of(run.figures)
+
+
+def score_of(figures: RunFigures) -> Score | None:
+    """The figures in both directions together; None when nothing was measured."""
+    both = [one for one in (figures.read, figures.write) if one is not None and one.total_ios]
+    if not both:
+        return None
+    tails = [one.latency_ns.p99 for one in both if one.total_ios >= ENOUGH_FOR_P99]
+    known = [tail for tail in tails if tail is not None]
+    return Score(
+        iops=sum(one.iops for one in both),
+        bytes_per_second=sum(one.bytes_per_second for one in both),
+        p99_ns=max(known) if len(known) == len(both) else None,
+        mean_ns=_mean(both),
+    )
+
+
+def _mean(both: list[DirectionFigures]) -> float | None:
+    pairs = [(one.latency_ns.mean, one.total_ios) for one in both]
+    if any(mean is None for mean, _ in pairs):
+        return None
+    return sum((mean or 0.0) * count for mean, count in pairs) / sum(count for _, count in pairs)
