@@ -193,10 +193,10 @@ def _of_the_rack() -> str:
 
 
 def _show(plan: AbPlan, as_json: bool) -> None:
-    from app.engine import schema
+    from app.engine import schema, schema_compare
 
     if as_json:
-        document(schema.document(dry_run=True, plan=schema.ab_plan(plan)))
+        document(schema.document(dry_run=True, plan=schema_compare.plan(plan)))
         return
     lines(_review(plan))
     say("Dry run: nothing was changed and nothing measured.")
@@ -258,13 +258,18 @@ class _Teller:
 
 
 def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
-    from app.engine import schema
+    from app.engine import schema, schema_compare
     from app.engine.compare import compare_experiment
 
     comparison = compare_experiment(bench.session, record.id)
+    folder = str(bench.folder)
     if as_json:
+        runs = [each for each in bench.session.runs if each.start.mark and each.start.mark.experiment == record.id]
         document(
-            schema.document(experiment=schema.experiment(record, bench.session, comparison, session=str(bench.folder)))
+            schema.document(
+                experiment=schema_compare.experiment(record, bench.session, comparison, session=folder),
+                runs=[schema.run(each, session=folder) for each in runs],
+            )
         )
     elif comparison is not None:
         from app.cli.comparing import verdict_table

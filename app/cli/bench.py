@@ -176,7 +176,8 @@ def _announce(ready: Preparation) -> None:
 
 
 def _report(bench: Workbench, records: list[RunRecord], follower: Follower, *, as_json: bool, stream: bool) -> None:
-    from app.engine import schema
+    from app.engine import schema, schema_compare
+    from app.engine.repeats import spreads
 
     if not records:
         return
@@ -184,7 +185,11 @@ def _report(bench: Workbench, records: list[RunRecord], follower: Follower, *, a
         if bench.folder is None:
             raise StorageError("The session is gone.")
         runs = [schema.run(record, session=str(bench.folder)) for record in records]
-        body = schema.document(run=runs[-1]) if len(runs) == 1 else schema.document(run=runs[-1], runs=runs)
+        body = schema.document(run=runs[-1])
+        if len(runs) > 1:
+            whole = [record for record in records if record.figures.status is RunStatus.OK]
+            means = [schema_compare.spread(direction, figure.key, seen) for direction, figure, seen in spreads(whole)]
+            body |= {"runs": runs, "repeats": means}
         document(body, compact=stream)
     elif not stream:
         from app.cli.bench_text import summary

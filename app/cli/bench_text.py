@@ -11,7 +11,8 @@ from app.cli.options import current, is_terminal, is_utf8
 from app.cli.output import lines, paint, say, sign
 from app.cli.tables import Align, Column, table
 from app.engine import units
-from app.engine.figures import DirectionFigures, Sample
+from app.engine.figures import DirectionFigures, RunStatus, Sample
+from app.engine.repeats import mean_text, spreads
 from app.engine.session import RunRecord
 from backends.text import clean
 
@@ -28,6 +29,7 @@ _COLUMNS = (
     Column(title="max"),
     Column(title="Ended"),
 )
+_SUMMED_UP = ("iops", "latency_p50_ns", "latency_p99_ns")
 _CHART_WIDTH = 60
 _CHART_HEIGHT = 12
 
@@ -37,6 +39,7 @@ def summary(records: Sequence[RunRecord], samples: Sequence[Sample], *, session:
     rows = [row for record in records for row in _rows(record)]
     head, *body = table(_COLUMNS, rows)
     lines([paint(head, "bold"), *body])
+    lines(_means(records))
     last = records[-1]
     cpu = last.figures.cpu
     if cpu.fio_percent_of_core is not None or cpu.host_percent is not None:
@@ -51,6 +54,21 @@ def summary(records: Sequence[RunRecord], samples: Sequence[Sample], *, session:
     for warning in dict.fromkeys(warning for record in records for warning in record.figures.warnings):
         say(f"Note: {clean(warning, 600)}")
     say(f"Kept as {', '.join(record.id for record in records)} in {clean(str(session), 300)}")
+
+
+def _means(records: Sequence[RunRecord]) -> Iterator[str]:
+    """Mean and 95 % interval of repeats: how far another run may lie is not in a single one."""
+    whole = [record for record in records if record.figures.status is RunStatus.OK]
+    if len(whole) < 2:
+        return
+    for direction in ("read", "write"):
+        told = [
+            f"{figure.label} {mean_text(seen, figure.show)}"
+            for which, figure, seen in spreads(whole)
+            if which == direction and figure.key in _SUMMED_UP
+        ]
+        if told:
+            yield f"Mean of {len(whole)}, {direction}: {', '.join(told)} (95 %)"
 
 
 def _rows(record: RunRecord) -> Iterator[tuple[str, ...]]:

@@ -17,7 +17,7 @@ from backends.errors import NotFoundError
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.engine.compare import Comparison, Row
+    from app.engine.compare import Comparison
     from app.engine.session import RunRecord
     from app.engine.store import Loaded
 
@@ -30,9 +30,24 @@ def runs_command(everything: bool, as_json: bool) -> int:
     sessions = list(_sessions()) if everything else _session()
     pairs = [(loaded, run) for loaded in sessions for run in loaded.session.runs]
     if as_json:
-        from app.engine import schema
+        from app.engine import schema, schema_compare
+        from app.engine.compare import compare_experiment
 
-        document(schema.document(runs=[schema.run(run, session=str(loaded.folder)) for loaded, run in pairs]))
+        document(
+            schema.document(
+                runs=[schema.run(run, session=str(loaded.folder)) for loaded, run in pairs],
+                experiments=[
+                    schema_compare.experiment(
+                        record,
+                        loaded.session,
+                        compare_experiment(loaded.session, record.id),
+                        session=str(loaded.folder),
+                    )
+                    for loaded in sessions
+                    for record in loaded.session.experiments
+                ],
+            )
+        )
         return DONE
     if not pairs:
         say("No runs yet. `raidbench bench TARGET` makes one.")
@@ -40,7 +55,19 @@ def runs_command(everything: bool, as_json: bool) -> int:
     if not everything:
         say(f"Session {sessions[0].folder.name}")
     lines(_table(pairs, named=everything))
+    for loaded in sessions:
+        _experiments(loaded, named=everything)
     return DONE
+
+
+def _experiments(loaded: Loaded, *, named: bool) -> None:
+    """What each experiment of a session has shown."""
+    from app.engine.compare import compare_experiment
+
+    for record in loaded.session.experiments:
+        comparison = compare_experiment(loaded.session, record.id)
+        name = f"{loaded.folder.name}/{record.id}" if named else record.id
+        lines([f"{name}  {clean(comparison.sentence if comparison else 'no whole pair was measured', 1000)}"])
 
 
 def _session() -> list[Loaded]:
@@ -68,17 +95,23 @@ def _sessions() -> Iterator[Loaded]:
 
 def _table(pairs: list[tuple[Loaded, RunRecord]], *, named: bool) -> list[str]:
     from app.engine import units
-    from app.engine.compare import varying
+    from app.engine.compare import FIGURES, varying
+    from app.engine.repeats import Repeats, mean_text, spread_of
 
     keys = varying([run.start.settings for _, run in pairs])
+    by_session = {loaded.folder: Repeats(loaded.session.runs) for loaded, _ in pairs}
+    repeated = any(each.any for each in by_session.values())
+    marked = any(run.start.mark is not None for _, run in pairs)
     columns = [
         Column(title="Run"),
+        *((Column(title="A/B"),) if marked else ()),
         Column(title="When"),
         Column(title="Target", shrinks=True),
         *(Column(title=clean(key)) for key in keys),
         Column(title="Job", shrinks=True),
         Column(title="Read IOPS", align=Align.POINT),
         Column(title="Write IOPS", align=Align.POINT),
+        *((Column(title="Mean ±95 % (runs)"),) if repeated else ()),
         Column(title="MiB/s", align=Align.POINT),
         Column(title="p50"),
         Column(title="p99"),
@@ -89,15 +122,20 @@ def _table(pairs: list[tuple[Loaded, RunRecord]], *, named: bool) -> list[str]:
         read, write = run.figures.read, run.figures.write
         both = [direction for direction in (read, write) if direction is not None]
         main = read or write
+        alike = by_session[loaded.folder].of(run)
+        seen = spread_of(alike, "read" if read else "write", FIGURES[0]) if len(alike) > 1 else None
+        mark = run.start.mark
         rows.append(
             (
                 f"{loaded.folder.name}/{run.id}" if named else run.id,
+                *(("" if mark is None else f"{mark.experiment} {mark.pair}{mark.letter}",) if marked else ()),
                 units.moment(run.start.at)[:16],
                 clean(run.start.target),
                 *(clean(run.start.settings.get(key, "")) for key in keys),
                 clean(run.start.title),
                 "" if read is None else units.iops(read.iops),
                 "" if write is None else units.iops(write.iops),
+                *(("" if seen is None else f"{mean_text(seen, units.iops)} ({seen.n})",) if repeated else ()),
                 units.mib_per_s(sum(direction.bytes_per_second for direction in both)) if both else "",
                 "" if main is None else units.latency(main.latency_ns.p50),
                 "" if main is None else units.latency(main.latency_ns.p99),
@@ -110,41 +148,73 @@ def _table(pairs: list[tuple[Loaded, RunRecord]], *, named: bool) -> list[str]:
 
 @click.command("compare")
 @click.argument("a")
-@click.argument("b")
+@click.argument("b", required=False)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def compare_command(a: str, b: str, as_json: bool) -> int:
-    """Runs A and B side by side; B's difference in percent of A.
+def compare_command(a: str, b: str | None, as_json: bool) -> int:
+    """Runs A and B side by side, each with its repeats; B's difference in percent of A, and what it shows.
 
-    A run is named r3, or SESSION/r3 for one of another session.
+    A run is named r3, or SESSION/r3 for one of another session. An experiment of `raidbench ab` is named e1, and
+    stands alone.
     """
     from app.engine.compare import compare
 
+    if b is None:
+        return _experiment(a, as_json)
     (where_a, run_a), (where_b, run_b) = _find(a), _find(b)
-    comparison = compare(run_a, run_b)
+    comparison = compare(run_a, run_b, where_a.session.runs, where_b.session.runs)
     if as_json:
-        from app.engine import schema
+        from app.engine import schema, schema_compare
 
         document(
             schema.document(
                 a=schema.run(run_a, session=str(where_a.folder)),
                 b=schema.run(run_b, session=str(where_b.folder)),
-                figures=[
-                    {
-                        "direction": row.direction,
-                        "figure": row.figure.key,
-                        "a": row.a,
-                        "b": row.b,
-                        "percent": row.percent,
-                    }
-                    for row in comparison.rows
-                ],
+                sentence=comparison.sentence,
+                interleaved=comparison.sides.interleaved,
+                runs_a=[run.id for run in comparison.sides.a],
+                runs_b=[run.id for run in comparison.sides.b],
+                figures=[schema_compare.figure(row) for row in comparison.rows],
                 settings=[{"key": key, "a": one, "b": other} for key, one, other in comparison.settings],
                 job=[{"key": key, "a": one, "b": other} for key, one, other in comparison.job],
                 caveats=list(comparison.caveats),
             )
         )
         return DONE
+    lines([paint(clean(comparison.sentence, 1000), "bold"), ""])
     lines(_side_by_side(comparison, a, b))
+    for sentence in comparison.caveats:
+        say(clean(sentence, 600))
+    return DONE
+
+
+def _experiment(name: str, as_json: bool) -> int:
+    """One experiment, by the name that `raidbench ab` gave it."""
+    from app.engine.compare import compare_experiment
+
+    session, slash, experiment_id = name.rpartition("/")
+    loaded = loaded_session(session if slash else None)
+    record = loaded.session.experiment(experiment_id)
+    if record is None:
+        known = ", ".join(each.id for each in loaded.session.experiments) or "none"
+        raise NotFoundError(
+            f"The session {loaded.folder.name} has no experiment {clean(experiment_id, 40)}.",
+            hint=f"It has: {known}. Two runs are compared with `raidbench compare r1 r2`.",
+        )
+    comparison = compare_experiment(loaded.session, record.id)
+    if as_json:
+        from app.engine import schema, schema_compare
+
+        document(
+            schema.document(
+                experiment=schema_compare.experiment(record, loaded.session, comparison, session=str(loaded.folder))
+            )
+        )
+        return DONE
+    if comparison is None:
+        say(f"No pair of {record.id} was measured to its end, so there is nothing to compare.")
+        return DONE
+    lines([paint(clean(comparison.sentence, 1000), "bold"), ""])
+    lines(_side_by_side(comparison, f"A {record.start.a}", f"B {record.start.b}"))
     for sentence in comparison.caveats:
         say(clean(sentence, 600))
     return DONE
@@ -164,6 +234,8 @@ def _find(name: str) -> tuple[Loaded, RunRecord]:
 
 
 def _side_by_side(comparison: Comparison, a: str, b: str) -> list[str]:
+    from app.cli.comparing import verdict_table
+
     a, b = clean(a, 60), clean(b, 60)
     facts = [
         ("", "Target", clean(comparison.a.start.target), clean(comparison.b.start.target), ""),
@@ -175,19 +247,4 @@ def _side_by_side(comparison: Comparison, a: str, b: str) -> list[str]:
     ]
     columns = (Column(title=""), Column(title=""), Column(title=a), Column(title=b), Column(title=""))
     head, *top = table(columns, [*facts, *differing])
-    columns = (
-        Column(title=""),
-        Column(title="Figure"),
-        Column(title=a, align=Align.POINT),
-        Column(title=b, align=Align.POINT),
-        Column(title="Difference", align=Align.POINT),
-    )
-    title, *body = table(columns, [_row(row) for row in comparison.rows])
-    return [paint(head, "bold"), *top, "", paint(title, "bold"), *body]
-
-
-def _row(row: Row) -> tuple[str, str, str, str, str]:
-    from app.engine import units
-
-    show = row.figure.show
-    return row.direction, row.figure.label, show(row.a), show(row.b), units.difference(row.a, row.b)
+    return [paint(head, "bold"), *top, "", *verdict_table(comparison, a, b)]

@@ -9,6 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from app.engine.changes import Changer
+from app.engine.compare import compare_experiment
 from app.engine.events import ExperimentEnded, ExperimentMark, ExperimentStarted
 from app.engine.figures import RunStatus
 from app.engine.measure import Preparation
@@ -234,8 +235,15 @@ class AbExperiment:
         finally:
             if status is not RunStatus.OK and self._scratch is not None and not self._scratch.request.keep:
                 await self._bench.forget_scratch(self._scratch)
+            shown = compare_experiment(self._bench.session, self._id)
             self._bench.emit(
                 ExperimentEnded(
-                    at=time.time(), id=self._id, status=status, restored=restored, reason=reason, moved=self._moved
+                    at=time.time(),
+                    id=self._id,
+                    status=status,
+                    restored=restored,
+                    reason=reason,
+                    sentence="" if shown is None else shown.sentence,
+                    moved=self._moved,
                 )
             )

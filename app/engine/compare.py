@@ -229,6 +229,8 @@ def _sentence(row: Row, sides: Sides, names: tuple[str, str]) -> str:
     judgement = row.judgement
     if judgement is None:
         return f"{row.name.capitalize()} cannot be compared: one side has none."
+    if sides.alike:
+        return f"{b} repeats {a}: {row.name} {row.difference}, which is chance and drift."
     what = f"{row.name} {row.difference} in {_counted(sides)}"
     match judgement.verdict:
         case Verdict.BETTER | Verdict.WORSE:
@@ -259,6 +261,8 @@ def _caveats(a: RunRecord, b: RunRecord, sides: Sides, jobs_differ: bool) -> Ite
         yield "SIMULATED: at least one of them was not measured on hardware."
     if sides.note:
         yield sides.note
+    if sides.alike:
+        return
     if len(sides.a) == len(sides.b) == 1:
         yield SINGLE_RUNS
     elif not sides.interleaved:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from app.engine.figures import Phase, RunFigures, RunStatus, Sample
+from app.engine.figures import MemberFigures, Phase, RunFigures, RunStatus, Sample
 from app.engine.sweep.events import SweepEnded, SweepEvent, SweepExtended, SweepStarted, SweepStepEnded
 from backends.model import Effect, Identity, Inventory, Persistence, Problem, Risk, Target, Write
 
@@ -216,6 +216,17 @@ class CpuSampled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MembersSampled:
+    """What the devices below the one under test did in the last interval. Not logged."""
+
+    at: float
+    id: str
+    """The run."""
+    members: tuple[MemberFigures, ...]
+    """Each of them, those of a nested array after it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded:
     """A benchmark is over."""
 
@@ -262,7 +273,7 @@ class ExperimentStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentEnded:
-    """An experiment is over; what it shows is computed from its runs."""
+    """An experiment is over."""
 
     at: float
     id: str
@@ -273,6 +284,8 @@ class ExperimentEnded:
     """Whether the setting has its value of before again."""
     reason: str = ""
     """A sentence when it is not ok or not restored."""
+    sentence: str = ""
+    """What the IOPS of its pairs show; "" without a whole pair."""
     moved: dict[str, str] = field(default_factory=dict)
     """Other settings of the target that moved along with it, and how: `256 -> 64`."""
 
@@ -341,7 +354,7 @@ LoggedEvent = (
 )
 """Events on disk."""
 
-LiveEvent = PhaseChanged | SampleTaken | CpuSampled
+LiveEvent = PhaseChanged | SampleTaken | CpuSampled | MembersSampled
 """Events that only matter while they happen."""
 
 AnyEvent = LoggedEvent | LiveEvent

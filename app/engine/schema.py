@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 from backends.model import Array, Change, Controller, Drive, Inventory, Problem, Reading, Span, Target, Use, Write
 
 if TYPE_CHECKING:  # a look at the devices does not pay for the words of a session
-    from app.engine.ab import AbPlan
-    from app.engine.compare import Comparison, Row
     from app.engine.events import ChangeEnded
     from app.engine.figures import DirectionFigures, DirectionSample, Sample
-    from app.engine.session import ChangeRecord, ExperimentRecord, RunRecord, Session
+    from app.engine.session import ChangeRecord, RunRecord
     from backends.settings import Setting
 
 SCHEMA = 1
@@ -232,68 +230,6 @@ def run(record: RunRecord, *, session: str) -> Json:
         "experiment": None
         if start.mark is None
         else {"id": start.mark.experiment, "letter": start.mark.letter, "pair": start.mark.pair},
-    }
-
-
-def ab_plan(plan: AbPlan) -> Json:
-    """What `ab` would do."""
-    return {
-        "change": change(plan.change),
-        "measured": plan.ready.request.name,
-        "job": {key: text for key, text in plan.ready.job.texts().items() if text},
-        "pairs": plan.pairs,
-        "order": list(plan.order),
-        "changes": plan.switches,
-        "rest_seconds": plan.rest_seconds,
-        "seconds": plan.seconds,
-    }
-
-
-def experiment(record: ExperimentRecord, found: Session, compared: Comparison | None, *, session: str) -> Json:
-    """A setting measured in pairs; `compared` is None before the first whole pair."""
-    start, end = record.start, record.end
-    runs = [each for each in found.runs if each.start.mark is not None and each.start.mark.experiment == record.id]
-    return {
-        "id": record.id,
-        "at": start.at,
-        "target": str(start.target),
-        "key": start.key,
-        "a": start.a,
-        "b": start.b,
-        "order": list(start.order),
-        "pairs": 0 if compared is None else len(compared.sides.a),
-        "measured": start.measured,
-        "title": start.title,
-        "status": None if end is None else end.status.value,
-        "reason": None if end is None else end.reason or None,
-        "restored": None if end is None else end.restored,
-        "moved": {} if end is None else dict(end.moved),
-        "simulated": any(each.start.simulated for each in runs),
-        "sentence": None if compared is None else compared.sentence,
-        "figures": [] if compared is None else [figure(row) for row in compared.rows],
-        "runs": [run(each, session=session) for each in runs],
-        "session": session,
-    }
-
-
-def figure(row: Row) -> Json:
-    """One figure of both sides, with what its repeats show."""
-    judgement = row.judgement
-    interval = None if judgement is None else judgement.interval
-    return {
-        "direction": row.direction,
-        "figure": row.figure.key,
-        "a": row.a,
-        "b": row.b,
-        "percent": row.percent,
-        "verdict": None if judgement is None else judgement.verdict.value,
-        "reason": None if judgement is None else judgement.reason or None,
-        "interval_percent": None if interval is None else [interval.percent_low, interval.percent_high],
-        "sd_percent": None if interval is None else interval.sd * 100,
-        "n": None if interval is None else interval.n,
-        "p": None if interval is None else interval.p,
-        "interleaved": None if judgement is None else judgement.interleaved,
-        "further_pairs": None if judgement is None else judgement.further_pairs,
     }
 
 

@@ -19,6 +19,8 @@ class Sides:
     """What is compared."""
     interleaved: bool
     """Whether a[i] and b[i] are a pair and the pairs were measured in turn."""
+    alike: bool = False
+    """Whether both are repeats of the same."""
     note: str = ""
     """Which runs these are, or why they are no pairs; a sentence."""
 
@@ -63,7 +65,7 @@ def sides_of(a: RunRecord, b: RunRecord, a_session: Sequence[RunRecord], b_sessi
     if together and (pairs := _experiment(a, b, a_session)) is not None:
         return pairs
     if condition(a) == condition(b):
-        return Sides(a=(a,), b=(b,), interleaved=False, note="Both were measured alike: each repeats the other.")
+        return Sides(a=(a,), b=(b,), interleaved=False, alike=True)
     one, other = _alike(a, a_session), _alike(b, b_session)
     if len(one) == len(other) == 1:
         return Sides(a=one, b=other, interleaved=False)

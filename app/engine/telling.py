@@ -132,7 +132,8 @@ def _words(event: LoggedEvent) -> tuple[str, str, list[str], Tone]:
         case ExperimentEnded():
             how = "all runs done" if event.status is RunStatus.OK else f"{event.status}: {event.reason}"
             back = "the old value is back" if event.restored else "THE OLD VALUE IS NOT BACK"
-            body = [f"{key} moved along: {what}" for key, what in event.moved.items()]
+            body = [event.sentence] if event.sentence else []
+            body += [f"{key} moved along: {what}" for key, what in event.moved.items()]
             tone = RUN_TONES[event.status] if event.restored else "bad"
             return "run", f"{event.id} {how}; {back}", body, tone
         case SweepStarted() | SweepResumed() | SweepExtended() | SweepStepStarted() | SweepStepEnded() | SweepEnded():
