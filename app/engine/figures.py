@@ -124,16 +124,17 @@ class MemberFigures:
     label: str = ""
     """What it is to a person: its target's address or its model."""
     role: str = ""
-    """Its role in the array: `write-mostly`, `journal`, `parity`; "" for a plain member."""
+    """Its role in the array: `write-mostly`, `journal`, `parity`, `spare`, `cache`; `faulty`, `removed` or `gone` of
+    one that failed meanwhile; "" for a plain member."""
     depth: int = 0
     """0 for a member of the device under test, 1 for a member of such a member."""
-    read_iops: float = 0.0
-    """Completed reads per second."""
-    write_iops: float = 0.0
+    read_iops: float | None = None
+    """Completed reads per second; None, as all that follows, when the kernel does not count it."""
+    write_iops: float | None = None
     """Completed writes per second."""
-    read_bytes_per_second: float = 0.0
+    read_bytes_per_second: float | None = None
     """Bytes read per second."""
-    write_bytes_per_second: float = 0.0
+    write_bytes_per_second: float | None = None
     """Bytes written per second."""
     utilisation: float | None = None
     """Share of the time with I/O in flight, 0..1."""

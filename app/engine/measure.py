@@ -14,6 +14,7 @@ from app.engine.events import (
     CommandRan,
     CpuSampled,
     ExperimentMark,
+    MembersSampled,
     PhaseChanged,
     RunEnded,
     RunStarted,
@@ -29,6 +30,7 @@ from app.engine.fio.sizes import format_size
 from app.engine.fio.target import JobTarget, TargetKind
 from app.engine.gate import Gate, Judgement
 from app.engine.locks import hold_lock
+from app.engine.members import MemberMeter
 from app.engine.scratch import ScratchPlan
 from app.engine.scratching import LocalScratching, Scratching
 from backends.errors import RaidbenchError, StorageError
@@ -36,6 +38,9 @@ from backends.model import disk_lock
 from backends.text import clean
 
 Emit = Callable[[AnyEvent], None]
+
+_SILENT_S = 1.0
+"""Seconds without a word from fio after which the members are looked at all the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +106,11 @@ class Preparation:
         return None if self.judgement is None else self.judgement.verdict.confirm_text
 
     @property
+    def disk(self) -> str | None:
+        """Node of the disk beneath, a partition's disk; None if unknown."""
+        return self.device if self.judgement is None else self.judgement.disk
+
+    @property
     def found(self) -> tuple[str, ...]:
         """What lies on the device and would be lost."""
         return () if self.judgement is None else self.judgement.verdict.found
@@ -124,9 +134,13 @@ class Measurer:
         folder: Path,
         emit: Emit,
         scratching: Scratching | None = None,
+        members: Callable[[str | None], Awaitable[MemberMeter]] | None = None,
         simulated: bool = False,
     ) -> None:
-        """`scratching`: where scratch files go, None is this machine. `simulated`: whether what is measured is."""
+        """`scratching`: where scratch files go, None is this machine. `simulated`: whether what is measured is.
+
+        `members`: the meter of the devices below a disk; None counts none.
+        """
         self._load = load
         self._preflight = preflight
         self._gate = gate
@@ -134,6 +148,7 @@ class Measurer:
         self._folder = folder
         self._emit = emit
         self._scratching: Scratching = scratching or LocalScratching()
+        self._members = members
         self._simulated = simulated
 
     async def prepare(self, request: Request) -> Preparation:
@@ -202,8 +217,7 @@ class Measurer:
         stop = stop or asyncio.Event()
         if ready.judgement is not None:
             ready.judgement.insist(confirm)
-        disk = ready.judgement.disk if ready.judgement is not None else ready.device
-        lock = disk_lock(disk) if disk is not None else f"file-{ready.request.where}"
+        lock = disk_lock(ready.disk) if ready.disk is not None else f"file-{ready.request.where}"
         with hold_lock(self._locks, lock, ready.job.describe()):
             if ready.scratch is not None:
                 return await self._on_file(run_id, ready, ready.scratch, settings or {}, stop)
@@ -296,10 +310,11 @@ class Measurer:
     async def _run(
         self, run_id: str, ready: Preparation, target: JobTarget, workdir: Path, stop: asyncio.Event, *, layout: bool
     ) -> RunFigures:
+        meter = None if self._members is None else await self._members(ready.disk)
         if layout:
             filling = workdir / "layout"
             filling.mkdir(mode=0o700, exist_ok=True)
-            laid = await self._follow(run_id, self._load.layout(target, filling, stop), None)
+            laid = await self._follow(run_id, self._load.layout(target, filling, stop), None, meter)
             if laid.status is not RunStatus.OK:
                 what = "stopped" if laid.status is RunStatus.STOPPED else "failed"
                 return RunFigures(
@@ -307,7 +322,10 @@ class Measurer:
                 )
         started = time.time()
         clock = time.monotonic()
-        figures = await self._follow(run_id, self._load.run(ready.job, target, workdir, stop), float(ready.job.runtime))
+        running = self._load.run(ready.job, target, workdir, stop)
+        figures = await self._follow(run_id, running, float(ready.job.runtime), meter)
+        if meter is not None:
+            figures = replace(figures, members=await meter.whole())
         self._emit(
             CommandRan(
                 at=started,
@@ -322,7 +340,11 @@ class Measurer:
         return figures
 
     async def _follow(
-        self, run_id: str, events: AsyncGenerator[load_events.LoadEvent, None], runtime: float | None
+        self,
+        run_id: str,
+        events: AsyncGenerator[load_events.LoadEvent, None],
+        runtime: float | None,
+        meter: MemberMeter | None,
     ) -> RunFigures:
         """Turn what the load tells into session events until it is over."""
         fio_shares: list[float] = []
@@ -332,11 +354,16 @@ class Measurer:
             async for event in events:
                 match event:
                     case load_events.PhaseChanged():
+                        if meter is not None and event.phase is Phase.MEASURING is not phase:
+                            await meter.begin()
                         phase = event.phase
                         self._live_phase(run_id, event, runtime)
                     case load_events.SampleTaken():
+                        await self._look_below(run_id, meter, phase)
                         self._emit(SampleTaken(at=time.time(), id=run_id, sample=event.sample))
                     case load_events.CpuSampled():
+                        if event.silent_s > _SILENT_S:  # what the members do while fio says nothing
+                            await self._look_below(run_id, meter, phase)
                         if phase is Phase.MEASURING:
                             if event.fio_percent_of_core is not None:
                                 fio_shares.append(event.fio_percent_of_core)
@@ -355,6 +382,11 @@ class Measurer:
                     case load_events.Finished():
                         return event.figures
         return RunFigures(status=RunStatus.FAILED, reason="The load ended without a word.")
+
+    async def _look_below(self, run_id: str, meter: MemberMeter | None, phase: Phase) -> None:
+        """Tell what the members did since the last time; not once the job was told to stop: it measures no more."""
+        if meter is not None and phase is not Phase.STOPPING and (members := await meter.take()):
+            self._emit(MembersSampled(at=time.time(), id=run_id, members=members))
 
     def _live_phase(self, run_id: str, event: load_events.PhaseChanged, runtime: float | None) -> None:
         seconds = runtime if event.phase is Phase.MEASURING else None

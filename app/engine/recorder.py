@@ -11,10 +11,8 @@ from pathlib import Path
 from app.engine.events import (
     AnyEvent,
     CommandRan,
-    CpuSampled,
     InventorySeen,
-    PhaseChanged,
-    SampleTaken,
+    LiveEvent,
     SessionEnded,
     SessionStarted,
 )
@@ -128,9 +126,7 @@ class Recorder:
 
         Raises StorageError: the event is then neither on disk nor in the session.
         """
-        live = isinstance(event, PhaseChanged | SampleTaken | CpuSampled) or (
-            isinstance(event, InventorySeen) and not event.complete
-        )
+        live = isinstance(event, LiveEvent) or (isinstance(event, InventorySeen) and not event.complete)
         if not live and self._log is not None:
             try:
                 self._log.append(event)  # type: ignore[arg-type]  # live events were taken out above

@@ -16,8 +16,10 @@ from app.engine.events import (
     ExperimentEnded,
     ExperimentStarted,
     InventorySeen,
+    LiveEvent,
     LoggedEvent,
     MachineFacts,
+    MembersSampled,
     NoteAdded,
     PhaseChanged,
     ProblemMet,
@@ -28,7 +30,7 @@ from app.engine.events import (
     SessionEnded,
     SessionStarted,
 )
-from app.engine.figures import Phase, RunFigures, RunStatus, Sample
+from app.engine.figures import MemberFigures, Phase, RunFigures, RunStatus, Sample
 from app.engine.sweep.events import (
     SweepEnded,
     SweepExtended,
@@ -126,6 +128,8 @@ class ActiveRun:
     """fio's CPU now."""
     host_percent: float | None = None
     """The host's CPU now."""
+    members: tuple[MemberFigures, ...] = ()
+    """What the devices below the one under test do now; empty if it has none."""
 
     def passed(self, now: float) -> float:
         """Seconds of the present phase; those of a simulated run by its own clock, which may run faster."""
@@ -190,7 +194,7 @@ class Session:
 def fold(session: Session, event: AnyEvent) -> Session:
     """The session after the event. Pure; a forgotten event is a type error."""
     match event:
-        case PhaseChanged() | SampleTaken() | CpuSampled():
+        case PhaseChanged() | SampleTaken() | CpuSampled() | MembersSampled():
             return _fold_live(session, event)
         case InventorySeen(complete=False):  # backends still answer: shown, not kept
             return _fold_logged(session, event)
@@ -207,7 +211,7 @@ def replay(events: Iterable[LoggedEvent]) -> Session:
     return replace(session, events=collected)
 
 
-def _fold_live(session: Session, event: PhaseChanged | SampleTaken | CpuSampled) -> Session:
+def _fold_live(session: Session, event: LiveEvent) -> Session:
     active = session.active
     if active is None or active.start.id != event.id:
         return session
@@ -225,6 +229,8 @@ def _fold_live(session: Session, event: PhaseChanged | SampleTaken | CpuSampled)
             )
         case SampleTaken(sample=sample):
             active = replace(active, samples=(*active.samples, sample))
+        case MembersSampled(members=members):
+            active = replace(active, members=members)
         case CpuSampled():
             active = replace(
                 active,

@@ -1,0 +1,83 @@
+"""/proc/diskstats: the kernel's running totals of block devices, and what lies between two of them. Pure.
+
+Fields as in the kernel's Documentation/admin-guide/iostats.rst; those after the eleventh (discards, flushes) are not
+needed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
+
+SECTOR = 512
+"""Bytes of a sector in these counters, whatever the device's own."""
+
+_FIELDS = 11
+_WRAP = 1 << 32
+_FAR = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """Totals of one device since it appeared, or the difference of two such."""
+
+    reads: int = 0
+    """Reads completed."""
+    sectors_read: int = 0
+    """Sectors of 512 bytes."""
+    writes: int = 0
+    """Writes completed."""
+    sectors_written: int = 0
+    """Sectors of 512 bytes."""
+    busy_ms: int = 0
+    """Milliseconds with at least one request in flight."""
+    waited_ms: int = 0
+    """Milliseconds that all requests together were in flight."""
+
+
+def parse(text: str, names: Iterable[str]) -> dict[str, Counters]:
+    """The totals of these devices by kernel name, as sysfs has it; what is not there or has too few fields is left out.
+
+    Before Linux 2.6.25 a partition has four fields only.
+    """
+    found: dict[str, Counters] = {}
+    for name in names:
+        counters = _line(text, name)
+        if counters is not None:
+            found[name] = counters
+    return found
+
+
+def _line(text: str, name: str) -> Counters | None:
+    """Looked for as a word, not split line by line: a large machine has hundreds of lines, and a few are wanted."""
+    word = f" {name.replace('!', '/')} "
+    at = text.find(word)
+    if at < 0:
+        return None
+    start = at + len(word)
+    end = text.find("\n", start)
+    fields = text[start : end if end >= 0 else len(text)].split()[:_FIELDS]
+    if len(fields) < _FIELDS or not all(field.isascii() and field.isdigit() for field in fields):
+        return None
+    reads, _, sectors_read, _, writes, _, sectors_written, _, _, busy, waited = map(int, fields)
+    return Counters(reads, sectors_read, writes, sectors_written, busy, waited)
+
+
+def since(before: Counters, now: Counters) -> Counters:
+    """What was done between two readings.
+
+    Counters of 32 bits wrap (all of them on 32-bit kernels, the milliseconds everywhere). A device that went away and
+    came back counts from nothing again: a fall that would be half of all 32 bits or more is taken for that.
+    """
+    steps = [_step(old, new) for old, new in zip(astuple(before), astuple(now), strict=True)]
+    if any(step is None for step in steps):
+        return now
+    return Counters(*(step or 0 for step in steps))
+
+
+def _step(old: int, new: int) -> int | None:
+    """The way from one count to the next; None if it began anew."""
+    if new >= old:
+        return new - old
+    step = new + _WRAP - old
+    return step if 0 <= step < _FAR else None

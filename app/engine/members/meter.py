@@ -1,0 +1,156 @@
+"""What each member did: one small file read an interval, and the differences of its totals."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.engine.figures import MemberFigures
+from app.engine.members.diskstats import SECTOR, Counters, parse, since
+from app.engine.members.finding import Member, find_members, read_roles
+from backends.host import Host
+
+PATH = "/proc/diskstats"
+"""Where the kernel keeps count."""
+
+ROLES_EVERY = 20
+"""Readings between two looks at the roles: five seconds at four a second."""
+
+_GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The totals at one moment."""
+
+    at: float
+    """Seconds of a clock that is never set."""
+    totals: Mapping[str, Counters]
+    """By kernel name; a device that is not there has none."""
+
+
+class MemberMeter:
+    """Reads the counters of some devices of one host; with no members it does nothing at all."""
+
+    def __init__(self, host: Host, members: Sequence[Member], *, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock`: seconds, for the length of the intervals."""
+        self.members = tuple(members)
+        """Whose counters are read."""
+        self._host = host
+        self._clock = clock
+        self._names = tuple(member.device for member in members if member.counted)
+        self._roles = {member.device: member.role for member in members}
+        self._last: Reading | None = None
+        self._begun: Reading | None = None
+        self._sum: dict[str, Counters] = {}
+        self._taken = 0
+
+    async def begin(self) -> None:
+        """From here on counts for `whole`."""
+        if self.members:
+            self._begun = self._last = await self._read()
+            self._sum = {}
+
+    async def take(self) -> tuple[MemberFigures, ...]:
+        """Figures since the last reading; empty for a first one, or when nothing can be read any more."""
+        if not self.members:
+            return ()
+        before, now = self._last, await self._read()
+        if now is None or before is None:
+            self._last = now or before
+            return ()
+        self._last = now
+        self._taken += 1
+        if self._taken % ROLES_EVERY == 0:
+            self._roles |= await read_roles(self._host, self.members)
+        done = {
+            name: since(before.totals[name], totals) for name, totals in now.totals.items() if name in before.totals
+        }
+        for name, part in done.items():
+            self._sum[name] = _added(self._sum.get(name, Counters()), part)
+        return self._figures(done, now.at - before.at)
+
+    async def whole(self) -> tuple[MemberFigures, ...]:
+        """Figures from `begin` to the last reading; a member that went away meanwhile has what it did until then."""
+        if self._last is self._begun:
+            await self.take()  # a phase shorter than an interval
+        if self._begun is None or self._last is None:
+            return ()
+        self._roles |= await read_roles(self._host, self.members)
+        return self._figures(self._sum, self._last.at - self._begun.at)
+
+    async def _read(self) -> Reading | None:
+        text = await self._host.read(PATH)
+        return None if text is None else Reading(self._clock(), parse(text, self._names))
+
+    def _figures(self, done: Mapping[str, Counters], seconds: float) -> tuple[MemberFigures, ...]:
+        if seconds <= 0:
+            return ()
+        sums = {depth: self._sum_of(depth, done) for depth in {member.depth for member in self.members}}
+        return tuple(
+            figures_of(member, self._role(member), done.get(member.device), sums[member.depth], seconds)
+            for member in self.members
+        )
+
+    def _sum_of(self, depth: int, done: Mapping[str, Counters]) -> Counters | None:
+        """What all members of a depth did together; None when one of them is not counted, for then it is unknown."""
+        row = [member for member in self.members if member.depth == depth]
+        if not all(member.counted for member in row):
+            return None
+        total = Counters()
+        for member in row:
+            total = _added(total, done.get(member.device, Counters()))
+        return total
+
+    def _role(self, member: Member) -> str:
+        there = self._last is None or member.device in self._last.totals
+        return self._roles[member.device] if there or not member.counted else _GONE
+
+
+def figures_of(
+    member: Member, role: str, done: Counters | None, together: Counters | None, seconds: float
+) -> MemberFigures:
+    """The figures of what a member did in `seconds`; None for what is not known of it. Pure."""
+    if done is None:
+        return MemberFigures(device=member.device, label=member.label, role=role, depth=member.depth)
+    return MemberFigures(
+        device=member.device,
+        label=member.label,
+        role=role,
+        depth=member.depth,
+        read_iops=done.reads / seconds,
+        write_iops=done.writes / seconds,
+        read_bytes_per_second=done.sectors_read * SECTOR / seconds,
+        write_bytes_per_second=done.sectors_written * SECTOR / seconds,
+        utilisation=min(1.0, done.busy_ms / 1000 / seconds),  # the kernel's milliseconds are rounded ticks
+        queue=done.waited_ms / 1000 / seconds,
+        share_of_reads=None if together is None else _share(done.reads, together.reads),
+        share_of_writes=None if together is None else _share(done.writes, together.writes),
+    )
+
+
+def _share(own: int, all_of_them: int) -> float | None:
+    return own / all_of_them if all_of_them else None
+
+
+def _added(one: Counters, other: Counters) -> Counters:
+    return Counters(
+        one.reads + other.reads,
+        one.sectors_read + other.sectors_read,
+        one.writes + other.writes,
+        one.sectors_written + other.sectors_written,
+        one.busy_ms + other.busy_ms,
+        one.waited_ms + other.waited_ms,
+    )
+
+
+async def member_meter(host: Host, device: str | None) -> MemberMeter:
+    """The meter of what lies below `device`, the node of a disk; of nothing for a simulated host or a plain disk."""
+    if device is None or host.simulated:
+        return MemberMeter(host, ())
+    name = device.removeprefix("/dev/").replace("/", "!")
+    members = await find_members(host, name)
+    if members and await host.read(PATH) is None:
+        members = ()
+    return MemberMeter(host, members)

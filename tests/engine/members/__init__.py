@@ -1,0 +1,1 @@
+"""The devices below the one under test."""

@@ -1,0 +1,127 @@
+"""Who the members are, from the kernel's own tree."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.engine.members.finding import Member, find_members, read_roles, role_of
+from tests.backends.fakes import FakeHost, disk, machine
+from tests.engine.members.machines import QUIET, array, mirror, nested
+
+
+async def names(host: FakeHost, device: str = "md0") -> list[tuple[int, str]]:
+    return [(member.depth, member.device) for member in await find_members(host, device)]
+
+
+async def one(host: FakeHost, device: str, below: str = "md0") -> Member:
+    return next(member for member in await find_members(host, below) if member.device == device)
+
+
+async def test_a_plain_disk_has_none() -> None:
+    assert await find_members(mirror(), "sda") == ()
+
+
+async def test_those_of_an_array_are_its_slaves() -> None:
+    assert await names(mirror()) == [(0, "sda"), (0, "nvme0n1")]
+
+
+async def test_those_of_a_nested_array_follow_it() -> None:
+    assert await names(nested()) == [(0, "md1"), (1, "sda"), (1, "sdb"), (0, "md2"), (1, "sdc"), (1, "sdd")]
+
+
+async def test_a_partition_is_counted_by_itself_and_named_after_its_disk() -> None:
+    part = {"/sys/block/sda/sda2/partition": "2", "/sys/block/sda/sda2/dev": "8:2"}
+    host = FakeHost(machine(disk("sda", device__model="SM883"), part, array("md0", sda2="in_sync")))
+    assert [(member.device, member.label) for member in await find_members(host, "md0")] == [("sda2", "SM883")]
+
+
+async def test_below_a_partition_of_an_array_is_the_array() -> None:
+    part = {"/sys/block/md1/md1p1/partition": "1", "/sys/block/md1/md1p1/dev": "259:9"}
+    host = FakeHost(machine(disk("sda"), array("md1", sda="in_sync"), part, array("md0", "raid0", md1p1="in_sync")))
+    assert await names(host) == [(0, "md1p1"), (1, "sda")]
+
+
+async def test_a_disk_below_twice_is_there_once() -> None:
+    volumes = [disk(name) | {f"/sys/block/{name}/slaves/sda": ""} for name in ("dm-1", "dm-2")]
+    top = disk("dm-0") | {"/sys/block/dm-0/slaves/dm-1": "", "/sys/block/dm-0/slaves/dm-2": ""}
+    assert await names(FakeHost(machine(disk("sda"), *volumes, top)), "dm-0") == [(0, "dm-1"), (1, "sda"), (0, "dm-2")]
+
+
+async def test_a_ring_has_an_end() -> None:
+    ring = [
+        disk(name) | {f"/sys/block/{name}/slaves/{other}": ""} for name, other in (("dm-0", "dm-1"), ("dm-1", "dm-0"))
+    ]
+    assert await names(FakeHost(machine(*ring)), "dm-0") == [(0, "dm-1")]
+
+
+async def test_the_cache_of_a_bcache_device_is_one_too() -> None:
+    back = disk("bcache0") | {"/sys/block/bcache0/slaves/sda": "", "/sys/block/bcache0/bcache/cache/cache0": ""}
+    host = FakeHost(machine(disk("sda"), disk("nvme0n1"), back))
+    host.links["/sys/block/bcache0/bcache/cache/cache0"] = "/sys/devices/pci0/nvme/nvme0/nvme0n1/bcache"
+    found = [(member.device, member.role) for member in await find_members(host, "bcache0")]
+    assert found == [("sda", ""), ("nvme0n1", "cache")]
+
+
+@pytest.mark.parametrize(
+    ("state", "role"),
+    [
+        ("in_sync", ""),
+        ("in_sync,write_mostly", "write-mostly"),
+        ("in_sync,failfast", ""),
+        ("spare", "spare"),
+        ("journal", "journal"),
+        ("faulty,write_mostly", "faulty"),
+        ("in_sync,replacement", "replacement"),
+        ("in_sync,want_replacement", ""),
+        ("", ""),
+    ],
+)
+def test_roles_are_in_the_words_of_the_field(state: str, role: str) -> None:
+    assert role_of(state) == role
+
+
+async def test_a_member_has_the_role_that_md_says() -> None:
+    assert [member.role for member in await find_members(mirror(), "md0")] == ["write-mostly", ""]
+
+
+async def test_the_last_disk_of_raid_4_has_the_parity() -> None:
+    host = FakeHost(machine(disk("sda"), disk("sdb"), array("md0", "raid4", sda="in_sync", sdb="in_sync")))
+    assert [member.role for member in await find_members(host, "md0")] == ["", "parity"]
+
+
+async def test_raid_5_spreads_it() -> None:
+    host = FakeHost(machine(disk("sda"), disk("sdb"), array("md0", "raid5", sda="in_sync", sdb="in_sync")))
+    assert [member.role for member in await find_members(host, "md0")] == ["", ""]
+
+
+async def test_roles_are_read_again() -> None:
+    host = mirror()
+    members = await find_members(host, "md0")
+    host.files["/sys/block/md0/md/dev-sda/state"] = "faulty"
+    del host.files["/sys/block/md0/md/dev-nvme0n1/state"]
+    assert await read_roles(host, members) == {"sda": "faulty", "nvme0n1": "removed"}
+
+
+async def test_parity_stays_parity() -> None:
+    host = FakeHost(machine(disk("sda"), disk("sdb"), array("md0", "raid4", sda="in_sync", sdb="in_sync")))
+    assert (await read_roles(host, await find_members(host, "md0")))["sdb"] == "parity"
+
+
+async def test_a_volume_is_named_as_its_administrator_named_it() -> None:
+    lower = disk("dm-1", dm__name="vg-data")
+    top = disk("dm-0") | {"/sys/block/dm-0/slaves/dm-1": ""}
+    assert (await one(FakeHost(machine(lower, top)), "dm-1", "dm-0")).label == "vg-data"
+
+
+async def test_an_array_is_named_after_its_level() -> None:
+    assert (await one(nested(), "md1")).label == "raid1"
+
+
+async def test_a_model_steers_no_terminal() -> None:
+    host = FakeHost(machine(disk("sda", device__model="A\x1b[2JB"), array("md0", sda="in_sync")))
+    assert "\x1b" not in (await one(host, "sda")).label
+
+
+async def test_a_disk_without_counters_is_known_as_such() -> None:
+    host = FakeHost(machine(disk("sda", queue=QUIET), disk("sdb"), array("md0", sda="in_sync", sdb="in_sync")))
+    assert [member.counted for member in await find_members(host, "md0")] == [False, True]
