@@ -133,9 +133,9 @@ def _in_force(view: ControllerView, key: str, now: str | None) -> tuple[str | No
     match now, beliefs.pop():
         case "off", "write back":
             why = "the kernel only asks whether there is a cache, so it goes on sending flushes, which now cost little"
-            return "off, flushes still sent", why
+            return "off, still flushed", why
         case "on", "write through":
             why = "the kernel takes the drive for not caching and sends no flushes: a power cut loses even synced data"
-            return "on, no flushes sent", why
+            return "on, never flushed", why
         case _:
             return None, None

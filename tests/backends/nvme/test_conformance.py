@@ -1,0 +1,44 @@
+"""The rules of every backend on a played NVMe drive."""
+
+from __future__ import annotations
+
+import pytest
+
+from backends.model import Target
+from backends.protocol import Backend
+from backends.vendors.nvme import VENDOR
+from backends.vendors.nvme.addresses import controller_target, namespace_target
+from tests.backends.conformance import Conformance
+from tests.backends.nvme.drives import PlayedDrive
+
+TARGETS = (controller_target("nvme0"), namespace_target("nvme0n1"))
+
+
+class TestNvme(Conformance):
+    @pytest.fixture
+    def backend(self) -> Backend:
+        return VENDOR.backend(PlayedDrive())
+
+    @pytest.fixture
+    def targets(self) -> tuple[Target, ...]:
+        return TARGETS
+
+
+class TestNvmeWithoutCache(Conformance):
+    @pytest.fixture
+    def backend(self) -> Backend:
+        return VENDOR.backend(PlayedDrive(vwc=0))
+
+    @pytest.fixture
+    def targets(self) -> tuple[Target, ...]:
+        return TARGETS
+
+
+class TestNvmeWithoutRoot(Conformance):
+    @pytest.fixture
+    def backend(self) -> Backend:
+        return VENDOR.backend(PlayedDrive(root=False))
+
+    @pytest.fixture
+    def targets(self) -> tuple[Target, ...]:
+        return TARGETS
