@@ -68,7 +68,7 @@ class Follower:
             case SampleTaken(sample=sample):
                 if sample.phase is Phase.MEASURING:
                     self.samples.append(sample)
-                    self._print(sample)
+                    self._print(sample, session.active)
                 self._tell(session.active)
             case PhaseChanged(phase=phase) if phase is not Phase.DONE:
                 self._last = 0.0
@@ -76,11 +76,11 @@ class Follower:
             case _:
                 pass
 
-    def _print(self, sample: Sample) -> None:
+    def _print(self, sample: Sample, active: ActiveRun | None) -> None:
         if not self._stream or self.nobody_reads:
             return
         try:
-            document(schema.sample(sample), compact=True)
+            document(schema.sample(sample, active.members if active is not None else ()), compact=True)
         except ReaderGoneError:
             self.nobody_reads = True
             self._bench.stop()

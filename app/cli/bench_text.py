@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from app.cli.members_text import member_table
 from app.cli.options import current, is_terminal, is_utf8
 from app.cli.output import lines, paint, say, sign
 from app.cli.tables import Align, Column, table
@@ -41,6 +42,7 @@ def summary(records: Sequence[RunRecord], samples: Sequence[Sample], *, session:
     lines([paint(head, "bold"), *body])
     lines(_means(records))
     last = records[-1]
+    member_table(last)
     cpu = last.figures.cpu
     if cpu.fio_percent_of_core is not None or cpu.host_percent is not None:
         fio = f"fio {units.percent(cpu.fio_percent_of_core)} of a core"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backends.model import Array, Change, Controller, Drive, Inventory, Problem, Reading, Span, Target, Use, Write
 
 if TYPE_CHECKING:  # a look at the devices does not pay for the words of a session
     from app.engine.events import ChangeEnded
-    from app.engine.figures import DirectionFigures, DirectionSample, Sample
+    from app.engine.figures import DirectionFigures, DirectionSample, MemberFigures, Sample
     from app.engine.session import ChangeRecord, RunRecord
     from backends.settings import Setting
 
@@ -214,7 +214,7 @@ def run(record: RunRecord, *, session: str) -> Json:
         "read": _direction(figures.read),
         "write": _direction(figures.write),
         "cpu": {"fio_percent_of_core": figures.cpu.fio_percent_of_core, "host_percent": figures.cpu.host_percent},
-        "members": [],
+        "members": [member(each) for each in figures.members],
         "settings": dict(start.settings),
         "advice": [{"key": "note", "message": sentence} for sentence in figures.warnings],
         "session": session,
@@ -233,9 +233,28 @@ def run(record: RunRecord, *, session: str) -> Json:
     }
 
 
-def sample(taken: Sample) -> Json:
-    """One line of `bench --stream`."""
-    return {"at": round(taken.at, 3), "read": _interval(taken.read), "write": _interval(taken.write)}
+def sample(taken: Sample, members: Sequence[MemberFigures] = ()) -> Json:
+    """One line of `bench --stream`; with what the members did in the same interval, where there are some."""
+    line: Json = {"at": round(taken.at, 3), "read": _interval(taken.read), "write": _interval(taken.write)}
+    return line | {"members": [member(each) for each in members]} if members else line
+
+
+def member(figures: MemberFigures) -> Json:
+    """A device below the one that was measured; null is what the kernel does not count."""
+    return {
+        "device": figures.device,
+        "label": figures.label or None,
+        "role": figures.role or None,
+        "depth": figures.depth,
+        "read_iops": figures.read_iops,
+        "write_iops": figures.write_iops,
+        "read_bytes_per_second": figures.read_bytes_per_second,
+        "write_bytes_per_second": figures.write_bytes_per_second,
+        "utilisation": figures.utilisation,
+        "queue": figures.queue,
+        "share_of_reads": figures.share_of_reads,
+        "share_of_writes": figures.share_of_writes,
+    }
 
 
 def problem(met: Problem) -> Json:

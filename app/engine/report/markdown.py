@@ -38,6 +38,13 @@ def _blocks(report: Report) -> Iterator[str]:
         yield ""
         yield "A single run says nothing about how far runs of the same settings lie apart."
         yield ""
+    if report.members.rows:
+        yield "### Members"
+        yield ""
+        yield from _grid(report.members)
+        yield ""
+        yield "From the kernel's own counters over the measured time: what others did on a member is counted, too."
+        yield ""
     if report.warnings:
         yield "### To be read with the figures"
         yield ""

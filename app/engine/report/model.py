@@ -9,6 +9,7 @@ from app.engine import units
 from app.engine.compare import varying
 from app.engine.events import CommandRan, NoteAdded, ProblemMet, RulePersisted
 from app.engine.figures import DirectionFigures
+from app.engine.members.telling import COLUMNS, paths, row
 from app.engine.session import ChangeRecord, RunRecord, Session
 from backends.model import Array, Drive, Persistence, Risk
 from backends.text import clean
@@ -66,6 +67,8 @@ class Report:
     """Settings that were the same in all runs."""
     latencies: Grid
     """Percentiles of each run and direction."""
+    members: Grid
+    """What the devices below the one that was measured did in each run."""
     warnings: tuple[str, ...]
     """What makes figures doubtful, with the run it concerns."""
     notes: tuple[tuple[str, str], ...]
@@ -89,6 +92,7 @@ def report_of(session: Session) -> Report:
         runs=runs,
         common=common,
         latencies=_latencies(session.runs),
+        members=_members(session.runs),
         warnings=tuple(_warnings(session.runs)),
         notes=tuple((units.moment(each.at), each.text) for each in session.events if isinstance(each, NoteAdded)),
         problems=tuple(_problems(session)),
@@ -190,6 +194,14 @@ def _latencies(runs: Sequence[RunRecord]) -> Grid:
                 rows.append((run.id, name, *_times(direction), str(direction.total_ios)))
     columns = ("Run", "", "mean", "p50", "p95", "p99", "p99.9", "max", "I/Os")
     return Grid(columns=columns, rows=tuple(rows))
+
+
+def _members(runs: Sequence[RunRecord]) -> Grid:
+    rows = []
+    for run in runs:
+        members = run.figures.members
+        rows += [(run.id, *row(member, path)) for member, path in zip(members, paths(members), strict=True)]
+    return Grid(columns=("Run", *COLUMNS), rows=tuple(rows))
 
 
 def _times(direction: DirectionFigures) -> tuple[str, ...]:
