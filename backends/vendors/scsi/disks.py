@@ -23,6 +23,10 @@ VOLUME_INTERFACE = "raid volume"
 """The interface of what a RAID controller shows as a disk."""
 
 
+_PER_LUN = ("virtio_scsi",)
+"""Drivers that cap the queue depth silently at cmd_per_lun (drivers/scsi/virtio_scsi.c, change_queue_depth)."""
+
+
 class Kind(Enum):
     """The language in which a disk is asked about itself."""
 
@@ -50,7 +54,7 @@ class Disk:
     driver: str | None
     """Driver of its host adapter."""
     host_depth: int | None
-    """Commands that the host adapter takes at a time."""
+    """Commands that the host adapter takes at a time for one disk."""
     queue_depth: int | None
     """Commands that the kernel gives this disk at a time."""
     cache_type: str | None
@@ -96,7 +100,7 @@ def paths_of(node: Node) -> tuple[str, ...]:
     if hctl is not None:
         found.append(f"/sys/class/scsi_disk/{hctl}/cache_type")
         host = f"/sys/class/scsi_host/host{hctl.split(':')[0]}"
-        found += [f"{host}/proc_name", f"{host}/can_queue"]
+        found += [f"{host}/{name}" for name in ("proc_name", "can_queue", "cmd_per_lun")]
     return tuple(found)
 
 
@@ -121,7 +125,7 @@ def disk_of(node: Node, texts: Mapping[str, str]) -> Disk:
         hctl=hctl,
         pci=functions[-1] if functions else None,
         driver=driver,
-        host_depth=number(texts.get(f"{host}/can_queue")),
+        host_depth=number(texts.get(f"{host}/{'cmd_per_lun' if driver in _PER_LUN else 'can_queue'}")),
         queue_depth=number(texts.get(f"{front}/device/queue_depth")),
         cache_type=clean(cache_type) if cache_type else None,
         flushed={"write back": True, "write through": False}.get(cache),

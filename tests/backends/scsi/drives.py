@@ -78,6 +78,7 @@ class DriveHost(FakeHost):
                 place = PLACES[Scsi][0].format(n=number)
             links[f"/sys/block/{name}"] = f"{place}/{hctl}/block/{name}"
             files |= _files(name, drive, hctl, driver, number)
+        files |= {f"/sbin/{tool}": "" for tool in tools}
         super().__init__(machine(files), links=links, root=root)
         self.drives = dict(drives)
         self.installed = tools

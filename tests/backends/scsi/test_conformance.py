@@ -8,7 +8,7 @@ from backends.model import Target
 from backends.vendors.scsi import VENDOR
 from backends.vendors.scsi.backend import ScsiBackend
 from tests.backends.conformance import Conformance
-from tests.backends.scsi.drives import Ata, DriveHost, Scsi, Volume
+from tests.backends.scsi.drives import Ata, DriveHost, Kind, Scsi, Volume
 
 SDA = Target(backend="scsi", address="sda")
 SDB = Target(backend="scsi", address="sdb")
@@ -19,7 +19,12 @@ class TestConformance(Conformance):
     @pytest.fixture(params=["all tools", "no tool"])
     def backend(self, request: pytest.FixtureRequest) -> ScsiBackend:
         tools = ("hdparm", "sdparm", "smartctl") if request.param == "all tools" else ()
-        drives = {"sda": Ata(acoustic=254), "sdb": Scsi(fixed=()), "sdc": Volume(), "sdd": Ata(libata=False)}
+        drives: dict[str, Kind] = {
+            "sda": Ata(acoustic=254),
+            "sdb": Scsi(fixed=()),
+            "sdc": Volume(),
+            "sdd": Ata(libata=False),
+        }
         return VENDOR.backend(DriveHost(drives, tools=tools))
 
     @pytest.fixture
