@@ -23,6 +23,9 @@ from backends.vendors.block.knobs import BY_KEY
 from backends.vendors.block.persist import merge_rules
 from backends.vendors.block.schedulers import parse_scheduler
 from backends.vendors.block.values import reading
+from backends.vendors.scsi.hdparm import parse_hdparm
+from backends.vendors.scsi.sdparm import parse_sdparm
+from backends.vendors.scsi.smartctl import parse_smartctl
 
 SAMPLES = Path(__file__).parents[3] / "shared" / "samples"
 needs_samples = pytest.mark.skipif(not SAMPLES.is_dir(), reason="needs the collection of recorded outputs")
@@ -167,3 +170,48 @@ def test_recorded_queues_give_a_reading_of_every_setting() -> None:
             found = reading(key, attributes, None, 4)
             assert found.now is not None, f"{path.name}: {key}"
             assert found.now != "unknown", f"{path.name}: {key}={attributes[key]}"
+
+
+@needs_samples
+@pytest.mark.parametrize(
+    "path",
+    sorted([*SAMPLES.glob("ata/hdparm/*"), *SAMPLES.glob("lab/sata/*hdparm-*"), *SAMPLES.glob("lab/scsi/hdparm-*")]),
+    ids=lambda path: path.name,
+)
+def test_recorded_hdparm_outputs(path: Path) -> None:
+    text = path.read_text(errors="replace")
+    found = parse_hdparm(text)
+    for flag in found.values():
+        assert flag.raw in " ".join(text.split())
+        assert flag.number is not None or not flag.supported
+    assert ("-W" in found) == ("write-caching =" in text)
+
+
+@needs_samples
+@pytest.mark.parametrize(
+    "path", sorted([*SAMPLES.glob("scsi/sdparm/*"), *SAMPLES.glob("lab/scsi*/*")]), ids=lambda path: path.name
+)
+def test_recorded_sdparm_outputs(path: Path) -> None:
+    text = path.read_text(errors="replace")
+    for name, bit in parse_sdparm(text).items():
+        (first, *_) = [line.split() for line in text.splitlines() if line.strip().startswith(f"{name} ")]
+        assert bit.now is (first[1] == "1"), name
+
+
+@needs_samples
+@pytest.mark.parametrize(
+    "path",
+    sorted([*SAMPLES.glob("linux/smartctl/*.json"), *SAMPLES.glob("lab/*/smartctl-*-json.txt")]),
+    ids=lambda path: path.name,
+)
+def test_recorded_smartctl_documents(path: Path) -> None:
+    text = path.read_text(errors="replace")
+    found = parse_smartctl(text)
+    assert (found is None) == ('"smartctl":' not in text)
+    if found is not None:
+        assert all(str(number) in text for number in (found.rpm, found.celsius, found.hours) if number is not None)
+        assert (found.firmware is None) == not_there(text, "firmware_version", "scsi_revision")
+
+
+def not_there(text: str, *keys: str) -> bool:
+    return not any(f'"{key}":' in text for key in keys)
