@@ -25,6 +25,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "persist": ("app.cli.persist", "Keep settings after a reboot."),
     "bench": ("app.cli.bench", "Measure a device, an array or a scratch file with fio."),
     "ab": ("app.cli.ab", "Measure one setting against another value, in pairs, and put it back."),
+    "sweep": ("app.cli.sweep", "Measure many set-ups under many workloads, and put everything back."),
+    "attach": ("app.cli.attach", "Show a sweep that runs in the background, or stop it."),
     "profiles": ("app.cli.profiles", "The workloads by name."),
     "runs": ("app.cli.runs", "The runs of the session."),
     "compare": ("app.cli.runs", "Two runs, their repeats or an experiment side by side, and what they show."),

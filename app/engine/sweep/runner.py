@@ -16,6 +16,7 @@ from app.engine.sweep.events import SweepEnded, SweepResumed, SweepStarted, Swee
 from app.engine.sweep.features import FeatureMissingError, activate, forget
 from app.engine.sweep.further import further
 from app.engine.sweep.known import is_active
+from app.engine.sweep.live import LiveWriter
 from app.engine.sweep.record import SweepRecord
 from app.engine.sweep.requests import stop_requested
 from app.engine.sweep.settling import wait_for_tasks
@@ -79,6 +80,7 @@ class SweepRunner:
         Raises what is not of raidbench's making, after putting everything back.
         """
         watching = asyncio.create_task(self._watch(), name="stop requests")
+        forget = self._bench.listen(LiveWriter(self._bench.need_recording()).heard)
         result, reason = SweepResult.FAILED, "raidbench was interrupted."
         try:
             result, reason = await self._steps()
@@ -94,6 +96,7 @@ class SweepRunner:
             raise
         finally:
             watching.cancel()
+            forget()
             await to_the_end(asyncio.create_task(self._end(result, reason), name="putting back"))
         return self.record
 

@@ -1,0 +1,315 @@
+"""`sweep`: many set-ups under many workloads, everything put back afterwards."""
+
+from __future__ import annotations
+
+import random
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli import confirm
+from app.cli.failures import DONE, FAILED, INTERRUPTED, REFUSED
+from app.cli.opening import refuse_read_only, workbench
+from app.cli.options import current
+from app.cli.output import document, lines, say
+from app.cli.running import Interruption, run
+from backends.errors import InvalidValueError, RefusedError
+from backends.model import Risk
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.engine.session import RunRecord
+    from app.engine.sweep.plan import SweepPlan
+    from app.engine.sweep.record import SweepRecord
+    from app.engine.sweep.survey import Survey
+    from app.engine.workbench import Workbench
+
+HURRY = 100.0
+"""How many times as fast the simulated rack's time runs: there is no disk to wait for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _How:
+    """The options of `sweep`."""
+
+    targets: dict[str, str]
+    seed: int | None
+    dry_run: bool
+    order: bool
+    yes: bool
+    typed: str | None
+    detach: bool
+    as_json: bool
+
+
+@click.command("sweep")
+@click.argument("plan", required=False)
+@click.option("--target", "targets", multiple=True, metavar="ROLE=ADDRESS", help="What a target of the plan is.")
+@click.option("--dry-run", is_flag=True, help="Only show steps, order, time, what changes and what is lost.")
+@click.option("--order", is_flag=True, help="With --dry-run: every step in its order.")
+@click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
+@click.option("--confirm", "typed", metavar="NAME", help="Name of the device whose data go, or of what is changed.")
+@click.option("--detach", is_flag=True, help="Run it in the background; `raidbench attach` shows it.")
+@click.option("--resume", metavar="SESSION", help="Go on with the sweep of a session.")
+@click.option("--seed", type=click.IntRange(0, 2**31), metavar="N", help="Decides the random orders.")
+@click.option("--list", "listing", is_flag=True, help="The plans that come with raidbench.")
+@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
+def sweep_command(
+    plan: str | None,
+    targets: tuple[str, ...],
+    dry_run: bool,
+    order: bool,
+    yes: bool,
+    typed: str | None,
+    detach: bool,
+    resume: str | None,
+    seed: int | None,
+    listing: bool,
+    as_json: bool,
+) -> int:
+    """Measure every combination of PLAN, a TOML file or the name of one that --list shows.
+
+    Steps are ordered so that slow settings change least, the rest is drawn at random. Whatever happens, the settings
+    are put back: at the end, after Ctrl-C, and after a crash when the sweep is resumed. It outlives its terminal:
+    when that is closed it goes on, and `raidbench attach` shows it.
+    """
+    from app.engine.sweep.plans import load_plan
+
+    if listing:
+        return _list(as_json)
+    if (plan is None) == (resume is None):
+        raise click.UsageError("Name a plan, or a session with --resume.")
+    if resume is not None:
+        if dry_run or targets or seed is not None:
+            raise click.UsageError("--resume goes on with what was planned: no --dry-run, --target or --seed.")
+        return _resume(resume, detach=detach, as_json=as_json)
+    wanted = load_plan(plan or "")
+    how = _How(
+        targets=_targets(targets),
+        seed=seed if seed is not None else wanted.seed,
+        dry_run=dry_run,
+        order=order,
+        yes=yes,
+        typed=typed,
+        detach=detach,
+        as_json=as_json,
+    )
+    return _start(wanted, how)
+
+
+def _targets(words: tuple[str, ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for word in words:
+        role, equals, address = (part.strip() for part in word.partition("="))
+        if not role or not equals or not address:
+            raise InvalidValueError(
+                f"--target wants ROLE=ADDRESS, not {clean(word, 60)!r}.", hint="For example: array=md:md0"
+            )
+        found[role] = address
+    return found
+
+
+def _list(as_json: bool) -> int:
+    from app.cli.tables import Column, table
+    from app.engine.sweep.plans import load_plan, shipped
+
+    plans = {name: load_plan(str(file)) for name, file in shipped().items()}
+    if as_json:
+        from app.engine import schema
+
+        listed = [{"name": name, "title": plan.title, "about": plan.about} for name, plan in plans.items()]
+        document(schema.document(plans=listed))
+        return DONE
+    columns = (Column(title="Plan"), Column(title="What it measures"))
+    lines(table(columns, [(name, plan.title) for name, plan in plans.items()]))
+    return DONE
+
+
+def _start(plan: SweepPlan, how: _How) -> int:
+    if not how.dry_run:
+        _outlive_terminal()
+    with workbench(dry=how.dry_run, hurry=HURRY) as bench:
+        return run(lambda interruption: _plan_and_go(bench, interruption, plan, how))
+
+
+def _outlive_terminal() -> None:
+    """A hang-up ends nothing: the sweep goes on without its terminal."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: SweepPlan, how: _How) -> int:
+    from app.engine import schema
+    from app.engine.sweep.as_json import design_json
+    from app.engine.sweep.expand import expand
+    from app.engine.sweep.known import look
+    from app.engine.sweep.survey import survey
+
+    await bench.probe()
+    known = await look(bench, plan, how.targets)
+    seed = how.seed if how.seed is not None else random.SystemRandom().randrange(2**31)
+    surveyed = await survey(bench, expand(plan, known, seed), known)
+    if how.dry_run:
+        if how.as_json:
+            document(schema.document(dry_run=True, sweep=design_json(surveyed.design), refused=list(surveyed.refused)))
+        else:
+            from app.cli.sweep_text import order_lines, plan_lines
+
+            lines(plan_lines(surveyed))
+            if how.order:
+                lines(["", *order_lines(surveyed.design)])
+            say("Dry run: nothing was changed or measured.")
+        return DONE
+    _allowed(surveyed, how)
+    await bench.open(current().session, fresh=True)
+    await bench.probe()
+    from app.engine.sweep.runner import SweepRunner
+
+    runner = SweepRunner(bench)
+    runner.begin(surveyed.design)
+    assert bench.folder is not None
+    say(f"Session {bench.folder.name} in {clean(str(bench.folder), 300)}")
+    if how.detach:
+        return await _hand_over(bench, as_json=how.as_json)
+    return await _go(bench, interruption, as_json=how.as_json)
+
+
+def _allowed(surveyed: Survey, how: _How) -> None:
+    """Return if it may begin, after showing what it does. Raises RefusedError."""
+    from app.cli.sweep_text import plan_lines
+
+    if surveyed.refused:
+        raise RefusedError(" ".join(surveyed.refused), hint=surveyed.hint)
+    for row in plan_lines(surveyed):
+        say(row)
+    if surveyed.design.originals or surveyed.design.destroys:
+        refuse_read_only()
+        name = surveyed.name
+        nodes = {f"/dev/{one.name}" for one in surveyed.design.destroys} | set(surveyed.design.targets.values())
+        typed = name if how.typed in nodes and "," not in name else how.typed
+        if surveyed.risk in (Risk.NONE, Risk.PERFORMANCE):
+            typed = None
+        confirm.confirmed(surveyed.risk, name, yes=how.yes, typed=typed, what="Sweep")
+
+
+async def _go(bench: Workbench, interruption: Interruption, *, as_json: bool) -> int:
+    """Run what is left of the session's sweep in this process, and tell what it found."""
+    from app.cli.sweep_live import SweepFollower
+    from app.engine.sweep.runner import SweepRunner
+
+    runner = SweepRunner(bench)
+    follower = SweepFollower(speed=(current().demo_speed or HURRY) if bench.host.simulated else 1.0)
+    forget = bench.listen(follower.heard)
+
+    def stop() -> None:
+        follower.clear()
+        say("Stopping: the settings are put back first.")
+        runner.stop()
+
+    with interruption.gracefully(stop, patient=True):
+        try:
+            record = await runner.go()
+        finally:
+            follower.clear()
+            forget()
+    report(bench.session.runs, record, str(bench.folder), as_json=as_json)
+    if interruption.asked():
+        return INTERRUPTED
+    return status_of(record)
+
+
+def report(runs: Sequence[RunRecord], record: SweepRecord, folder: str, *, as_json: bool) -> None:
+    """What a sweep found, and how it ended."""
+    from app.cli.sweep_text import result_lines
+    from app.engine import schema
+    from app.engine.sweep.as_json import sweep_json
+    from app.engine.sweep.results import results
+
+    found = results(record, runs)
+    if as_json:
+        document(schema.document(sweep=sweep_json(record, found, session=folder)))
+    else:
+        lines(result_lines(record, found))
+    say(ending(record, folder))
+    for sentence in record.end.left if record.end is not None else ():
+        say(clean(sentence, 600))
+
+
+def ending(record: SweepRecord, folder: str) -> str:
+    """How it ended, in a sentence, and what to do next."""
+    from app.engine.sweep.words import SweepResult
+
+    name = Path(folder).name
+    end = record.end
+    if end is None:
+        return f"{record.done} of {len(record.steps)} steps are done. Go on: raidbench sweep --resume {name}"
+    back = "The settings are as before." if not end.left else "NOT ALL SETTINGS ARE AS BEFORE:"
+    if end.result is SweepResult.FINISHED:
+        return f"Finished: {len(record.steps)} steps. {back}"
+    told = f"{end.result.value.capitalize()} after {record.done} of {len(record.steps)} steps. {clean(end.reason, 500)}"
+    more = f"Go on: raidbench sweep --resume {name}" if record.todo else ""
+    return " ".join(filter(None, (told, back, more)))
+
+
+def status_of(record: SweepRecord) -> int:
+    """Exit status of a sweep that ended."""
+    from app.engine.sweep.words import SweepResult
+
+    if record.end is None:
+        return FAILED
+    return {SweepResult.FINISHED: DONE, SweepResult.STOPPED: INTERRUPTED, SweepResult.WAITING: REFUSED}.get(
+        record.end.result, FAILED
+    )
+
+
+def _resume(name: str, *, detach: bool, as_json: bool) -> int:
+    from app.cli.opening import loaded_session
+    from app.engine.sweep.requests import is_written
+
+    loaded = loaded_session(name)
+    if loaded.session.sweep is None:
+        raise InvalidValueError(f"The session {loaded.folder.name} has no sweep.", hint="`raidbench log --list`")
+    if is_written(loaded.folder):
+        say("It is running; this only shows it.")
+        from app.cli.attach import follow
+
+        return follow(loaded.folder, as_json=as_json)
+    if loaded.session.simulated is not (current().demo or current().machine is not None):
+        how = "--demo" if loaded.session.simulated else "without --demo"
+        raise RefusedError("That sweep is about another machine.", hint=f"Start it {how}.")
+    _outlive_terminal()
+    with workbench(hurry=HURRY) as bench:
+        return run(lambda interruption: _go_on(bench, interruption, loaded.folder, detach=detach, as_json=as_json))
+
+
+async def _go_on(bench: Workbench, interruption: Interruption, folder: Path, *, detach: bool, as_json: bool) -> int:
+    from app.engine.sweep.requests import forget_request
+    from app.engine.sweep.runner import SweepRunner
+
+    refuse_read_only()
+    await bench.open(folder)
+    await bench.probe()
+    forget_request(folder)
+    if detach:
+        return await _hand_over(bench, as_json=as_json)
+    await SweepRunner(bench).resume()
+    return await _go(bench, interruption, as_json=as_json)
+
+
+async def _hand_over(bench: Workbench, *, as_json: bool) -> int:
+    """Let a process of its own go on with the session's sweep."""
+    from app.cli.sweep_background import start
+    from app.engine import schema
+
+    folder = bench.folder
+    assert folder is not None
+    bench.close("handed over")  # the other process writes the session from now on
+    pid = await start(folder, current())
+    if as_json:
+        document(schema.document(session=str(folder), pid=pid))
+    say(f"It runs in the background (pid {pid}). Show it: raidbench attach {folder.name}")
+    say(f"Stop it: raidbench attach {folder.name} --stop")
+    return DONE

@@ -1,0 +1,94 @@
+"""What is said while a sweep goes on: a line for every step that ends, and one that redraws itself."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from app.cli.bench_live import progress
+from app.cli.options import is_terminal
+from app.cli.output import say
+from app.cli.sweep_text import step_line
+from app.cli.tables import cut
+from app.engine import units
+from app.engine.events import AnyEvent, PhaseChanged, SampleTaken
+from app.engine.sweep.estimate import seconds_left
+from app.engine.sweep.events import SweepExtended, SweepStepEnded, SweepStepStarted
+
+if TYPE_CHECKING:
+    from app.engine.session import Session
+
+_REDRAW = 0.2
+_CLEAR = "\r\x1b[K"
+
+
+class SweepFollower:
+    """Hears the events of a session and tells how its sweep goes."""
+
+    def __init__(self, *, speed: float = 1.0) -> None:
+        """`speed`: how many times as fast the simulation runs, for the time that is left."""
+        self._speed = speed
+        self._redraws = is_terminal(sys.stderr) and os.environ.get("TERM") not in (None, "", "dumb")
+        self._drawn = False
+        self._last = 0.0
+
+    def heard(self, session: Session, event: AnyEvent) -> None:
+        """One event, with the session after it."""
+        record = session.sweep
+        if record is None:
+            return
+        match event:
+            case SweepStepEnded() if record.ended:
+                self.clear()
+                say(step_line(record, session))
+            case SweepExtended() if event.steps:
+                self.clear()
+                say(f"{units.plural(len(event.steps), 'more step')} for {event.purpose}.")
+            case SampleTaken() | PhaseChanged() | SweepStepStarted():
+                self._draw(session)
+            case _:
+                pass
+
+    def clear(self) -> None:
+        """Leave no half line behind."""
+        if self._drawn:
+            self._write(_CLEAR)
+        self._drawn = False
+
+    def _draw(self, session: Session) -> None:
+        now = time.monotonic()
+        record = session.sweep
+        if not self._redraws or record is None or now - self._last < _REDRAW:
+            return
+        self._last = now
+        width = max(20, shutil.get_terminal_size().columns - 1)
+        self._write(_CLEAR + cut(status_line(session, self._speed), width))
+        self._drawn = self._redraws
+
+    def _write(self, text: str) -> None:
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except (OSError, ValueError):  # the terminal is gone; the sweep is not
+            self._redraws = False
+
+
+def status_line(session: Session, speed: float = 1.0) -> str:
+    """The sweep in one line: how many steps, time left, and the running job."""
+    record = session.sweep
+    if record is None:
+        return "no sweep"
+    at = record.current.step.number if record.current is not None else record.done
+    left = seconds_left(record, time.time())
+    if not record.ended:
+        left /= speed  # until a step is over nobody knows how fast the simulation really is
+    parts = [f"step {at}/{len(record.steps)}", f"{units.duration(round(left))} left"]
+    if session.active is not None:
+        parts.append(progress(session.active, time.time()))
+    elif record.current is not None:
+        cell = record.cell(record.current.step.cell)
+        parts.append(f"{cell.row}, {cell.column}")
+    return " · ".join(parts)

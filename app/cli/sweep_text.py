@@ -1,0 +1,232 @@
+"""A sweep in words and tables: what it will do, and what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from app.cli.output import paint
+from app.cli.tables import Align, Column, table
+from app.engine import units
+from app.engine.session import Session
+from app.engine.sweep.estimate import switches
+from app.engine.sweep.record import SweepRecord
+from app.engine.sweep.results import CellResult, Results, Saturated
+from app.engine.sweep.survey import Survey
+from app.engine.sweep.words import Cell, Design, Purpose, Rank, Step
+from app.engine.verdict import Judgement
+from backends.text import clean
+
+_TITLES = {Rank.IOPS: "IOPS", Rank.BANDWIDTH: "MiB/s", Rank.P99: "p99"}
+
+
+def plan_lines(surveyed: Survey) -> list[str]:
+    """What a sweep will do: cells, changes, order, what is lost, time."""
+    design = surveyed.design
+    rows = [paint(clean(design.title, 200), "bold"), ""]
+    rows += [f"{role}: {address}" for role, address in design.targets.items()]
+    rows += ["", *_cells(design), ""]
+    rows += [f"left out: {one.row}, {one.column}: {clean(one.reason, 300)}" for one in design.skipped]
+    rows += [_times(one.setting.key, str(one.setting.target), one.times, one.setting.slow) for one in switches(design)]
+    for feature in design.features:
+        if not feature.active:
+            how = "the simulated host restarts for it" if feature.key else "it needs a key and a restart on the way"
+            rows.append(f"{feature.name} of {feature.target} is not active: {how}.")
+    rows += [f"Before: {one.key} of {one.target} = {one.value}; put back at the end." for one in design.originals]
+    rows += [f"Risk: {clean(sentence, 400)}" for sentence in surveyed.risks]
+    for one in design.destroys:
+        rows.append(paint(f"ALL DATA ON {one.device} WILL BE LOST.", "red"))
+        rows += [f"  {clean(each, 300)}" for each in one.found]
+    rows += [paint(f"Refused: {clean(sentence, 300)}", "red") for sentence in surveyed.refused]
+    more = " and more to confirm a winner" if design.pairs else ""
+    rows.append(
+        f"{units.plural(len(design.steps), 'step')}{more}, about {units.duration(design.seconds)}, seed {design.seed}."
+    )
+    return rows
+
+
+def order_lines(design: Design) -> list[str]:
+    """The order of the steps, block by block."""
+    known = {cell.id: cell for cell in design.cells}
+    rows = []
+    for number, grouped in groupby(design.steps, key=lambda step: step.block):
+        steps = list(grouped)
+        rows.append(f"Block {number + 1}: {_what(steps, known)}")
+        rows += [
+            f"  {step.number:>4}  round {step.round}  {known[step.cell].row}, {known[step.cell].column}"
+            + (f"  ({step.purpose})" if step.purpose is not Purpose.SCREEN else "")
+            for step in steps
+        ]
+    return rows
+
+
+def _what(steps: Sequence[Step], known: dict[str, Cell]) -> str:
+    cell = known[steps[0].cell]
+    slow = [f"{one.key}={one.value}" for one in cell.settings if one.slow]
+    return ", ".join([units.plural(len(steps), "step"), *slow, *cell.needs])
+
+
+def _cells(design: Design) -> list[str]:
+    columns = list(dict.fromkeys(cell.column for cell in design.cells))
+    there = {(cell.row, cell.column) for cell in design.cells}
+    rows = list(dict.fromkeys([cell.row for cell in design.cells]))
+    headed = (Column(title="Set-up"), *(Column(title=column) for column in columns))
+    return table(
+        headed, [(row, *(f"{design.repeats} runs" if (row, one) in there else "-" for one in columns)) for row in rows]
+    )
+
+
+def _times(key: str, target: str, times: int, slow: bool) -> str:
+    how = " (the array is made anew, or a reshape)" if slow else ""
+    return f"{key} of {target} changes {units.plural(times, 'time')}{how}."
+
+
+def step_line(record: SweepRecord, session: Session) -> str:
+    """The step that ended last, in one line."""
+    ended = record.ended[-1]
+    step = next(step for step in record.steps if step.number == ended.step)
+    cell = record.cell(step.cell)
+    what = f"{step.number}/{len(record.steps)}  {cell.row}, {cell.column}"
+    run = session.run(ended.run) if ended.run else None
+    if run is None or ended.reason:
+        return f"{what}: {ended.result}. {clean(ended.reason, 300)}".rstrip()
+    parts = [
+        f"{units.iops(direction.iops)} IOPS {name}"
+        for name, direction in (("read", run.figures.read), ("write", run.figures.write))
+        if direction is not None
+    ]
+    return f"{what}: {', '.join(parts)}"
+
+
+def result_lines(record: SweepRecord, found: Results) -> list[str]:
+    """What was found: the matrix, a ranking of each workload, the front, confirmations, searches."""
+    rows: list[str] = []
+    if len(found.rows) > 1 and len(found.columns) > 1:
+        rows += [*_matrix(found), ""]
+    if len(found.rows) == 1:
+        rows += [*_ranking(found, [one for one in found.cells if one.value is not None], by_column=True), ""]
+    else:
+        for column in found.columns:
+            ranked = found.ranking(column)
+            if ranked:
+                rows += [paint(column, "bold"), *_ranking(found, ranked, by_column=False), ""]
+    rows += _front(found)
+    rows += _confirmed(found)
+    for one in found.saturated:
+        rows += _saturation(record, one)
+    rows += [
+        f"{one.cell.row}, {one.cell.column} failed: {clean(reason, 300)}"
+        for one in found.cells
+        for reason in one.failures
+    ]
+    rows += [f"Left out: {one.row}, {one.column}: {clean(one.reason, 300)}" for one in record.design.skipped]
+    return rows
+
+
+def _matrix(found: Results) -> list[str]:
+    columns = (
+        Column(title=_TITLES[found.rank], shrinks=True),
+        *(Column(title=column, align=Align.POINT) for column in found.columns),
+    )
+    body = [(row, *(_shown(found.at(row, column), found.rank) for column in found.columns)) for row in found.rows]
+    return table(columns, body)
+
+
+def _figure(value: float | None, rank: Rank) -> str:
+    match rank:
+        case Rank.IOPS:
+            return units.iops(value)
+        case Rank.BANDWIDTH:
+            return units.mib_per_s(value)
+        case Rank.P99:
+            return units.latency(value)
+
+
+def _shown(one: CellResult | None, rank: Rank) -> str:
+    return "-" if one is None else _figure(one.value, rank)
+
+
+def _ranking(found: Results, ranked: Iterable[CellResult], *, by_column: bool) -> list[str]:
+    columns = (
+        Column(title="Set-up" if not by_column else "Workload"),
+        Column(title=_TITLES[found.rank], align=Align.POINT),
+        Column(title="+-", align=Align.POINT),
+        Column(title="Latency", align=Align.POINT),
+        Column(title="p99", align=Align.POINT),
+        Column(title="Against its baseline"),
+        Column(title="Verdict"),
+    )
+    body = []
+    for one in ranked:
+        spread = one.figure
+        wide = spread is not None and spread.half is not None and spread.mean
+        body.append(
+            (
+                one.cell.column if by_column else one.cell.row,
+                _figure(one.value, found.rank),
+                f"{spread.half / spread.mean * 100:.1f} %" if wide and spread and spread.half is not None else "-",
+                units.latency(one.mean_ns),
+                units.latency(one.p99_ns),
+                _interval(one.judgement),
+                _verdict(one),
+            )
+        )
+    return table(columns, body)
+
+
+def _interval(judgement: Judgement | None) -> str:
+    return "" if judgement is None or judgement.interval is None else str(judgement.interval)
+
+
+def _verdict(one: CellResult) -> str:
+    if one.judgement is None:
+        return "baseline" if one.cell.against is None else ""
+    label = "" if one.judgement.interleaved else ", not interleaved"
+    return f"{verdict_word(one.judgement)}{label}"
+
+
+def verdict_word(judgement: Judgement) -> str:
+    """The verdict in the plain words of a table."""
+    return judgement.verdict.value.replace("-", " ")
+
+
+def _front(found: Results) -> list[str]:
+    known = {one.cell.id: one for one in found.cells}
+    if len(found.front) < 2:
+        return []
+    rows = ["No other cell has more IOPS at a lower p99 than these (Pareto):"]
+    for cell_id in found.front:
+        one = known[cell_id]
+        name = ", ".join([one.cell.row, one.cell.column] if len(found.rows) > 1 else [one.cell.column])
+        rows.append(f"  {name}: {units.iops(one.iops)} IOPS, p99 {units.latency(one.p99_ns)}")
+    return [*rows, ""]
+
+
+def _confirmed(found: Results) -> list[str]:
+    rows = []
+    for one in found.confirmations:
+        what = f"{one.winner.row} against {one.baseline.row}, {one.winner.column}"
+        if one.judgement is None:
+            rows.append(f"Confirmation of {what}: {units.plural(one.pairs, 'pair')} so far.")
+        else:
+            shown = _interval(one.judgement)
+            reason = f" ({one.judgement.reason})" if one.judgement.reason else ""
+            word = verdict_word(one.judgement)
+            rows.append(f"Confirmed in {units.plural(one.pairs, 'fresh pair')}: {what}: {word} {shown}{reason}")
+    return [*rows, ""] if rows else []
+
+
+def _saturation(record: SweepRecord, one: Saturated) -> list[str]:
+    limit = record.design.saturation
+    assert limit is not None
+    rows = [f"Most IOPS of {one.cell.row} with a p99 of at most {units.latency(limit.p99_ns)}:"]
+    columns = tuple(Column(title=title, align=Align.POINT) for title in ("Depth", "IOPS", "p99"))
+    rows += table(
+        columns, [(str(point.depth), units.iops(point.iops), units.latency(point.p99_ns)) for point in one.points]
+    )
+    if one.best is None:
+        rows.append("No depth that was tried keeps it.")
+    else:
+        best = one.best
+        rows.append(f"Depth {best.depth}: {units.iops(best.iops)} IOPS at p99 {units.latency(best.p99_ns)}.")
+    return [*rows, ""]

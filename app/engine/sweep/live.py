@@ -1,0 +1,78 @@
+"""What happens within the running step, for processes that look on: a small file beside the log."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.engine import wire
+from app.engine.events import AnyEvent, CpuSampled, LiveEvent, PhaseChanged, RunStarted, SampleTaken
+from app.engine.session import Session
+
+FILE = "live.jsonl"
+"""Lies in the session's folder."""
+
+_KINDS: dict[str, type[PhaseChanged] | type[SampleTaken] | type[CpuSampled]] = {
+    "phase": PhaseChanged,
+    "sample": SampleTaken,
+    "cpu": CpuSampled,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+
+
+class LiveWriter:
+    """Listens to a workbench and writes down what its log leaves out. Not being able to stops nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / FILE
+
+    def heard(self, _session: Session, event: AnyEvent) -> None:
+        """One event."""
+        with contextlib.suppress(OSError):
+            if isinstance(event, RunStarted):
+                fresh = self._file.with_suffix(".new")
+                fresh.write_bytes(b"")
+                os.replace(fresh, self._file)
+            elif isinstance(event, PhaseChanged | SampleTaken | CpuSampled):
+                line = json.dumps({"kind": _NAMES[type(event)], **wire.unstructure(event)}, separators=(",", ":"))
+                with self._file.open("a", encoding="ascii") as out:
+                    out.write(line + "\n")
+
+
+class LiveReader:
+    """Reads what was added since the last look."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / FILE
+        self._inode = 0
+        self._at = 0
+        self._rest = b""
+
+    def read(self) -> Iterator[LiveEvent]:
+        """New events, oldest first."""
+        try:
+            with self._file.open("rb") as source:
+                inode = os.fstat(source.fileno()).st_ino
+                if inode != self._inode:
+                    self._inode, self._at, self._rest = inode, 0, b""
+                source.seek(self._at)
+                chunk = source.read()
+                self._at = source.tell()
+        except OSError:
+            return
+        *whole, self._rest = (self._rest + chunk).split(b"\n")
+        for line in whole:
+            event = _event(line)
+            if event is not None:
+                yield event
+
+
+def _event(line: bytes) -> LiveEvent | None:
+    try:
+        data = json.loads(line)
+        return wire.structure(data, _KINDS[data.pop("kind")])
+    except Exception:  # torn, or of another version: it would have been over in a moment anyway
+        return None

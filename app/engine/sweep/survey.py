@@ -1,0 +1,102 @@
+"""What a sweep puts at risk, found out before it begins: data that go, the worst that a value may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from app.engine.fio.job import Job
+from app.engine.measure import Request
+from app.engine.sweep.known import Holder, Known
+from app.engine.sweep.words import Assignment, Design, Destroyed
+from app.engine.workbench import Workbench
+from backends.model import Risk
+
+_WORST = (Risk.NONE, Risk.PERFORMANCE, Risk.OUTAGE, Risk.POWER_LOSS, Risk.DESTROYS_DATA)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """What has to be known before anybody agrees."""
+
+    design: Design
+    """The design with the devices whose data go."""
+    risk: Risk
+    """The worst that it does."""
+    refused: tuple[str, ...] = ()
+    """Why it will not be done, each a sentence."""
+    hint: str = ""
+    """What to do next when it is refused."""
+    risks: tuple[str, ...] = ()
+    """Sentences about what values may do."""
+
+    @property
+    def name(self) -> str:
+        """What has to be typed: the devices whose data go, else what is changed."""
+        if self.design.destroys:
+            return ",".join(one.name for one in self.design.destroys)
+        return next(iter(dict.fromkeys(str(one.target) for one in self.design.originals)), "")
+
+
+async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
+    """Judge every device that loses its data; changes nothing. Raises what preparing a run raises."""
+    risk, sentences = _risk_of_values(design, known)
+    refused: list[str] = []
+    hint = ""
+    destroys: list[Destroyed] = []
+    for device, name, job in _losing(design, known):
+        ready = await bench.prepare(Request(where=device, name=name, job=job))
+        if ready.refused:
+            refused += ready.refused
+            hint = hint or ready.hint
+        elif ready.device is not None and all(one.device != ready.device for one in destroys):
+            typed = ready.confirm_text or ready.device.removeprefix("/dev/")
+            destroys.append(Destroyed(device=ready.device, name=typed, found=ready.found))
+    if destroys or refused:
+        risk = Risk.DESTROYS_DATA
+    return Survey(
+        design=replace(design, destroys=tuple(destroys)),
+        risk=risk,
+        refused=tuple(dict.fromkeys(refused)),
+        hint=hint,
+        risks=sentences,
+    )
+
+
+def _losing(design: Design, known: Known) -> list[tuple[str, str, Job]]:
+    """(device, address, a job that writes) of everything whose data go; scratch files lose nothing."""
+    nodes = {known.addresses[role]: device for role, device in known.devices.items() if device.startswith("/dev/")}
+    found: dict[str, tuple[str, str, Job]] = {}
+    for cell in design.cells:
+        job = Job.from_fields(cell.job)
+        if job.writes and cell.where in nodes:
+            found.setdefault(cell.where, (nodes[cell.where], cell.where, job))
+    writing = Job.from_fields({"rw": "randwrite"})
+    for one in design.originals:
+        address = str(one.target)
+        if one.slow and _destroys(one, known) and address in nodes:
+            found.setdefault(address, (nodes[address], address, writing))
+    return list(found.values())
+
+
+def _holders(known: Known) -> dict[str, Holder]:
+    return {str(one.target): one for holders in known.holders.values() for one in holders}
+
+
+def _destroys(one: Assignment, known: Known) -> bool:
+    return _holders(known)[str(one.target)].settings[one.key].risk is Risk.DESTROYS_DATA
+
+
+def _risk_of_values(design: Design, known: Known) -> tuple[Risk, tuple[str, ...]]:
+    """The worst of all values that the sweep sets."""
+    holders = _holders(known)
+    before = {(one.target, one.key): one.value for one in design.originals}
+    worst, sentences = Risk.NONE, dict[str, None]()
+    for one in dict.fromkeys(one for cell in design.cells for one in cell.settings):
+        if before[one.target, one.key] == one.value:
+            continue
+        setting, reading = holders[str(one.target)].settings[one.key], holders[str(one.target)].readings[one.key]
+        risk = next((choice.risk for choice in reading.choices if choice.value == one.value), setting.risk)
+        if risk is not Risk.NONE and setting.risk_text:
+            sentences[f"{one.key}={one.value}: {setting.risk_text}"] = None
+        worst = max(worst, risk, key=_WORST.index)
+    return worst, tuple(sentences)
