@@ -9,8 +9,8 @@ from backends.vendors.nvme.answers import tolerant
 from backends.vendors.nvme.facts import Capabilities
 
 _LINE = re.compile(
-    r"get-feature:\s*(?:0x)?(?P<number>[0-9a-f]{1,4})\s*\([^)\n]{0,80}\),?\s*(?P<select>[a-z ]{1,40}?)\s*value:\s*"
-    r"(?:0x)?(?P<value>[0-9a-f]{1,8})(?![0-9a-z])",
+    r"get-feature:[ \t]{0,8}(?:0x)?(?P<number>[0-9a-f]{1,4})[ \t]{0,8}\([^)\n]{0,80}\),?[ \t]{0,8}"
+    r"(?P<select>[a-z ]{1,40}?)value:[ \t]{0,8}(?:0x)?(?P<value>[0-9a-f]{1,8})(?![0-9a-z])",
     re.IGNORECASE | re.ASCII,
 )
 _HEX = re.compile(r"(?:0x)?([0-9a-f]{1,8})", re.IGNORECASE | re.ASCII)

@@ -9,21 +9,29 @@ from typing import Any
 from backends.vendors.nvme.answers import rows, tolerant, whole, word
 from backends.vendors.nvme.facts import ControllerId, LbaFormat, NamespaceId, PowerState
 
+_GAP, _BLANKS = r"[ \t]{0,8}", r"[ \t]{1,8}"
+"""Blanks within a line, few enough that no text makes matching slow."""
+
 _POWER = re.compile(
-    r"^ps\s+(?P<number>\d{1,2})\s*:\s*mp:(?P<watts>\d{1,5}(?:\.\d{1,6})?)W\s+(?P<kind>non-operational|operational)"
-    r"(?:\s+enlat:(?P<entry>\d{1,10}))?(?:\s+exlat:(?P<exit>\d{1,10}))?",
+    rf"^ps{_BLANKS}(?P<number>\d{{1,2}}){_GAP}:{_GAP}mp:(?P<watts>\d{{1,5}}(?:\.\d{{1,6}})?)W"
+    rf"{_BLANKS}(?P<kind>non-operational|operational)"
+    rf"(?:{_BLANKS}enlat:(?P<entry>\d{{1,10}}))?(?:{_BLANKS}exlat:(?P<exit>\d{{1,10}}))?",
     re.MULTILINE | re.ASCII,
 )
 _PLAIN = re.compile(
-    r"^lbaf\s+(?P<index>\d{1,2})\s*:\s*ms:(?P<ms>\d{1,5})\s+(?:lba)?ds:(?P<ds>\d{1,3})\s+rp:(?P<rp>0x[0-9a-f]|\d)",
+    rf"^lbaf{_BLANKS}(?P<index>\d{{1,2}}){_GAP}:{_GAP}ms:(?P<ms>\d{{1,5}})"
+    rf"{_BLANKS}(?:lba)?ds:(?P<ds>\d{{1,3}}){_BLANKS}rp:(?P<rp>0x[0-9a-f]|\d)",
     re.MULTILINE | re.ASCII | re.IGNORECASE,
 )
 _HUMAN = re.compile(
-    r"^LBA Format\s+(?P<index>\d{1,2})\s*:\s*Metadata Size:\s*(?P<ms>\d{1,5})\s*bytes\s*-\s*"
-    r"Data Size:\s*(?P<bytes>\d{1,10})\s*bytes\s*-\s*Relative Performance:\s*(?P<rp>0x[0-9a-f]|\d)",
+    rf"^LBA Format{_BLANKS}(?P<index>\d{{1,2}}){_GAP}:{_GAP}Metadata Size:{_GAP}(?P<ms>\d{{1,5}}){_GAP}bytes{_GAP}-"
+    rf"{_GAP}Data Size:{_GAP}(?P<bytes>\d{{1,10}}){_GAP}bytes{_GAP}-"
+    rf"{_GAP}Relative Performance:{_GAP}(?P<rp>0x[0-9a-f]|\d)",
     re.MULTILINE | re.ASCII | re.IGNORECASE,
 )
-_LISTED = re.compile(r"^\s*\[\s*\d{1,6}\]\s*:\s*(0x[0-9a-fA-F]{1,8}|\d{1,10})\s*$", re.MULTILINE | re.ASCII)
+_LISTED = re.compile(
+    r"^[ \t]{0,8}\[ {0,6}\d{1,6}\] {0,8}: {0,8}(0x[0-9a-fA-F]{1,8}|\d{1,10})[ \t\r]{0,8}$", re.MULTILINE | re.ASCII
+)
 
 _SHIFT_MIN, _SHIFT_MAX = 9, 31
 """Smallest and largest log2 of a block size taken for one: less than 9 means that the format is not to be used."""

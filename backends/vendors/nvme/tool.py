@@ -18,7 +18,7 @@ NAMES = ("nvme",)
 READ_SECONDS = 20.0
 """After this a drive that does not answer is given up; the kernel's own limit for an admin command is 60 s."""
 
-_STATUS = re.compile(r"NVMe\s+status:\s*(?P<words>[^\n]{1,300})", re.IGNORECASE)
+_STATUS = re.compile(r"NVMe[ \t]{1,8}status:[ \t]{0,8}(?P<words>[^\n]{1,300})", re.IGNORECASE)
 _SAVE_AND_SELECT = 1 << 4
 
 

@@ -158,7 +158,10 @@ def test_numbers(value: object, number: int | None) -> None:
             Completed(returncode=1, stdout="", stderr="NVMe status: Feature Not Changeable: no(0x410e)\n"),
             "Feature Not Changeable: no(0x410e)",
         ),
-        (Completed(returncode=0, stdout="NVMe Status:FEATURE_NOT_SAVEABLE(10d)\n", stderr=""), "FEATURE_NOT_SAVEABLE(10d)"),
+        (
+            Completed(returncode=0, stdout="NVMe Status:FEATURE_NOT_SAVEABLE(10d)\n", stderr=""),
+            "FEATURE_NOT_SAVEABLE(10d)",
+        ),
         (
             Completed(returncode=1, stdout="", stderr="/dev/nvme1n1: Device or resource busy\nUsage: nvme format\n"),
             "/dev/nvme1n1: Device or resource busy",

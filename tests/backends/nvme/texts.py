@@ -81,7 +81,9 @@ SMART_JSON = """{
 }
 """
 SMART_FLOAT_JSON = '{"critical_warning":0, "temperature":310.0, "avail_spare":100.0, "percent_used":2.0}'
-SMART_STRING_JSON = '{"critical_warning":{"value":4,"ro":1}, "temperature":"323", "percent_used":"255", "media_errors":"0"}'
+SMART_STRING_JSON = (
+    '{"critical_warning":{"value":4,"ro":1}, "temperature":"323", "percent_used":"255", "media_errors":"0"}'
+)
 SMART_TEXT = """Smart Log for NVME device:nvme0 namespace-id:ffffffff
 critical_warning\t\t\t: 0
 temperature\t\t\t\t: 51°C (324 Kelvin)
