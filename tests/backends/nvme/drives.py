@@ -39,11 +39,11 @@ def namespace(name: str, *, nsid: int = 1, devno: str = "259:0", serial: str = "
     own = {
         "nsid": str(nsid),
         "wwid": f"eui.{nsid:016x}",
-        "device__model": "ACME SSD 9",
-        "device__serial": serial,
-        "device__firmware_rev": "1.0",
+        "device/model": "ACME SSD 9",
+        "device/serial": serial,
+        "device/firmware_rev": "1.0",
     }
-    return disk(name, devno=devno, queue=queue, **own)
+    return disk(name, devno=devno, queue=queue) | {f"/sys/block/{name}/{key}": text for key, text in own.items()}
 
 
 class PlayedDrive(FakeHost):

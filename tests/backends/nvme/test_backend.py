@@ -263,7 +263,8 @@ async def test_a_kernel_that_has_not_looked_again_is_pointed_out() -> None:
     ],
 )
 async def test_what_rules_out_a_format(ident: dict[str, int], space: dict[str, int | None], words: str) -> None:
-    host = PlayedDrive(**ident)
+    host = PlayedDrive()
+    host.ident |= ident
     host.space |= space
     assert await why_not(host, "lba_format") == words
 

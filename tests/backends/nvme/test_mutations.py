@@ -132,7 +132,7 @@ def numbers_of(text: str) -> set[int]:
     plain = {int(match[1]) for match in re.finditer(r"(?=([0-9]{1,39}))", text)}
     plain |= {int(match[1].replace(",", "")) for match in re.finditer(r"(?=([0-9][0-9,]{1,52}))", text)}
     hexed = {int(match[1], 16) for match in re.finditer(r"(?=([0-9a-fA-F]{1,32}))", text)}
-    floats = {int(float(match)) for match in re.findall(r"-?[0-9]{1,30}\.?[0-9]*(?:[eE]\+?[0-9]{1,2})?", text)}
+    floats = {int(float(match)) for match in re.findall(r"-?[0-9]{1,30}\.?[0-9]{0,30}(?:[eE]\+?[0-9]{1,2})?", text)}
     every = {abs(number) for number in plain | hexed | floats}
     small = {number for number in every if number < 256}
     derived = {1 << number for number in small if number < 64} | {number & 7 for number in small}
