@@ -34,6 +34,7 @@ from backends.errors import RaidbenchError, StorageError
 from backends.text import clean, clean_lines
 
 if TYPE_CHECKING:
+    from app.engine.fio.job import Job
     from app.engine.workbench import Workbench
 
 STOP_SECONDS = 40.0
@@ -132,6 +133,8 @@ class WorkbenchApp(App[int]):
         """Keys of the keymap, for the footer."""
         self.wanted_device: tuple[str, str] | None = None
         """Address and node of the device that the Bench screen is to measure."""
+        self.job_choice: tuple[Job, str | None] | None = None
+        """The job of the Bench screen and the name of its workload; None before it was shown."""
         self._forget = workbench.listen(self._heard)
         self._drawn = 0.0
         self._waiting: Session | None = None

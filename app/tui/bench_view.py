@@ -203,7 +203,8 @@ def cpu_line(fio: float | None, host: float | None) -> str:
 def short_progress(active: ActiveRun, now: float) -> str:
     """The running job in the header of every screen: `randread-4k 42 % ETA 35 s`."""
     state = progress(active, now)
-    name = active.start.profile or "custom job"
+    mark = active.start.mark
+    name = f"A/B {mark.pair}{mark.letter}" if mark is not None else active.start.profile or "custom job"
     if state.fraction is None:
         return f"{name}: {state.phase}"
     return f"{name} {int(state.fraction * 100 + 1e-9)} % ETA {units.duration(round(state.eta or 0))}"

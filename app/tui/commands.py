@@ -104,6 +104,14 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command(
         "devices.measure", "m", "measure", "Measure this", "Take the selected device as the target of a run.", "devices"
     ),
+    _command(
+        "devices.ab",
+        "B",
+        "ab",
+        "A/B",
+        "Measure the staged value against the one in force, in pairs of runs; then put the old one back.",
+        "devices",
+    ),
     _command("bench.run", "r", "run", "Run", "Start the job.", "bench", 1),
     _command("bench.stop", "x", "stop", "Stop", "End the job; fio's summary is kept.", "bench", 2),
     _command("bench.profile", "p", "profile", "Profile", "Choose one of the built-in workloads.", "bench", 3),

@@ -17,10 +17,12 @@ from app.engine.figures import Phase, RunFigures
 from app.engine.fio.job import Job
 from app.engine.fio.jobfile import import_jobfile
 from app.engine.fio.profiles import PROFILES, profile
-from app.engine.measure import Preparation, Request
+from app.engine.measure import Request
 from app.engine.scratch import DEFAULT_SIZE
 from app.engine.session import ActiveRun, RunRecord, Session
 from app.engine.telling import result_line
+from app.tui.ab_view import ended_line, progress_line, running
+from app.tui.allowing import allowed
 from app.tui.base import WorkbenchScreen
 from app.tui.bench_view import (
     Curves,
@@ -38,7 +40,6 @@ from backends.text import clean
 from widgets.bars import ProgressLine
 from widgets.chart import LineChart
 from widgets.choice_list import Choice, ChoiceDialog
-from widgets.confirm import Confirmation, ConfirmDialog
 from widgets.details import Details
 from widgets.field_dialog import TextDialog
 
@@ -127,6 +128,19 @@ class BenchScreen(WorkbenchScreen):
             self._show_ended(run)
         elif not self._pending:
             self.put("#message", "r runs the job; p chooses another, T the target.")
+        self._show_experiment(session)
+
+    def _show_experiment(self, session: Session) -> None:
+        """Which run of which pair goes on, and what the pairs show so far; at the end, what they have shown."""
+        record = session.experiments[-1] if session.experiments else None
+        if record is None:
+            return
+        last = session.run(self._run_id) if self._run_id is not None else None
+        if running(session) is not None and self.workbench_app.workbench.measuring:
+            if session.active is None or not session.active.message:
+                self.put("#message", progress_line(session, record))
+        elif last is not None and last.start.mark is not None and last.start.mark.experiment == record.id:
+            self.put("#message", ended_line(record))
 
     def _take_first_array(self, session: Session) -> None:
         """On a simulated machine a scratch file would tell nothing: begin with the first array that is free."""
@@ -135,6 +149,7 @@ class BenchScreen(WorkbenchScreen):
             self.take_device(str(free[0].target), free[0].device)
 
     def _show_job(self) -> None:
+        self.workbench_app.job_choice = (self.job, self.profile)
         active = self.workbench_app.session.active
         if active is not None:  # what is measured now, whatever is chosen for later
             profile = f"{active.start.profile}: " if active.start.profile else ""
@@ -208,7 +223,7 @@ class BenchScreen(WorkbenchScreen):
                 job = Job.from_fields({"size": str(size)}, job)
             request = Request(where=self.where, name=self.target_name or self.where, job=job, profile=self.profile)
             ready = await bench.prepare(request)
-            if not await self._allowed(ready):
+            if not await allowed(self.workbench_app, ready):
                 self.put("#message", "not started")
                 return
             record = await bench.measure(ready, confirm=ready.confirm_text)
@@ -223,40 +238,14 @@ class BenchScreen(WorkbenchScreen):
         finally:
             self._pending = False
 
-    async def _allowed(self, ready: Preparation) -> bool:
-        """Whether the person lets a writing job on a device go ahead; a refused one only gives its reasons."""
-        if ready.refused:
-            title = f"{ready.job.describe()} on {self.where}"
-            reasons = tuple(filter(None, (*ready.refused, ready.hint)))
-            refusal = Confirmation(title=title, tier="refused", reasons=reasons)
-            await self._asked(refusal)
-            return False
-        if not ready.destructive:
-            return True
-        device = ready.device or self.where
-        question = Confirmation(
-            title=f"{ready.job.describe()} writes to {device}",
-            tier="destructive",
-            summary="All data on it is lost. There is no undo.",
-            commands=(ready.command,),
-            risks=(f"{device} is overwritten.", *ready.notes),
-            evidence=ready.found or ("nothing: the device is blank",),
-            required=ready.confirm_text or device.removeprefix("/dev/"),
-            apply_label="Overwrite",
-        )
-        return await self._asked(question)
-
-    async def _asked(self, question: Confirmation) -> bool:
-        answer = await self.app.push_screen_wait(ConfirmDialog(question))
-        return answer is True
-
     def action_stop(self) -> None:
         """End the running job in good order."""
         if not self.workbench_app.workbench.measuring:
             self.say("No job is running.")
             return
         self.workbench_app.workbench.stop()
-        self.put("#message", "stopping: fio brings its I/O to an end and sums up")
+        then = ", then the old value is put back" if running(self.workbench_app.session) is not None else ""
+        self.put("#message", f"stopping: fio brings its I/O to an end and sums up{then}")
 
     def action_profile(self) -> None:
         """Choose a workload."""

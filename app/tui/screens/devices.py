@@ -174,6 +174,18 @@ class DevicesScreen(WorkbenchScreen):
             return
         self.run_worker(self._changing().review(), group="review", exclusive=True)
 
+    def action_ab(self) -> None:
+        """Measure the staged value against the one in force."""
+        staged = [(target, *each) for target, values in self.workbench_app.staged.items() for each in values.items()]
+        if self.workbench_app.workbench.measuring:
+            self.say("A job is running already: x on the Bench screen stops it.")
+        elif len(staged) != 1:
+            self.say("Stage exactly one value for an A/B: it is measured against the one in force.")
+        else:
+            from app.tui.ab import Experimenting
+
+            self.app.run_worker(Experimenting(self.workbench_app).begin(*staged[0]), group="ab", exclusive=True)
+
     def action_undo(self) -> None:
         """Take back the last change."""
         changes = self.workbench_app.workbench.undoable()
