@@ -8,12 +8,14 @@ from collections.abc import Iterable, Mapping
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError
 from backends.host import Host
 from backends.model import Change, Drive, Identity, Inventory, Problem, Reading, Target
-from backends.protocol import Told
+from backends.protocol import PersistRule, Told
 from backends.settings import Setting, check_value
 from backends.text import clean
 from backends.topology import Node, read_tree
 from backends.topology.naming import identity
 from backends.topology.tree import read_node
+from backends.vendors.block.persist import match_keys, require_unique
+from backends.vendors.scsi import persist as rules
 from backends.vendors.scsi.asking import Asker, Switches
 from backends.vendors.scsi.diagnosis import missing_tools
 from backends.vendors.scsi.disks import Disk, Kind, disk_of, is_disk, paths_of
@@ -81,6 +83,25 @@ class ScsiBackend:
         except NotSaveableError:
             self._unsaveable.add(identity(disk.node))
             raise
+
+    async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
+        """The udev rules file with this drive's line replaced; no other line is touched."""
+        disk = await self._disk(target)
+        unknown = [key for key in values if key not in BY_KEY]
+        if unknown:
+            raise NotFoundError(f"{target} has no setting {clean(unknown[0])}.", hint=f"It has: {', '.join(BY_KEY)}.")
+        now = readings(await self._view(disk)) if values else {}
+        for key in values:
+            why_not = now[key].availability.why_not
+            if why_not is not None and why_not not in _RIGHTS:
+                raise BlockedError(f"{BY_KEY[key].label} of {disk.node.device} cannot be kept: {why_not}.")
+        legal = {key: check_value(BY_KEY[key], now[key], value) for key, value in values.items()}
+        match = match_keys(disk.node)
+        require_unique(disk.node, match, (await read_tree(self._host)).nodes.values())
+        actions = rules.assignments(disk, self._asker.tool(disk.kind), legal)
+        text = rules.merge_rules(await self._host.read(rules.RULES) or "", match, actions)
+        explanation = rules.explain(disk.node, match, legal)
+        return PersistRule(path=rules.RULES, text=text, explanation=explanation, reload=rules.RELOAD)
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Which of hdparm, sdparm and smartctl is missing, and what is lost without each."""
