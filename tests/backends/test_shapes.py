@@ -95,7 +95,7 @@ async def test_an_identity_has_all_that_tells_disks_apart() -> None:
 
 async def test_arrays_optical_drives_and_empty_devices_are_no_drives() -> None:
     found = await drives(
-        disk("md0", devno="9:0"),
+        disk("md0", devno="9:0", size=0),
         disk("dm-0", devno="253:0"),
         disk("sr0", devno="11:0"),
         disk("ram0", devno="1:0"),

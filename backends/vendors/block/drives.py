@@ -11,8 +11,8 @@ from backends.topology.naming import identity, interface, model, serial, wwn
 from backends.topology.tree import number
 from backends.vendors.block.schedulers import parse_scheduler
 
-NO_DRIVES = ("dm-", "md", "bcache", "sr", "fd", "ram", "zd", "drbd", "mtdblock")
-"""Kernel names of what is built on drives, or is none."""
+NO_DRIVES = ("dm-", "bcache", "sr", "fd", "ram", "zd", "drbd", "mtdblock")
+"""Kernel names of what is built on drives, or is none; md arrays are shown for the settings of their queue."""
 
 _STATES = {"running": State.ONLINE, "live": State.ONLINE, "offline": State.OFFLINE, "dead": State.OFFLINE}
 """SCSI and NVMe device states (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c)."""
@@ -29,7 +29,7 @@ def is_drive(node: Node) -> bool:
         return False
     if node.name.startswith("loop"):
         return "loop/backing_file" in node.attributes
-    if node.name.startswith(("zram", "nbd", "rbd")):
+    if node.name.startswith(("zram", "nbd", "rbd", "md")):
         return bool(node.size_bytes)
     return True
 

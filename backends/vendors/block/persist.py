@@ -20,7 +20,7 @@ HEADER = "# Settings kept by raidbench, one line per disk. `raidbench persist` c
 
 _FRONT = 'ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk"'
 _VALUE = re.compile(r"-?[a-z0-9][a-z0-9_ -]*|-?\d+")
-_MATCH = r'(?:ENV\{ID_SERIAL\}|ENV\{ID_WWN\}|ATTR\{wwid\}|ATTRS\{wwid\}|ATTR\{serial\})=="[^"\\]*"'
+_MATCH = r'(?:ENV\{MD_UUID\}|ENV\{ID_SERIAL\}|ENV\{ID_WWN\}|ATTR\{wwid\}|ATTRS\{wwid\}|ATTR\{serial\})=="[^"\\]*"'
 _OURS = re.compile(re.escape(_FRONT) + rf'((?:, {_MATCH})+)((?:, ATTR\{{queue/[a-z_]+\}}="[a-z0-9_ -]+")+)')
 
 
@@ -36,7 +36,9 @@ def match_keys(node: Node) -> tuple[str, ...]:
             f"{node.device} has nothing that stays the same over a reboot, so its settings cannot be kept.",
             hint="Set them again from the unit or script that sets the device up.",
         )
-    if serial := node.udev.get("ID_SERIAL"):
+    if array := node.udev.get("MD_UUID"):
+        pairs = [("ENV{MD_UUID}", array)]
+    elif serial := node.udev.get("ID_SERIAL"):
         pairs = [("ENV{ID_SERIAL}", serial)]
         pairs += [("ENV{ID_WWN}", wwn)] if (wwn := node.udev.get("ID_WWN")) else []
     elif wwid := own.get("wwid"):

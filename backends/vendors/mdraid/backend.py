@@ -35,6 +35,8 @@ from backends.vendors.mdraid.units import count_cpus
 from backends.vendors.mdraid.view import ArrayView
 from backends.vendors.mdraid.ways import Way
 
+_MEMORY, _CPUS, _SPEED = "/proc/meminfo", "/sys/devices/system/cpu/online", "/proc/sys/dev/raid/speed_limit_max"
+
 _FROM_SYSFS = 10.0
 """Seconds after which mdadm is not waited for any longer: sysfs has told nearly all by then."""
 
@@ -94,6 +96,8 @@ class MdRaid:
         """Take the steps, after making sure that this is still the array that was planned for."""
         array = await self._array(change.target)
         await self._same(change)
+        if change.before == change.after and any(write.argv for write in change.writes):
+            return  # mdadm calls it an error to set what is set, and nothing is made anew for nothing
         if array.uuid is None:
             array = _with_uuid(array, await self._properties(array.name, None))
         await self._runner.run(change, array, node_path(array.name))
@@ -130,11 +134,11 @@ class MdRaid:
             )
             problems.append(Problem(where=NAME, message=message, hint="Install mdadm."))
         for array in found:
-            if _left_half_way(array):
+            if array.is_converted and array.sync is None:
                 message = (
                     f"{node_path(array.name)} is a RAID 4 without its parity disk: a RAID 0 whose reshape has ended."
                 )
-                hint = f"Make it a RAID 0 again: mdadm --grow --level=0 {node_path(array.name)}"
+                hint = f"If it was a RAID 0, make it one again: mdadm --grow --level=0 {node_path(array.name)}"
                 problems.append(Problem(where=f"{NAME}:{array.name}", message=message, hint=hint))
         return tuple(problems)
 
@@ -153,8 +157,8 @@ class MdRaid:
         base = f"/sys/block/{array.name}/md/"
         reasons = await asyncio.gather(*(self._host.writable(path) for path in paths.values()))
         tool = self._host.which(("mdadm",))
-        texts = await self._host.read_many(["/proc/meminfo", "/sys/devices/system/cpu/online"])
-        memory = texts.get("/proc/meminfo", "").partition("MemTotal:")[2].split()
+        texts = await self._host.read_many([_MEMORY, _CPUS, _SPEED])
+        memory = texts.get(_MEMORY, "").partition("MemTotal:")[2].split()
         kib = number(memory[0]) if memory else None
         return ArrayView(
             array=array,
@@ -163,7 +167,8 @@ class MdRaid:
             mdadm=tool,
             mdadm_why_not=await self._why_not_run(base, tool),
             memory_bytes=kib * 1024 if kib else None,
-            cpus=count_cpus(texts.get("/sys/devices/system/cpu/online")),
+            cpus=count_cpus(texts.get(_CPUS)),
+            speed_kib=number(texts.get(_SPEED)),
         )
 
     async def _why_not_run(self, base: str, tool: str | None) -> str | None:
@@ -240,19 +245,6 @@ class MdRaid:
 def _with_uuid(array: ArrayFacts, properties: Mapping[str, str]) -> ArrayFacts:
     """With the UUID that udev or mdadm know, where the kernel does not tell it (before Linux 5.9)."""
     return array if array.uuid is not None else replace(array, uuid=parse_uuid(properties.get("MD_UUID")))
-
-
-def _left_half_way(array: ArrayFacts) -> bool:
-    """A RAID 0 that mdadm did not live to make one again: RAID 4, idle, exactly the parity disk missing."""
-    slots = [one.slot for one in array.active]
-    return (
-        array.level_word == "raid4"
-        and array.sync is None
-        and array.degraded == 1
-        and array.disks is not None
-        and slots == list(range(array.disks - 1))
-        and array.attributes.get("layout") == "5"
-    )
 
 
 class MdVendor:

@@ -173,6 +173,20 @@ class ArrayFacts:
         return None
 
     @property
+    def is_converted(self) -> bool:
+        """Whether this RAID 4 is a RAID 0 that mdadm reshapes: all there but the parity disk, parity last.
+
+        A RAID 4 that lost its parity disk looks the same, but is not reshaped.
+        """
+        return (
+            self.level_word == "raid4"
+            and self.degraded == 1
+            and self.disks is not None
+            and [one.slot for one in self.active] == list(range(self.disks - 1))
+            and self.attributes.get("layout", "").startswith("5")
+        )
+
+    @property
     def state(self) -> State:
         """State in the model's words."""
         if self.array_state in ("inactive", "clear", ""):
@@ -180,6 +194,8 @@ class ArrayFacts:
         if self.array_state == "broken":
             return State.FAILED
         missing = self.degraded or 0
+        if self.is_converted and self.sync is not None and self.sync.action == "reshape":
+            return State.OPTIMAL
         if missing > _TOLERATED.get(self.level_word, missing):
             return State.FAILED
         if self.level_word in ("raid0", "linear") and self.disks is not None and len(self.active) < self.disks:

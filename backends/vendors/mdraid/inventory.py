@@ -116,6 +116,8 @@ def _kind(array: ArrayFacts) -> str | None:
         return f"container of {array.metadata.removeprefix('external:')} metadata, holds the arrays made of its disks"
     if array.container is not None:
         return f"array of the container {array.container}"
+    if array.is_converted and array.sync is not None:
+        return "RAID 0, run as a RAID 4 without parity disk until its reshape has ended"
     if array.level is Level.UNKNOWN:
         return array.level_word or "no level: it was never started"
     return None

@@ -173,7 +173,7 @@ def _loss(beside: Beside) -> str:
 def _slow(view: ArrayView, beside: Beside) -> str:
     """What a reshape means for those who use the array."""
     words = ["The array stays usable but slow until the reshape has ended, and the change cannot be taken back before."]
-    words.append(hours_text(view.array))
+    words.append(hours_text(view.array, view.speed_kib))
     if view.array.level_word == "raid0":
         words.append("Meanwhile the kernel runs it as a degraded RAID 4; mdadm makes it a RAID 0 again at the end.")
     if beside.backup is not None:

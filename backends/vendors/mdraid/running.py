@@ -47,8 +47,8 @@ class Runner:
     async def run(self, change: Change, array: ArrayFacts, device: str) -> None:
         """All steps in their order, up to the first that fails.
 
-        Raises RefusedError for a step that is none of ours or while the array is in use, ToolFailedError in the words of
-        the kernel or of mdadm.
+        Raises RefusedError for a step that is none of ours or while the array is in use, ToolFailedError in the words
+        of the kernel or of mdadm.
         """
         for write in change.writes:
             self._require_ours(write, array.name, device)

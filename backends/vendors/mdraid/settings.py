@@ -78,7 +78,8 @@ CONSISTENCY = Setting(
     label="Consistency after a crash",
     help="How parity is made right after a crash: `resync` reads and writes everything, `ppl` (RAID 5) keeps a partial "
     "parity log on the members, which also closes the write hole and costs write speed. Bitmap and journal are "
-    "policies of their own. Kept in the array's own metadata (md(4), PARTIAL PARITY LOG; mdadm --grow --consistency-policy).",
+    "policies of their own. Kept in the array's own metadata (md(4), PARTIAL PARITY LOG; mdadm --grow "
+    "--consistency-policy).",
     risk=Risk.POWER_LOSS,
     risk_text="Without the partial parity log, a crash of an array with a missing member may damage data that were not "
     "being written (the write hole).",

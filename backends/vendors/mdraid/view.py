@@ -27,6 +27,8 @@ class ArrayView:
     """The machine's memory; None if it is not told."""
     cpus: int | None = None
     """Its CPUs; None if not told."""
+    speed_kib: int | None = None
+    """The machine's upper limit of a resync, KiB/s on each member; None if not told."""
 
     @property
     def device(self) -> str:

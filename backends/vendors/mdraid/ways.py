@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from backends.vendors.mdraid.facts import ArrayFacts
+from backends.vendors.mdraid.facts import ArrayFacts, parse_limit
 from backends.vendors.mdraid.layouts import ROTATING
 from backends.vendors.mdraid.settings import PARITY
 from backends.vendors.mdraid.units import time_words
@@ -58,6 +58,8 @@ def why_fixed(array: ArrayFacts) -> str | None:
         return f"the array is {array.array_state or 'not running'}"
     if any("journal" in one.flags for one in array.members):
         return "it has a journal"
+    if array.attributes.get("consistency_policy") == "ppl":
+        return "it has a partial parity log; set consistency_policy to resync first"
     if array.disks is None or len(array.active) != array.disks:
         return "not all of its members can be seen"
     return None
@@ -117,14 +119,15 @@ def _used(array: ArrayFacts) -> int | None:
     return min(known) if known and len(known) == len(sizes) else None
 
 
-def hours_text(array: ArrayFacts) -> str:
+def hours_text(array: ArrayFacts, system_kib: int | None) -> str:
     """How long a reshape will take, in a sentence.
 
-    Every byte is read and written again at the same members, so the speed limit, which counts what is written of each
+    `system_kib`: the machine's limit, for a level that has none of its own. Every byte is read and written again at the
+    same members, so the speed limit, which counts what is written of each
     member, is reached at best where the members do twice as much.
     """
-    used, limit = _used(array), array.attributes.get("sync_speed_max", "").partition(" ")[0]
-    kib = int(limit) if limit.isascii() and limit.isdigit() and len(limit) < 12 else 0
+    used, limit = _used(array), parse_limit(array.attributes.get("sync_speed_max"))
+    kib = limit[0] if limit is not None else system_kib
     if not used or not kib:
         return "How long it takes cannot be told."
     best = 2 * used / 1024 / kib
