@@ -14,11 +14,15 @@ from backends.errors import NotFoundError, RaidbenchError
 from backends.host import Host
 from backends.joining import joined
 from backends.model import Inventory, Problem, Target
-from backends.protocol import Backend, TellsParts, Told, Vendor
+from backends.protocol import Backend, CompletesInventory, TellsParts, Told, Vendor
 from backends.text import clean
 
 GROUP = "raidbench.vendors"
 """Entry-point group under which other packages offer a `Vendor`."""
+
+
+EMPTY = Inventory()
+"""What is known before anything was found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +135,14 @@ class Machine:
         merged = Inventory(problems=tuple(self._problems))
         for answer in answers:
             merged = merged.merge(answer)
-        return joined(merged)
+        return await self._completed(joined(merged))
+
+    async def _completed(self, inventory: Inventory) -> Inventory:
+        """What those backends add that wait for the others; one that fails adds a problem."""
+        for name, backend in self.backends.items():
+            if isinstance(backend, CompletesInventory):
+                inventory = joined(await guarded(name, backend.complete(inventory), otherwise=inventory))
+        return inventory
 
 
 async def probe(name: str, backend: Backend) -> Inventory:
@@ -139,13 +150,13 @@ async def probe(name: str, backend: Backend) -> Inventory:
     return await guarded(name, backend.inventory())
 
 
-async def guarded(name: str, looking: Awaitable[Inventory]) -> Inventory:
-    """What a backend finds; its failure becomes a problem of an empty inventory."""
+async def guarded(name: str, looking: Awaitable[Inventory], otherwise: Inventory = EMPTY) -> Inventory:
+    """What a backend finds; its failure becomes a problem of the inventory that there is otherwise."""
     try:
         return await looking
     except RaidbenchError as error:
-        return Inventory(problems=(Problem(where=name, message=error.message, hint=error.hint),))
+        return otherwise.merge(Inventory(problems=(Problem(where=name, message=error.message, hint=error.hint),)))
     except Exception as error:
         message = f"{name} stopped with {type(error).__name__}: {clean(str(error), 300)}."
         hint = "This is a defect of raidbench or of the vendor module; `raidbench capture` makes a report of it."
-        return Inventory(problems=(Problem(where=name, message=message, hint=hint),))
+        return otherwise.merge(Inventory(problems=(Problem(where=name, message=message, hint=hint),)))

@@ -99,7 +99,8 @@ def _tree(inventory: Inventory) -> Iterator[list[str]]:
 
 
 def _controller(found: Controller) -> list[str]:
-    state = "" if found.protection is None else f"{found.protection.kind} {found.protection.state}"
+    guard = found.protection
+    state = "" if guard is None else "no battery" if guard.kind == "none" else f"{guard.kind} {guard.state}"
     cache = "" if found.cache_bytes is None else units.size(found.cache_bytes)
     return [str(found.target), "controller", cache, clean(state), "", clean(found.model or ""), ""]
 

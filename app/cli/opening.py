@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from app.cli.options import Options, current
 from app.cli.output import say
 from app.cli.running import InterruptedByUserError
-from backends.errors import InvalidValueError, NotFoundError, RefusedError
+from backends.errors import InvalidValueError, NotFoundError, RaidbenchError, RefusedError
 
 if TYPE_CHECKING:
     from app.engine.session import ChangeRecord
@@ -49,7 +49,15 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float) -> Host:
         return ReplayHost(options.machine)
     from backends.local import LocalHost
 
-    return LocalHost(child_nice=child_nice)
+    return LocalHost(child_nice=child_nice, firmware_queries=_may_ask(options))
+
+
+def _may_ask(options: Options) -> bool:
+    """Whether cards may be asked; not with a configuration that cannot be read, which is told elsewhere."""
+    try:
+        return options.load_config().firmware_queries
+    except RaidbenchError:
+        return False
 
 
 def _rack(options: Options, speed: float) -> Host:

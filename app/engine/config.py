@@ -34,6 +34,8 @@ class Config:
     """Bytes of a new scratch file; None is the built-in size."""
     profile: str = "randread-4k"
     """The workload when none is named."""
+    firmware_queries: bool = True
+    """Ask MegaRAID cards that no tool manages what they are; off, their management node is never opened."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Keys by command id: `{"bench.run": "f5"}`."""
 
@@ -104,6 +106,7 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
     "scratch_dir": _folder,
     "scratch_size": _size,
     "profile": _profile,
+    "firmware_queries": _flag,
     "keymap": _keymap,
 }
 """Every key there is, and how its value is read."""

@@ -104,8 +104,12 @@ class Workbench(Recorder):
         if found is None and ":" not in address and "/" not in address:
             found = inventory.find(f"/dev/{address}")
         if found is None:
-            things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-            known = [str(thing.target) for thing in things]
+            things: tuple[Controller | Array | Drive, ...] = (
+                *inventory.arrays,
+                *inventory.drives,
+                *inventory.controllers,
+            )
+            known = [str(thing.target) for thing in things if thing.target not in inventory.twins]
             hint = f"There are: {', '.join(known[:12])}." if known else "`raidbench doctor` says why nothing is found."
             raise NotFoundError(f"There is no {address!r} here.", hint=hint)
         return found

@@ -11,6 +11,8 @@ import socket
 import stat
 from collections.abc import Mapping, Sequence
 
+from backends.errors import RefusedError
+from backends.firmware import Question
 from backends.host import Command, Completed, FileStat, to_the_end
 from backends.local.child import search_path
 from backends.local.files import install_file, read_small, write_once
@@ -22,9 +24,13 @@ from backends.text import clean
 class LocalHost:
     """This machine."""
 
-    def __init__(self, *, child_nice: int | None = None) -> None:
-        """`child_nice`: absolute priority given to programs, where the user may (root)."""
+    def __init__(self, *, child_nice: int | None = None, firmware_queries: bool = False) -> None:
+        """`child_nice`: absolute priority given to programs, where the user may (root).
+
+        `firmware_queries`: whether cards may be asked through their driver; see `ask_firmware`.
+        """
         self._child_nice = child_nice
+        self._firmware_queries = firmware_queries
         self._name = clean(socket.gethostname(), 64) or "localhost"
 
     @property
@@ -122,3 +128,26 @@ class LocalHost:
         if os.access(path, os.W_OK):
             return None
         return "needs root" if not self.is_root else "the kernel offers it read-only"
+
+    @property
+    def firmware_queries(self) -> bool:
+        """Whether cards may be asked through their driver."""
+        return self._firmware_queries
+
+    async def firmware_reachable(self) -> str | None:
+        """None if a card may be asked, else why not."""
+        if not self._firmware_queries:
+            return "firmware_queries is false in the configuration"
+        from backends.local.firmware import reachable
+
+        return reachable()
+
+    async def ask_firmware(
+        self, host_number: int, question: Question, *, subject: int = 0, size: int | None = None
+    ) -> bytes:
+        """A card's answer. Nothing is opened where `firmware_queries` is off."""
+        if not self._firmware_queries:
+            raise RefusedError("Cards are not asked: firmware_queries is false in the configuration.")
+        from backends.local.firmware import ask
+
+        return await ask(host_number, question, subject, size)

@@ -24,7 +24,7 @@ from backends.vendors.megaraid.dialect import Contents
 from backends.vendors.megaraid.effective import Force, value
 from backends.vendors.megaraid.facts import Card, Job, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.geometry import data_drives
-from backends.vendors.megaraid.matching import drive_node, volume_node
+from backends.vendors.megaraid.matching import drive_node, pci_address, volume_node
 
 
 def inventory(prefix: str, contents: Contents, tool: str, version: str | None, picture: Topology) -> Inventory:
@@ -51,6 +51,7 @@ def _controller(prefix: str, card: Card, tool: str, version: str | None) -> Cont
         serial=card.serial,
         firmware=card.firmware,
         driver=card.driver,
+        pci=pci_address(card.pci),
         cache_bytes=card.cache_bytes,
         protection=_protection(card),
         features=tuple(

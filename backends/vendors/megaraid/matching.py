@@ -64,6 +64,12 @@ def _is_at(node: Node, volume: VirtualDrive, card: Card) -> bool:
     return slot is not None and f":{slot}/" in (node.path or "")
 
 
+def pci_address(text: str | None) -> str | None:
+    """The same with its domain, as the kernel writes it: `0000:c1:00.0`; else None."""
+    found = _PCI.fullmatch(text.strip()) if text is not None else None
+    return f"{found[1] or '':0>4}:{pci_slot(text)}".lower() if found is not None else None
+
+
 def pci_slot(text: str | None) -> str | None:
     """`00:c1:00:00`, `0000:c1:00.0` or `c1:00.0` as sysfs has it behind the domain: `c1:00.0`; else None."""
     found = _PCI.fullmatch(text.strip()) if text is not None else None

@@ -1,0 +1,137 @@
+"""Controllers from the PCI bus and the SCSI layer, with or without a vendor's tool; nothing can be set on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from backends.errors import NotFoundError, RaidbenchError
+from backends.firmware import AsksFirmware, firmware_of
+from backends.host import Host
+from backends.model import Change, Controller, Inventory, Problem, Reading, Target
+from backends.settings import Setting
+from backends.text import clean
+from backends.topology import look
+from backends.vendors.hba.functions import Function, functions
+from backends.vendors.hba.names import Named, names
+from backends.vendors.hba.tools import tool_of
+
+NAME = "hba"
+"""The prefix of this backend's targets."""
+
+ASKED = "megaraid_sas"
+"""The driver whose cards can be asked about themselves."""
+
+
+class HbaBackend:
+    """Every storage controller of one host."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._functions: tuple[Function, ...] = ()
+
+    async def inventory(self) -> Inventory:
+        """Every controller that is on the PCI bus, by address."""
+        self._functions = await functions(self._host)
+        if not self._functions:
+            return Inventory()
+        from backends.vendors.hba.inventory import controller
+
+        known = await names(self._host)
+        found = (controller(one, known.get(one.address, Named()), self._tool(one)) for one in self._functions)
+        return Inventory(controllers=tuple(found))
+
+    async def complete(self, found: Inventory) -> Inventory:
+        """What all vendors found, with drives hung from their controllers and with what unmanaged cards say themselves.
+
+        The firmware of a card is asked only here, once, and only when no vendor's backend has the card.
+        """
+        if not self._functions:
+            return found
+        from backends.vendors.hba.inventory import placed
+
+        picture = await look(self._host)
+        asking = await self._asking()
+        for function in self._functions:
+            if asking is not None and self._unmanaged(found, function):
+                found = await self._asked(found, function, asking)
+        return placed(found, self._functions, picture)
+
+    def settings(self, target: Target) -> tuple[Setting, ...]:
+        """None."""
+        return ()
+
+    async def read(self, target: Target) -> Mapping[str, Reading]:
+        """Nothing can be set, so nothing is read. Raises NotFoundError for what is no target of ours."""
+        address = target.address.partition("/")[0]
+        if target.backend != NAME or not any(one.address == address for one in self._functions):
+            raise NotFoundError(f"There is no {clean(str(target))}.", hint="`raidbench devices` lists what is there.")
+        return {}
+
+    async def plan(self, target: Target, key: str, value: str) -> Change:
+        """Raises NotFoundError: there is nothing to set."""
+        await self.read(target)
+        function = next(one for one in self._functions if target.address.startswith(one.address))
+        tool = tool_of(function)
+        hint = f"It is managed by {tool.name}: looked for in {tool.searched}." if tool is not None else ""
+        raise NotFoundError(f"{target} has no setting {clean(key)}.", hint=hint)
+
+    async def apply(self, change: Change) -> None:
+        """Raises NotFoundError: there is nothing to set."""
+        raise NotFoundError(f"{change.target} has no setting {clean(change.key)}.")
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        """Cards without the tool that manages them, on too narrow a link, or that cannot be asked."""
+        from backends.vendors.hba.diagnosis import narrow, silent, unmanaged
+
+        found = await functions(self._host)
+        known = await names(self._host)
+        named = [(one, known.get(one.address, Named())) for one in found]
+        problems = [*unmanaged(self._host, named), *narrow(named)]
+        asking = firmware_of(self._host)
+        cards = [one for one in named if one[0].driver == ASKED and self._tool(one[0]) is None]
+        if cards and asking is not None:
+            problems += silent(cards, await asking.firmware_reachable())
+        return tuple(problems)
+
+    async def _asking(self) -> AsksFirmware | None:
+        """Who can be asked, None where nobody may be or can."""
+        asking = firmware_of(self._host)
+        cards = any(function.driver == ASKED for function in self._functions)
+        if asking is None or not cards or not asking.firmware_queries:
+            return None
+        return asking if await asking.firmware_reachable() is None else None
+
+    async def _asked(self, found: Inventory, function: Function, asking: AsksFirmware) -> Inventory:
+        from backends.vendors.hba.firmware.look import look as ask
+        from backends.vendors.hba.inventory import enriched
+
+        try:
+            contents = await ask(asking, function.hosts[0].number, function.address)
+        except RaidbenchError as error:
+            problem = Problem(where=f"{NAME}:{function.address}", message=error.message, hint=error.hint)
+            return found.merge(Inventory(problems=(problem,)))
+        tool = tool_of(function)
+        why = f"none: {tool.name} is not found" if tool is not None and self._tool(function) is None else "none"
+        return enriched(found, function, contents, why, await look(self._host))
+
+    def _unmanaged(self, found: Inventory, function: Function) -> bool:
+        """Whether this is a card to ask: one that no vendor's backend has."""
+        mine: Controller | None = next((one for one in found.controllers if one.pci == function.address), None)
+        return function.driver == ASKED and bool(function.hosts) and mine is not None and mine.target.backend == NAME
+
+    def _tool(self, function: Function) -> str | None:
+        tool = tool_of(function)
+        return tool.found(self._host) if tool is not None else None
+
+
+class HbaVendor:
+    """Controllers as the kernel has them."""
+
+    @property
+    def name(self) -> str:
+        """`hba`."""
+        return NAME
+
+    def backend(self, host: Host) -> HbaBackend:
+        """The backend on `host`."""
+        return HbaBackend(host)

@@ -1,0 +1,294 @@
+"""From the bytes that a MegaRAID card answers to what it says. Pure; raises ValueError on an answer too short.
+
+Little-endian and packed. Offsets follow `mfi_ctrl_info`, `mfi_ld_info` and the rest of FreeBSD's sys/dev/mfi/mfireg.h;
+what lies behind byte 358 of a physical drive follows `MR_PD_INFO` of drivers/scsi/megaraid/megaraid_sas.h.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from backends.model import Media
+from backends.text import clean
+from backends.vendors.hba.firmware import words
+from backends.vendors.megaraid.facts import Backup, Card, PhysicalDrive, VirtualDrive
+
+SECTOR = 512
+"""Bytes of a block where the firmware does not say otherwise."""
+
+NO_DRIVE = 0xFFFF
+"""Device id of a drive that is missing from its group, or of an enclosure that there is not."""
+
+_COMPONENTS, _COMPONENT, _COMPONENT_LIMIT = 184, 72, 8
+_PENDING_COMPONENTS = 764
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """A line of the list of virtual drives."""
+
+    number: int
+    """Target id."""
+    state: int
+    """`MFI_LD_STATE_*`."""
+    blocks: int
+    """Size in blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of the list of physical drives."""
+
+    device_id: int
+    """How the firmware names it."""
+    enclosure: int | None
+    """Device id of its enclosure; None if it is in none."""
+    slot: int
+    """Slot."""
+    kind: int
+    """SCSI device type: 0 is a disk, 13 an enclosure."""
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """By enclosure and slot; those in none first."""
+        return (-1 if self.enclosure is None else self.enclosure, self.slot)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A drive group."""
+
+    number: int
+    """Its reference."""
+    members: tuple[tuple[int, int], ...]
+    """(device id, state) of each place; NO_DRIVE where the drive is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Which drives make which virtual drive."""
+
+    groups: tuple[Group, ...] = ()
+    """All drive groups."""
+    spans: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    """(target id, references of the groups it lies on) of each virtual drive, in the order of its spans."""
+
+    def members(self, volume: int) -> tuple[int, ...]:
+        """Device ids of a virtual drive's members, those missing left out."""
+        groups = {group.number: group for group in self.groups}
+        on = next((refs for number, refs in self.spans if number == volume), ())
+        return tuple(device for ref in on if ref in groups for device, _ in groups[ref].members if device != NO_DRIVE)
+
+    def state(self, device_id: int) -> int | None:
+        """State of a drive in its group, None if it is in none."""
+        places = (place for group in self.groups for place in group.members)
+        return next((state for device, state in places if device == device_id), None)
+
+
+def card(data: bytes, host_number: int) -> Card:
+    """`mfi_ctrl_info`: the card, without its battery."""
+    _need(data, 1600, "controller")
+    memory_mb = _u16(data, 1488)
+    lowest, highest = data[1512], data[1513]
+    offered = _u32(data, 1508)
+    return Card(
+        number=0,
+        model=_text(data, 1344, 80),
+        serial=_text(data, 1424, 32),
+        firmware=_component(data, "APP"),
+        package=_text(data, 1600, 96),
+        host_number=host_number,
+        cache_bytes=memory_mb << 20 if memory_mb else None,
+        backup_known=not _has_battery(data),
+        supports={key: bool(offered & bit) for key, bit in words.OPERATIONS.items()} if offered else {},
+        strip_minimum=SECTOR << lowest if 0 < lowest < 32 else None,
+        strip_maximum=SECTOR << highest if 0 < highest < 32 else None,
+    )
+
+
+def pending_firmware(data: bytes) -> str | None:
+    """Version of a firmware that is written but not started yet; None if there is none."""
+    count = _u32(data, 760)
+    versions = (_text(data, _PENDING_COMPONENTS + 8 + at * _COMPONENT, 32) for at in range(min(count, 1)))
+    return next(versions, None)
+
+
+def has_battery(data: bytes) -> bool:
+    """Whether `mfi_ctrl_info` says that a battery or capacitor is fitted."""
+    _need(data, 1460, "controller")
+    return _has_battery(data)
+
+
+def rates(data: bytes) -> dict[str, str]:
+    """`mfi_ctrl_props`: rates in percent and the flush interval in seconds, by the keys of megaraid's settings."""
+    _need(data, 14, "properties")
+    return {key: str(data[at]) for key, at in words.RATES.items()}
+
+
+def battery(data: bytes) -> Backup | None:
+    """`mfi_bbu_status`; None if it says that there is none."""
+    _need(data, 12, "battery")
+    kind, status = data[0], _u32(data, 8)
+    if kind == 0:
+        return None
+    return words.backup(kind, status, _u16(data, 6), _i16(data, 4), _u16(data, 2))
+
+
+def volumes(data: bytes) -> tuple[Volume, ...]:
+    """`mfi_ld_list`."""
+    _need(data, 8, "virtual drive list")
+    count = min(_u32(data, 0), (len(data) - 8) // 16)
+    lines = (struct.unpack_from("<BBHB3sQ", data, 8 + 16 * at) for at in range(count))
+    return tuple(Volume(number, state, blocks) for number, _, _, state, _, blocks in lines)
+
+
+def volume(data: bytes) -> VirtualDrive:
+    """`mfi_ld_info`, without its members."""
+    _need(data, 264, "virtual drive")
+    level, qualifier, secondary, strip, drives, spans, state = data[32:39]
+    default, access, disk_cache, current = data[20:24]
+    return VirtualDrive(
+        card=0,
+        number=data[0],
+        name=_text(data, 4, 16),
+        level=words.level(level, secondary, spans),
+        level_raw=f"Primary-{level}, Secondary-{secondary}, RAID Level Qualifier-{qualifier}",
+        spans=spans or 1,
+        drives_per_span=drives or None,
+        size_bytes=_u64(data, 256) * SECTOR or None,
+        strip_bytes=SECTOR << strip if 0 < strip < 32 else None,
+        state=words.volume_state(state)[0],
+        state_raw=words.volume_state(state)[1],
+        access=words.access(access),
+        configured=words.policies(default),
+        in_force=words.policies(current),
+        drive_cache=words.drive_cache(disk_cache),
+        bad_bbu_write_back=bool(default & words.WRITE_BACK_WITH_BAD_BATTERY),
+        jobs=words.volume_jobs(data[264:300]),
+    )
+
+
+def places(data: bytes) -> tuple[Place, ...]:
+    """`mfi_pd_list`."""
+    _need(data, 8, "drive list")
+    count = min(_u32(data, 4), (len(data) - 8) // 24)
+    lines = (struct.unpack_from("<HHBBB", data, 8 + 24 * at) for at in range(count))
+    return tuple(
+        Place(device, None if enclosure == NO_DRIVE else enclosure, slot, kind)
+        for device, enclosure, _, slot, kind in lines
+    )
+
+
+def drive(data: bytes, place: Place) -> PhysicalDrive:
+    """`mfi_pd_info` of the drive at `place`; what it does not say of this very drive stays unknown."""
+    _need(data, 406, "drive")
+    known = PhysicalDrive(card=0, enclosure=place.enclosure, slot=place.slot, device_id=place.device_id)
+    inquiry = data[4:100]
+    silent = inquiry[0] == 0x7F  # no such device there, says SPC's peripheral qualifier
+    if _u16(data, 0) != place.device_id or silent:
+        return known
+    block = _u16(data, 404) or SECTOR
+    state, raw = words.drive_state(_u16(data, 184))
+    maker, product = _text(inquiry, 8, 8), _text(inquiry, 16, 16)
+    kind = _u16(data, 188)
+    temperature = data[402]
+    return PhysicalDrive(
+        card=0,
+        enclosure=place.enclosure,
+        slot=place.slot,
+        device_id=place.device_id,
+        state=state,
+        state_raw=raw,
+        foreign=bool(kind & words.FOREIGN),
+        model=product if maker in (None, "ATA") else " ".join(filter(None, (maker, product))),
+        serial=_text(inquiry, 36, 20),
+        firmware=_text(inquiry, 32, 4),
+        media={0: Media.HDD, 1: Media.SSD}.get(data[370], Media.UNKNOWN),
+        interface=words.INTERFACES.get(kind >> 12),
+        size_bytes=_u64(data, 248) * block or None,
+        sector_bytes=_u16(data, 404) or None,
+        link=words.LINKS.get(data[187]),
+        temperature_c=temperature if 0 < temperature < 128 else None,
+        errors={"media": _u32(data, 168), "other": _u32(data, 172), "predictive": _u32(data, 176)},
+        jobs=words.drive_jobs(data[260:292]),
+    )
+
+
+def configuration_size(data: bytes) -> int:
+    """Bytes of the whole `mfi_config_data`, as its head says."""
+    _need(data, 32, "configuration")
+    return _u32(data, 0)
+
+
+def configuration(data: bytes) -> Configuration:
+    """`mfi_config_data`.
+
+    The size beside each count is that of one record; an emulator says that of all of them together, which the size of
+    the whole gives away.
+    """
+    _need(data, 32, "configuration")
+    whole, arrays, array_size, drives, drive_size, spares, spare_size = struct.unpack_from("<IHHHHHH", data)
+    if 32 + arrays * array_size + drives * drive_size + spares * spare_size > whole:
+        array_size, drive_size = array_size // max(arrays, 1), drive_size // max(drives, 1)
+    start = 32 + arrays * array_size
+    _need(data, start + drives * drive_size, "configuration")
+    if (arrays and array_size < 32) or (drives and drive_size < 64):
+        raise ValueError("the configuration has records shorter than they can be")
+    groups = (_group(data[32 + at * array_size :][:array_size]) for at in range(arrays))
+    lines = (_spans(data[start + at * drive_size :][:drive_size]) for at in range(drives))
+    return Configuration(tuple(groups), tuple(lines))
+
+
+def _group(record: bytes) -> Group:
+    count = min(record[8], (len(record) - 32) // 8)
+    members = (struct.unpack_from("<HHH", record, 32 + 8 * at) for at in range(count))
+    return Group(_u16(record, 10), tuple((device, state) for device, _, state in members))
+
+
+def _spans(record: bytes) -> tuple[int, tuple[int, ...]]:
+    count = min(record[37] or 1, (len(record) - 64) // 24)
+    return record[0], tuple(_u16(record, 64 + 24 * at + 16) for at in range(count))
+
+
+def _has_battery(data: bytes) -> bool:
+    return bool(_u32(data, 1456) & 1)
+
+
+def _component(data: bytes, wanted: str) -> str | None:
+    """Version of a part of the firmware."""
+    count = min(_u32(data, 180), _COMPONENT_LIMIT)
+    for at in (_COMPONENTS + number * _COMPONENT for number in range(count)):
+        if _text(data, at, 8) == wanted:
+            return _text(data, at + 8, 32)
+    return None
+
+
+def _text(data: bytes, at: int, length: int) -> str | None:
+    """A padded field, cleaned; None if it is empty."""
+    return clean(data[at : at + length].partition(b"\0")[0].decode("ascii", "replace")) or None
+
+
+def _need(data: bytes, length: int, what: str) -> None:
+    if len(data) < length:
+        raise ValueError(f"the answer about the {what} has {len(data)} bytes, {length} are needed")
+
+
+def _u16(data: bytes, at: int) -> int:
+    number: int = struct.unpack_from("<H", data, at)[0]
+    return number
+
+
+def _i16(data: bytes, at: int) -> int:
+    number: int = struct.unpack_from("<h", data, at)[0]
+    return number
+
+
+def _u32(data: bytes, at: int) -> int:
+    number: int = struct.unpack_from("<I", data, at)[0]
+    return number
+
+
+def _u64(data: bytes, at: int) -> int:
+    number: int = struct.unpack_from("<Q", data, at)[0]
+    return number

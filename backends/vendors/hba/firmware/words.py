@@ -1,0 +1,169 @@
+"""What the numbers in a MegaRAID card's answers mean: tables from FreeBSD's mfireg.h and megaraid_sas.h. Pure."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+
+from backends.model import Level, State
+from backends.vendors.megaraid.facts import UNKNOWN, Backup, Job, Policies, Word
+
+OPERATIONS: Mapping[str, int] = {
+    "read_ahead": 0x01,
+    "write_cache": 0x02,
+    "io_policy": 0x04,
+    "access_policy": 0x08,
+    "drive_cache": 0x10,
+}
+"""Bits of `ld_ops`."""
+
+RATES: Mapping[str, int] = {
+    "rebuild_rate": 8,
+    "patrol_read_rate": 9,
+    "bgi_rate": 10,
+    "cc_rate": 11,
+    "migrate_rate": 12,
+    "cache_flush_interval": 13,
+}
+"""Bytes of `mfi_ctrl_props`."""
+
+WRITE_BACK_WITH_BAD_BATTERY = 0x10
+"""`MR_LD_CACHE_WRITE_CACHE_BAD_BBU`."""
+
+FOREIGN = 1 << 4
+"""`MFI_PD_DDF_TYPE_IS_FOREIGN`."""
+
+INTERFACES: Mapping[int, str] = {1: "scsi", 2: "sas", 3: "sata", 4: "fc"}
+"""The interface in the upper four bits of a drive's type."""
+
+LINKS: Mapping[int, str] = {1: "1.5Gb/s", 2: "3.0Gb/s", 3: "6.0Gb/s", 4: "12.0Gb/s"}
+"""Negotiated speeds."""
+
+_VOLUME_STATES: Mapping[int, tuple[State, str]] = {
+    0: (State.OFFLINE, "Offline"),
+    1: (State.DEGRADED, "Partially Degraded"),
+    2: (State.DEGRADED, "Degraded"),
+    3: (State.OPTIMAL, "Optimal"),
+}
+_DRIVE_STATES: Mapping[int, tuple[State, str]] = {
+    0x00: (State.UNASSIGNED, "Unconfigured Good"),
+    0x01: (State.FAILED, "Unconfigured Bad"),
+    0x02: (State.SPARE, "Hot Spare"),
+    0x10: (State.OFFLINE, "Offline"),
+    0x11: (State.FAILED, "Failed"),
+    0x14: (State.REBUILDING, "Rebuild"),
+    0x18: (State.ONLINE, "Online"),
+    0x20: (State.REBUILDING, "Copyback"),
+    0x40: (State.ONLINE, "JBOD"),
+}
+_ACCESS = {0: "read-write", 2: "read-only", 3: "blocked"}
+_DRIVE_CACHE = {0: "default", 1: "on", 2: "off"}
+_PLAIN = {0: Level.RAID0, 1: Level.RAID1, 5: Level.RAID5, 6: Level.RAID6}
+_SPANNED = {0: Level.RAID0, 1: Level.RAID10, 5: Level.RAID50, 6: Level.RAID60}
+_STRIPED = (0, 3)
+"""DDF's secondary levels that stripe over the spans."""
+
+_VOLUME_JOBS = ("consistency-check", "background-initialisation", "initialisation", "migration")
+_DRIVE_JOBS = ("rebuild", "patrol-read", "clear")
+_FULL = 0xFFFF
+
+_BATTERY_TROUBLE: Mapping[int, tuple[str, str]] = {
+    1 << 0: ("missing", "pack missing"),
+    1 << 10: ("failed", "replace the pack"),
+    1 << 1: ("failed", "voltage low"),
+    1 << 11: ("degraded", "capacity low"),
+    1 << 6: ("learning", "learn cycle active"),
+    1 << 5: ("learning", "learn cycle requested"),
+    1 << 4: ("learning", "discharging"),
+    1 << 3: ("charging", "charging"),
+}
+"""Bits of the battery's status, the gravest first. Temperature and a failed learn cycle alone change nothing."""
+
+_HARMLESS_FOR_BBU = (1 << 1, 1 << 4, 1 << 5, 1 << 6)
+"""Of these an iBBU is no good meanwhile and a BBU is: MFI_BBU_STATE_BAD_IBBU against MFI_BBU_STATE_BAD_BBU."""
+
+_BATTERY_KINDS = {1: "iBBU", 2: "BBU"}
+
+
+def level(primary: int, secondary: int, spans: int) -> Level:
+    """SNIA DDF's primary and secondary level, spans taken into account."""
+    if secondary not in _STRIPED:
+        return Level.UNKNOWN
+    spanned = secondary == 3 or spans > 1
+    return (_SPANNED if spanned else _PLAIN).get(primary, Level.UNKNOWN)
+
+
+def volume_state(code: int) -> tuple[State, str]:
+    """`MFI_LD_STATE_*`: state and the tools' word."""
+    return _VOLUME_STATES.get(code, (State.UNKNOWN, f"state {code}"))
+
+
+def drive_state(code: int) -> tuple[State, str]:
+    """`MFI_PD_STATE_*`: state and the tools' word."""
+    return _DRIVE_STATES.get(code, (State.UNKNOWN, f"state {code:#04x}"))
+
+
+def access(code: int) -> Word:
+    """Access policy."""
+    return Word(value=_ACCESS.get(code & 3, UNKNOWN), raw=f"access {code}")
+
+
+def drive_cache(code: int) -> Word:
+    """`MR_PD_CACHE_*`: what is asked of the members' own caches."""
+    return Word(value=_DRIVE_CACHE.get(code, UNKNOWN), raw=f"disk cache {code}")
+
+
+def policies(bits: int) -> Policies:
+    """`MR_LD_CACHE_*`."""
+    raw = f"cache policy {bits:#04x}"
+    write = "write-through"
+    if bits & 0x01:
+        write = "always-write-back" if bits & WRITE_BACK_WITH_BAD_BATTERY else "write-back"
+    read = "none"
+    if bits & 0x04:
+        read = "adaptive" if bits & 0x08 else "read-ahead"
+    return Policies(
+        write_cache=Word(value=write, raw=raw),
+        read_ahead=Word(value=read, raw=raw),
+        io_policy=Word(value="cached" if bits & 0x60 else "direct", raw=raw),
+    )
+
+
+def volume_jobs(data: bytes) -> tuple[Job, ...]:
+    """`mfi_ld_progress`: bits of what is under way, then how far each is."""
+    return _jobs(data, _VOLUME_JOBS)
+
+
+def drive_jobs(data: bytes) -> tuple[Job, ...]:
+    """`mfi_pd_progress`."""
+    return _jobs(data, _DRIVE_JOBS)
+
+
+def _jobs(data: bytes, kinds: tuple[str, ...]) -> tuple[Job, ...]:
+    if len(data) < 4 + 4 * len(kinds):
+        return ()
+    active = struct.unpack_from("<I", data)[0]
+    done = (struct.unpack_from("<H", data, 4 + 4 * at)[0] for at in range(len(kinds)))
+    return tuple(
+        Job(kind=kind, progress=part / _FULL)
+        for at, (kind, part) in enumerate(zip(kinds, done, strict=True))
+        if active & 1 << at
+    )
+
+
+def backup(kind: int, status: int, temperature_c: int, milliamperes: int, millivolts: int) -> Backup:
+    """The battery, from its type and status bits. Of a type without a name here nothing is concluded."""
+    named = _BATTERY_KINDS.get(kind)
+    trouble = [(bit, state, word) for bit, (state, word) in _BATTERY_TROUBLE.items() if status & bit]
+    raw = ", ".join(word for _, _, word in trouble) or "no complaint"
+    serious = [bit for bit, _, _ in trouble if bit != 1 << 3 and not (kind == 2 and bit in _HARMLESS_FOR_BBU)]
+    details = {"voltage": f"{millivolts / 1000:.2f} V", "current": f"{milliamperes} mA"}
+    details["type"] = named or f"type {kind}"
+    return Backup(
+        kind="bbu",
+        state=Word(value=(trouble[0][1] if trouble else "optimal") if named else UNKNOWN, raw=raw),
+        healthy=None if named is None else not serious,
+        temperature_c=temperature_c or None,
+        learning=bool(status & 1 << 6),
+        details=details,
+    )

@@ -1,0 +1,243 @@
+"""Storage controllers as the PCI bus and the SCSI layer list them, read from sysfs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from backends.host import Host
+from backends.text import clean
+
+DEVICES = "/sys/bus/pci/devices"
+"""Every PCI function."""
+
+KINDS: Mapping[str, str] = {
+    "0100": "SCSI controller",
+    "0101": "IDE controller",
+    "0104": "RAID controller",
+    "0105": "ATA controller",
+    "0106": "SATA controller",
+    "0107": "SAS controller",
+    "0180": "storage controller",
+    "0c04": "Fibre Channel adapter",
+}
+"""Class and subclass of what storage hangs from. 0108 is NVMe, where the function is the drive."""
+
+_DISKS_THEMSELVES = ("virtio_blk", "xen_blkfront")
+"""Drivers of functions that are one disk each and no controller."""
+
+_ATTRIBUTES = (
+    "vendor",
+    "device",
+    "subsystem_vendor",
+    "subsystem_device",
+    "numa_node",
+    "current_link_speed",
+    "current_link_width",
+    "max_link_speed",
+    "max_link_width",
+)
+
+MODEL = ("board_name", "model_name", "modelname", "model", "host_fw_model")
+"""Where drivers put a card's model: mpt3sas, qla2xxx, lpfc, smartpqi and aacraid, arcmsr."""
+
+FIRMWARE = (
+    "version_fw",
+    "fw_version",
+    "fwrev",
+    "firmware_version",
+    "firmware_revision",
+    "hba_kernel_version",
+    "host_fw_version",
+)
+"""Its firmware: mpt3sas and mpi3mr, qla2xxx, lpfc, smartpqi, hpsa, aacraid, arcmsr."""
+
+SERIAL = ("board_tracer_number", "board_tracer", "serial_number", "serialnum", "serial_num")
+"""Its serial number: mpt3sas, smartpqi and aacraid, lpfc, qla2xxx."""
+
+BIOS = ("version_bios", "optrom_bios_version", "hba_bios_version")
+"""Its BIOS."""
+
+LIMITS = ("can_queue", "cmd_per_lun", "sg_tablesize", "nr_hw_queues")
+"""What the SCSI layer may hand to a host: commands in flight, commands for a device, segments, queues."""
+
+_HOST_ATTRIBUTES = ("proc_name", "state", *MODEL, *FIRMWARE, *SERIAL, *BIOS, *LIMITS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A PCI Express link: what it has become and what the card is made for. None where it is not told."""
+
+    speed: str | None = None
+    """`8.0 GT/s`."""
+    width: int | None = None
+    """Lanes."""
+    max_speed: str | None = None
+    """As the card could."""
+    max_width: int | None = None
+    """Lanes that the card has."""
+
+    @property
+    def shown(self) -> str | None:
+        """`8.0 GT/s x4, the card can do 8.0 GT/s x8`; None if it is not known."""
+        if self.speed is None or self.width is None:
+            return None
+        now = f"{self.speed} x{self.width}"
+        return f"{now}, the card can do {self.best}" if self.narrowed else now
+
+    @property
+    def best(self) -> str:
+        """What the card can do."""
+        return f"{self.max_speed} x{self.max_width}"
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether the card has fewer lanes, or slower ones, than it is made for."""
+        lanes = self.width is not None and self.max_width is not None and self.width < self.max_width
+        now, best = _rate(self.speed), _rate(self.max_speed)
+        return lanes or (now is not None and best is not None and now < best)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScsiHost:
+    """A SCSI host: a port of a SATA controller, all of a RAID card."""
+
+    number: int
+    """N of `hostN`."""
+    path: str
+    """Its sysfs folder, links resolved."""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    """What its driver says in sysfs, cleaned; the empty left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """A PCI function that storage hangs from."""
+
+    address: str
+    """`0000:03:00.0`."""
+    path: str
+    """Its sysfs folder, links resolved."""
+    kind: str
+    """A key of KINDS."""
+    vendor: str | None
+    """Four hexadecimal digits, as are the next three; None if not readable."""
+    device: str | None
+    """Device."""
+    subsystem_vendor: str | None
+    """Who made the board."""
+    subsystem_device: str | None
+    """Which board."""
+    driver: str | None
+    """The kernel driver, None if none has taken it."""
+    driver_version: str | None
+    """Version of the driver's module, None if it has none of its own."""
+    numa_node: int | None
+    """NUMA node, None if the machine has none."""
+    link: Link = field(default_factory=Link)
+    """Its PCI Express link."""
+    hosts: tuple[ScsiHost, ...] = ()
+    """SCSI hosts behind it, by number."""
+
+    def says(self, names: tuple[str, ...]) -> str | None:
+        """What the first of its hosts says under the first of these names."""
+        return next((host.attributes[name] for host in self.hosts for name in names if name in host.attributes), None)
+
+
+async def functions(host: Host) -> tuple[Function, ...]:
+    """Every storage controller on the PCI bus, by address."""
+    paths = await host.list(f"{DEVICES}/*")
+    classes = await host.read_many([f"{path}/class" for path in paths])
+    storage = {path: kind for path in paths if (kind := _kind(classes.get(f"{path}/class"))) in KINDS}
+    hosts = await _hosts(host)
+    found = await asyncio.gather(*(_function(host, path, kind, hosts) for path, kind in storage.items()))
+    return tuple(one for one in found if one.driver not in _DISKS_THEMSELVES)
+
+
+async def _function(host: Host, path: str, kind: str, hosts: tuple[ScsiHost, ...]) -> Function:
+    own = await host.read_many([f"{path}/{name}" for name in _ATTRIBUTES])
+    said = {name: clean(own.get(f"{path}/{name}", "")) for name in _ATTRIBUTES}
+    real = await host.link(path) or path
+    mine = tuple(one for one in hosts if one.path.startswith(f"{real}/"))
+    driver = await _driver(host, path, real, mine)
+    numa = said["numa_node"]
+    return Function(
+        address=path.rsplit("/", 1)[1],
+        path=real,
+        kind=kind,
+        vendor=_id(said["vendor"]),
+        device=_id(said["device"]),
+        subsystem_vendor=_id(said["subsystem_vendor"]),
+        subsystem_device=_id(said["subsystem_device"]),
+        driver=driver,
+        driver_version=await _version(host, driver),
+        numa_node=int(numa) if numa.isdigit() else None,
+        link=_link(said),
+        hosts=mine,
+    )
+
+
+async def _driver(host: Host, path: str, real: str, hosts: tuple[ScsiHost, ...]) -> str | None:
+    """The driver that speaks to the card. Of a virtio function it is the one behind virtio-pci."""
+    named = next((one.attributes["proc_name"] for one in hosts if "proc_name" in one.attributes), None)
+    bound = await host.link(f"{path}/driver")
+    name = bound.rsplit("/", 1)[1] if bound else None
+    if name == "virtio-pci":
+        inner = [await host.link(f"{one}/driver") for one in await host.list(f"{real}/virtio*")]
+        return named or next((one.rsplit("/", 1)[1] for one in inner if one), name)
+    return name or named
+
+
+async def _version(host: Host, driver: str | None) -> str | None:
+    if driver is None:
+        return None
+    return clean(await host.read(f"/sys/module/{driver.replace('-', '_')}/version") or "", 64) or None
+
+
+async def _hosts(host: Host) -> tuple[ScsiHost, ...]:
+    paths = [path for path in await host.list("/sys/class/scsi_host/host*") if path.rsplit("host", 1)[1].isdigit()]
+    said = await host.read_many([f"{path}/{name}" for path in paths for name in _HOST_ATTRIBUTES])
+    found = []
+    for path in paths:
+        pairs = ((name, clean(said.get(f"{path}/{name}", ""))) for name in _HOST_ATTRIBUTES)
+        attributes = {name: value for name, value in pairs if value}
+        number = int(path.rsplit("host", 1)[1])
+        found.append(ScsiHost(number=number, path=await host.link(path) or path, attributes=attributes))
+    return tuple(sorted(found, key=lambda one: one.number))
+
+
+def _kind(text: str | None) -> str:
+    """`0104` of `0x010400`."""
+    return (text or "").strip().removeprefix("0x")[:4].lower()
+
+
+def _id(text: str) -> str | None:
+    digits = text.removeprefix("0x").lower()
+    return digits if len(digits) == 4 and all(char in "0123456789abcdef" for char in digits) else None
+
+
+def _link(said: Mapping[str, str]) -> Link:
+    """The link; functions inside the chipset say `Unknown`, 0 or 255."""
+    return Link(
+        speed=_speed(said["current_link_speed"]),
+        width=_width(said["current_link_width"]),
+        max_speed=_speed(said["max_link_speed"]),
+        max_width=_width(said["max_link_width"]),
+    )
+
+
+def _speed(text: str) -> str | None:
+    return text.removesuffix(" PCIe") if _rate(text) is not None else None
+
+
+def _rate(text: str | None) -> float | None:
+    """8.0 of `8.0 GT/s PCIe`."""
+    try:
+        return float((text or "").split()[0])
+    except (IndexError, ValueError):
+        return None
+
+
+def _width(text: str) -> int | None:
+    return int(text) if text.isdigit() and 0 < int(text) <= 32 else None

@@ -1,0 +1,149 @@
+"""From PCI functions to controllers, and drives to the controller that they hang from. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from backends.model import Array, Controller, Drive, Fact, Inventory, Scope, Target
+from backends.topology import Topology
+from backends.vendors.hba.functions import BIOS, FIRMWARE, KINDS, LIMITS, SERIAL, Function
+from backends.vendors.hba.names import Named, ids, model
+from backends.vendors.hba.tools import tool_of
+from backends.vendors.megaraid.dialect import Contents
+from backends.vendors.megaraid.inventory import inventory as of_card
+
+NAME = "hba"
+"""The prefix of this backend's targets."""
+
+FROM_FIRMWARE = "the card's firmware, read only"
+"""Where facts come from that no tool told."""
+
+_LABELS = {
+    "can_queue": "Queue depth",
+    "cmd_per_lun": "Depth a device",
+    "sg_tablesize": "Segments a command",
+    "nr_hw_queues": "Hardware queues",
+}
+
+
+def target(address: str) -> Target:
+    """The target of the controller at a PCI address."""
+    return Target(backend=NAME, address=address, scope=Scope.CONTROLLER)
+
+
+def controller(function: Function, named: Named, tool: str | None) -> Controller:
+    """A controller. `tool` is the program that would manage it, None if there is none here."""
+    return Controller(
+        target=target(function.address),
+        vendor=NAME,
+        model=model(function, named),
+        serial=function.says(SERIAL),
+        firmware=function.says(FIRMWARE),
+        driver=" ".join(filter(None, (function.driver, function.driver_version))) or None,
+        pci=function.address,
+        facts=tuple(Fact(label=label, value=value) for label, value in _facts(function, tool) if value),
+    )
+
+
+def _facts(function: Function, tool: str | None) -> Iterable[tuple[str, str | None]]:
+    yield "Kind", KINDS[function.kind]
+    yield "PCI ids", ids(function)
+    yield "PCIe link", function.link.shown
+    yield "NUMA node", None if function.numa_node is None else str(function.numa_node)
+    yield "SCSI hosts", _span([host.number for host in function.hosts])
+    for name in LIMITS:
+        values = {host.attributes[name] for host in function.hosts if name in host.attributes}
+        yield _LABELS[name], _range(values)
+    yield "BIOS", function.says(BIOS)
+    yield "Kernel driver", None if function.driver is not None else "none has taken it"
+    wanted = tool_of(function)
+    if wanted is not None:
+        yield "Managed by", tool or f"{wanted.name}, which is not found"
+
+
+def _range(values: set[str]) -> str | None:
+    """`32`, or `32 to 128` where the hosts differ."""
+    ordered = sorted(values, key=lambda text: (len(text), text))
+    return " to ".join(dict.fromkeys((ordered[0], ordered[-1]))) if ordered else None
+
+
+def _span(numbers: list[int]) -> str | None:
+    """`host0 to host5`, `host7`, `host0, host3`."""
+    if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
+        return f"host{numbers[0]} to host{numbers[-1]}"
+    return ", ".join(f"host{number}" for number in numbers) or None
+
+
+def placed(found: Inventory, functions: Iterable[Function], picture: Topology) -> Inventory:
+    """The drives without a controller, hung from the one that their path in sysfs leads through."""
+    by_path = {f"{function.path}/": _known(found, function.address) for function in functions}
+    paths = {node.device: node.path for node in picture.tree.nodes.values() if node.path is not None}
+
+    def at(device: str | None) -> Target | None:
+        path = paths.get(device or "", "")
+        return next((owner for folder, owner in by_path.items() if path.startswith(folder)), None)
+
+    def hung(drive: Drive) -> Drive:
+        owner = at(drive.device) if drive.controller is None else None
+        return drive if owner is None else replace(drive, controller=owner)
+
+    return replace(found, drives=tuple(hung(drive) for drive in found.drives))
+
+
+def _known(found: Inventory, address: str) -> Target | None:
+    """The controller at a PCI address, whichever backend has it."""
+    return next((one.target for one in found.controllers if one.pci == address), None)
+
+
+def enriched(found: Inventory, function: Function, contents: Contents, why: str, picture: Topology) -> Inventory:
+    """The inventory with what the firmware of one card says of the card, its arrays and its drives.
+
+    `why` says why none of it can be set.
+    """
+    told = of_card("/c0", contents, FROM_FIRMWARE, None, picture)
+    owner = target(function.address)
+
+    def moved(one: Target) -> Target:
+        return Target(backend=NAME, address=function.address + one.address.removeprefix("/c0"), scope=one.scope)
+
+    reason = Fact(label="Settings", value=why)
+    arrays = tuple(_array(array, owner, moved, reason) for array in told.arrays)
+    drives = tuple(
+        replace(drive, target=moved(drive.target), controller=owner, array=moved(drive.array) if drive.array else None)
+        for drive in told.drives
+    )
+    card = told.controllers[0]
+    problems = tuple(replace(problem, where=str(owner)) for problem in told.problems)
+    return Inventory(
+        controllers=tuple(_merged(one, card, reason) if one.target == owner else one for one in found.controllers),
+        arrays=found.arrays + arrays,
+        drives=found.drives + drives,
+        problems=found.problems + problems,
+    )
+
+
+def _array(array: Array, owner: Target, moved: Callable[[Target], Target], reason: Fact) -> Array:
+    return replace(
+        array,
+        target=moved(array.target),
+        controller=owner,
+        size_bytes=None if array.device is not None else array.size_bytes,  # the kernel knows the size of its blocks
+        members=tuple(moved(member) for member in array.members),
+        facts=(*array.facts, reason),
+    )
+
+
+def _merged(bus: Controller, card: Controller, reason: Fact) -> Controller:
+    """What the firmware says of the card, then what the bus does."""
+    labels: Mapping[str, str] = {fact.label: fact.value for fact in card.facts if fact.label != "PCI address"}
+    facts = tuple(Fact(label="Source" if label == "Tool" else label, value=value) for label, value in labels.items())
+    return replace(
+        bus,
+        model=card.model or bus.model,
+        serial=card.serial or bus.serial,
+        firmware=card.firmware or bus.firmware,
+        cache_bytes=card.cache_bytes,
+        protection=card.protection,
+        facts=(*bus.facts, *facts, reason),
+    )

@@ -1,0 +1,156 @@
+"""What a card is called: by its driver, by lspci, by a small table, else by its numbers. Pure but for lspci."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from backends.errors import RaidbenchError
+from backends.host import Command, Host
+from backends.text import clean
+from backends.vendors.hba.functions import MODEL, Function
+
+VENDORS: Mapping[str, str] = {
+    "1000": "Broadcom / LSI",
+    "1014": "IBM",
+    "1022": "AMD",
+    "1028": "Dell",
+    "103c": "HPE",
+    "1077": "QLogic",
+    "1095": "Silicon Image",
+    "10df": "Emulex",
+    "1103": "HighPoint",
+    "13c1": "3ware",
+    "1590": "HPE",
+    "17d3": "Areca",
+    "197b": "JMicron",
+    "1aed": "SanDisk / Fusion-io",
+    "1af4": "Red Hat",
+    "1b21": "ASMedia",
+    "1b4b": "Marvell",
+    "8086": "Intel",
+    "9005": "Adaptec / Microchip",
+}
+"""Makers of storage controllers by PCI vendor id (the PCI ID repository)."""
+
+CHIPS: Mapping[tuple[str, str], str] = {
+    ("1000", "005b"): "MegaRAID SAS 2208",
+    ("1000", "005d"): "MegaRAID SAS-3 3108",
+    ("1000", "005f"): "MegaRAID SAS-3 3008",
+    ("1000", "0014"): "MegaRAID Tri-Mode SAS3516",
+    ("1000", "0015"): "MegaRAID Tri-Mode SAS3416",
+    ("1000", "0016"): "MegaRAID Tri-Mode SAS3508",
+    ("1000", "0017"): "MegaRAID Tri-Mode SAS3408",
+    ("1000", "0060"): "MegaRAID SAS 1078",
+    ("1000", "0064"): "SAS2116 Meteor",
+    ("1000", "0072"): "SAS2008 Falcon",
+    ("1000", "0073"): "MegaRAID SAS 2008",
+    ("1000", "0079"): "MegaRAID SAS 2108",
+    ("1000", "0086"): "SAS2308 Mustang",
+    ("1000", "0087"): "SAS2308 Mustang",
+    ("1000", "0096"): "SAS3004",
+    ("1000", "0097"): "SAS3008 Fury",
+    ("1000", "00a5"): "SAS4116 tri-mode",
+    ("1000", "00ac"): "SAS3416 tri-mode",
+    ("1000", "00af"): "SAS3408 tri-mode",
+    ("1000", "00c4"): "SAS3224",
+    ("1000", "00c9"): "SAS3216",
+    ("1000", "00e6"): "SAS38xx tri-mode",
+    ("1000", "10e1"): "MegaRAID 12Gb SAS39xx",
+    ("1000", "10e2"): "MegaRAID 12Gb SAS39xx",
+    ("1000", "10e5"): "MegaRAID 12Gb SAS38xx",
+    ("1000", "10e6"): "MegaRAID 12Gb SAS38xx",
+    ("103c", "323b"): "Smart Array Gen8",
+    ("103c", "3239"): "Smart Array Gen9",
+    ("9005", "028b"): "Series 6",
+    ("9005", "028c"): "Series 7",
+    ("9005", "028d"): "Series 8",
+    ("9005", "028f"): "Smart Storage PQI SAS",
+    ("13c1", "1004"): "9650SE",
+    ("13c1", "1005"): "9690SA",
+    ("13c1", "1010"): "9750",
+    ("1af4", "1004"): "Virtio SCSI",
+    ("1af4", "1048"): "Virtio SCSI",
+    ("8086", "2922"): "ICH9 SATA (AHCI)",
+    ("8086", "201d"): "Volume Management Device",
+    ("8086", "28c0"): "Volume Management Device",
+    ("8086", "9a0b"): "Volume Management Device",
+}
+"""Common chips by vendor and device id (the PCI ID repository), for machines without lspci."""
+
+_NAMED_BY_BOARD = ("0100", "0104", "0107", "0180", "0c04")
+"""Kinds whose subsystem is a card with a name. That of a chipset's SATA controller is the main board."""
+
+_LINE = re.compile(r"(?P<name>.*) \[(?P<id>[0-9a-f]{4})\]")
+_UNNAMED = re.compile(r"Device [0-9a-f]{4}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """Names of a function; None where the list of names has none."""
+
+    vendor: str | None = None
+    """Maker of the chip."""
+    device: str | None = None
+    """The chip."""
+    board_vendor: str | None = None
+    """Maker of the board."""
+    board: str | None = None
+    """The board."""
+
+
+async def names(host: Host) -> Mapping[str, Named]:
+    """Names by address, as lspci has them; empty without it."""
+    program = host.which(("lspci",))
+    if program is None:
+        return {}
+    try:
+        done = await host.run(Command(argv=(program, "-D", "-nn", "-vmm"), timeout=20))
+    except RaidbenchError:
+        return {}
+    return parse_lspci(done.stdout)
+
+
+def parse_lspci(text: str) -> dict[str, Named]:
+    """Names by address in what `lspci -D -nn -vmm` prints: records of `Key:<tab>Value` apart by empty lines."""
+    found: dict[str, Named] = {}
+    for record in re.split(r"\n\s*\n", text):
+        fields: dict[str, str] = {}
+        for line in record.splitlines():
+            key, _, value = line.partition(":")
+            fields.setdefault(key.strip(), value.strip())
+        address = fields.get("Slot", "")
+        if address:
+            found[clean(address, 32)] = Named(
+                vendor=_name(fields.get("Vendor")),
+                device=_name(fields.get("Device")),
+                board_vendor=_name(fields.get("SVendor")),
+                board=_name(fields.get("SDevice")),
+            )
+    return found
+
+
+def _name(text: str | None) -> str | None:
+    """The name before the number; None if there is only the number."""
+    match = _LINE.fullmatch(text or "")
+    name = clean(match["name"] if match is not None else text or "")
+    return None if not name or _UNNAMED.fullmatch(name) else name
+
+
+def model(function: Function, named: Named) -> str:
+    """What the card is called."""
+    board = named.board if function.kind in _NAMED_BY_BOARD and function.subsystem_vendor != "1af4" else None
+    maker, number = (named.board_vendor, function.subsystem_vendor) if board else (named.vendor, function.vendor)
+    chip = named.device or CHIPS.get((function.vendor or "", function.device or ""))
+    what = function.says(MODEL) or board or chip or f"[{ids(function)}]"
+    who = VENDORS.get(number or "") or maker
+    return what if who is None or what.lower().startswith(who.split()[0].lower()) else f"{who} {what}"
+
+
+def ids(function: Function) -> str:
+    """`1000:0079 (1000:9261)`: the chip, and the board where it says which."""
+    chip = f"{function.vendor or '?'}:{function.device or '?'}"
+    if function.subsystem_vendor in (None, "0000"):
+        return chip
+    return f"{chip} ({function.subsystem_vendor}:{function.subsystem_device or '?'})"

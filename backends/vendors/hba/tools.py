@@ -1,0 +1,80 @@
+"""Which vendor tool manages the cards of a driver, and where it is looked for. Tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from backends.host import Host
+from backends.vendors.hba.functions import Function
+from backends.vendors.megaraid.presence import STORCLI_7, STORCLI_7_PLACES, STORCLI_8, STORCLI_8_PLACES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A vendor's command line."""
+
+    name: str
+    """What to install."""
+    programs: tuple[str, ...]
+    """Names on PATH, under which it is found too."""
+    places: tuple[str, ...] = ()
+    """Where its packages put it."""
+    backend: str | None = None
+    """The backend that drives it and has more to say; None if raidbench has none."""
+
+    def found(self, host: Host) -> str | None:
+        """The program, None if it is not installed."""
+        return host.which((*self.places, *self.programs))
+
+    @property
+    def searched(self) -> str:
+        """Where it is looked for, in words."""
+        folders = f"{', '.join(self.places)}, and " if self.places else ""
+        return f"{folders}{', '.join(self.programs)} on PATH"
+
+
+_STORCLI = Tool(name="storcli64 or perccli64", programs=STORCLI_7, places=STORCLI_7_PLACES, backend="megaraid")
+_STORCLI_8 = Tool(name="storcli2 or perccli2", programs=STORCLI_8, places=STORCLI_8_PLACES, backend="megaraid")
+_SAS3 = Tool(
+    name="storcli64, sas3flash or sas3ircu", programs=(*STORCLI_7, "sas3ircu", "sas3flash"), places=STORCLI_7_PLACES
+)
+_SAS2 = Tool(name="sas2ircu or sas2flash", programs=("sas2ircu", "sas2flash", *STORCLI_7), places=STORCLI_7_PLACES)
+_SSACLI = Tool(
+    name="ssacli",
+    programs=("ssacli", "hpssacli", "hpacucli"),
+    places=("/opt/smartstorageadmin/ssacli/bin/ssacli", "/opt/hp/hpssacli/bld/hpssacli"),
+)
+_ARCCONF = Tool(
+    name="arcconf",
+    programs=("arcconf",),
+    places=("/usr/Arcconf/arcconf", "/usr/StorMan/arcconf", "/opt/StorMan/arcconf"),
+)
+
+TOOLS: Mapping[str, Tool] = {
+    "megaraid_sas": _STORCLI,
+    "mpi3mr": _STORCLI_8,
+    "mpt3sas": _SAS3,
+    "mpt2sas": _SAS2,
+    "hpsa": _SSACLI,
+    "cciss": _SSACLI,
+    "smartpqi": _SSACLI,
+    "aacraid": _ARCCONF,
+    "3w-9xxx": Tool(name="tw_cli", programs=("tw_cli", "tw-cli"), places=("/opt/3ware/CLI/tw_cli",)),
+    "3w-sas": Tool(name="tw_cli", programs=("tw_cli", "tw-cli"), places=("/opt/3ware/CLI/tw_cli",)),
+    "arcmsr": Tool(name="cli64", programs=("cli64", "areca-cli"), places=("/usr/local/sbin/cli64", "/root/cli64")),
+    "lpfc": Tool(name="hbacmd", programs=("hbacmd",), places=("/usr/sbin/ocmanager/hbacmd",)),
+    "qla2xxx": Tool(
+        name="qaucli", programs=("qaucli", "qacli"), places=("/opt/QLogic_Corporation/QConvergeConsoleCLI/qaucli",)
+    ),
+}
+"""By kernel driver. What is missing here (AHCI, virtio) has nothing to manage."""
+
+_MICROCHIP = "9005"
+
+
+def tool_of(function: Function) -> Tool | None:
+    """What manages a card; None where nothing does. Adaptec's own cards with HPE's driver want arcconf."""
+    if function.driver == "smartpqi" and function.subsystem_vendor == _MICROCHIP:
+        return _ARCCONF
+    return TOOLS.get(function.driver or "")
