@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from app.engine.sweep.survey import Survey
     from app.engine.workbench import Workbench
 
-HURRY = 100.0
+HURRY = 150.0
 """How many times as fast the simulated rack's time runs: there is no disk to wait for."""
 
 

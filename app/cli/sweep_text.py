@@ -13,7 +13,7 @@ from app.engine.sweep.estimate import switches
 from app.engine.sweep.record import SweepRecord
 from app.engine.sweep.results import CellResult, Results, Saturated
 from app.engine.sweep.survey import Survey
-from app.engine.sweep.words import Cell, Design, Purpose, Rank, Step
+from app.engine.sweep.words import Cell, Design, Purpose, Rank, Step, StepResult
 from app.engine.verdict import Judgement
 from backends.text import clean
 
@@ -88,7 +88,7 @@ def step_line(record: SweepRecord, session: Session) -> str:
     cell = record.cell(step.cell)
     what = f"{step.number}/{len(record.steps)}  {cell.row}, {cell.column}"
     run = session.run(ended.run) if ended.run else None
-    if run is None or ended.reason:
+    if run is None or ended.result is not StepResult.DONE:
         return f"{what}: {ended.result}. {clean(ended.reason, 300)}".rstrip()
     parts = [
         f"{units.iops(direction.iops)} IOPS {name}"
@@ -119,6 +119,8 @@ def result_lines(record: SweepRecord, found: Results) -> list[str]:
         for one in found.cells
         for reason in one.failures
     ]
+    noted = dict.fromkeys(f"{one.cell.row}: {clean(note, 300)}" for one in found.cells for note in one.notes)
+    rows += list(noted)
     rows += [f"Left out: {one.row}, {one.column}: {clean(one.reason, 300)}" for one in record.design.skipped]
     return rows
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from app.engine.events import ChangeEnded
 from app.engine.session import ChangeRecord
@@ -18,10 +19,20 @@ class NotSetError(RaidbenchError):
     """A setting could not be brought to the value that a step wants."""
 
 
-async def bring(bench: Workbench, wanted: Sequence[Assignment]) -> bool:
-    """Set what is not as wanted, slow settings first; whether one of those was.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    """What came of setting a cell up."""
 
-    Raises NotSetError when a value does not take or is not in force, and what planning raises.
+    rebuilt: bool = False
+    """Whether an array was made anew or reshaped."""
+    otherwise: tuple[str, ...] = ()
+    """Sentences about values that are set and not what is in force."""
+
+
+async def bring(bench: Workbench, wanted: Sequence[Assignment]) -> Brought:
+    """Set what is not as wanted, slow settings first.
+
+    Raises NotSetError when a value does not take, and what planning raises.
     """
     rebuilt = False
     readings = await _readings(bench, wanted)
@@ -29,19 +40,25 @@ async def bring(bench: Workbench, wanted: Sequence[Assignment]) -> bool:
         if readings[one.target][one.key].now == one.value:
             continue
         change = await bench.plan(one.target, one.key, one.value)
+        if change.before == change.after:
+            continue
         ended = await bench.apply(change)
         if ended.result != "verified":
             raise NotSetError(f"{change.label} of {one.target} was not set to {one.value}: {_why(ended)}.")
         rebuilt = rebuilt or one.slow
-    readings = await _readings(bench, wanted)
-    for one in wanted:
-        reading = readings[one.target][one.key]
-        if reading.effective is not None and reading.effective != one.value:
-            why = f": {reading.why_effective}" if reading.why_effective else ""
-            raise NotSetError(f"{one.key} of {one.target} is {one.value}, but {reading.effective} is in force{why}.")
     if rebuilt:
         await bench.probe()  # another disk under the old name
-    return rebuilt
+    readings = await _readings(bench, wanted)
+    otherwise = tuple(_otherwise(one, readings[one.target][one.key]) for one in wanted)
+    return Brought(rebuilt=rebuilt, otherwise=tuple(filter(None, otherwise)))
+
+
+def _otherwise(one: Assignment, reading: Reading) -> str:
+    """A sentence when another value is in force than the one that is set, "" when it is the same."""
+    if reading.effective is None or reading.effective == one.value:
+        return ""
+    why = f": {reading.why_effective}" if reading.why_effective else ""
+    return f"{one.key} is {one.value}, but {reading.effective} is in force{why}."
 
 
 async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:

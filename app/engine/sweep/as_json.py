@@ -107,6 +107,7 @@ def _result(one: CellResult) -> Json:
         "latency_ns": {"mean": one.mean_ns, "p99": one.p99_ns},
         "judgement": _judgement(one.judgement),
         "failures": list(one.failures),
+        "notes": list(one.notes),
     }
 
 

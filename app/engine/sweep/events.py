@@ -61,7 +61,7 @@ class SweepStepEnded:
     run: str | None = None
     """Its run; None if it came to none."""
     reason: str = ""
-    """A sentence when it is not done."""
+    """Why it is not done; of one that is, what is in force otherwise than set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,8 @@ class CellResult:
     """Against its baseline; None for a baseline and where one of both has no runs."""
     failures: tuple[str, ...] = ()
     """Reasons of steps that failed."""
+    notes: tuple[str, ...] = ()
+    """What was in force otherwise than set."""
 
     @property
     def value(self) -> float | None:
@@ -166,9 +168,9 @@ def _seems_better(found: Results, one: CellResult) -> bool:
 def _result(record: SweepRecord, cell: Cell, known: dict[str, RunRecord]) -> CellResult:
     scores = tuple(one for _, one in _scored(record, cell.id, known, Purpose.SCREEN, Purpose.BASELINE))
     numbers = {step.number for step in record.steps if step.cell == cell.id}
-    failed = tuple(
-        end.reason for end in record.ended if end.step in numbers and end.result is StepResult.FAILED and end.reason
-    )
+    ends = [end for end in record.ended if end.step in numbers and end.reason]
+    failed = tuple(end.reason for end in ends if end.result is StepResult.FAILED)
+    notes = tuple(end.reason for end in ends if end.result is StepResult.DONE)
     values = [value for one in scores if (value := one.by(record.design.rank)) is not None]
     tails = [one.p99_ns for one in scores if one.p99_ns]
     means = [one.mean_ns for one in scores if one.mean_ns]
@@ -180,6 +182,7 @@ def _result(record: SweepRecord, cell: Cell, known: dict[str, RunRecord]) -> Cel
         p99_ns=geometric_mean(tails) if scores and len(tails) == len(scores) else None,
         mean_ns=sum(means) / len(means) if means else None,
         failures=tuple(dict.fromkeys(failed)),
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 

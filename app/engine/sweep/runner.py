@@ -27,7 +27,7 @@ from backends.host import to_the_end
 from backends.model import Controller
 
 TOO_MANY_FAILURES = 3
-"""Steps that fail one after the other before the sweep gives up."""
+"""Cells that fail one after the other before the sweep gives up."""
 
 LOOK_EVERY = 0.5
 """Seconds between two looks for a request to stop."""
@@ -118,7 +118,7 @@ class SweepRunner:
         self._bench.emit(SweepEnded(at=time.time(), result=result, reason=reason, left=left))
 
     async def _steps(self) -> tuple[SweepResult, str]:
-        failures = 0
+        failures: set[str] = set()
         while not self._stopping.is_set():
             todo = self.record.todo
             if not todo:
@@ -130,9 +130,9 @@ class SweepRunner:
             ended = await self._step(todo[0])
             if ended.result is StepResult.STOPPED:
                 break
-            failures = failures + 1 if ended.result is StepResult.FAILED else 0
-            if failures == TOO_MANY_FAILURES:
-                return SweepResult.FAILED, f"{failures} steps failed one after the other: {ended.reason}"
+            failures = {*failures, todo[0].cell} if ended.result is StepResult.FAILED else set()
+            if len(failures) == TOO_MANY_FAILURES:
+                return SweepResult.FAILED, f"{len(failures)} cells failed one after the other: {ended.reason}"
         return SweepResult.STOPPED, "It was asked to stop."
 
     async def _step(self, step: Step) -> SweepStepEnded:
@@ -157,7 +157,7 @@ class SweepRunner:
     async def _measured(self, step: Step) -> SweepStepEnded:
         cell = self.record.cell(step.cell)
         try:
-            await self._prepare_machine(cell)
+            otherwise = await self._prepare_machine(cell)
             ready = await self._ready(cell)
             await self._rest()
             if self._stopping.is_set():
@@ -169,15 +169,15 @@ class SweepRunner:
             return _ended(step, StepResult.FAILED, reason=_words(error))
         match run.figures.status:
             case RunStatus.OK:
-                return _ended(step, StepResult.DONE, run=run.id)
+                return _ended(step, StepResult.DONE, run=run.id, reason=otherwise)
             case RunStatus.STOPPED:
                 self.stop()
                 return _ended(step, StepResult.STOPPED, run=run.id, reason=run.figures.reason or "")
             case RunStatus.FAILED:
                 return _ended(step, StepResult.FAILED, run=run.id, reason=run.figures.reason or "")
 
-    async def _prepare_machine(self, cell: Cell) -> None:
-        """Features, settings, and the quiet after an array was made anew."""
+    async def _prepare_machine(self, cell: Cell) -> str:
+        """Features, settings, and the quiet after an array was made anew; what is in force otherwise than set."""
         for feature in self.record.design.features:
             if feature.name not in cell.needs:
                 continue
@@ -187,8 +187,10 @@ class SweepRunner:
                 if left:
                     raise RaidbenchError(" ".join(left))
                 await activate(self._bench, feature)
-        if await bring(self._bench, cell.settings):
+        brought = await bring(self._bench, cell.settings)
+        if brought.rebuilt:
             await wait_for_tasks(self._bench, cell.where, self._stopping)
+        return " ".join(brought.otherwise)
 
     async def _ready(self, cell: Cell) -> Preparation:
         where, name = cell.where, cell.where
