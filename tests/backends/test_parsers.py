@@ -23,6 +23,9 @@ from backends.vendors.block.knobs import BY_KEY
 from backends.vendors.block.persist import merge_rules
 from backends.vendors.block.schedulers import parse_scheduler
 from backends.vendors.block.values import reading
+from backends.vendors.nvme.features import parse_value
+from backends.vendors.nvme.health import parse_smart_log
+from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns
 from backends.vendors.scsi.hdparm import parse_hdparm
 from backends.vendors.scsi.sdparm import parse_sdparm
 from backends.vendors.scsi.smartctl import parse_smartctl
@@ -215,3 +218,47 @@ def test_recorded_smartctl_documents(path: Path) -> None:
 
 def not_there(text: str, *keys: str) -> bool:
     return not any(f'"{key}":' in text for key in keys)
+
+
+NVME = sorted([*SAMPLES.glob("nvme/nvme-cli/*"), *SAMPLES.glob("lab/nvme/*")])
+
+
+@needs_samples
+@pytest.mark.parametrize("path", [path for path in NVME if "get_feature_06" in path.name or "get-feature" in path.name])
+def test_recorded_nvme_features(path: Path) -> None:
+    text = path.read_text(errors="replace")
+    values = [parse_value(text, number) for number in (2, 6, 7, 8)]
+    recorded = "Current value:" in text
+    assert [value is not None for value in values].count(True) == recorded
+    assert not recorded or max(value for value in values if value is not None) in (0, 1, 0x10001)
+
+
+@needs_samples
+@pytest.mark.parametrize("path", [path for path in NVME if "smart-log" in path.name])
+def test_recorded_nvme_health(path: Path) -> None:
+    text = path.read_text(errors="replace")
+    found = parse_smart_log(text)
+    assert found.kelvin in (310, 323, 324)
+    assert found.percent_used is not None
+    assert found.hours is not None
+    assert str(found.media_errors) in text
+
+
+@needs_samples
+@pytest.mark.parametrize("path", [path for path in NVME if "id-ctrl" in path.name or "info_template" in path.name])
+def test_recorded_nvme_controllers(path: Path) -> None:
+    text = path.read_text(errors="replace")
+    found = parse_id_ctrl(text)
+    assert found.serial is None or found.serial in text
+    assert (found.vwc, found.warning_kelvin) in ((7, 357), (7, 356), (6, 356), (7, 343), (7, 355))
+    assert found.power_states
+    assert all(one.operational is not None and one.watts for one in found.power_states)
+
+
+@needs_samples
+def test_recorded_nvme_namespaces() -> None:
+    found = parse_id_ns((SAMPLES / "lab/nvme/id-ns-json.txt").read_text())
+    assert [(one.data_bytes, one.metadata_bytes) for one in found.formats] == [
+        (size, metadata) for size in (512, 4096) for metadata in (0, 8, 16, 64)
+    ]
+    assert found.in_use == 0

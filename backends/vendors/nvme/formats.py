@@ -86,6 +86,8 @@ def _neighbours(view: NamespaceView) -> str | None:
 
 
 def _use(view: NamespaceView) -> str | None:
+    if view.namespace.node.read_only:
+        return "it is read-only"
     return f"it is in use: {view.uses[0]}" if view.uses else None
 
 

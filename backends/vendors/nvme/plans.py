@@ -76,11 +76,14 @@ def format_change(
 
 def contents(device: str, found: Iterable[Signature]) -> str:
     """What would be lost, in a sentence."""
-    words = [
-        f"{one.kind}{f' {clean(one.label)!r}' if one.label else ''}{f' on {one.part}' if one.part else ''}"
-        for one in found
-    ]
+    words = [_words(one) for one in found]
     return f"On {device} there is: {', '.join(words)}." if words else f"No filesystem was recognised on {device}."
+
+
+def _words(one: Signature) -> str:
+    what = "something unknown, it could not be probed" if one.kind == "unknown" else one.kind
+    label = f" {clean(one.label)!r}" if one.label else ""
+    return f"{what}{label} on {one.part}" if one.part else f"{what}{label}"
 
 
 def _change(

@@ -9,7 +9,6 @@ from backends.exclusive import claim_on
 from backends.host import Command, Host
 from backends.model import Change, Signature
 from backends.text import clean
-from backends.topology import MEMBER_KINDS
 from backends.topology.facts import inspect
 from backends.vendors.nvme.plans import of_controller, of_namespace
 from backends.vendors.nvme.settings import FIELDS, LBA_FORMAT
@@ -51,7 +50,7 @@ class Runner:
         """What lies on a device that is to be formatted.
 
         Raises RefusedError unless nothing uses it: looked at anew, with an attempt to open it for oneself alone; what
-        cannot be checked counts as in use, a member of an array or pool as well, active or not.
+        cannot be checked counts as in use, a member of an array as well, active or not.
         """
         facts = await inspect(self._host, device, claim=claim_on(self._host), ignore=(os.getpid(),))
         if not facts.is_block:
@@ -66,14 +65,21 @@ class Runner:
             )
         if facts.unknown and not made_up:
             raise RefusedError(f"{device} may be in use: {facts.unknown[0]}.", hint="Run raidbench as root.")
-        member = next((one for one in facts.signatures if one.kind in MEMBER_KINDS), None)
+        if facts.read_only:
+            raise RefusedError(f"{device} is read-only.", hint="blockdev --setrw lets it be written to.")
+        member = next((one for one in facts.signatures if _is_member(one)), None)
         if member is not None:
             place = f"/dev/{member.part}" if member.part else device
             raise RefusedError(
-                f"{place} is a member of something bigger ({member.kind}).",
-                hint="If that is no longer wanted, remove its mark first (mdadm --zero-superblock, pvremove, wipefs).",
+                f"{place} is a member of a RAID or multipath set ({member.kind}).",
+                hint="If that set is no longer wanted, remove its mark first (mdadm --zero-superblock, wipefs).",
             )
         return facts.signatures
+
+
+def _is_member(signature: Signature) -> bool:
+    """Whether this marks a part of an array, which is pulled into it again at the next chance."""
+    return signature.kind.endswith("_raid_member") or signature.kind in ("mpath_member", "drbd")
 
 
 def _require_same(change: Change, view: ControllerView) -> None:

@@ -69,6 +69,7 @@ class PlayedDrive(FakeHost):
         self.health = {"temperature": 323, "percent_used": 3, "avail_spare": 100, "spare_thresh": 10, "media_errors": 0}
         self.allocated = [1]
         self.installed = True
+        self.blkid = ""
         self.answers: dict[str, Callable[[tuple[str, ...]], Completed]] = {}
 
     @property
@@ -77,11 +78,14 @@ class PlayedDrive(FakeHost):
         return True
 
     def which(self, names: Sequence[str]) -> str | None:
+        if tools := {"blkid", "wipefs"} & set(names):
+            return f"/usr/sbin/{tools.pop()}"
         return TOOL if self.installed and "nvme" in names else None
 
     async def run(self, command: Command) -> Completed:
         if command.argv[0] != TOOL:
-            return Completed(returncode=2, stdout="", stderr="")  # blkid, lsblk: nothing lies on it
+            found = self.blkid if "blkid" in command.argv[0] else '{"signatures": []}'
+            return Completed(returncode=0 if found else 2, stdout=found, stderr="")
         words = command.argv[1:]
         assert command.mutates == (words[0] in ("set-feature", "format"))
         self.ran.append(words)

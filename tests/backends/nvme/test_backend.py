@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
-from backends.host import Completed
 from backends.model import Media, Persistence, Reading, Risk, Scope, State, Target, Write, disk_lock
 from backends.vendors.nvme import VENDOR
 from backends.vendors.nvme.addresses import controller_target, namespace_target
@@ -231,10 +230,9 @@ async def test_a_format_names_the_namespace_by_node_and_number_and_restores_meta
 
 async def test_a_format_names_what_would_be_lost() -> None:
     host = PlayedDrive()
-    host.tools["blkid"] = Completed(returncode=0, stdout="", stderr="")
+    host.blkid = "DEVNAME=/dev/nvme0n1\nLABEL=precious\nTYPE=ext4\nUSAGE=filesystem\n"
     change = await VENDOR.backend(host).plan(NAMESPACE, "lba_format", "4096")
-    assert "not the data" in change.risk_text
-    assert "/dev/nvme0n1" in change.risk_text
+    assert change.risk_text.endswith("not the data. On /dev/nvme0n1 there is: ext4 'precious'.")
 
 
 async def test_a_format_survives_a_change_of_size() -> None:
@@ -298,6 +296,23 @@ async def test_a_mounted_namespace_is_not_formatted() -> None:
     host.files["/proc/self/mountinfo"] += "\n26 25 259:0 / /data rw shared:1 - ext4 /dev/nvme0n1 rw"
     assert "in use" in (await why_not(host, "lba_format") or "")
     with pytest.raises(BlockedError):
+        await VENDOR.backend(host).plan(NAMESPACE, "lba_format", "4096")
+
+
+async def test_a_read_only_namespace_is_not_formatted() -> None:
+    host = PlayedDrive()
+    backend = VENDOR.backend(host)
+    change = await backend.plan(NAMESPACE, "lba_format", "4096")
+    host.files["/sys/block/nvme0n1/ro"] = "1"
+    assert await why_not(host, "lba_format") == "it is read-only"
+    with pytest.raises(RefusedError, match="read-only"):
+        await backend.apply(change)
+
+
+async def test_a_member_of_a_stopped_array_is_not_formatted() -> None:
+    host = PlayedDrive()
+    host.blkid = "DEVNAME=/dev/nvme0n1\nTYPE=linux_raid_member\nUSAGE=raid\n"
+    with pytest.raises(RefusedError, match="member of a RAID"):
         await VENDOR.backend(host).plan(NAMESPACE, "lba_format", "4096")
 
 
