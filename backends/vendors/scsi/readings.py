@@ -24,8 +24,9 @@ from backends.vendors.scsi.smartctl import Health
 SATA_TAGS = 32
 """Commands that native queueing has tags for (SATA 3.1, 13.6; include/linux/libata.h, ATA_MAX_QUEUE)."""
 
-VOLUME_WORDS = "this is a virtual drive of a RAID controller: its cache is the controller's"
-"""Why the drive's own switches do not exist."""
+VOLUME_CACHE = "this is a virtual drive of a RAID controller: its cache is the controller's"
+VOLUME_WORDS = "this is a virtual drive of a RAID controller: its drives are set through the controller"
+"""Why a volume has no switches of its own."""
 
 _ON = {True: "on", False: "off"}
 
@@ -86,7 +87,7 @@ def _drive_cache(view: View) -> Reading:
     disk = view.disk
     choices = cache_choices(view.protection)
     if disk.kind is Kind.VOLUME:
-        return _blocked(VOLUME_WORDS, choices)
+        return _blocked(VOLUME_CACHE, choices)
     value, raw = switch(view, "drive_cache")
     against = _against(view, "drive_cache")
     if view.tool is None or view.silent is not None:  # the kernel's word stands for the drive's

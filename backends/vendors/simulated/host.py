@@ -15,7 +15,7 @@ from backends.vendors.simulated.fio.process import Started
 from backends.vendors.simulated.fio.start import start
 from backends.vendors.simulated.linux import NAME, TAGS, Kernel, kernel
 from backends.vendors.simulated.megacli import answer as megacli_answer
-from backends.vendors.simulated.queue import write_queue
+from backends.vendors.simulated.queue import DEPTH, write_depth, write_queue
 from backends.vendors.simulated.rack import Rack
 from backends.vendors.simulated.said import Said
 from backends.vendors.simulated.state import RackFile
@@ -114,11 +114,15 @@ class SimulatedHost:
         return {path: files[path] for path in paths if path in files}
 
     async def write(self, path: str, text: str) -> None:
-        """A request queue's file, as the kernel takes it. Raises NotFoundError, ToolFailedError."""
+        """A request queue's file or the queue depth, as the kernel takes it. Raises NotFoundError, ToolFailedError."""
         now = self._linux().files
         words = path.split("/")
         if path not in now:
             raise NotFoundError(f"{path} is not there.")
+        if words[:3] == ["", "sys", "block"] and words[4:] == ["device", DEPTH]:
+            with self._file.changing() as rack:
+                write_depth(rack, words[3], text)
+            return
         if len(words) != 6 or words[:3] != ["", "sys", "block"] or words[4] != "queue":
             raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=path)
         name, key = words[3], words[5]

@@ -9,6 +9,7 @@ from backends.host import FileStat
 from backends.model import Media
 from backends.vendors.simulated.calibration import CORES, DriveType
 from backends.vendors.simulated.card import Card
+from backends.vendors.simulated.queue import CAN_QUEUE, DEPTH
 from backends.vendors.simulated.rack import Rack
 from backends.vendors.simulated.volume import Content, Volume
 
@@ -111,6 +112,12 @@ def _volume(found: Kernel, rack: Rack, card: Card, volume: Volume, mounts: list[
     }
     spinning = not card.on_flash(volume)
     _disk(found, rack, name, folder, own, rotational=spinning, flushes=volume.writes_back(card.protected))
+    caching = "write back" if volume.writes_back(card.protected) else "write through"
+    found.files |= {
+        f"/sys/class/scsi_disk/{address}/cache_type": caching,
+        f"/sys/class/scsi_host/host{card.host}/proc_name": "megaraid_sas",
+        f"/sys/class/scsi_host/host{card.host}/can_queue": str(CAN_QUEUE),
+    }
     record = [
         f"E:ID_SCSI_SERIAL={volume.naa[::-1]}",
         f"E:ID_WWN_WITH_EXTENSION=0x{volume.naa}",
@@ -143,8 +150,9 @@ def _disk(
     base = f"/sys/block/{name}"
     queue = default_queue(rotational=rotational, flushes=flushes)
     queue |= {"nr_requests": own["mq/0/nr_tags"], **rack.queues.get(name, {})}
+    depth = queue.pop(DEPTH, None)
     for key, text in own.items():
-        found.files[f"{base}/{key}"] = text
+        found.files[f"{base}/{key}"] = depth if key == f"device/{DEPTH}" and depth is not None else text
     for key, text in queue.items():
         found.files[f"{base}/queue/{key}"] = text
     found.files[f"{folder}/queue/logical_block_size"] = queue["logical_block_size"]

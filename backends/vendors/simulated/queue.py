@@ -19,6 +19,12 @@ _NUMBERS = {
 }
 """Smallest and largest value that each takes."""
 
+DEPTH = "queue_depth"
+"""A SCSI device's own file, kept beside those of its queue."""
+
+CAN_QUEUE = 928
+"""Commands that a card's driver takes at a time (scsi_host/can_queue)."""
+
 _SCHEDULED = 2048
 _DEFAULTS = {"nr_requests": "256"}
 
@@ -36,6 +42,13 @@ def write_queue(rack: Rack, name: str, key: str, text: str, now: dict[str, str],
         own[key] = _number(key, text, now, tags)
     else:
         raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=key)
+
+
+def write_depth(rack: Rack, name: str, text: str) -> None:
+    """Set a disk's `device/queue_depth`. Raises ToolFailedError as the kernel refuses."""
+    if not re.fullmatch(r"\d{1,9}", text) or not 1 <= int(text) <= CAN_QUEUE:
+        raise _invalid(text)
+    rack.queues.setdefault(name, {})[DEPTH] = str(int(text))
 
 
 def _schedule(own: dict[str, str], text: str, now: dict[str, str], tags: int) -> None:
