@@ -14,6 +14,7 @@ from app.engine.journal import Journal, process_start, read_records
 from app.engine.locks import hold_lock
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RaidbenchError, RefusedError, StorageError
 from backends.errors import ToolFailedError as Failed
+from backends.model import Change, Target, Write
 from tests.engine.doubles import TARGET, Bench, FakeBackend, planned
 
 
@@ -286,6 +287,33 @@ async def test_the_first_change_that_is_not_verified_is_the_last(tmp_path: Path)
     changes = [planned("128", "256"), planned("128", "512")]
     results = [ended.result async for _, ended in bench.changer.apply_all(changes)]
     assert results == ["differs"]
+
+
+class OneRegister(FakeBackend):
+    """Its steps carry what another setting in the same register is now."""
+
+    shares = ""
+
+    async def plan(self, target: Target, key: str, value: str) -> Change:
+        steps = (Write(path="/fake/register", text=f"{self.value} {value}"),)
+        return replace(planned(self.value, value), writes=steps, extra={"shares": self.shares})
+
+
+async def test_a_change_that_would_take_other_steps_than_those_shown_is_refused(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, OneRegister())
+    with pytest.raises(RefusedError, match="other steps"):
+        async for _ in bench.changer.apply_all([planned("128", "256"), planned("256", "512")]):
+            pass
+    assert bench.backend.value == "256"
+
+
+async def test_steps_may_carry_the_value_set_before_in_the_same_register(tmp_path: Path) -> None:
+    backend = OneRegister()
+    backend.shares = "read_ahead_kb"
+    bench = Bench(tmp_path, backend)
+    changes = [planned("128", "256"), planned("256", "512")]
+    done = [change.writes[0].text async for change, _ in bench.changer.apply_all(changes)]
+    assert done == ["256", "256 512"]
 
 
 # -- after a crash -------------------------------------------------------------------------------------------------
