@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backends.model import Availability, Choice, Reading, Risk, Write
+from backends.topology.naming import serial, wwn
 from backends.vendors.nvme.facts import LbaFormat, NamespaceId
 from backends.vendors.nvme.view import NamespaceView
 
@@ -67,6 +68,8 @@ def _why_not(view: NamespaceView) -> str | None:
         return "other controllers, perhaps of other hosts, may have it too"
     if view.namespace.nsid is None:
         return "the kernel does not say which namespace of the drive it is"
+    if serial(view.namespace.node) is None and wwn(view.namespace.node) is None:
+        return "it has neither serial number nor WWN, so it cannot be told from another"
     return _neighbours(view) or _use(view) or view.frozen
 
 

@@ -299,6 +299,14 @@ async def test_a_mounted_namespace_is_not_formatted() -> None:
         await VENDOR.backend(host).plan(NAMESPACE, "lba_format", "4096")
 
 
+async def test_a_namespace_without_serial_number_and_wwn_is_not_formatted() -> None:
+    host = PlayedDrive()
+    del host.files["/sys/block/nvme0n1/wwid"]
+    assert await why_not(host, "lba_format") is None
+    del host.files["/sys/block/nvme0n1/device/serial"]
+    assert "cannot be told from another" in (await why_not(host, "lba_format") or "")
+
+
 async def test_a_read_only_namespace_is_not_formatted() -> None:
     host = PlayedDrive()
     backend = VENDOR.backend(host)
