@@ -48,7 +48,7 @@ class _How:
 
 @click.command("sweep")
 @click.argument("plan", required=False)
-@click.option("--target", "targets", multiple=True, metavar="ROLE=ADDRESS", help="What a target of the plan is.")
+@click.option("--target", "targets", multiple=True, metavar="[ROLE=]ADDRESS", help="What a target of the plan is.")
 @click.option("--dry-run", is_flag=True, help="Only show steps, order, time, what changes and what is lost.")
 @click.option("--order", is_flag=True, help="With --dry-run: every step in its order.")
 @click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
@@ -89,7 +89,7 @@ def sweep_command(
         return _resume(resume, detach=detach, as_json=as_json)
     wanted = load_plan(plan or "")
     how = _How(
-        targets=_targets(targets),
+        targets=_targets(targets, wanted.measure),
         seed=seed if seed is not None else wanted.seed,
         dry_run=dry_run,
         order=order,
@@ -101,11 +101,14 @@ def sweep_command(
     return _start(wanted, how)
 
 
-def _targets(words: tuple[str, ...]) -> dict[str, str]:
+def _targets(words: tuple[str, ...], measured: str) -> dict[str, str]:
+    """Addresses by role; one without a role is that of what is measured. Raises InvalidValueError."""
     found: dict[str, str] = {}
     for word in words:
         role, equals, address = (part.strip() for part in word.partition("="))
-        if not role or not equals or not address:
+        if not equals:
+            role, address = measured, role
+        if not role or not address:
             raise InvalidValueError(
                 f"--target wants ROLE=ADDRESS, not {clean(word, 60)!r}.", hint="For example: array=md:md0"
             )

@@ -26,7 +26,7 @@ def plan_lines(surveyed: Survey) -> list[str]:
     rows = [paint(clean(design.title, 200), "bold"), ""]
     rows += [f"{role}: {address}" for role, address in design.targets.items()]
     rows += ["", *_cells(design), ""]
-    rows += [f"left out: {one.row}, {one.column}: {clean(one.reason, 300)}" for one in design.skipped]
+    rows += [*_left_out(design), ""] if design.skipped else []
     rows += [_times(one.setting.key, str(one.setting.target), one.times, one.setting.slow) for one in switches(design)]
     for feature in design.features:
         if not feature.active:
@@ -69,11 +69,18 @@ def _what(steps: Sequence[Step], known: dict[str, Cell]) -> str:
 def _cells(design: Design) -> list[str]:
     columns = list(dict.fromkeys(cell.column for cell in design.cells))
     there = {(cell.row, cell.column) for cell in design.cells}
-    rows = list(dict.fromkeys([cell.row for cell in design.cells]))
-    headed = (Column(title="Set-up"), *(Column(title=column) for column in columns))
-    return table(
-        headed, [(row, *(f"{design.repeats} runs" if (row, one) in there else "-" for one in columns)) for row in rows]
-    )
+    rows = list(dict.fromkeys(cell.row for cell in design.cells))
+    if len(columns) > len(rows):  # the longer side goes down
+        headed = (Column(title="Workload"), *(Column(title=row) for row in rows))
+        body = [(one, *(_runs(design, (row, one) in there) for row in rows)) for one in columns]
+    else:
+        headed = (Column(title="Set-up"), *(Column(title=column) for column in columns))
+        body = [(row, *(_runs(design, (row, one) in there) for one in columns)) for row in rows]
+    return table(headed, body)
+
+
+def _runs(design: Design, there: bool) -> str:
+    return units.plural(design.repeats, "run") if there else "-"
 
 
 def _times(key: str, target: str, times: int, slow: bool) -> str:
@@ -121,17 +128,32 @@ def result_lines(record: SweepRecord, found: Results) -> list[str]:
     ]
     noted = dict.fromkeys(f"{one.cell.row}: {clean(note, 300)}" for one in found.cells for note in one.notes)
     rows += list(noted)
-    rows += [f"Left out: {one.row}, {one.column}: {clean(one.reason, 300)}" for one in record.design.skipped]
-    return rows
+    return [*rows, *_left_out(record.design)]
+
+
+def _left_out(design: Design) -> list[str]:
+    """Combinations that are not measured, those of one reason together."""
+    reasons: dict[str, dict[str, list[str]]] = {}
+    for one in design.skipped:
+        reasons.setdefault(one.reason, {}).setdefault(one.row, []).append(one.column)
+    every = len({one.column for one in (*design.cells, *design.skipped)})
+    return [
+        f"Left out: {row}{'' if len(columns) == every else ', ' + ' and '.join(columns)}: {clean(reason, 300)}"
+        for reason, found in reasons.items()
+        for row, columns in found.items()
+    ]
 
 
 def _matrix(found: Results) -> list[str]:
-    columns = (
-        Column(title=_TITLES[found.rank], shrinks=True),
-        *(Column(title=column, align=Align.POINT) for column in found.columns),
-    )
-    body = [(row, *(_shown(found.at(row, column), found.rank) for column in found.columns)) for row in found.rows]
-    return table(columns, body)
+    """Set-ups and workloads, the longer side down."""
+    title = _TITLES[found.rank]
+    if len(found.columns) > len(found.rows):
+        heads, sides = found.rows, found.columns
+        body = [(side, *(_shown(found.at(head, side), found.rank) for head in heads)) for side in sides]
+    else:
+        heads, sides = found.columns, found.rows
+        body = [(side, *(_shown(found.at(side, head), found.rank) for head in heads)) for side in sides]
+    return table((Column(title=title), *(Column(title=head, align=Align.POINT) for head in heads)), body)
 
 
 def _figure(value: float | None, rank: Rank) -> str:

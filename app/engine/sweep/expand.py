@@ -12,7 +12,7 @@ from app.engine.fio.sizes import parse_size
 from app.engine.sweep.estimate import seconds_of
 from app.engine.sweep.known import Holder, Known
 from app.engine.sweep.order import arrange
-from app.engine.sweep.plan import JobAxis, PlanError, SettingAxis, SetUp, SkipRule, SweepPlan
+from app.engine.sweep.plan import JobAxis, PlanError, SettingAxis, SetUp, SkipRule, SweepPlan, Workload
 from app.engine.sweep.words import Assignment, Cell, Design, Skipped
 from backends.errors import InvalidValueError
 from backends.model import Effect, Reading
@@ -45,6 +45,7 @@ class _Column:
     """One workload."""
 
     label: str
+    workload: str
     profile: str | None
     texts: Mapping[str, str]
     job: Job
@@ -131,31 +132,34 @@ def _named(key: str, known: Known) -> str:
 
 def _columns(plan: SweepPlan) -> list[_Column]:
     axes = [axis for axis in plan.axes if isinstance(axis, JobAxis)]
-    columns = []
-    for values in product(*(axis.values for axis in axes)):
-        given = {axis.job: value for axis, value in zip(axes, values, strict=True)}
-        name = given.pop("profile", plan.profile)
-        texts = {**plan.job, **given}
-        base = profile(name).job if name is not None else Job()
-        if "bs" in texts and base.bssplit is not None:
-            texts.setdefault("bssplit", "")
-        try:
-            job = Job.from_fields(texts, base)
-        except InvalidJobError as error:
-            raise PlanError(f"The plan's job cannot be run: {error.message}.") from None
-        told = [
-            value if axis.job == "profile" else f"{axis.job}={value}" for axis, value in zip(axes, values, strict=True)
-        ]
-        same = name is not None and replace(job, runtime=base.runtime, ramp=base.ramp, size=base.size) == base
-        columns.append(
-            _Column(
-                label=", ".join(told) or name or str(job.rw),
-                profile=name if same else None,
-                texts=texts,
-                job=job,
-            )
-        )
-    return columns
+    workloads = plan.workloads or (Workload(name=""),)
+    return [
+        _column(plan, workload, [(axis.job, value) for axis, value in zip(axes, values, strict=True)])
+        for workload in workloads
+        for values in product(*(axis.values for axis in axes))
+    ]
+
+
+def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str]]) -> _Column:
+    given = dict(values)
+    name = given.pop("profile", workload.profile or plan.profile)
+    texts = {**plan.job, **workload.job, **given}
+    base = profile(name).job if name is not None else Job()
+    if "bs" in texts and base.bssplit is not None:
+        texts.setdefault("bssplit", "")
+    try:
+        job = Job.from_fields(texts, base)
+    except InvalidJobError as error:
+        raise PlanError(f"The plan's job cannot be run: {error.message}.") from None
+    told = [workload.name, *(value if field == "profile" else f"{field}={value}" for field, value in values)]
+    same = name is not None and replace(job, runtime=base.runtime, ramp=base.ramp, size=base.size) == base
+    return _Column(
+        label=", ".join(filter(None, told)) or name or str(job.rw),
+        workload=workload.name,
+        profile=name if same else None,
+        texts=texts,
+        job=job,
+    )
 
 
 def _cell(cell_id: str, plan: SweepPlan, row: _Row, column: _Column, known: Known) -> Cell:
@@ -184,6 +188,7 @@ def _matches(rule: SkipRule, row: _Row, column: _Column) -> bool:
     texts = column.job.texts() | {"profile": column.profile or ""}
     return (
         (not rule.setups or row.setup.name in rule.setups)
+        and (not rule.workloads or column.workload in rule.workloads)
         and all(wish in row.wishes for wish in rule.settings)
         and all(text in (texts.get(key), column.texts.get(key)) for key, text in rule.job.items())
     )

@@ -57,6 +57,18 @@ class SetUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """A named job."""
+
+    name: str
+    """What its column is called."""
+    profile: str | None = None
+    """The workload it begins with, None for that of the plan."""
+    job: Mapping[str, str] = field(default_factory=dict)
+    """Fields of the job that differ from it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SkipRule:
     """Combinations that are left out: all that is named has to match."""
 
@@ -64,6 +76,8 @@ class SkipRule:
     """A sentence."""
     setups: tuple[str, ...] = ()
     """Names of set-ups."""
+    workloads: tuple[str, ...] = ()
+    """Names of workloads."""
     settings: tuple[tuple[str, str, str], ...] = ()
     """(role, key, value)."""
     job: Mapping[str, str] = field(default_factory=dict)
@@ -110,6 +124,8 @@ class SweepPlan:
     """Fields of the job that differ from it."""
     setups: tuple[SetUp, ...] = ()
     """Rows by name; none means the settings as they are."""
+    workloads: tuple[Workload, ...] = ()
+    """Columns by name; none means the plan's job."""
     axes: tuple[SettingAxis | JobAxis, ...] = ()
     """What is combined with what."""
     skips: tuple[SkipRule, ...] = ()

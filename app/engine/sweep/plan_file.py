@@ -17,6 +17,7 @@ from app.engine.sweep.plan import (
     SetUp,
     SkipRule,
     SweepPlan,
+    Workload,
 )
 from app.engine.sweep.toml_lines import Lines
 from app.engine.sweep.words import Rank, Saturation
@@ -26,6 +27,19 @@ from backends.text import clean
 T = TypeVar("T")
 
 _NONE: tuple[str, ...] = ()
+_TABLES = (
+    "title",
+    "about",
+    "targets",
+    "measure",
+    "job",
+    "setup",
+    "workload",
+    "axis",
+    "skip",
+    "feature",
+    "saturation",
+)
 _FIELDS = {one.key: one for one in FIELDS}
 
 
@@ -50,7 +64,19 @@ class _Reader:
         self._lines = Lines(text)
 
     def plan(self, table: Mapping[str, Any]) -> SweepPlan:
-        legal = ("title", "about", "targets", "measure", "job", "setup", "axis", "skip", "feature", "saturation")
+        legal = (
+            "title",
+            "about",
+            "targets",
+            "measure",
+            "job",
+            "setup",
+            "workload",
+            "axis",
+            "skip",
+            "feature",
+            "saturation",
+        )
         self._only("", table, legal)
         targets = {role: self._text_of("targets", role, value) for role, value in self._table(table, "targets").items()}
         measure = self._table(table, "measure")
@@ -58,6 +84,9 @@ class _Reader:
         features = {name: self._feature(name, value, targets) for name, value in self._table(table, "feature").items()}
         setups = tuple(self._setup(at, row, targets, features) for at, row in enumerate(self._rows(table, "setup")))
         self._known_setups(setups)
+        workloads = tuple(self._workload(at, row) for at, row in enumerate(self._rows(table, "workload")))
+        if len({one.name for one in workloads}) < len(workloads):
+            raise self._fail("workload", "", "every workload needs a name of its own.")
         profile, job = self._job(self._table(table, "job"))
         return SweepPlan(
             title=self._get("", table, "title", self._text_of, ""),
@@ -73,8 +102,11 @@ class _Reader:
             profile=profile,
             job=job,
             setups=setups,
+            workloads=workloads,
             axes=tuple(self._axis(at, row, targets) for at, row in enumerate(self._rows(table, "axis"))),
-            skips=tuple(self._skip(at, row, targets, setups) for at, row in enumerate(self._rows(table, "skip"))),
+            skips=tuple(
+                self._skip(at, row, targets, setups, workloads) for at, row in enumerate(self._rows(table, "skip"))
+            ),
             features=features,
             saturation=self._saturation(table),
         )
@@ -225,6 +257,17 @@ class _Reader:
             lacks=lacks,
         )
 
+    def _workload(self, at: int, row: Mapping[str, Any]) -> Workload:
+        table = f"workload.{at}"
+        self._only(table, row, ("name", "profile", *_FIELDS))
+        texts = {key: self._value(table, key, value) for key, value in row.items() if key in _FIELDS}
+        self._check_fields(table, texts)
+        profile = self._get(table, row, "profile", self._profile, None)
+        name = self._get(table, row, "name", self._text_of, "") or profile or ""
+        if not name:
+            raise self._fail(table, "name", "every workload needs a name of its own.")
+        return Workload(name=name, profile=profile, job=texts)
+
     def _known_setups(self, setups: tuple[SetUp, ...]) -> None:
         names = [one.name for one in setups]
         for at, one in enumerate(setups):
@@ -258,25 +301,46 @@ class _Reader:
             values=values,
         )
 
-    def _skip(self, at: int, row: Mapping[str, Any], targets: Mapping[str, str], setups: tuple[SetUp, ...]) -> SkipRule:
+    def _skip(
+        self,
+        at: int,
+        row: Mapping[str, Any],
+        targets: Mapping[str, str],
+        setups: tuple[SetUp, ...],
+        workloads: tuple[Workload, ...],
+    ) -> SkipRule:
         table = f"skip.{at}"
-        self._only(table, row, ("reason", "setup", "job", *targets))
+        self._only(table, row, ("reason", "setup", "workload", "job", *targets))
         reason = self._get(table, row, "reason", self._text_of, "")
         if not reason:
             raise self._fail(table, "reason", "say why it is left out: reason = ...")
-        names = self._get(table, row, "setup", self._names, _NONE)
-        for name in names:
-            if name not in [one.name for one in setups]:
-                raise self._fail(table, "setup", f"there is no set-up {clean(name, 60)!r}.")
+        names = {
+            key: self._named(table, key, row, known)
+            for key, known in (
+                ("setup", [each.name for each in setups]),
+                ("workload", [each.name for each in workloads]),
+            )
+        }
         job = row.get("job", {})
         if not isinstance(job, dict) or not all(key in ("profile", *_FIELDS) for key in job):
             raise self._fail(table, "job", 'job wants fields: { rw = "randwrite" }.')
         return SkipRule(
             reason=reason,
-            setups=names,
+            setups=names["setup"],
+            workloads=names["workload"],
             settings=self._settings(table, row, targets),
             job={key: self._value(table, "job", value) for key, value in job.items()},
         )
+
+    def _named(self, table: str, key: str, row: Mapping[str, Any], known: list[str]) -> tuple[str, ...]:
+        """Names of set-ups or workloads, all of which there are."""
+        names = self._get(table, row, key, self._names, _NONE)
+        for name in names:
+            if name not in known:
+                raise self._fail(
+                    table, key, f"there is no {key} {clean(name, 60)!r}.", f"There are: {', '.join(known)}."
+                )
+        return names
 
     def _feature(self, name: str, value: Any, targets: Mapping[str, str]) -> FeaturePlan:
         table = f"feature.{name}"
