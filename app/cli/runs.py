@@ -111,7 +111,7 @@ def _table(pairs: list[tuple[Loaded, RunRecord]], *, named: bool) -> list[str]:
         Column(title="Job", shrinks=True),
         Column(title="Read IOPS", align=Align.POINT),
         Column(title="Write IOPS", align=Align.POINT),
-        *((Column(title="Mean ±95 % (runs)"),) if repeated else ()),
+        *((Column(title="Mean of repeats"),) if repeated else ()),
         Column(title="MiB/s", align=Align.POINT),
         Column(title="p50"),
         Column(title="p99"),

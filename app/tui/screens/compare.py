@@ -1,7 +1,8 @@
-"""Two runs side by side: their curves over each other, their figures in a table. No verdict."""
+"""Two runs side by side, each with its repeats: their curves over each other, their figures, what they show."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,12 +13,13 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from app.engine import units
 from app.engine.compare import Comparison, compare
 from app.engine.fio.curves import samples_of
 from app.engine.session import RunRecord
+from app.engine.verdict import WORDS, Verdict
 from app.tui.overlay import overlay
-from widgets.keyed_table import Column, KeyedTable, Row
+from widgets.keyed_table import Cell, Column, KeyedTable, Row
+from widgets.table_layout import Tone
 
 Pair = tuple[Path, RunRecord]
 
@@ -27,6 +29,9 @@ _COLUMNS = (
     Column(key="b", label="B", align="right"),
     Column(key="difference", label="B against A", align="right"),
 )
+_VERDICT = Column(key="verdict", label="Shown", priority=1)
+
+_TONES: Mapping[str, Tone] = {WORDS[Verdict.BETTER]: "good", WORDS[Verdict.WORSE]: "bad"}
 
 
 class CompareScreen(ModalScreen[None]):
@@ -47,18 +52,21 @@ class CompareScreen(ModalScreen[None]):
     }
     """
 
-    def __init__(self, a: Pair, b: Pair) -> None:
+    def __init__(self, a: Pair, b: Pair, a_session: Sequence[RunRecord], b_session: Sequence[RunRecord]) -> None:
+        """`a_session` and `b_session`: the runs of the session of each, among which their repeats are."""
         super().__init__()
         self._pairs = (a, b)
+        self._comparison = compare(a[1], b[1], a_session, b_session)
         self._latency = False
 
     def compose(self) -> ComposeResult:
         """Names, overlay, figures, keys."""
-        comparison = compare(self._pairs[0][1], self._pairs[1][1])
+        comparison = self._comparison
+        judged = any(row.judgement is not None and row.judgement.interval is not None for row in comparison.rows)
         with Vertical(classes="sheet"):
             yield Static(_names(comparison), id="runs-compared", markup=False)
             yield Static("", id="overlay", markup=False)
-            yield KeyedTable(_COLUMNS, _rows(comparison))
+            yield KeyedTable((*_COLUMNS, _VERDICT) if judged else _COLUMNS, _rows(comparison, judged=judged))
             yield Static("g IOPS or p99  esc close", id="compare-keys", markup=False)
 
     def on_mount(self) -> None:
@@ -92,24 +100,32 @@ class CompareScreen(ModalScreen[None]):
 
 
 def _names(comparison: Comparison) -> str:
-    lines = [
-        f"{sign} {run.id}  {run.start.profile or run.start.title} on {run.start.target}"
-        for sign, run in (("A", comparison.a), ("B", comparison.b))
-    ]
+    """What they show, which runs they are, what differs between them, what to mind; in few lines."""
+    a, b = (_what(run) for run in (comparison.a, comparison.b))
+    if a == b:
+        names = [f"A {comparison.a.id}, B {comparison.b.id}: {a}"]
+    else:
+        names = [f"A {comparison.a.id}  {a}", f"B {comparison.b.id}  {b}"]
     both = (*comparison.settings, *comparison.job)
-    lines += [f"{key}: {a if a is not None else '-'} | {b if b is not None else '-'}" for key, a, b in both]
-    return "\n".join([*lines, *comparison.caveats])
+    differing = [f"{key}: {a if a is not None else '-'} | {b if b is not None else '-'}" for key, a, b in both]
+    lines = [comparison.sentence, *names, "; ".join(differing), " ".join(comparison.caveats)]
+    return "\n".join(filter(None, lines))
 
 
-def _rows(comparison: Comparison) -> tuple[Row, ...]:
+def _what(run: RunRecord) -> str:
+    return f"{run.start.profile or run.start.title} on {run.start.target}"
+
+
+def _rows(comparison: Comparison, *, judged: bool) -> tuple[Row, ...]:
     return tuple(
         Row(
             key=f"{line.direction} {line.figure.key}",
             cells=(
-                f"{line.direction} {line.figure.label}",
+                line.name,
                 line.figure.show(line.a),
                 line.figure.show(line.b),
-                units.difference(line.a, line.b),
+                line.difference,
+                *((Cell(text=line.word, tone=_TONES.get(line.word, "muted")),) if judged else ()),
             ),
         )
         for line in comparison.rows

@@ -9,12 +9,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Static
 
+from app.engine.repeats import Repeats
 from app.engine.session import RunRecord, Session
 from app.engine.store import folders, load
+from app.tui.ab_view import ended_line
 from app.tui.base import WorkbenchScreen
 from app.tui.screens.compare import CompareScreen
 from app.tui.screens.figures import FiguresScreen
-from app.tui.session_view import differing_settings, run_columns, run_row
+from app.tui.session_view import differing_settings, mean_of, place_of, run_columns, run_row
 from backends.errors import RaidbenchError
 from widgets.keyed_table import KeyedTable, Row
 
@@ -44,14 +46,24 @@ class RunsScreen(WorkbenchScreen):
 
     def show(self, session: Session) -> None:
         """Rows of this session, and of earlier ones when asked for."""
-        signature = (session.runs, session.baseline, session.active is None, tuple(self._marked), self._earlier)
+        signature = (
+            session.runs,
+            session.experiments,
+            session.baseline,
+            session.active is None,
+            tuple(self._marked),
+            self._earlier,
+        )
         if signature == self._shown:
             return
         self._shown = signature
         runs = self._all(session)
         keys = differing_settings(run for _, run in runs.values())
         table = self.query_one(KeyedTable)
-        table.columns = run_columns(keys)
+        known = {folder: Repeats(self._beside(folder, runs)) for folder in {folder for folder, _ in runs.values()}}
+        marked = any(run.start.mark is not None for _, run in runs.values())
+        repeated = any(each.any for each in known.values())
+        table.columns = run_columns(keys, marked=marked, repeated=repeated)
         rows: list[Row] = []
         group = ""
         for key, (folder, run) in runs.items():
@@ -66,13 +78,24 @@ class RunsScreen(WorkbenchScreen):
                     marked=key in self._marked,
                     baseline="/" not in key and key == session.baseline,
                     active=session.active is not None and "/" not in key and key == session.active.start.id,
+                    more=(place_of(run) if marked else None, mean_of(run, known[folder]) if repeated else None),
                 )
             )
         table.rows = tuple(rows)
+        self.put("#runs-hint", self._hint(session))
+
+    def _hint(self, session: Session) -> str:
+        """What the last experiment has shown; how to compare."""
         marked = f"{len(self._marked)} marked" if self._marked else "space marks"
-        self.query_one("#runs-hint", Static).update(
-            f"{marked}; c shows two side by side. Single runs scatter: a difference here is not yet a finding."
-        )
+        told = f"{marked}; c shows two side by side"
+        last = session.experiments[-1] if session.experiments else None
+        if last is not None and last.end is not None:
+            return f"{last.id}: {ended_line(last)}\n{told}, or the A/B of the run under the cursor."
+        return f"{told}. Single runs scatter: a difference here is not yet a finding."
+
+    def _beside(self, folder: Path, runs: dict[str, tuple[Path, RunRecord]]) -> tuple[RunRecord, ...]:
+        """The runs of one session."""
+        return tuple(run for where, run in runs.values() if where == folder)
 
     def _all(self, session: Session) -> dict[str, tuple[Path, RunRecord]]:
         own = self.workbench_app.workbench.folder or Path()
@@ -92,13 +115,29 @@ class RunsScreen(WorkbenchScreen):
         self.on_screen_resume()
 
     def action_compare(self) -> None:
-        """Show the two marked runs side by side."""
+        """Show the two marked runs side by side; without marks the A/B that the run under the cursor belongs to."""
         runs = self._all(self.workbench_app.session)
-        marked = [key for key in self._marked if key in runs]
+        marked = [runs[key] for key in self._marked if key in runs]
+        if not marked:
+            marked = self._both_letters(runs)
         if len(marked) != 2:
             self.say("Mark two runs with space, then c.")
             return
-        self.app.push_screen(CompareScreen(*(runs[key] for key in marked)))
+        a, b = marked
+        self.app.push_screen(CompareScreen(a, b, self._beside(a[0], runs), self._beside(b[0], runs)))
+
+    def _both_letters(self, runs: dict[str, tuple[Path, RunRecord]]) -> list[tuple[Path, RunRecord]]:
+        """A run of each letter of the experiment that the run under the cursor belongs to, A first."""
+        folder, run = runs.get(self.query_one(KeyedTable).cursor or "", (None, None))
+        mark = None if run is None else run.start.mark
+        if mark is None:
+            return []
+        found: dict[str, tuple[Path, RunRecord]] = {}
+        for where, each in runs.values():
+            other = each.start.mark
+            if where == folder and other is not None and other.experiment == mark.experiment:
+                found.setdefault(other.letter, (where, each))
+        return [found[letter] for letter in sorted(found)]
 
     @on(KeyedTable.RowSelected)
     def _selected(self) -> None:
@@ -110,7 +149,7 @@ class RunsScreen(WorkbenchScreen):
         runs = self._all(self.workbench_app.session)
         if key is not None and key in runs:
             folder, run = runs[key]
-            self.app.push_screen(FiguresScreen(run, folder))
+            self.app.push_screen(FiguresScreen(run, folder, ascii=self.workbench_app.ascii))
 
     def action_baseline(self) -> None:
         """Mark the run under the cursor as baseline, or take the mark away."""
