@@ -51,10 +51,11 @@ def terminal_width() -> int | None:
 
 def devices_table(inventory: Inventory, host: str, *, simulated: bool) -> None:
     """The tree: controllers, their arrays, their drives."""
+    twins = inventory.twins
     counts = (
         (len(inventory.controllers), "controller"),
         (len(inventory.arrays), "array"),
-        (len(inventory.drives), "drive"),
+        (sum(drive.target not in twins for drive in inventory.drives), "drive"),
     )
     facts = [clean(host), *(units.plural(count, word) for count, word in counts if count)]
     say(" · ".join(["SIMULATED", *facts] if simulated else facts))

@@ -86,18 +86,20 @@ def _words(event: LoggedEvent) -> tuple[str, str, list[str], Tone]:
             return "session", f"raidbench {event.version} on {machine.host}{simulated}", body, "muted"
         case InventorySeen():
             found = event.inventory
+            twins = found.twins
+            drives = [drive for drive in found.drives if drive.target not in twins]
             counts = ", ".join(
                 units.plural(len(things), word)
                 for things, word in (
                     (found.controllers, "controller"),
                     (found.arrays, "array"),
-                    (found.drives, "drive"),
+                    (drives, "drive"),
                 )
                 if things
             )
-            body = [
-                " ".join(filter(None, (str(d.target), d.model, units.size(d.size_bytes)))) for d in found.drives
-            ] + [f"{problem.where}: {problem.message} {problem.hint}" for problem in found.problems]
+            body = [" ".join(filter(None, (str(d.target), d.model, units.size(d.size_bytes)))) for d in drives] + [
+                f"{problem.where}: {problem.message} {problem.hint}" for problem in found.problems
+            ]
             return "devices", f"found {counts or 'nothing'}", body, "bad" if found.problems else "muted"
         case CommandRan():
             code = "" if event.returncode is None else f"  exit {event.returncode}"
