@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import groupby
 
 from app.cli.output import paint
@@ -136,7 +136,7 @@ def _left_out(design: Design) -> list[str]:
     reasons: dict[str, dict[str, list[str]]] = {}
     for one in design.skipped:
         reasons.setdefault(one.reason, {}).setdefault(one.row, []).append(one.column)
-    every = len({one.column for one in (*design.cells, *design.skipped)})
+    every = len({cell.column for cell in design.cells} | {one.column for one in design.skipped})
     return [
         f"Left out: {row}{'' if len(columns) == every else ', ' + ' and '.join(columns)}: {clean(reason, 300)}"
         for reason, found in reasons.items()
@@ -181,6 +181,7 @@ def _ranking(found: Results, ranked: Iterable[CellResult], *, by_column: bool) -
         Column(title="Verdict"),
     )
     body = []
+    compared = {one.cell.against for one in found.cells}
     for one in ranked:
         spread = one.figure
         wide = spread is not None and spread.half is not None and spread.mean
@@ -192,7 +193,7 @@ def _ranking(found: Results, ranked: Iterable[CellResult], *, by_column: bool) -
                 units.latency(one.mean_ns),
                 units.latency(one.p99_ns),
                 _interval(one.judgement),
-                _verdict(one),
+                _verdict(one, compared),
             )
         )
     return table(columns, body)
@@ -202,9 +203,9 @@ def _interval(judgement: Judgement | None) -> str:
     return "" if judgement is None or judgement.interval is None else str(judgement.interval)
 
 
-def _verdict(one: CellResult) -> str:
+def _verdict(one: CellResult, compared: Container[str | None]) -> str:
     if one.judgement is None:
-        return "baseline" if one.cell.against is None else ""
+        return "baseline" if one.cell.id in compared else ""
     label = "" if one.judgement.interleaved else ", not interleaved"
     return f"{verdict_word(one.judgement)}{label}"
 
@@ -243,7 +244,8 @@ def _confirmed(found: Results) -> list[str]:
 def _saturation(record: SweepRecord, one: Saturated) -> list[str]:
     limit = record.design.saturation
     assert limit is not None
-    rows = [f"Most IOPS of {one.cell.row} with a p99 of at most {units.latency(limit.p99_ns)}:"]
+    several = len({cell.row for cell in record.design.cells}) > 1
+    rows = [f"Most IOPS{f' of {one.cell.row}' if several else ''} with a p99 of at most {units.latency(limit.p99_ns)}:"]
     columns = tuple(Column(title=title, align=Align.POINT) for title in ("Depth", "IOPS", "p99"))
     rows += table(
         columns, [(str(point.depth), units.iops(point.iops), units.latency(point.p99_ns)) for point in one.points]
