@@ -42,15 +42,14 @@ async def forget(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
     """Take back from a simulated controller what the sweep activated; sentences about what is left."""
     left: list[str] = []
     for feature in record.design.features:
-        controller = _controller(bench, feature)
-        if feature.active or bench.restarts is None or not is_active(controller, feature.name):
+        if feature.active or bench.restarts is None or record.todo:  # what is left to do would need it again
             continue
-        if record.todo:
-            continue  # going on with it would need it again
         try:
-            await bench.restarts.restart(without=feature.name)
-            bench.note(f"The simulated host restarted without {feature.name}, as it was before. A real card keeps it.")
-            await bench.probe()
+            if is_active(_controller(bench, feature), feature.name):
+                await bench.restarts.restart(without=feature.name)
+                told = f"The simulated host restarted without {feature.name}, as it was before. A real card keeps it."
+                bench.note(told)
+                await bench.probe()
         except RaidbenchError as error:
             left.append(f"{feature.name} is still active on {feature.target}: {error.message}")
             continue
