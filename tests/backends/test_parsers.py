@@ -23,6 +23,9 @@ from backends.vendors.block.knobs import BY_KEY
 from backends.vendors.block.persist import merge_rules
 from backends.vendors.block.schedulers import parse_scheduler
 from backends.vendors.block.values import reading
+from backends.vendors.mdraid.details import parse_export, parse_unused
+from backends.vendors.mdraid.facts import parse_array
+from backends.vendors.mdraid.mdstat import parse_mdstat
 from backends.vendors.nvme.features import parse_value
 from backends.vendors.nvme.health import parse_smart_log
 from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns
@@ -262,3 +265,51 @@ def test_recorded_nvme_namespaces() -> None:
         (size, metadata) for size in (512, 4096) for metadata in (0, 8, 16, 64)
     ]
     assert found.in_use == 0
+
+
+@needs_samples
+@pytest.mark.parametrize(
+    "path",
+    sorted(SAMPLES.glob("linux/mdstat/*")) + sorted(SAMPLES.glob("lab/md*/*mdstat*")),
+    ids=lambda path: path.name,
+)
+def test_recorded_mdstat(path: Path) -> None:
+    text = path.read_text(errors="replace")
+    found = parse_mdstat(text)
+    assert sorted(found) == sorted(
+        {line.split(" ")[0] for line in text.splitlines() if " : " in line and "active" in line}
+    )
+    for row in found.values():
+        assert row.progress is None or f"{row.progress * 100:.1f}%" in text
+        assert all(member in text for member in row.members or ())
+
+
+@needs_samples
+@pytest.mark.parametrize(
+    "path",
+    sorted(SAMPLES.glob("lab/md*/*md-sysfs.txt")) + sorted(SAMPLES.glob("linux/sysfs/procfs__md*_md.txt")),
+    ids=lambda path: path.name,
+)
+def test_recorded_md_folders(path: Path) -> None:
+    own: dict[str, str] = {}
+    members: dict[str, dict[str, str]] = {}
+    for line in path.read_text(errors="replace").splitlines():
+        key, colon, value = line.partition("/md/")[2].partition(":")
+        member, slash, attribute = key.removeprefix("dev-").partition("/")
+        if key.startswith("dev-") and slash:
+            members.setdefault(member, {})[attribute] = value
+        elif colon:
+            own[key] = value
+    found = parse_array("md0", own, members, None)
+    assert found.level_word == own["level"]
+    assert found.uuid is not None
+    assert {member.name for member in found.members} == set(members)
+    assert found.layout_word != "unknown"
+
+
+@needs_samples
+def test_recorded_exports_and_examinations_of_mdadm() -> None:
+    for path in sorted(SAMPLES.glob("lab/md*/*D-export.txt")):
+        assert parse_export(path.read_text())["MD_LEVEL"] in path.read_text()
+    for path in sorted(SAMPLES.glob("lab/md/*examine.txt")):
+        assert parse_unused(path.read_text()) is not None

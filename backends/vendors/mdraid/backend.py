@@ -25,7 +25,7 @@ from backends.vendors.mdraid.backup import backup_for
 from backends.vendors.mdraid.details import parse_export
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
 from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev
-from backends.vendors.mdraid.persist import KEPT, PATHS, explain, merge
+from backends.vendors.mdraid.persist import KEPT, RELOAD, RULES, explain, merge
 from backends.vendors.mdraid.plans import GEOMETRY, Beside, change_of, identity_for, sysfs_path, wanted_value, way_of
 from backends.vendors.mdraid.readings import readings
 from backends.vendors.mdraid.running import Runner
@@ -103,7 +103,7 @@ class MdRaid:
         await self._runner.run(change, array, node_path(array.name))
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
-        """mdadm.conf with this array's line of ours replaced; no other line is touched."""
+        """The udev rules file with this array's line replaced; no other line is touched."""
         view = await self._view(target)
         declared = {setting.key: setting for setting in settings_of(view.outline)}
         now = readings(view)
@@ -117,11 +117,9 @@ class MdRaid:
             legal[key] = wanted_value(setting, now[key], value)
         array = _with_uuid(view.array, await self._properties(target.address, None))
         if array.uuid is None:
-            raise BlockedError(f"{view.device} has no UUID that mdadm.conf could name it by.")
-        texts = await self._host.read_many(PATHS)
-        path = next((one for one in PATHS if one in texts), await self._usual_path())
-        text = merge(texts.get(path, ""), array.uuid, legal)
-        return PersistRule(path=path, text=text, explanation=explain(view.device, legal))
+            raise BlockedError(f"{view.device} has no UUID that a udev rule could know it by.")
+        text = merge(await self._host.read(RULES) or "", array.uuid, legal)
+        return PersistRule(path=RULES, text=text, explanation=explain(view.device, array.uuid, legal), reload=RELOAD)
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """What is missing without mdadm, and arrays that need somebody."""
@@ -141,11 +139,6 @@ class MdRaid:
                 hint = f"If it was a RAID 0, make it one again: mdadm --grow --level=0 {node_path(array.name)}"
                 problems.append(Problem(where=f"{NAME}:{array.name}", message=message, hint=hint))
         return tuple(problems)
-
-    async def _usual_path(self) -> str:
-        """Where a new mdadm.conf belongs: Debian's mdadm has a folder of its own."""
-        folder = await self._host.stat("/etc/mdadm")
-        return PATHS[0] if folder is not None and folder.kind == "directory" else PATHS[1]
 
     async def _view(self, target: Target) -> ArrayView:
         """The array as it is now, and what stands against changing it."""

@@ -1,0 +1,348 @@
+"""Settings of an array: what is written, what takes it back, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from backends.errors import (
+    BlockedError,
+    DeviceGoneError,
+    InvalidValueError,
+    NotFoundError,
+    RefusedError,
+    ToolFailedError,
+)
+from backends.host import Completed
+from backends.model import Change, Choice, Effect, Persistence, Risk, Signature, Target, Write
+from backends.vendors.mdraid.backend import MdRaid
+from tests.backends.mdraid.machines import MD0, MDADM_UUID, MdHost, array, reshaping
+
+SYSFS = "/sys/block/md0/md"
+
+
+async def plan(host: MdHost, key: str, value: str) -> Change:
+    return await MdRaid(host).plan(MD0, key, value)
+
+
+def steps(writes: tuple[Write, ...]) -> list[str]:
+    return [write.shown() for write in writes]
+
+
+@pytest.mark.parametrize(
+    ("level", "key", "value", "line", "back"),
+    [
+        ("raid5", "stripe_cache_size", "4096", "echo 4096 > stripe_cache_size", "echo 256 > stripe_cache_size"),
+        ("raid5", "skip_copy", "on", "echo 1 > skip_copy", "echo 0 > skip_copy"),
+        ("raid1", "sync_speed_max", "123456", "echo 123456 > sync_speed_max", "echo system > sync_speed_max"),
+        ("raid1", "safe_mode_delay", "1500", "echo 1.500 > safe_mode_delay", "echo 0.204 > safe_mode_delay"),
+        (
+            "raid1",
+            "write_mostly.sdb",
+            "on",
+            "echo writemostly > dev-sdb/state",
+            "echo -writemostly > dev-sdb/state",
+        ),
+        ("raid10", "failfast.sda", "on", "echo failfast > dev-sda/state", "echo -failfast > dev-sda/state"),
+    ],
+)
+async def test_settings_of_sysfs(level: str, key: str, value: str, line: str, back: str) -> None:
+    change = await plan(MdHost(array(level)), key, value)
+    assert [one.replace(f"{SYSFS}/", "") for one in steps(change.writes + change.undo)] == [line, back]
+    assert change.lock == "block-md0"
+
+
+async def test_a_limit_of_its_own_comes_back_as_a_number() -> None:
+    change = await plan(MdHost(array(sync_speed_min="5000 (local)")), "sync_speed_min", "system")
+    assert (change.before, change.after, change.undo[0].text) == ("5000", "system", "5000")
+
+
+@pytest.mark.parametrize("value", ["0", "99999999999", "fast", "-1", "²"])
+async def test_no_other_speeds(value: str) -> None:
+    with pytest.raises(InvalidValueError):
+        await plan(MdHost(array()), "sync_speed_max", value)
+
+
+async def test_the_stripe_cache_says_what_memory_it_takes() -> None:
+    change = await plan(MdHost(array()), "stripe_cache_size", "8192")
+    assert change.risk_text == "The stripe cache takes 128 MiB of memory."
+
+
+async def test_no_more_than_a_quarter_of_the_memory_is_offered_to_the_stripe_cache() -> None:
+    host = MdHost(array())
+    host.files["/proc/meminfo"] = "MemTotal: 524288 kB"
+    with pytest.raises(InvalidValueError, match="stripe_cache_size"):
+        await plan(host, "stripe_cache_size", "8193")
+    assert (await plan(host, "stripe_cache_size", "8192")).after == "8192"
+
+
+async def test_a_mirror_has_no_stripe_cache_and_a_raid5_no_write_mostly() -> None:
+    for level, key in (("raid1", "stripe_cache_size"), ("raid5", "write_mostly.sda"), ("raid1", "chunk_size")):
+        with pytest.raises(NotFoundError, match="has no setting"):
+            await plan(MdHost(array(level)), key, "1")
+
+
+async def test_level_and_number_of_members_are_no_settings() -> None:
+    for key in ("level", "raid_disks", "array_state", "sync_action"):
+        with pytest.raises(NotFoundError):
+            await plan(MdHost(array()), key, "raid6")
+
+
+async def test_a_bitmap_that_comes_back_has_the_chunks_it_had() -> None:
+    host = MdHost(array(bitmap__location="+8", bitmap__chunksize="16777216", consistency_policy="bitmap"))
+    change = await plan(host, "bitmap", "none")
+    assert steps(change.writes) == ["/sbin/mdadm --grow --bitmap=none /dev/md0"]
+    assert steps(change.undo) == ["/sbin/mdadm --grow --bitmap=internal --bitmap-chunk=16384K /dev/md0"]
+    assert change.risk is Risk.PERFORMANCE
+    assert "resync of the whole array" in change.risk_text
+    assert change.persistence is Persistence.STORED
+
+
+async def test_a_bitmap_stands_in_the_way_of_a_partial_parity_log_and_the_other_way_round() -> None:
+    with pytest.raises(BlockedError, match="set bitmap to none first"):
+        await plan(MdHost(array(bitmap__location="+8", consistency_policy="bitmap")), "consistency_policy", "ppl")
+    with pytest.raises(BlockedError, match="leaves no room for a bitmap"):
+        await plan(MdHost(array(consistency_policy="ppl")), "bitmap", "internal")
+
+
+async def test_only_raid5_has_a_partial_parity_log() -> None:
+    with pytest.raises(BlockedError, match="RAID 5 only"):
+        await plan(MdHost(array("raid6")), "consistency_policy", "ppl")
+
+
+async def test_without_mdadm_what_needs_it_is_blocked_and_the_rest_is_not() -> None:
+    host = MdHost(array(), mdadm=False)
+    with pytest.raises(BlockedError, match="mdadm is not installed"):
+        await plan(host, "bitmap", "internal")
+    assert (await plan(host, "group_thread_cnt", "4")).after == "4"
+
+
+async def test_without_root_nothing_can_be_changed() -> None:
+    readings = await MdRaid(MdHost(array(), root=False)).read(MD0)
+    assert {reading.availability.why_not for key, reading in readings.items() if key != "consistency_policy"} == {
+        "needs root"
+    }
+
+
+async def test_mdadms_refusal_is_told_in_its_own_words() -> None:
+    host = MdHost(array())
+    change = await plan(host, "consistency_policy", "ppl")
+    host.answers["--grow"] = Completed(returncode=254, stdout="", stderr="mdadm: Not enough space to add ppl\n")
+    with pytest.raises(ToolFailedError, match="Not enough space to add ppl"):
+        await MdRaid(host).apply(change)
+
+
+async def test_a_name_that_passed_to_another_array_stops_the_change() -> None:
+    host = MdHost(array())
+    change = await plan(host, "skip_copy", "on")
+    host.files[f"{SYSFS}/uuid"] = "11111111-97e6-caec-c09b-0e7b40aefd16"
+    with pytest.raises(DeviceGoneError, match="another array"):
+        await MdRaid(host).apply(change)
+    assert host.written == []
+
+
+async def test_an_array_that_is_gone_is_said_to_be() -> None:
+    with pytest.raises(DeviceGoneError):
+        await MdRaid(MdHost()).read(MD0)
+    with pytest.raises(NotFoundError):
+        await MdRaid(MdHost(array())).read(Target(backend="md", address="../md0"))
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        Write(path=f"{SYSFS}/level", text="raid6"),
+        Write(path=f"{SYSFS}/chunk_size", text="100"),
+        Write(path=f"{SYSFS}/raid_disks", text="5"),
+        Write(path="/sys/block/md1/md/skip_copy", text="1"),
+        Write(path="/etc/passwd", text="x"),
+        Write(argv=("/sbin/mdadm", "--zero-superblock", "/dev/sda", "/dev/md0")),
+        Write(argv=("/sbin/mdadm", "--stop", "/dev/md1")),
+        Write(argv=("/bin/sh", "-c", "reboot", "/dev/md0")),
+        Write(argv=("/sbin/mdadm", "--grow", "--force", "--chunk=64K", "/dev/md0")),
+        Write(argv=("/sbin/mdadm", "--grow", "--level=6", "/dev/md0")),
+    ],
+)
+async def test_steps_that_are_no_setting_are_refused_whatever_a_journal_says(step: Write) -> None:
+    host = MdHost(array())
+    change = replace(await plan(host, "skip_copy", "on"), writes=(step,))
+    with pytest.raises(RefusedError, match="A step wants"):
+        await MdRaid(host).apply(change)
+    assert host.written == []
+    assert host.ran == []
+
+
+class TestReshape:
+    """Chunk and layout where the data can be moved."""
+
+    @pytest.mark.parametrize("level", ["raid0", "raid4", "raid5", "raid6", "raid10"])
+    async def test_another_chunk_is_a_reshape_there_and_back(self, level: str) -> None:
+        change = await plan(MdHost(array(level)), "chunk_size", "131072")
+        assert steps(change.writes + change.undo) == [
+            "/sbin/mdadm --grow --chunk=128K /dev/md0",
+            "/sbin/mdadm --grow --chunk=64K /dev/md0",
+        ]
+        assert (change.effect, change.risk, change.persistence) == (Effect.RESHAPE, Risk.OUTAGE, Persistence.STORED)
+
+    async def test_how_long_it_takes_is_estimated_from_size_and_speed(self) -> None:
+        host = MdHost(array(component_size=str(4_000_000_000), sync_speed_max="200000 (system)"))
+        text = (await plan(host, "chunk_size", "131072")).risk_text
+        assert "at least 11.1 h" in text
+        assert "200000 KiB/s" in text
+
+    async def test_a_raid0_becomes_a_raid4_meanwhile_and_that_is_said(self) -> None:
+        text = (await plan(MdHost(array("raid0")), "chunk_size", "131072")).risk_text
+        assert "RAID 4" in text
+        assert "It takes" in text
+
+    async def test_a_chunk_that_does_not_divide_the_members_is_not_offered(self) -> None:
+        with pytest.raises(InvalidValueError):
+            await plan(MdHost(array(component_size="261184")), "chunk_size", "524288")
+
+    async def test_once_accepted_it_reads_the_new_value_with_the_old_still_in_force(self) -> None:
+        host = MdHost(array())
+        reshaping(host)
+        reading = (await MdRaid(host).read(MD0))["chunk_size"]
+        assert (reading.now, reading.effective) == ("131072", "65536")
+        assert reading.why_effective == "the reshape is under way, 40.0% of it is done"
+
+    async def test_nothing_of_the_geometry_is_changed_while_it_runs(self) -> None:
+        host = MdHost(array())
+        reshaping(host)
+        for key, value in (("chunk_size", "65536"), ("layout", "parity-last"), ("bitmap", "internal")):
+            with pytest.raises(BlockedError, match="wait for its end"):
+                await plan(host, key, value)
+
+    @pytest.mark.parametrize(
+        ("own", "words"),
+        [
+            ({"degraded": "1"}, "missing"),
+            ({"array_state": "readonly"}, "readonly"),
+            ({"metadata_version": "external:/md127/0"}, "not md's own"),
+            ({"consistency_policy": "ppl"}, "set consistency_policy to resync first"),
+            ({"flags": {"sdd": "journal"}, "raid_disks": "3"}, "journal"),
+        ],
+    )
+    async def test_what_stands_in_its_way_is_said(self, own: dict[str, str], words: str) -> None:
+        with pytest.raises(BlockedError, match=words):
+            await plan(MdHost(array(**own)), "chunk_size", "131072")  # type: ignore[arg-type]
+
+    async def test_a_backup_file_only_where_the_members_have_no_room(self) -> None:
+        host = MdHost(array())
+        host.stats |= {"/var/lib": host.stats["/dev/md0"].__class__(kind="directory", size=0)}
+        room = "   Unused Space : before={} sectors, after=0 sectors\n"
+        for before, words in (
+            (1968, ["--chunk=128K"]),
+            (176, ["--chunk=128K", "--backup-file=/var/lib/raidbench-md0-reshape.backup"]),
+        ):
+            host.answers["--examine"] = Completed(returncode=0, stdout=room.format(before), stderr="")
+            change = await plan(host, "chunk_size", "131072")
+            assert list(change.writes[0].argv[2:-1]) == words
+        assert "is needed to go on" in change.risk_text
+
+    async def test_a_backup_file_never_lies_on_the_array_itself(self) -> None:
+        host = MdHost(array())
+        host.stats |= {"/var/lib": host.stats["/dev/md0"].__class__(kind="directory", size=0)}
+        host.files["/proc/self/mountinfo"] = "25 1 9:0 / / rw,relatime shared:1 - ext4 /dev/md0 rw"
+        host.answers["--examine"] = Completed(
+            returncode=0, stdout="   Unused Space : before=0 sectors, after=0 sectors", stderr=""
+        )
+        with pytest.raises(BlockedError, match="lies on the array itself"):
+            await plan(host, "chunk_size", "131072")
+
+
+class TestMadeAnew:
+    """Copies of a RAID 10 that cannot be moved."""
+
+    @pytest.mark.parametrize(
+        ("code", "key", "value"),
+        [
+            ("513", "chunk_size", "131072"),
+            ("66049", "chunk_size", "131072"),
+            ("258", "layout", "f2"),
+            ("258", "layout", "o2"),
+        ],
+    )
+    async def test_it_is_taken_apart_and_made_of_the_same_members(self, code: str, key: str, value: str) -> None:
+        change = await plan(MdHost(array("raid10", layout=code)), key, value)
+        stop, create = steps(change.writes)
+        assert stop == "/sbin/mdadm --stop /dev/md0"
+        assert create.endswith("/dev/sda /dev/sdb /dev/sdc /dev/sdd")
+        assert f"--uuid={MDADM_UUID}" in create
+        assert "--run" in create
+        assert "--assume-clean" not in create
+        assert (change.risk, change.effect) == (Risk.DESTROYS_DATA, Effect.RECREATED)
+
+    async def test_undoing_it_makes_it_anew_as_it_was(self) -> None:
+        change = await plan(MdHost(array("raid10", layout="513")), "layout", "n2")
+        assert "--layout=f2" in change.undo[1].argv
+        assert "--chunk=64K" in change.undo[1].argv
+        assert "again when this is undone" in change.risk_text
+
+    async def test_every_choice_says_that_data_are_lost(self) -> None:
+        choices: tuple[Choice, ...] = (await MdRaid(MdHost(array("raid10"))).read(MD0))["layout"].choices
+        assert {choice.risk for choice in choices} == {Risk.DESTROYS_DATA}
+
+    async def test_what_lies_on_it_is_named(self) -> None:
+        host = MdHost(array("raid10"))
+        host.files["/run/udev/data/b9:0"] = "E:ID_FS_TYPE=ext4\nE:ID_FS_LABEL=payroll\nE:MD_NAME=srv:data\nE:MD_UUID=x"
+        change = await plan(host, "layout", "f2")
+        assert "ext4 payroll" in change.risk_text
+        assert "--name=srv:data" in change.writes[1].argv
+
+    @pytest.mark.parametrize(
+        ("path", "text"),
+        [
+            ("/proc/self/mountinfo", "25 1 9:0 / /srv rw,relatime shared:1 - ext4 /dev/md0 rw"),
+            ("/sys/block/md0/holders/dm-0", ""),
+        ],
+    )
+    async def test_it_is_refused_while_in_use(self, path: str, text: str) -> None:
+        host = MdHost(array("raid10"))
+        change = await plan(host, "layout", "f2")
+        host.files[path] = text
+        with pytest.raises(RefusedError, match="in use"):
+            await plan(host, "layout", "f2")
+        with pytest.raises(RefusedError, match="in use"):
+            await MdRaid(host).apply(change)
+        assert host.ran == []
+
+    async def test_other_members_than_planned_stop_it_before_anything_is_done(self) -> None:
+        host = MdHost(array("raid10"))
+        change = await plan(host, "layout", "f2")
+        host.files[f"{SYSFS}/dev-sda/slot"], host.files[f"{SYSFS}/dev-sdb/slot"] = "1", "0"
+        with pytest.raises(RefusedError, match="is made of"):
+            await MdRaid(host).apply(change)
+        assert host.ran == []
+
+    @pytest.mark.parametrize(
+        ("own", "words"),
+        [
+            ({"uuid": "none"}, "UUID is not known"),
+            ({"metadata_version": "0.90"}, "metadata are 0.90"),
+            ({"flags": {"sdb": "in_sync,failfast"}}, "take the marks off first"),
+        ],
+    )
+    async def test_what_cannot_be_made_again_exactly_is_not(self, own: dict[str, str], words: str) -> None:
+        with pytest.raises(BlockedError, match=words):
+            await plan(MdHost(array("raid10", **own)), "layout", "f2")  # type: ignore[arg-type]
+
+    async def test_a_failure_after_the_stop_says_how_to_make_it_by_hand(self) -> None:
+        host = MdHost(array("raid10"))
+        change = await plan(host, "layout", "f2")
+        host.answers["--create"] = Completed(returncode=1, stdout="", stderr="mdadm: cannot open /dev/sda: busy\n")
+        with pytest.raises(ToolFailedError, match="was stopped, but could not be made anew") as caught:
+            await MdRaid(host).apply(change)
+        assert caught.value.hint.startswith("Make it by hand: /sbin/mdadm --create")
+
+    async def test_the_same_value_makes_nothing_anew(self) -> None:
+        host = MdHost(array("raid10"))
+        await MdRaid(host).apply(await plan(host, "layout", "n2"))
+        assert host.ran == []
+
+
+def test_signatures_without_a_label_are_named_by_kind() -> None:
+    from backends.vendors.mdraid.plans import Beside, _loss
+
+    assert "(swap)" in _loss(Beside(contents=(Signature(kind="swap"),)))

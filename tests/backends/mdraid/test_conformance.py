@@ -1,0 +1,40 @@
+"""The rules of every backend, on a RAID 5, a mirror and a RAID 10 of copies side by side."""
+
+from __future__ import annotations
+
+import pytest
+
+from backends.model import Target
+from backends.vendors.mdraid.backend import MdRaid
+from tests.backends.conformance import Conformance
+from tests.backends.mdraid.machines import MD0, MdHost, array
+
+
+@pytest.mark.parametrize("level", ["raid0", "raid1", "raid4", "raid5", "raid6", "raid10"], indirect=True)
+class TestMd(Conformance):
+    @pytest.fixture
+    def level(self, request: pytest.FixtureRequest) -> str:
+        return str(request.param)
+
+    @pytest.fixture
+    async def backend(self, level: str) -> MdRaid:  # type: ignore[override]
+        found = MdRaid(MdHost(array(level)))
+        await found.inventory()  # what settings there are depends on the array
+        return found
+
+    @pytest.fixture
+    def targets(self) -> tuple[Target, ...]:
+        return (MD0,)
+
+
+@pytest.mark.parametrize("layout", ["513", "66049"])
+class TestFarCopies(Conformance):
+    @pytest.fixture
+    async def backend(self, layout: str) -> MdRaid:  # type: ignore[override]
+        found = MdRaid(MdHost(array("raid10", layout=layout)))
+        await found.inventory()
+        return found
+
+    @pytest.fixture
+    def targets(self) -> tuple[Target, ...]:
+        return (MD0,)
