@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from textual.pilot import Pilot
@@ -27,6 +28,7 @@ from app.engine.fio.preflight import Preflight
 from app.engine.gate import Gate, Judgement
 from app.engine.guard import Intent, Verdict
 from app.engine.measure import Measurer
+from app.engine.members import member_meter
 from app.engine.paths import Paths
 from app.engine.workbench import Workbench
 from app.tui.app import Options, WorkbenchApp
@@ -277,7 +279,13 @@ def set_table(folder: Path, host: FakeHost | None = None, **options: object) -> 
 
     def measurer(folder: Path) -> Measurer:
         return Measurer(
-            load=load, preflight=ready_fio, gate=gate, locks=bench.paths.locks, folder=folder, emit=bench.emit
+            load=load,
+            preflight=ready_fio,
+            gate=gate,
+            locks=bench.paths.locks,
+            folder=folder,
+            emit=bench.emit,
+            members=partial(member_meter, host),
         )
 
     bench._measurer = measurer  # type: ignore[method-assign]

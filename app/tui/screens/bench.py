@@ -13,7 +13,7 @@ from textual.containers import Horizontal
 from textual.widgets import Static
 
 from app.engine import units
-from app.engine.figures import Phase, RunFigures
+from app.engine.figures import MemberFigures, Phase, RunFigures
 from app.engine.fio.job import Job
 from app.engine.fio.jobfile import import_jobfile
 from app.engine.fio.profiles import PROFILES, profile
@@ -33,6 +33,7 @@ from app.tui.bench_view import (
     side_latency,
     throughput_chart,
 )
+from app.tui.members_view import NARROW_BAR, WIDE_BAR, member_table
 from app.tui.screens.job_form import JobForm
 from backends.errors import RaidbenchError
 from backends.model import Array, Drive
@@ -42,12 +43,16 @@ from widgets.chart import LineChart
 from widgets.choice_list import Choice, ChoiceDialog
 from widgets.details import Details
 from widgets.field_dialog import TextDialog
+from widgets.still_table import StillTable
 
 ZOOMS = (0.0, 300.0, 120.0, 60.0, 30.0, 10.0)
 """Seconds shown; 0 is the whole job."""
 
 SIDE_FROM = 96
 """Columns from which the figures stand beside the graphs."""
+
+MEMBER_ROWS = ((50, 16), (30, 8), (0, 4))
+"""Lines of the terminal, and how many rows of members leave the graphs enough of them."""
 
 _JOBFILE_LIMIT = 1 << 20
 
@@ -85,6 +90,7 @@ class BenchScreen(WorkbenchScreen):
             yield LineChart(title="Latency", id="latency", log_scale=True)
             yield Details(id="side-latency")
         yield ProgressLine(id="progress")
+        yield StillTable(id="members")
         yield Static("", id="machine-line", markup=False)
         yield Static("", id="message", markup=False)
 
@@ -179,6 +185,7 @@ class BenchScreen(WorkbenchScreen):
         measured = active.phase in (Phase.RAMP, Phase.MEASURING, Phase.STOPPING)
         self._draw(active.start.planned_seconds if measured else None, session)
         self.query_one(ProgressLine).progress = progress(active, time.time())
+        self._show_members(active.members)
         self.put("#machine-line", cpu_line(active.fio_percent_of_core, active.host_percent))
         stalled = bool(active.samples) and active.samples[-1].stalled
         message = active.message or ("fio fell silent: some I/O did not come back in time" if stalled else "")
@@ -194,11 +201,21 @@ class BenchScreen(WorkbenchScreen):
             self.query_one("#side-throughput", Details).groups = side_figures(self._curves, rate=self._rate)
             self.query_one("#side-latency", Details).groups = side_latency(self._curves)
 
+    def _show_members(self, members: tuple[MemberFigures, ...]) -> None:
+        """What each member of the array does, as far as there is room beside the graphs."""
+        if self.query_one("#throughput", LineChart).frozen and members:
+            return
+        most = next(rows for height, rows in MEMBER_ROWS if self.size.height >= height)
+        bar = WIDE_BAR if self.size.width >= SIDE_FROM else NARROW_BAR
+        table = self.query_one(StillTable)
+        table.columns, table.rows = member_table(members, most=most, bar=bar, ascii=self.workbench_app.ascii)
+
     def _show_ended(self, run: RunRecord) -> None:
         if self._ended == run.id:
             return
         self._ended = run.id
         self.query_one(ProgressLine).progress = None
+        self._show_members(run.figures.members)
         self.put("#message", result_line(run.figures))
         cpu = run.figures.cpu
         self.put("#machine-line", cpu_line(cpu.fio_percent_of_core, cpu.host_percent))

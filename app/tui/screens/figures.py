@@ -13,8 +13,10 @@ from textual.widgets import Static
 
 from app.engine.session import RunRecord
 from app.tui.bench_view import figure_groups
+from app.tui.members_view import NARROW_BAR, member_table
 from backends.text import clean_lines
 from widgets.details import Details, Fact, FactGroup
+from widgets.still_table import Column, Row, StillTable
 
 RAW_LIMIT = 64 * 1024
 """Bytes of fio's last words shown with `r`."""
@@ -31,10 +33,16 @@ class FiguresScreen(ModalScreen[None]):
         Binding("pageup", "scroll(-12)", show=False),
         Binding("pagedown", "scroll(12)", show=False),
     ]
-    DEFAULT_CSS = "FiguresScreen { align: center middle; }"
+    DEFAULT_CSS = """
+    FiguresScreen {
+        align: center middle;
+        & .told { margin-bottom: 1; }
+    }
+    """
 
-    def __init__(self, run: RunRecord, folder: Path) -> None:
+    def __init__(self, run: RunRecord, folder: Path, *, ascii: bool = False) -> None:
         super().__init__()
+        self._ascii = ascii
         self._run = run
         self._folder = folder
         self._raw = False
@@ -45,17 +53,27 @@ class FiguresScreen(ModalScreen[None]):
         with Vertical(classes="sheet"):
             yield Static(f"{self._run.id}  {start.title}  on {start.target}", classes="sheet-title", markup=False)
             with VerticalScroll(classes="sheet-scroll", can_focus=False):
-                yield Details(self._groups(), id="figures")
+                yield Details(self._figures(), classes="told")
+                yield StillTable(*self._members(), classes="told")
+                yield Details(self._circumstances(), classes="told")
                 yield Static("", id="raw", markup=False)
             yield Static("r raw output  esc close", markup=False)
 
-    def _groups(self) -> tuple[FactGroup, ...]:
+    def _figures(self) -> tuple[FactGroup, ...]:
         run = self._run
         reason = run.figures.reason
         head = [Fact(label="Status", value=f"{run.figures.status}{f': {reason}' if reason else ''}")]
+        return (FactGroup(facts=tuple(head)), *figure_groups(run.figures))
+
+    def _members(self) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
+        members = self._run.figures.members
+        return member_table(members, most=len(members), bar=NARROW_BAR, ascii=self._ascii)
+
+    def _circumstances(self) -> tuple[FactGroup, ...]:
+        run = self._run
         job = tuple(Fact(label=key, value=value) for key, value in run.start.job.items())
         settings = tuple(Fact(label=key, value=value) for key, value in sorted(run.start.settings.items()))
-        groups = [FactGroup(facts=tuple(head)), *figure_groups(run.figures), FactGroup(heading="Job", facts=job)]
+        groups = [FactGroup(heading="Job", facts=job)]
         if settings:
             groups.append(FactGroup(heading=f"Settings of {run.start.device}", facts=settings))
         if run.end is not None:
@@ -74,7 +92,7 @@ class FiguresScreen(ModalScreen[None]):
     def action_raw(self) -> None:
         """Show fio's own output, or the figures again."""
         self._raw = not self._raw
-        self.query_one("#figures", Details).display = not self._raw
+        self.query(".told").set(display=not self._raw)
         text = self._read_raw() if self._raw else ""
         self.query_one("#raw", Static).update(text)
 
