@@ -42,9 +42,10 @@ def array(
     *,
     drop: tuple[str, ...] = (),
     flags: Mapping[str, str] | None = None,
+    more: Mapping[str, str] | None = None,
     **own: str,
 ) -> dict[str, str]:
-    """An idle, clean array; attributes of its `md` folder with `__` for `/`, `flags` by member."""
+    """An idle, clean array; attributes of its `md` folder (or `more`) with `__` for `/`, `flags` by member."""
     folder = {
         "array_state": "clean",
         "level": level,
@@ -61,7 +62,7 @@ def array(
     }
     folder |= REDUNDANT if level not in ("raid0", "linear", "") else {"consistency_policy": "none"}
     folder |= PARITY if level in ("raid4", "raid5", "raid6") else {}
-    folder |= {key.replace("__", "/"): value for key, value in own.items()}
+    folder |= {key.replace("__", "/"): value for key, value in {**own, **(more or {})}.items()}
     for slot, member in enumerate(members):
         state = (flags or {}).get(member, "in_sync")
         place = str(slot) if "in_sync" in state else "none"

@@ -14,7 +14,7 @@ from backends.errors import (
     RefusedError,
     ToolFailedError,
 )
-from backends.host import Completed
+from backends.host import Completed, FileStat
 from backends.model import Change, Choice, Effect, Persistence, Risk, Signature, Target, Write
 from backends.vendors.mdraid.backend import MdRaid
 from tests.backends.mdraid.machines import MD0, MDADM_UUID, MdHost, array, reshaping
@@ -228,22 +228,25 @@ class TestReshape:
         with pytest.raises(BlockedError, match=words):
             await plan(MdHost(array(**own)), "chunk_size", "131072")  # type: ignore[arg-type]
 
-    async def test_a_backup_file_only_where_the_members_have_no_room(self) -> None:
-        host = MdHost(array())
-        host.stats |= {"/var/lib": host.stats["/dev/md0"].__class__(kind="directory", size=0)}
-        room = "   Unused Space : before={} sectors, after=0 sectors\n"
-        for before, words in (
+    @pytest.mark.parametrize(
+        ("before", "words"),
+        [
             (1968, ["--chunk=128K"]),
             (176, ["--chunk=128K", "--backup-file=/var/lib/raidbench-md0-reshape.backup"]),
-        ):
-            host.answers["--examine"] = Completed(returncode=0, stdout=room.format(before), stderr="")
-            change = await plan(host, "chunk_size", "131072")
-            assert list(change.writes[0].argv[2:-1]) == words
-        assert "is needed to go on" in change.risk_text
+        ],
+    )
+    async def test_a_backup_file_only_where_the_members_have_no_room(self, before: int, words: list[str]) -> None:
+        host = MdHost(array())
+        host.stats["/var/lib"] = FileStat(kind="directory", size=0)
+        room = f"   Unused Space : before={before} sectors, after=0 sectors\n"
+        host.answers["--examine"] = Completed(returncode=0, stdout=room, stderr="")
+        change = await plan(host, "chunk_size", "131072")
+        assert list(change.writes[0].argv[2:-1]) == words
+        assert ("is needed to go on" in change.risk_text) == (len(words) > 1)
 
     async def test_a_backup_file_never_lies_on_the_array_itself(self) -> None:
         host = MdHost(array())
-        host.stats |= {"/var/lib": host.stats["/dev/md0"].__class__(kind="directory", size=0)}
+        host.stats["/var/lib"] = FileStat(kind="directory", size=0)
         host.files["/proc/self/mountinfo"] = "25 1 9:0 / / rw,relatime shared:1 - ext4 /dev/md0 rw"
         host.answers["--examine"] = Completed(
             returncode=0, stdout="   Unused Space : before=0 sectors, after=0 sectors", stderr=""

@@ -17,7 +17,7 @@ class TestMd(Conformance):
         return str(request.param)
 
     @pytest.fixture
-    async def backend(self, level: str) -> MdRaid:  # type: ignore[override]
+    async def backend(self, level: str) -> MdRaid:
         found = MdRaid(MdHost(array(level)))
         await found.inventory()  # what settings there are depends on the array
         return found
@@ -30,7 +30,7 @@ class TestMd(Conformance):
 @pytest.mark.parametrize("layout", ["513", "66049"])
 class TestFarCopies(Conformance):
     @pytest.fixture
-    async def backend(self, layout: str) -> MdRaid:  # type: ignore[override]
+    async def backend(self, layout: str) -> MdRaid:
         found = MdRaid(MdHost(array("raid10", layout=layout)))
         await found.inventory()
         return found

@@ -189,7 +189,7 @@ async def test_an_array_of_arrays_names_them_and_its_level() -> None:
     ],
 )
 async def test_states_of_a_raid5(own: dict[str, str], state: State) -> None:
-    assert (await first(MdHost(array(**own)))).state is state
+    assert (await first(MdHost(array(more=own)))).state is state
 
 
 async def test_a_raid0_without_a_member_has_failed() -> None:
@@ -199,7 +199,7 @@ async def test_a_raid0_without_a_member_has_failed() -> None:
 
 async def test_a_rebuild_tells_progress_speed_and_what_is_left() -> None:
     own = {"degraded": "1", "sync_action": "recover", "sync_completed": "97944 / 522240", "sync_speed": "56380"}
-    found = await first(MdHost(array(**own)))
+    found = await first(MdHost(array(more=own)))
     assert [(task.kind, round(task.progress or 0, 3)) for task in found.tasks] == [("rebuild", 0.188)]
     assert facts(found)["Task"] == "recover, 18.8%, 56380 KiB/s on each member, 4 s left"
 
@@ -220,7 +220,7 @@ async def test_a_reshape_says_from_what_to_what() -> None:
 
 async def test_a_raid0_in_a_reshape_is_not_called_degraded() -> None:
     own = {"degraded": "1", "layout": "5", "sync_action": "reshape", "sync_completed": "1 / 100", "raid_disks": "5"}
-    found = await first(MdHost(array("raid4", **own)))
+    found = await first(MdHost(array("raid4", more=own)))
     assert found.state is State.OPTIMAL
     assert "RAID 0" in facts(found)["Kind"]
 
