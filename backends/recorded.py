@@ -139,15 +139,25 @@ class RecordingHost(HostWrapper):
 
 
 def stand_in(secret: str) -> str:
-    """A masked serial: a digit for a digit, a letter for a letter, the same for the same serial."""
+    """A masked serial: a digit for a digit, a letter for a letter, the same for the same serial.
+
+    A leading digit other than 0 stays one, so that a number in a JSON document stays a number.
+    """
     digest = hashlib.shake_256(secret.encode(errors="replace")).digest(len(secret))
+    if secret[:1].isdigit() and secret[0] != "0":
+        return chr(ord("1") + digest[0] % 9) + _like(secret[1:], digest[1:])
+    return _like(secret, digest)
+
+
+def _like(text: str, digest: bytes) -> str:
+    """Characters of the same kinds, out of the digest."""
     return "".join(
         chr(ord("0") + byte % 10)
         if char.isdigit()
         else chr(ord("a" if char.islower() else "A") + byte % 26)
         if char.isalpha()
         else char
-        for char, byte in zip(secret, digest, strict=True)
+        for char, byte in zip(text, digest, strict=True)
     )
 
 

@@ -92,3 +92,5 @@ def _spellings(text: str) -> Iterator[str]:
     for spelling in (bare, bare.lower(), bare.upper()):
         yield spelling
         yield re.sub(r"\s+", "_", spelling)
+    if re.fullmatch(r"5[0-9a-f]{15}", bare.lower()):  # smartctl tells the last 36 bits as a number
+        yield str(int(bare[7:], 16))

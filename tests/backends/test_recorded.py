@@ -218,3 +218,7 @@ def test_a_damaged_machine_is_a_sentence(tmp_path: Path, text: str) -> None:
     (tmp_path / "machine.json").write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(InvalidValueError):
         ReplayHost(tmp_path)
+
+
+def test_a_number_is_masked_as_a_number_that_json_takes() -> None:
+    assert all(stand_in(str(number))[0] != "0" for number in range(1000, 1200))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.capture import _spellings
 from tests.cli.conftest import ROOT, Cli, argv, program
 
 
@@ -57,7 +58,7 @@ def test_profiles_have_the_options_of_fio(cli: Cli) -> None:
 def test_a_capture_can_be_answered_from(cli: Cli, machine: str, tmp_path: Path) -> None:
     cli("--machine", machine, "capture", str(tmp_path / "copy"))
     outcome = cli("--machine", str(tmp_path / "copy"), "devices", "--json")
-    assert [drive["address"] for drive in outcome.json["drives"]] == ["block:sda"]
+    assert [drive["address"] for drive in outcome.json["drives"]] == ["block:sda", "scsi:sda"]
 
 
 @pytest.mark.parametrize("secret", ["X5C0FFEE77", "5000039ff4c0ffee"])
@@ -144,3 +145,7 @@ def test_the_file_of_a_defect_has_the_details(cli: Cli, state: Path, monkeypatch
     cli("devices")
     (file,) = (state / "crashes").iterdir()
     assert "Traceback" in file.read_text()
+
+
+def test_a_wwn_is_masked_as_the_number_that_smartctl_makes_of_it() -> None:
+    assert str(0xFF4C0FFEE) in set(_spellings("naa.5000039ff4c0ffee"))

@@ -16,7 +16,7 @@ from backends.vendors.scsi.volumes import is_volume
 _HCTL = re.compile(r"/(\d{1,9}:\d{1,9}:\d{1,9}:\d{1,20})/block/[^/]+$")
 _PCI = re.compile(r"/([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?=/)")
 
-DEVICE_ATTRIBUTES = ("queue_depth", "raid_level", "sas_address", "timeout")
+DEVICE_ATTRIBUTES = ("queue_depth", "raid_level")
 """Read of every disk below `device/`."""
 
 VOLUME_INTERFACE = "raid volume"
@@ -61,8 +61,6 @@ class Disk:
     """What the sd driver believes of its cache."""
     flushed: bool | None
     """Whether the queue sends flushes, as for a disk with a write cache; None if it does not say."""
-    sas_address: str | None
-    """SAS address."""
 
     @property
     def name(self) -> str:
@@ -129,7 +127,6 @@ def disk_of(node: Node, texts: Mapping[str, str]) -> Disk:
         queue_depth=number(texts.get(f"{front}/device/queue_depth")),
         cache_type=clean(cache_type) if cache_type else None,
         flushed={"write back": True, "write through": False}.get(cache),
-        sas_address=clean(texts.get(f"{front}/device/sas_address", "")) or None,
     )
 
 

@@ -68,8 +68,6 @@ def _place(disk: Disk) -> Iterator[tuple[str, str]]:
         yield "Host driver", disk.driver
     if disk.interface == "sata" and not disk.libata:
         yield "Attached to", "a SAS adapter"
-    if disk.sas_address is not None:
-        yield "SAS address", disk.sas_address
     if disk.cache_type is not None:
         yield "Cache (kernel)", disk.cache_type
     if disk.queue_depth is not None:
