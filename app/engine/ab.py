@@ -15,7 +15,7 @@ from app.engine.figures import RunStatus
 from app.engine.measure import Preparation
 from app.engine.pairs import Letter, order, switches
 from app.engine.rest import rest
-from app.engine.session import ExperimentRecord
+from app.engine.session import ChangeRecord, ExperimentRecord
 from app.engine.stats import STANDARD_PAIRS
 from backends.errors import BlockedError, InvalidValueError, RaidbenchError, RefusedError, StorageError
 from backends.host import to_the_end
@@ -110,7 +110,8 @@ class AbExperiment:
         self._confirm = confirm
         self._stop = asyncio.Event()
         self._id = f"e{len(bench.session.experiments) + 1}"
-        self._applied: str | None = None
+        self._changes_before = len(bench.session.changes)
+        self._taken_back = 0
         self._scratch: Preparation | None = None
         self._values: dict[str, str | None] = {}
         self._moved: dict[str, str] = {}
@@ -185,28 +186,38 @@ class AbExperiment:
         """Bring the letter's value about. Raises RaidbenchError unless it reads back."""
         if letter == "A":
             await self._back()
-        elif self._applied is None:
+        elif not any(record.in_force for record in self._own()):
             ended = await self._changer.apply(self._plan.change)
-            self._applied = ended.id
             if ended.result != "verified":
                 raise BlockedError(f"{self._plan.change.label} was not set: {ended.message or ended.result}.")
 
+    def _own(self) -> tuple[ChangeRecord, ...]:
+        """What this experiment has set, oldest first.
+
+        By the session, not by what `apply` returned: when it is cancelled it sets the value and returns nothing.
+        """
+        change = self._plan.change
+        return tuple(
+            record
+            for record in self._bench.session.changes[self._changes_before :]
+            if (record.intent.target, record.intent.key) == (change.target, change.key) and record.intent.undoes is None
+        )
+
     async def _back(self) -> None:
         """The value of before, and of what moved along with it. Raises RaidbenchError unless it reads back."""
-        if self._applied is None:
+        own = self._own()
+        if len(own) == self._taken_back:
             return
-        record = self._bench.session.change(self._applied)
-        if record is None:
-            raise StorageError(f"The session does not have the change {self._applied}.")
-        if record.in_force:
-            ended = await self._changer.undo(record)
-            if ended.result not in ("verified", "restored", "gone"):
-                raise BlockedError(f"{self._plan.change.label} was not put back: {ended.message or ended.result}.")
-        await self._back_along(self._applied)
-        self._applied = None
+        for record in reversed(own):
+            if record.in_force:
+                ended = await self._changer.undo(record)
+                if ended.result not in ("verified", "restored", "gone"):
+                    raise BlockedError(f"{self._plan.change.label} was not put back: {ended.message or ended.result}.")
+        await self._back_along(own[-1].id)
+        self._taken_back = len(own)
 
     async def _back_along(self, change_id: str) -> None:
-        """Some settings move along with another one: a new scheduler resets nr_requests."""
+        """Some settings move along with another one, and do not move back."""
         change = self._plan.change
         for key, now in (await self._read()).items():
             before = self._values.get(key)

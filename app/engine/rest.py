@@ -44,12 +44,13 @@ async def rest(
 
 async def _stopped(stop: asyncio.Event, seconds: float) -> bool:
     """Wait so long; True if asked to stop meanwhile."""
+    # Not asyncio.timeout: one that is over at once takes a cancellation that is on its way for its own.
+    waiting = asyncio.create_task(stop.wait())
     try:
-        async with asyncio.timeout(seconds):
-            await stop.wait()
-    except TimeoutError:
-        return False
-    return True
+        await asyncio.wait({waiting}, timeout=seconds)
+    finally:
+        waiting.cancel()
+    return stop.is_set()
 
 
 async def _counters(host: Host, device: str) -> tuple[int, int, int] | None:

@@ -1,0 +1,322 @@
+"""A setting measured in pairs: in order, at its value, and put back however it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from app.engine.ab import AbPlan, plan_ab
+from app.engine.compare import compare_experiment, interim
+from app.engine.figures import Phase, RunStatus
+from app.engine.fio.events import Finished, LoadEvent, PhaseChanged
+from app.engine.fio.job import Job
+from app.engine.fio.target import JobTarget
+from app.engine.measure import Preparation, Request
+from app.engine.rest import rest
+from app.engine.session import replay
+from app.engine.store import load
+from backends.errors import InvalidValueError, RefusedError
+from backends.model import Change, Effect, Risk, Target
+from tests.backends.fakes import FakeHost
+from tests.tui.stage import SECTOR, Table, figures, kernel, set_table
+
+SDA = Target(backend="block", address="sda")
+KB = f"{SECTOR}/read_ahead_kb"
+
+
+class ScriptedLoad:
+    """Every run ends at once; what it measures depends on the machine, and `at_run` may interfere."""
+
+    def __init__(self, host: FakeHost, iops: Callable[[FakeHost, int], float]) -> None:
+        self.host = host
+        self.iops = iops
+        self.values: list[str] = []
+        self.at_run: dict[int, Callable[[], RunStatus]] = {}
+
+    async def run(
+        self, job: Job, target: JobTarget, workdir: Path, stop: asyncio.Event
+    ) -> AsyncGenerator[LoadEvent, None]:
+        yield PhaseChanged(phase=Phase.MEASURING)
+        self.values.append(self.host.files[KB])
+        number = len(self.values)
+        status = self.at_run[number]() if number in self.at_run else RunStatus.OK
+        if stop.is_set():
+            status = RunStatus.STOPPED
+        ended = figures(status, None if status is RunStatus.OK else "it went wrong", self.iops(self.host, number))
+        yield Finished(figures=ended, raw=workdir / "fio.out")
+
+    def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
+        raise NotImplementedError
+
+
+def iops_of(host: FakeHost, number: int) -> float:
+    """A fifth less with the larger read-ahead, and a little chance."""
+    return (80_000.0 if host.files[KB] == "4096" else 100_000.0) * (1 + 0.002 * (number % 3))
+
+
+@pytest.fixture
+async def table(tmp_path: Path) -> Table:
+    table = set_table(tmp_path)
+    table.load = ScriptedLoad(table.host, iops_of)  # type: ignore[assignment]
+    measurer = table.bench._measurer
+
+    def scripted(folder: Path) -> object:
+        made = measurer(folder)
+        made._load = table.load
+        return made
+
+    table.bench._measurer = scripted  # type: ignore[method-assign, assignment]
+    await table.bench.open(tmp_path / "sessions" / "s1")
+    await table.bench.probe()
+    return table
+
+
+def script(table: Table) -> ScriptedLoad:
+    assert isinstance(table.load, ScriptedLoad)
+    return table.load
+
+
+async def planned(table: Table, *, pairs: int = 3, key: str = "read_ahead_kb", value: str = "4096") -> AbPlan:
+    change = await table.bench.plan(SDA, key, value)
+    ready = await table.bench.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
+    return plan_ab(change, ready, pairs=pairs, rest_seconds=0.0, random=Random(1))
+
+
+async def test_every_run_is_measured_at_the_value_of_its_letter(table: Table) -> None:
+    plan = await planned(table)
+    await table.bench.experiment(plan)
+    values = {"A": "128", "B": "4096"}
+    assert script(table).values == [values[letter] for letter in plan.order]
+
+
+async def test_the_setting_is_put_back_and_nothing_is_left_in_force(table: Table) -> None:
+    record = await table.bench.experiment(await planned(table))
+    assert record.end is not None
+    assert (table.host.files[KB], record.end.restored, table.bench.undoable()) == ("128", True, ())
+
+
+async def test_it_is_set_as_often_as_the_plan_says(table: Table) -> None:
+    plan = await planned(table, pairs=4)
+    await table.bench.experiment(plan)
+    assert len(table.host.written) == plan.switches
+
+
+async def test_the_runs_carry_their_place(table: Table) -> None:
+    plan = await planned(table)
+    await table.bench.experiment(plan)
+    marks = [run.start.mark for run in table.bench.session.runs]
+    assert [(mark.experiment, mark.letter, mark.pair) for mark in marks if mark is not None] == [
+        ("e1", letter, at // 2 + 1) for at, letter in enumerate(plan.order)
+    ]
+
+
+async def test_the_verdict_is_in_one_sentence(table: Table) -> None:
+    record = await table.bench.experiment(await planned(table))
+    assert record.end is not None
+    assert record.end.sentence.startswith("read_ahead_kb=4096 is slower than read_ahead_kb=128: read IOPS -20.")
+
+
+async def test_what_is_shown_on_the_way_is_no_verdict(table: Table) -> None:
+    said: list[str] = []
+    table.bench.listen(lambda session, _: said.append(interim(session, "e1")))
+    await table.bench.experiment(await planned(table))
+    assert all(text.endswith("not yet decided") for text in said if text)
+    assert any(said)
+
+
+async def test_the_session_on_disk_tells_the_same(table: Table) -> None:
+    await table.bench.experiment(await planned(table))
+    assert table.bench.folder is not None
+    again = load(table.bench.folder).session
+    assert again.experiments == table.bench.session.experiments
+    assert compare_experiment(again, "e1") == compare_experiment(replay(table.bench.session.events), "e1")
+
+
+@pytest.mark.parametrize("number", [1, 2, 4])
+async def test_a_run_that_fails_ends_it_with_the_old_value(table: Table, number: int) -> None:
+    script(table).at_run[number] = lambda: RunStatus.FAILED
+    record = await table.bench.experiment(await planned(table))
+    assert record.end is not None
+    assert (record.end.status, record.end.restored, table.host.files[KB]) == (RunStatus.FAILED, True, "128")
+    assert len(script(table).values) == number
+
+
+async def test_a_stop_ends_it_with_the_whole_pairs_so_far(table: Table) -> None:
+    def stop() -> RunStatus:
+        table.bench.stop()
+        return RunStatus.OK
+
+    script(table).at_run[4] = stop
+    record = await table.bench.experiment(await planned(table))
+    sides = compare_experiment(table.bench.session, "e1")
+    assert record.end is not None
+    assert sides is not None
+    assert (record.end.status, len(sides.sides.a), table.host.files[KB]) == (RunStatus.STOPPED, 1, "128")
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+async def test_a_cancellation_puts_it_back_first(table: Table, number: int) -> None:
+    plan = await planned(table)
+    task = asyncio.create_task(table.bench.experiment(plan))
+
+    def cancel() -> RunStatus:
+        task.cancel()
+        return RunStatus.OK
+
+    script(table).at_run[number] = cancel
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    ended = table.bench.session.experiments[0].end
+    assert ended is not None
+    assert (ended.status, ended.restored, table.host.files[KB]) == (RunStatus.STOPPED, True, "128")
+    assert not table.bench.measuring
+
+
+async def test_a_value_that_cannot_be_put_back_is_told(table: Table) -> None:
+    def jam() -> RunStatus:
+        table.host.refusing[KB] = "Input/output error"
+        return RunStatus.OK
+
+    plan = await planned(table)
+    script(table).at_run[plan.order.index("B") + 1] = jam
+    record = await table.bench.experiment(plan)
+    assert record.end is not None
+    assert (record.end.status, record.end.restored) == (RunStatus.FAILED, False)
+    assert "Input/output error" in record.end.reason
+    assert len(table.bench.undoable()) == 1
+
+
+async def test_what_somebody_else_set_meanwhile_is_left_alone(table: Table) -> None:
+    def meddle() -> RunStatus:
+        table.host.files[KB] = "777"
+        return RunStatus.OK
+
+    plan = await planned(table)
+    script(table).at_run[plan.order.index("B") + 1] = meddle
+    record = await table.bench.experiment(plan)
+    assert record.end is not None
+    assert (record.end.restored, table.host.files[KB]) == (False, "777")
+    assert "somebody else changed it" in record.end.reason
+
+
+async def test_what_moves_along_is_put_back_and_told(table: Table) -> None:
+    def resets(host: FakeHost, path: str, text: str) -> None:
+        kernel(host, path, text)
+        if path == KB:
+            host.files[f"{SECTOR}/nomerges"] = "2"
+
+    table.host.kernel = resets
+    record = await table.bench.experiment(await planned(table))
+    assert record.end is not None
+    assert (record.end.moved, table.host.files[f"{SECTOR}/nomerges"]) == ({"nomerges": "0 -> 2"}, "0")
+    assert table.bench.undoable() == ()
+
+
+async def test_nothing_else_is_measured_meanwhile(table: Table) -> None:
+    plan = await planned(table)
+    refused: list[Exception] = []
+
+    async def other() -> None:
+        try:
+            await table.bench.measure(plan.ready)
+        except RefusedError as error:
+            refused.append(error)
+
+    tasks: list[asyncio.Task[None]] = []
+    table.bench.listen(lambda *_: tasks.append(asyncio.create_task(other())) if not tasks else None)
+    await table.bench.experiment(plan)
+    await asyncio.gather(*tasks)
+    assert len(refused) == 1
+
+
+@pytest.fixture
+async def both(table: Table) -> tuple[Change, Preparation]:
+    plan = await planned(table)
+    return plan.change, plan.ready
+
+
+@pytest.mark.parametrize("effect", [Effect.REBOOT, Effect.RESET, Effect.RESHAPE, Effect.RECREATED])
+async def test_what_cannot_be_set_in_turn_is_refused_with_what_to_do(
+    both: tuple[Change, Preparation], effect: Effect
+) -> None:
+    with pytest.raises(RefusedError) as caught:
+        plan_ab(replace(both[0], effect=effect), both[1])
+    assert "raidbench compare" in caught.value.hint
+
+
+async def test_what_destroys_data_is_refused(both: tuple[Change, Preparation]) -> None:
+    with pytest.raises(RefusedError, match="destroys data"):
+        plan_ab(replace(both[0], risk=Risk.DESTROYS_DATA), both[1])
+
+
+async def test_a_value_that_is_not_known_cannot_be_gone_back_to(both: tuple[Change, Preparation]) -> None:
+    with pytest.raises(RefusedError, match="not known"):
+        plan_ab(replace(both[0], before=None, undo=()), both[1])
+
+
+async def test_the_value_in_force_is_nothing_to_compare_with(both: tuple[Change, Preparation]) -> None:
+    with pytest.raises(InvalidValueError, match="already"):
+        plan_ab(replace(both[0], after="128"), both[1])
+
+
+async def test_the_time_of_a_plan_is_that_of_all_runs_and_pauses(both: tuple[Change, Preparation]) -> None:
+    assert plan_ab(both[0], both[1], pairs=6, rest_seconds=5.0).seconds == 12 * (10 + 60 + 5)
+
+
+STAT = "/sys/class/block/sda/stat"
+
+
+class Counting(FakeHost):
+    """A disk whose counters stand still after some looks."""
+
+    looks = 0
+    busy = 0
+
+    async def read(self, path: str) -> str | None:
+        if path != STAT:
+            return await super().read(path)
+        self.looks += 1
+        done = min(self.looks, self.busy)
+        return f"{done} 0 {done * 8} 1 0 0 0 0 {int(self.looks < self.busy)} 5 5"
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.engine.rest.LOOK_SECONDS", 0.001)
+
+
+async def test_a_device_at_rest_is_not_waited_for(at_once: None) -> None:
+    host = Counting({})
+    assert (await rest(host, "/dev/sda", 0.0, asyncio.Event()), host.looks) == (True, 2)
+
+
+async def test_a_busy_device_is_waited_for(at_once: None) -> None:
+    host = Counting({})
+    host.busy = 6
+    assert (await rest(host, "/dev/sda", 0.0, asyncio.Event()), host.looks) == (True, 7)
+
+
+async def test_a_device_that_never_rests_is_told(at_once: None) -> None:
+    host = Counting({})
+    host.busy = 10_000
+    assert not await rest(host, "/dev/sda", 0.0, asyncio.Event(), patience=0.02)
+
+
+async def test_the_pause_ends_with_a_stop() -> None:
+    stop = asyncio.Event()
+    stop.set()
+    assert await rest(FakeHost({}), "/dev/sda", 3600.0, stop)
+
+
+async def test_a_restless_device_is_in_the_warnings_of_the_run(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def restless(*_: object) -> bool:
+        return False
+
+    monkeypatch.setattr("app.engine.ab.rest", restless)
+    await table.bench.experiment(await planned(table))
+    assert "not at rest" in " ".join(table.bench.session.runs[0].figures.warnings)
