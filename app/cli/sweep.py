@@ -280,6 +280,9 @@ def _resume(name: str, *, detach: bool, as_json: bool) -> int:
         from app.cli.attach import follow
 
         return follow(loaded.folder, as_json=as_json)
+    if loaded.session.sweep.finished:
+        report(loaded.session.runs, loaded.session.sweep, str(loaded.folder), as_json=as_json)
+        return DONE
     if loaded.session.simulated is not (current().demo or current().machine is not None):
         how = "--demo" if loaded.session.simulated else "without --demo"
         raise RefusedError("That sweep is about another machine.", hint=f"Start it {how}.")

@@ -14,7 +14,7 @@ from app.engine.sweep.events import (
     SweepStepEnded,
     SweepStepStarted,
 )
-from app.engine.sweep.words import Cell, Design, Purpose, Step, StepResult
+from app.engine.sweep.words import Cell, Design, Purpose, Step, StepResult, SweepResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +81,11 @@ class SweepRecord:
     def done(self) -> int:
         """How many steps are over for good."""
         return len(self.steps) - len(self.todo)
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing more to do, and everything was put back."""
+        return self.end is not None and self.end.result is SweepResult.FINISHED
 
     @property
     def interrupted(self) -> bool:

@@ -68,8 +68,7 @@ class SweepRunner:
 
         Raises RaidbenchError when the present state cannot be found out.
         """
-        record = self.record
-        if record.end is not None and record.end.result is SweepResult.FINISHED and not record.todo:
+        if self.record.finished:
             raise RefusedError("This sweep is finished.", hint="`raidbench attach` shows what it found.")
         self._bench.emit(SweepResumed(at=time.time(), pid=os.getpid()))
         await settle(self._bench)

@@ -1,0 +1,109 @@
+"""Plans: strict, and every error says where and what is legal."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.engine.sweep.plan import JobAxis, PlanError, SettingAxis
+from app.engine.sweep.plan_file import parse_plan
+from app.engine.sweep.plans import load_plan, shipped
+from app.engine.sweep.words import Rank
+from backends.errors import NotFoundError
+from tests.engine.sweep.making import HEAD, plan
+
+
+def test_an_axis_is_of_a_setting_or_of_the_job() -> None:
+    found = plan(
+        '[[axis]]\ntarget="array"\nsetting="cache"\nvalues=["off","on"]\n[[axis]]\njob="bs"\nvalues=["4k",8192]'
+    )
+    assert found.axes == (
+        SettingAxis(target="array", setting="cache", values=("off", "on")),
+        JobAxis(job="bs", values=("4k", "8192")),
+    )
+
+
+def test_a_set_up_names_settings_of_any_role() -> None:
+    found = plan('[[setup]]\nname = "x"\narray = { cache = "on", "write_mostly.{array}" = true }')
+    assert found.setups[0].settings == (("array", "cache", "on"), ("array", "write_mostly.{array}", "yes"))
+
+
+def test_times_and_ranks_are_read() -> None:
+    found = plan("[saturation]\np99 = '1.5ms'\nto = 256", head=HEAD.replace("repeats = 2", "rest='1m'\nrank='p99'"))
+    assert (found.rest, found.rank) == (60, Rank.P99)
+    assert found.saturation is not None
+    assert (found.saturation.p99_ns, found.saturation.lowest, found.saturation.highest) == (1_500_000, 1, 256)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("colour = 3", 12, "there is no key 'colour' in [job]"),
+        ("[colour]", 12, "there is no key 'colour'"),
+        ("[[axis]]\nsetting = 'cache'\ntarget = 'nobody'\nvalues = ['on']", 14, "names no target"),
+        ("[[axis]]\njob = 'bs'\nvalues = []", 14, "1 to 64 values"),
+        ("[[axis]]\njob = 'bs'\nvalues = ['4k', '4k']", 14, "names a value twice"),
+        ("[[axis]]\njob = 'bs'\nvalues = ['huge']", 14, "bs:"),
+        ("[[axis]]\njob = 'colour'\nvalues = [1]", 13, "no field 'colour'"),
+        ("[[axis]]\njob = 'profile'\nvalues = ['nothing']", 14, "no workload 'nothing'"),
+        ("[[axis]]\nvalues = [1]", 12, "of a setting of a target, or of a field"),
+        ("[[setup]]\nname = 'a'\n[[setup]]\nname = 'a'", 13, "name of its own"),
+        ("[[setup]]\nname = 'a'\nagainst = 'b'", 14, "names no set-up"),
+        ("[[setup]]\nname = 'a'\nneeds = 'Turbo'", 14, "no [feature.Turbo]"),
+        ("[[setup]]\nname = 'a'\narray = 3", 14, "wants settings"),
+        ("[[skip]]\nworkload = 'w'\nreason = 'r'", 13, "no workload 'w'"),
+        ("[[skip]]\njob = { bs = '4k' }", 12, "say why"),
+        ("[saturation]\np99 = '2'", 13, "a time with its unit"),
+        ("[saturation]\nfrom = 4", 12, "name the limit"),
+        ("[saturation]\np99='2ms'\nfrom = 9\nto = 3", 14, "from is 9, to is 3"),
+        ("[feature.Turbo]\ntarget = 'nobody'", 13, "names no target"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(text: str, line: int, words: str) -> None:
+    with pytest.raises(PlanError) as error:
+        plan(text)
+    assert words in error.value.message
+    assert f"plan.toml, line {line}:" in error.value.message
+
+
+def test_what_is_measured_must_be_clear() -> None:
+    with pytest.raises(PlanError, match="which target is to be measured"):
+        parse_plan(b"[targets]\na = 'x:1'\nb = 'x:2'", "p")
+
+
+def test_the_only_target_is_measured() -> None:
+    assert parse_plan(b"[targets]\na = 'x:1'", "p").measure == "a"
+
+
+@pytest.mark.parametrize(
+    "data", [b"\xff\xfe", b"a = ", b"[targets]\na = 1", b"targets = 3", b"[[axis]]\n", b"axis = 3"]
+)
+def test_what_is_no_plan_says_so(data: bytes) -> None:
+    with pytest.raises(PlanError):
+        parse_plan(data, "p")
+
+
+@given(st.text(max_size=200))
+def test_no_text_makes_it_stumble(text: str) -> None:
+    for each in (text, HEAD + text):
+        try:
+            parse_plan(each.encode("utf-8", "surrogatepass"), "p")
+        except PlanError:
+            continue
+
+
+@pytest.mark.parametrize("name", sorted(shipped()))
+def test_every_plan_that_comes_along_can_be_read(name: str) -> None:
+    assert load_plan(name).title
+
+
+def test_the_published_tables_are_among_them() -> None:
+    wanted = {"9280-raid5", "9361-levels", "write-mostly", "block-size", "queue-depth", "iometer"}
+    assert wanted <= shipped().keys()
+
+
+def test_an_unknown_plan_names_those_there_are() -> None:
+    with pytest.raises(NotFoundError) as error:
+        load_plan("nothing")
+    assert "9280-raid5" in error.value.hint
