@@ -205,8 +205,9 @@ def _show(plan: AbPlan, as_json: bool) -> None:
 def _ask(plan: AbPlan, how: _How) -> str | None:
     """What confirms the job, after both questions: of the setting, and of a device that is overwritten."""
     target, ready = str(plan.change.target), plan.ready
-    names = {ready.confirm_text, ready.device, ready.request.name} - {None} if ready.destructive else set()
-    typed = target if how.typed in names else how.typed
+    device = ready.device or ""
+    names = {ready.confirm_text, device, device.removeprefix("/dev/"), ready.request.name} if ready.destructive else ()
+    typed = target if how.typed and how.typed in names else how.typed
     confirm.confirmed(plan.change.risk, target, yes=how.yes, typed=typed, what="Begin")
     return allowed(ready, how.typed if ready.destructive else None)
 

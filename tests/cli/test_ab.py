@@ -1,0 +1,156 @@
+"""`ab`, `compare`, `runs` and `--repeat` on the simulated rack: what is measured in pairs is judged, and put back."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import ROOT, Cli, Outcome, argv
+
+SDB = "megaraid:/c0/v1"
+FAST = ("--demo", "--demo-speed", "1000")
+SHORT = ("--runtime", "4", "--ramp", "0")
+AHEAD = ("ab", SDB, "read_ahead=read-ahead", *SHORT)
+
+
+@pytest.fixture
+def demo(cli: Cli) -> Cli:
+    def run(*words: str) -> Outcome:
+        return cli(*FAST, *words)
+
+    return run
+
+
+def value_of(demo: Cli, key: str) -> Any:
+    shown = demo("show", SDB, "--json").json
+    return next(one["now"] for one in shown["target"]["settings"] if one["key"] == key)
+
+
+def test_read_ahead_is_slower_and_is_put_back(demo: Cli) -> None:
+    done = demo(*AHEAD, "--pairs", "6", "--yes", "--json")
+    found = done.json["experiment"]
+    reads = next(row for row in found["figures"] if row["figure"] == "iops")
+    assert (done.status, found["restored"], found["pairs"], len(done.json["runs"])) == (0, True, 6, 12)
+    assert reads["verdict"] == "worse"
+    assert -21 < reads["interval_percent"][0] < reads["percent"] < reads["interval_percent"][1] < -15
+    assert value_of(demo, "read_ahead") == "none"
+
+
+def test_the_answer_comes_first_and_in_one_sentence(demo: Cli) -> None:
+    done = demo(*AHEAD, "--pairs", "3", "--yes")
+    first = done.out.splitlines()[0]
+    assert first.startswith("read_ahead=read-ahead is slower than read_ahead=none: read IOPS -1")
+    assert "SIMULATED" in done.out
+    assert "Read-ahead is none again" in done.err
+    assert "not yet decided" in done.err
+    assert demo("runs").out.splitlines()[-1].startswith("e1  read_ahead=read-ahead is slower")
+    assert first in demo("log").out
+    assert first in demo("compare", "e1").out
+
+
+def test_two_runs_of_it_stand_for_their_pairs(demo: Cli) -> None:
+    order = demo(*AHEAD, "--pairs", "3", "--yes", "--json").json["experiment"]["order"]
+    a, b = (f"r{order.index(letter) + 1}" for letter in "AB")
+    compared = demo("compare", a, b, "--json").json
+    assert (compared["interleaved"], len(compared["runs_a"])) == (True, 3)
+    assert f"{b} is slower than {a}" in compared["sentence"]
+
+
+def test_the_plan_is_shown_before_it_is_asked_about(demo: Cli) -> None:
+    shown = demo(*AHEAD, "--dry-run")
+    assert shown.status == 0
+    assert "set rdcache=ra " in shown.out
+    assert "set rdcache=nora " in shown.out
+    assert "12 runs" in shown.out
+    assert demo("runs", "--json").json["runs"] == []
+
+
+def test_nobody_to_ask_is_told_what_to_add(demo: Cli) -> None:
+    refused = demo(*AHEAD)
+    assert (refused.status, "--yes" in refused.err) == (3, True)
+
+
+def test_a_risk_wants_the_name_of_the_target(demo: Cli) -> None:
+    risky = ("ab", SDB, "write_cache=always-write-back", *SHORT, "--pairs", "1", "--yes")
+    assert demo(*risky).status == 3
+    done = demo(*risky, "--confirm", SDB)
+    assert (done.status, value_of(demo, "write_cache")) == (0, "write-through")
+
+
+def test_a_writing_job_wants_the_name_of_the_device(demo: Cli) -> None:
+    wish = ("ab", SDB, "read_ahead=read-ahead", *SHORT, "--rw", "randwrite", "--pairs", "1", "--yes")
+    refused = demo(*wish)
+    assert (refused.status, "WRITES to /dev/sdb" in refused.err) == (3, True)
+    assert demo(*wish, "--confirm", "sdb").status == 0
+
+
+def test_what_cannot_be_set_in_turn_is_refused(demo: Cli) -> None:
+    refused = demo("ab", SDB, "strip_size=131072", *SHORT, "--yes")
+    assert refused.status != 0
+    assert demo("runs", "--json").json["runs"] == []
+
+
+def test_nothing_is_tried_against_itself(demo: Cli) -> None:
+    assert demo("ab", SDB, "read_ahead=none", *SHORT, "--yes").status == 2
+
+
+def test_something_else_than_the_target_can_be_measured(demo: Cli) -> None:
+    done = demo(*AHEAD, "--on", "megaraid:/c1/v0", "--pairs", "3", "--yes", "--json")
+    found = done.json["experiment"]
+    assert (found["measured"], found["target"]) == ("megaraid:/c1/v0", SDB)
+    assert next(row["verdict"] for row in found["figures"] if row["figure"] == "iops") != "worse"
+
+
+def test_repeats_have_a_mean_and_an_interval(demo: Cli) -> None:
+    done = demo("bench", SDB, *SHORT, "--repeat", "3", "--json")
+    reads = next(row for row in done.json["repeats"] if row["figure"] == "iops")
+    assert (reads["n"], reads["low"] < reads["mean"] < reads["high"]) == (3, True)
+    assert "(3)" in demo("runs").out
+
+
+def test_repeats_are_summed_up_for_people(demo: Cli) -> None:
+    assert "Mean of 2, read: IOPS 8" in demo("bench", SDB, *SHORT, "--repeat", "2").out
+
+
+def test_groups_one_after_the_other_are_labelled(demo: Cli) -> None:
+    demo("bench", SDB, *SHORT, "--repeat", "3")
+    demo("set", SDB, "read_ahead=read-ahead", "--yes")
+    demo("bench", SDB, *SHORT, "--repeat", "3")
+    compared = demo("compare", "r1", "r4")
+    assert "r4 is slower than r1" in compared.out
+    assert "3 and 3 runs, not interleaved" in compared.out
+    assert "none below 5 % is judged" in compared.err
+
+
+def test_repeats_of_the_same_are_called_so(demo: Cli) -> None:
+    demo("bench", SDB, *SHORT, "--repeat", "2")
+    assert "r2 repeats r1" in demo("compare", "r1", "r2").out
+
+
+def test_an_experiment_that_is_not_there_names_those_there_are(demo: Cli) -> None:
+    demo(*AHEAD, "--pairs", "1", "--yes")
+    missing = demo("compare", "e7")
+    assert (missing.status, "It has: e1" in missing.err) == (2, True)
+
+
+def test_ctrl_c_puts_the_setting_back(state: Path) -> None:
+    words = argv("--demo", "--demo-speed", "20", "ab", SDB, "read_ahead=read-ahead", "--runtime", "60", "--yes")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as running:
+        assert running.stderr is not None
+        for line in running.stderr:
+            if b"B: measuring" in line:
+                running.send_signal(signal.SIGINT)
+                break
+        _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert b"Read-ahead is none again" in said
+    shown = subprocess.run(argv(*FAST, "show", SDB, "--json"), capture_output=True, env=environment, timeout=60)
+    settings = json.loads(shown.stdout)["target"]["settings"]
+    assert next(one["now"] for one in settings if one["key"] == "read_ahead") == "none"
