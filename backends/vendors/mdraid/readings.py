@@ -9,7 +9,7 @@ from backends.model import Availability, Choice, Reading, Risk, Span
 from backends.text import clean
 from backends.topology.tree import number
 from backends.vendors.mdraid.facts import parse_limit
-from backends.vendors.mdraid.layouts import layout_help, layout_label
+from backends.vendors.mdraid.layouts import layout_help, layout_label, layout_word
 from backends.vendors.mdraid.settings import SPEEDS, member_of, settings_of
 from backends.vendors.mdraid.units import size_words
 from backends.vendors.mdraid.view import ArrayView
@@ -219,7 +219,7 @@ def _layout(view: ArrayView) -> Reading:
     return Reading(
         now=view.array.layout_word,
         raw=_raw(view.array.attributes.get("layout")),
-        effective=None if layout is None or layout.old is None else f"{layout.old}",
+        effective=None if layout is None or layout.old is None else layout_word(view.array.level_word, layout.old),
         why_effective=None if layout is None or layout.old is None else _half_way(view),
         choices=choices,
         availability=Availability(why_not=_why_not_shape(view)),

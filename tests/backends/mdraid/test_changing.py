@@ -207,6 +207,11 @@ class TestReshape:
         assert (reading.now, reading.effective) == ("131072", "65536")
         assert reading.why_effective == "the reshape is under way, 40.0% of it is done"
 
+    async def test_a_layout_on_its_way_is_told_in_words(self) -> None:
+        host = MdHost(array(layout="3 (2)", sync_action="reshape", sync_completed="1 / 2"))
+        reading = (await MdRaid(host).read(MD0))["layout"]
+        assert (reading.now, reading.effective) == ("right-symmetric", "left-symmetric")
+
     async def test_nothing_of_the_geometry_is_changed_while_it_runs(self) -> None:
         host = MdHost(array())
         reshaping(host)
