@@ -89,13 +89,20 @@ async def _show(bench: Workbench, address: str, as_json: bool) -> int:
     found = await bench.find(address)
     declared = bench.settings(found.target)
     readings = await bench.read(found.target)
+    queue = bench.session.inventory.twin(found)
+    own = () if queue is None else bench.settings(queue.target)
+    values = {} if queue is None else await bench.read(queue.target)
     if as_json:
         settings = {str(found.target): _settings(declared, readings)}
         kind = type(found).__name__.lower()
         body = {"host": bench.host.name, "simulated": bench.host.simulated, "kind": kind}
-        document(schema.document(**body, target=schema.thing(found, settings)))
+        shared = None if queue is None else {"address": str(queue.target), "settings": _settings(own, values)}
+        document(schema.document(**body, target=schema.thing(found, settings), queue=shared))
         return DONE
     from app.cli.devices_text import target_page
 
-    target_page(found, declared, readings)
+    parts = [("", declared, readings)]
+    if queue is not None:
+        parts.append((f"Queue of {queue.device}", own, values))
+    target_page(found, parts)
     return DONE

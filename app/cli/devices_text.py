@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from app.cli.options import is_terminal
 from app.cli.output import lines, paint, say, sign
 from app.cli.tables import Align, Column, table
 from app.engine import units
-from backends.model import Array, Controller, Drive, Effect, Inventory, Reading, Risk, Target, Use
+from app.engine.arrangement import Branch, arranged
+from backends.model import Array, Controller, Drive, Effect, Inventory, Reading, Risk, Use
 from backends.settings import Setting
 from backends.text import clean
 
@@ -69,34 +70,19 @@ def devices_table(inventory: Inventory, host: str, *, simulated: bool) -> None:
 
 def _tree(inventory: Inventory) -> Iterator[list[str]]:
     """Rows in the order of the tree, each thing once."""
-    done: set[Target] = set(inventory.twins)  # shown with what they are
-    drives = {drive.target: drive for drive in inventory.drives}
+    return (row for branch in arranged(inventory) for row in _rows(branch, 0))
 
-    def members(array: Array, depth: int) -> Iterator[list[str]]:
-        listed = [target for target in array.members if target in drives]
-        listed += [drive.target for drive in inventory.drives if drive.array == array.target]
-        for target in dict.fromkeys(listed):
-            done.add(target)
-            yield _drive(drives[target], depth)
 
-    for controller in inventory.controllers:
-        yield _controller(controller)
-        for array in inventory.arrays:
-            if array.controller == controller.target:
-                done.add(array.target)
-                yield _array(array, 1)
-                yield from members(array, 2)
-        for drive in inventory.drives:
-            if drive.controller == controller.target and drive.target not in done:
-                done.add(drive.target)
-                yield _drive(drive, 1)
-    for array in inventory.arrays:
-        if array.target not in done:
-            yield _array(array, 0)
-            yield from members(array, 1)
-    for drive in inventory.drives:
-        if drive.target not in done:
-            yield _drive(drive, 0)
+def _rows(branch: Branch, depth: int) -> Iterator[list[str]]:
+    match branch.thing:
+        case Controller() as controller:
+            yield _controller(controller)
+        case Array() as array:
+            yield _array(array, depth, branch.why)
+        case Drive() as drive:
+            yield _drive(drive, depth, branch.role)
+    for below in branch.below:
+        yield from _rows(below, depth + 1)
 
 
 def _controller(found: Controller) -> list[str]:
@@ -106,26 +92,26 @@ def _controller(found: Controller) -> list[str]:
     return [str(found.target), "controller", cache, clean(state), "", clean(found.model or ""), ""]
 
 
-def _array(found: Array, depth: int) -> list[str]:
+def _array(found: Array, depth: int, why: str) -> list[str]:
     name = clean(found.name or "")
     return [
         "  " * depth + clean(str(found.target)),
         found.level.value,
         units.size(found.size_bytes),
-        sign(found.state.value),
+        sign(found.state.value) + (f": {clean(why)}" if why else ""),
         found.device or "",
         name,
         in_use(found.uses),
     ]
 
 
-def _drive(found: Drive, depth: int) -> list[str]:
+def _drive(found: Drive, depth: int, role: str) -> list[str]:
     kind = found.media.value if found.interface in (None, found.media.value) else f"{found.media} {found.interface}"
     return [
         "  " * depth + clean(str(found.target)),
         clean(kind),
         units.size(found.size_bytes),
-        sign(found.state.value),
+        sign(found.state.value) if not role else clean(role),
         found.device or "",
         clean(found.model or found.backing or ""),
         in_use(found.uses),
@@ -137,13 +123,23 @@ def in_use(uses: tuple[Use, ...]) -> str:
     return ", ".join(dict.fromkeys(clean(use.detail) for use in uses))
 
 
-def target_page(
-    found: Controller | Array | Drive, declared: tuple[Setting, ...], readings: Mapping[str, Reading]
-) -> None:
-    """Facts first, then the settings, then why some cannot be changed."""
+Page = tuple[str, tuple[Setting, ...], Mapping[str, Reading]]
+"""A heading, settings and their values."""
+
+
+def target_page(found: Controller | Array | Drive, parts: Sequence[Page]) -> None:
+    """Facts first, then the settings, then why some cannot be changed: its own, then those of its queue."""
     facts = [(label, clean(text)) for label, text in _facts(found) if text]
     wide = max(len(label) for label, _ in facts)
     lines([paint(clean(str(found.target)), "bold"), *(f"  {label:<{wide}}  {text}" for label, text in facts)])
+    shown = [part for part in parts if any(each.key in part[2] for each in part[1])]
+    for heading, declared, readings in shown:
+        _settings_page(heading, declared, readings)
+    if not shown:
+        lines(["", "It has no settings that raidbench can change."])
+
+
+def _settings_page(heading: str, declared: tuple[Setting, ...], readings: Mapping[str, Reading]) -> None:
     columns = (
         Column(title="Setting"),
         Column(title="Key"),
@@ -153,11 +149,8 @@ def target_page(
         Column(title="Risk"),
     )
     rows = [_setting(each, readings[each.key]) for each in declared if each.key in readings]
-    if not rows:
-        lines(["", "It has no settings that raidbench can change."])
-        return
     head, *body = table(columns, rows, terminal_width())
-    lines(["", paint(head, "bold"), *body])
+    lines(["", *([paint(heading, "bold")] if heading else []), paint(head, "bold"), *body])
     reasons = _reasons(declared, readings)
     if reasons:
         lines(["", "Cannot be changed:", *reasons])
@@ -200,13 +193,14 @@ def _reasons(declared: tuple[Setting, ...], readings: Mapping[str, Reading]) -> 
 
 
 def _facts(found: Controller | Array | Drive) -> Iterator[tuple[str, str]]:
-    extra = ((fact.label, fact.value) for fact in found.facts)
+    extra = ((fact.label, fact.value) for fact in found.facts if fact.label != "PCI address")
     match found:
         case Controller():
             yield "Model", found.model or ""
             yield "Serial", found.serial or ""
             yield "Firmware", found.firmware or ""
             yield "Driver", found.driver or ""
+            yield "PCI address", found.pci or ""
             yield "Cache", "" if found.cache_bytes is None else units.size(found.cache_bytes)
             if found.protection is not None:
                 yield "Protection", f"{found.protection.kind}: {found.protection.state}"
@@ -230,6 +224,8 @@ def _facts(found: Controller | Array | Drive) -> Iterator[tuple[str, str]]:
             yield "Kind", " · ".join(filter(None, (found.media.value, found.interface)))
             yield "State", found.state.value + (", read-only" if found.read_only else "")
             yield "Device", found.device or ""
+            yield "Member of", "" if found.array is None else str(found.array)
+            yield "Controller", "" if found.controller is None else str(found.controller)
             yield "Size", units.size(found.size_bytes)
             sectors = (found.logical_block, found.physical_block)
             yield "Sectors", " / ".join(units.size(sector) for sector in sectors if sector is not None)

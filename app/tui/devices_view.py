@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 from app.engine import units
+from app.engine.arrangement import Branch, arranged
 from backends.model import Array, Change, Controller, Drive, Inventory, Reading, Risk, State
 from backends.settings import Setting
 from widgets.clean import shorten
 from widgets.confirm import Confirmation, PlannedChange, Tier
 from widgets.keyed_table import Cell, Column, Row
 from widgets.table_layout import Tone
-
-Thing = Controller | Array | Drive
-_Part = TypeVar("_Part", Array, Drive)
 
 EFFECTS = {
     "at-once": "at once",
@@ -78,20 +75,20 @@ class Node:
 
 
 def nodes(inventory: Inventory) -> tuple[Node, ...]:
-    """The tree: controllers with their arrays and drives, then arrays and drives of no controller."""
-    placed = {str(target) for target in inventory.twins}  # shown with what they are
-    top: list[Node] = []
-    for controller in inventory.controllers:
-        address = str(controller.target)
-        arrays = [array for array in inventory.arrays if str(array.controller) == address]
-        loose = [drive for drive in inventory.drives if str(drive.controller) == address and drive.array is None]
-        children = [_array_node(array, inventory, placed) for array in _worst_first(arrays)]
-        children += [_drive_node(drive, placed) for drive in _worst_first(loose)]
-        top.append(Node(key=address, label=controller.model or address, tone="accent", children=tuple(children)))
-    free_arrays = [array for array in inventory.arrays if array.controller is None]
-    top += [_array_node(array, inventory, placed) for array in _worst_first(free_arrays)]
-    top += [_drive_node(drive, placed) for drive in _worst_first(inventory.drives) if str(drive.target) not in placed]
-    return tuple(top)
+    """The tree, in the order of `arranged`."""
+    return tuple(map(_node, arranged(inventory)))
+
+
+def _node(branch: Branch) -> Node:
+    below = tuple(map(_node, branch.below))
+    match branch.thing:
+        case Controller() as controller:
+            address = str(controller.target)
+            return Node(key=address, label=controller.model or address, tone="accent", children=below)
+        case Array() as array:
+            return _array_node(array, branch, below)
+        case Drive() as drive:
+            return _drive_node(drive, branch.role)
 
 
 def filtered(tree: tuple[Node, ...], words: str) -> tuple[Node, ...]:
@@ -108,47 +105,36 @@ def filtered(tree: tuple[Node, ...], words: str) -> tuple[Node, ...]:
     return tuple(kept)
 
 
-_ORDER = (
-    State.FAILED,
-    State.OFFLINE,
-    State.MISSING,
-    State.DEGRADED,
-    State.REBUILDING,
-    State.FOREIGN,
-)
-
-
-def _worst_first(things: Iterable[_Part]) -> list[_Part]:
-    """What needs attention first, the rest in the order found."""
-    return sorted(things, key=lambda thing: _ORDER.index(thing.state) if thing.state in _ORDER else len(_ORDER))
-
-
-def _array_node(array: Array, inventory: Inventory, placed: set[str]) -> Node:
+def _array_node(array: Array, branch: Branch, below: tuple[Node, ...]) -> Node:
     sign, tone = _SIGNS[array.state]
-    placed.add(str(array.target))
-    members = [drive for drive in inventory.drives if drive.array is not None and drive.array == array.target]
-    words = (array.name or array.target.address, str(array.level), units.size(array.size_bytes), array.device)
-    state = "" if array.state is State.OPTIMAL else str(array.state)
+    state = "" if array.state is State.OPTIMAL else ": ".join(filter(None, (str(array.state), branch.why)))
+    words = (array.name or array.target.address, str(array.level), state, units.size(array.size_bytes), array.device)
     return Node(
         key=str(array.target),
-        label=f"{sign} " + " ".join(filter(None, (*words, state))),
+        label=f"{sign} " + " ".join(filter(None, words)),
         tone=tone if tone in ("warning", "bad") else "",
-        children=tuple(_drive_node(drive, placed) for drive in _worst_first(members)),
+        children=below,
     )
 
 
-def _drive_node(drive: Drive, placed: set[str]) -> Node:
-    sign, tone = _SIGNS[drive.state]
-    placed.add(str(drive.target))
-    use = f"[{drive.uses[0].kind}]" if drive.uses else ""
+def _drive_node(drive: Drive, role: str) -> Node:
+    sign, tone = _member_sign(role) or _SIGNS[drive.state]
+    use = f"[{drive.uses[0].kind}]" if drive.uses and not role else ""
     kind = drive.interface if drive.media.value in ("unknown", "virtual") else str(drive.media)
-    state = "" if drive.state in (State.ONLINE, State.OPTIMAL, State.UNKNOWN) else str(drive.state)
+    state = role or ("" if drive.state in (State.ONLINE, State.OPTIMAL, State.UNKNOWN) else str(drive.state))
     size = units.size(drive.size_bytes) if drive.size_bytes is not None else ""
     return Node(
         key=str(drive.target),
-        label=" ".join(filter(None, (sign, drive.target.address, size, kind, use, state, drive.model))),
+        label=" ".join(filter(None, (sign, drive.target.address, state, size, kind, use, drive.model))),
         tone=tone if tone in ("warning", "bad") else "",
     )
+
+
+def _member_sign(role: str) -> tuple[str, Tone] | None:
+    """The sign of what a drive does in its array, which says more than that the kernel has it."""
+    first = role.partition(",")[0]
+    states = {"failed": State.FAILED, "faulty": State.FAILED, "spare": State.SPARE, "rebuilding": State.REBUILDING}
+    return _SIGNS[states[first]] if first in states else None
 
 
 def setting_rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.engine import units
-from app.tui.devices_view import Thing
+from app.engine.arrangement import Thing
 from backends.model import Array, Controller, Drive
 from widgets.details import Fact, FactGroup
 
@@ -35,6 +35,8 @@ def _drive_facts(drive: Drive) -> tuple[FactGroup, ...]:
         ("Scheduler", drive.scheduler),
         ("Backing file", drive.backing),
         ("Access", "read-only" if drive.read_only else None),
+        ("Member of", str(drive.array) if drive.array is not None else None),
+        ("Controller", str(drive.controller) if drive.controller is not None else None),
         *((fact.label, fact.value) for fact in drive.facts),
     ]
     used = [
@@ -86,10 +88,11 @@ def _controller_facts(controller: Controller) -> tuple[FactGroup, ...]:
         ("Serial", controller.serial),
         ("Firmware", controller.firmware),
         ("Driver", controller.driver),
+        ("PCI address", controller.pci),
         ("Cache", units.size(controller.cache_bytes) if controller.cache_bytes else None),
         ("Protection", f"{protection.kind} {protection.state}" if protection else None),
         *((feature.name, feature.state) for feature in controller.features),
-        *((fact.label, fact.value) for fact in controller.facts),
+        *((fact.label, fact.value) for fact in controller.facts if fact.label != "PCI address"),
     ]
     return (FactGroup(heading=str(controller.target), facts=_known(rows)),)
 

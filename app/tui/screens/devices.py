@@ -11,11 +11,12 @@ from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Input, Static, Tree
 from textual.widgets.tree import TreeNode
 
+from app.engine.arrangement import Thing
 from app.engine.session import ChangeRecord, Session
 from app.tui.base import WorkbenchScreen
 from app.tui.changing import Changing
 from app.tui.device_tree import DeviceTree
-from app.tui.devices_view import Node, Thing, filtered, nodes
+from app.tui.devices_view import Node, filtered, nodes
 from app.tui.facts_view import facts
 from app.tui.settings_panel import Part, SettingsPanel
 from backends.errors import RaidbenchError

@@ -10,7 +10,7 @@ from backends.host import Host
 from backends.model import Change, Controller, Inventory, Problem, Reading, Target
 from backends.settings import Setting
 from backends.text import clean
-from backends.topology import look
+from backends.topology import Topology, read_tree
 from backends.vendors.hba.functions import Function, functions
 from backends.vendors.hba.names import Named, names
 from backends.vendors.hba.tools import tool_of
@@ -49,12 +49,17 @@ class HbaBackend:
             return found
         from backends.vendors.hba.inventory import placed
 
-        picture = await look(self._host)
         asking = await self._asking()
         for function in self._functions:
             if asking is not None and self._unmanaged(found, function):
                 found = await self._asked(found, function, asking)
-        return placed(found, self._functions, picture)
+        return placed(found, self._functions, await self._paths(found))
+
+    async def _paths(self, found: Inventory) -> Mapping[str, str]:
+        """Where in sysfs the drives are that have no controller yet, by node."""
+        nodes = [drive.device for drive in found.drives if drive.controller is None and drive.device is not None]
+        links = {node: await self._host.link(f"/sys/block/{node.removeprefix('/dev/')}") for node in nodes}
+        return {node: path for node, path in links.items() if path is not None}
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """None."""
@@ -112,7 +117,7 @@ class HbaBackend:
             return found.merge(Inventory(problems=(problem,)))
         tool = tool_of(function)
         why = f"none: {tool.name} is not found" if tool is not None and self._tool(function) is None else "none"
-        return enriched(found, function, contents, why, await look(self._host))
+        return enriched(found, function, contents, why, Topology(tree=await read_tree(self._host)))
 
     def _unmanaged(self, found: Inventory, function: Function) -> bool:
         """Whether this is a card to ask: one that no vendor's backend has."""

@@ -75,10 +75,9 @@ def _span(numbers: list[int]) -> str | None:
     return ", ".join(f"host{number}" for number in numbers) or None
 
 
-def placed(found: Inventory, functions: Iterable[Function], picture: Topology) -> Inventory:
-    """The drives without a controller, hung from the one that their path in sysfs leads through."""
+def placed(found: Inventory, functions: Iterable[Function], paths: Mapping[str, str]) -> Inventory:
+    """The drives without a controller, hung from the one that their path in sysfs, by node, leads through."""
     by_path = {f"{function.path}/": _known(found, function.address) for function in functions}
-    paths = {node.device: node.path for node in picture.tree.nodes.values() if node.path is not None}
 
     def at(device: str | None) -> Target | None:
         path = paths.get(device or "", "")
@@ -129,6 +128,7 @@ def _array(array: Array, owner: Target, moved: Callable[[Target], Target], reaso
         target=moved(array.target),
         controller=owner,
         size_bytes=None if array.device is not None else array.size_bytes,  # the kernel knows the size of its blocks
+        uses=(),  # as it knows who uses it
         members=tuple(moved(member) for member in array.members),
         facts=(*array.facts, reason),
     )

@@ -114,8 +114,9 @@ async def test_a_battery_is_asked_about_where_there_is_one() -> None:
 
 
 async def test_what_a_card_refuses_is_a_problem_of_the_rest() -> None:
-    answers = {question: answer for question, answer in ANSWERS.items() if question is not Question.DRIVE}
-    found = await look(AnsweringCard(answers), 7, "0000:03:00.0")
+    card = AnsweringCard(ANSWERS)
+    del card.answers[Question.DRIVE]
+    found = await look(card, 7, "0000:03:00.0")
     assert len(found.volumes) == 2
     assert found.problems == ("The card refused drive.", "The card refused drive.")
 
