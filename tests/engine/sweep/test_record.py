@@ -1,0 +1,71 @@
+"""The record of a sweep: nothing lost, nothing counted twice."""
+
+from __future__ import annotations
+
+from app.engine.sweep.events import SweepEnded, SweepResumed, SweepStepEnded, SweepStepStarted
+from app.engine.sweep.record import fold_sweep, left_alone, with_change, with_run
+from app.engine.sweep.words import StepResult, SweepResult
+from tests.engine.sweep.making import after, design, started
+
+DEPTH = '[[axis]]\njob="iodepth"\nvalues=[1,8]\n'
+
+
+def test_what_is_done_is_not_to_be_done() -> None:
+    record = started(design(DEPTH))
+    record = after(record, record.steps[0], "r1")
+    assert record.todo == record.steps[1:]
+    assert record.done == 1
+
+
+def test_what_was_stopped_is_done_again() -> None:
+    record = started(design(DEPTH))
+    record = after(record, record.steps[0], "r1", StepResult.STOPPED)
+    assert record.todo == record.steps
+
+
+def test_the_first_end_of_a_step_counts() -> None:
+    record = started(design(DEPTH))
+    record = after(record, record.steps[0], "r1")
+    again = fold_sweep(record, SweepStepEnded(at=9.0, step=1, result=StepResult.DONE, run="r2"))
+    assert again is not None
+    assert [end.run for end in again.ended] == ["r1"]
+
+
+def test_a_run_belongs_to_the_step_under_way() -> None:
+    record = with_run(fold_sweep(started(design(DEPTH)), SweepStepStarted(at=1.0, step=1)), "r1")
+    assert record is not None
+    assert record.current is not None
+    assert record.current.run == "r1"
+
+
+def test_a_run_of_somebody_else_is_not_taken_for_the_steps() -> None:
+    begun = fold_sweep(started(design(DEPTH)), SweepStepStarted(at=1.0, step=1))
+    record = with_run(left_alone(begun), "r1")
+    assert record is not None
+    assert record.current is not None
+    assert record.current.run is None
+
+
+def test_a_change_of_somebody_else_is_not_the_sweeps_to_take_back() -> None:
+    record = with_change(left_alone(with_change(started(design(DEPTH)), "c1")), "c2")
+    assert record is not None
+    assert record.changes == ("c1",)
+
+
+def test_an_interrupted_sweep_is_known_until_it_goes_on() -> None:
+    record = left_alone(started(design(DEPTH)))
+    assert record is not None
+    assert record.interrupted
+    resumed = fold_sweep(record, SweepResumed(at=1.0, pid=2))
+    assert resumed is not None
+    assert not resumed.interrupted
+
+
+def test_an_end_ends_it_until_it_goes_on() -> None:
+    record = fold_sweep(started(design(DEPTH)), SweepEnded(at=1.0, result=SweepResult.STOPPED))
+    assert record is not None
+    assert record.end is not None
+    assert not record.interrupted
+    resumed = fold_sweep(record, SweepResumed(at=2.0))
+    assert resumed is not None
+    assert resumed.end is None

@@ -1,0 +1,168 @@
+"""What a sweep found: matrix, verdicts, ranking, front, confirmation, saturation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.engine.figures import RunStatus
+from app.engine.sweep.further import further, next_depth
+from app.engine.sweep.results import Point, results
+from app.engine.sweep.words import Purpose, Rank, Saturation, StepResult
+from app.engine.verdict import Verdict
+from tests.engine.sweep.making import after, design, measured, run, started
+
+AHEAD = '[[axis]]\ntarget="array"\nsetting="ahead"\nvalues=["none","some","all"]\n'
+STRIP = '[[axis]]\ntarget="array"\nsetting="strip"\nvalues=["64k","8k"]\n'
+DEPTH = '[[axis]]\njob="iodepth"\nvalues=[1,8]\n'
+
+
+def test_worse_is_shown_with_its_interval() -> None:
+    record, runs = measured(design(AHEAD, seed=3), {"ahead=none": 1000, "ahead=some": 800, "ahead=all": 1000})
+    made = design(AHEAD, seed=3)
+    assert made.repeats == 2  # two pairs carry no verdict, however far they lie apart
+    found = results(record, runs).at("ahead=some", "randread")
+    assert found is not None
+    assert found.judgement is not None
+    assert found.judgement.interval is not None
+    assert found.judgement.verdict is Verdict.INCONCLUSIVE
+    assert found.judgement.interval.percent == pytest.approx(-20, abs=0.5)
+
+
+def test_runs_of_one_block_are_compared_in_pairs() -> None:
+    record, runs = measured(design(AHEAD), {"ahead=none": 1000, "ahead=some": 800, "ahead=all": 1000})
+    found = results(record, runs).at("ahead=some", "randread")
+    assert found is not None
+    assert found.judgement is not None
+    assert found.judgement.interleaved
+
+
+def test_arrays_made_anew_are_compared_as_groups_and_say_so() -> None:
+    record, runs = measured(design(STRIP), {"strip=64k": 1000, "strip=8k": 1001})
+    found = results(record, runs).at("strip=8k", "randread")
+    assert found is not None
+    assert found.judgement is not None
+    assert not found.judgement.interleaved
+    assert found.judgement.verdict is Verdict.NO_DIFFERENCE
+    assert "5 %" in found.judgement.reason
+
+
+def test_a_small_difference_between_arrays_made_anew_is_never_one() -> None:
+    record, runs = measured(design(STRIP), {"strip=64k": 1000, "strip=8k": 1045})
+    found = results(record, runs).at("strip=8k", "randread")
+    assert found is not None
+    assert found.judgement is not None
+    assert found.judgement.verdict not in (Verdict.BETTER, Verdict.WORSE)
+
+
+def test_the_baseline_measured_again_counts_with_the_first() -> None:
+    record, runs = measured(design(STRIP), {"strip=64k": 1000, "strip=8k": 1000})
+    found = results(record, runs).at("strip=64k", "randread")
+    assert found is not None
+    assert len(found.scores) == 4
+
+
+def test_the_best_comes_first() -> None:
+    record, runs = measured(design(AHEAD), {"ahead=none": 1000, "ahead=some": 800, "ahead=all": 1200})
+    assert [one.cell.row for one in results(record, runs).ranking("randread")] == [
+        "ahead=all",
+        "ahead=none",
+        "ahead=some",
+    ]
+
+
+def test_by_latency_the_lowest_comes_first() -> None:
+    made = replace(design(AHEAD), rank=Rank.P99)
+    record, runs = measured(made, {}, {"ahead=none": 900, "ahead=some": 700, "ahead=all": 800})
+    assert next(one.cell.row for one in results(record, runs).ranking("randread")) == "ahead=some"
+
+
+def test_the_front_holds_what_nothing_beats_in_both() -> None:
+    record, runs = measured(
+        design(AHEAD), {"ahead=none": 1000, "ahead=some": 800, "ahead=all": 700}, {"ahead=none": 900, "ahead=some": 500}
+    )
+    found = results(record, runs)
+    names = {one.cell.id: one.cell.row for one in found.cells}
+    assert [names[each] for each in found.front] == ["ahead=some", "ahead=none"]
+
+
+def test_a_failed_step_leaves_its_reason_and_no_figure() -> None:
+    record = started(design(DEPTH))
+    record = after(record, record.steps[0], None, StepResult.FAILED)
+    found = results(record, [])
+    assert all(one.value is None for one in found.cells)
+
+
+def test_a_failed_run_is_no_figure() -> None:
+    record = started(design(DEPTH))
+    record = after(record, record.steps[0], "r1")
+    assert all(not one.scores for one in results(record, [run("r1", 5.0, status=RunStatus.FAILED)]).cells)
+
+
+def test_the_winner_is_confirmed_in_fresh_pairs() -> None:
+    record, runs = measured(design(AHEAD), {"ahead=none": 1000, "ahead=some": 800, "ahead=all": 1200})
+    more = further(record, runs)
+    assert more is not None
+    assert more.purpose is Purpose.CONFIRM
+    rows = [record.cell(step.cell).row for step in more.steps]
+    assert sorted(rows) == ["ahead=all"] * 6 + ["ahead=none"] * 6
+    pairs = [set(rows[at : at + 2]) for at in range(0, 12, 2)]
+    assert all(pair == {"ahead=all", "ahead=none"} for pair in pairs)
+
+
+def test_whoever_goes_on_decides_the_same() -> None:
+    record, runs = measured(design(AHEAD), {"ahead=none": 1000, "ahead=some": 800, "ahead=all": 1200})
+    one, other = further(record, runs), further(record, runs)
+    assert one is not None
+    assert other is not None
+    assert one.steps == other.steps
+
+
+def test_nothing_is_confirmed_when_nothing_beats_the_baseline() -> None:
+    record, runs = measured(design(AHEAD), {"ahead=none": 1000, "ahead=some": 800, "ahead=all": 900})
+    more = further(record, runs)
+    assert more is not None
+    assert more.steps == ()
+
+
+def test_what_cannot_be_flipped_in_place_is_not_confirmed() -> None:
+    record, runs = measured(design(STRIP), {"strip=64k": 1000, "strip=8k": 1500})
+    more = further(record, runs)
+    assert more is not None
+    assert more.steps == ()
+
+
+def test_nothing_more_is_asked_while_steps_are_left() -> None:
+    assert further(started(design(DEPTH)), []) is None
+
+
+def _search(limit: Saturation, latency: int) -> tuple[list[int], int | None]:
+    """Depths tried on a device whose p99 is `latency` for each I/O in flight, and the best."""
+    points: list[Point] = []
+    while (depth := next_depth(points, limit)) is not None:
+        assert depth not in [point.depth for point in points]
+        points.append(Point(depth=depth, iops=float(depth), p99_ns=depth * latency))
+    within = [point.depth for point in points if point.p99_ns is not None and point.p99_ns <= limit.p99_ns]
+    return [point.depth for point in points], max(within, default=None)
+
+
+def test_the_search_doubles_then_halves() -> None:
+    tried, best = _search(Saturation(p99_ns=100, lowest=1, highest=1024), 1)
+    assert tried[:8] == [1, 2, 4, 8, 16, 32, 64, 128]
+    assert best is not None
+    assert 90 <= best <= 100
+
+
+@given(st.integers(1, 5000), st.integers(1, 100))
+def test_the_search_ends_close_below_the_limit(limit: int, latency: int) -> None:
+    tried, best = _search(Saturation(p99_ns=limit, lowest=1, highest=1024), latency)
+    assert len(tried) < 25
+    most = min(1024, limit // latency)
+    if most < 1:
+        assert best is None
+    else:
+        assert best is not None
+        assert most / 1.13 - 1 <= best <= most

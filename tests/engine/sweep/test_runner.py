@@ -1,0 +1,279 @@
+"""Sweeps on the simulated rack: measured, put back, and gone on with wherever a crash cut them short."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.engine.events import AnyEvent, CommandRan
+from app.engine.paths import Paths
+from app.engine.session import Session
+from app.engine.sweep.events import SweepStepEnded
+from app.engine.sweep.expand import expand
+from app.engine.sweep.known import look
+from app.engine.sweep.plan_file import parse_plan
+from app.engine.sweep.record import SweepRecord
+from app.engine.sweep.runner import SweepRunner
+from app.engine.sweep.survey import survey
+from app.engine.sweep.words import StepResult, SweepResult
+from app.engine.workbench import Workbench
+from backends.errors import RefusedError
+from backends.model import Scope, Target
+from backends.vendors.simulated.host import SimulatedHost
+from backends.vendors.simulated.machines import demo_rack
+from backends.vendors.simulated.rules import DEMO_KEY
+from backends.vendors.simulated.state import RackFile
+from backends.vendors.simulated.volume import Content
+from tests.backends.simulated.asking import FAST, NOW
+
+VOLUME = Target(backend="megaraid", address="/c0/v1", scope=Scope.ARRAY)
+BEFORE = {"strip_size": "65536", "read_ahead": "none", "write_cache": "write-through", "io_policy": "direct"}
+
+HEAD = """
+[targets]
+array = "megaraid:/c0/v1"
+card = "megaraid:/c0"
+[measure]
+target = "array"
+repeats = 1
+pairs = 0
+[job]
+rw = "randread"
+runtime = "2s"
+ramp = "0s"
+"""
+AHEAD = '[[axis]]\ntarget="array"\nsetting="read_ahead"\nvalues=["none","read-ahead"]\n'
+STRIP = '[[axis]]\ntarget="array"\nsetting="strip_size"\nvalues=["64k","128k"]\n'
+FEATURE = f"""
+[feature.FastPath]
+target = "card"
+simulated_key = "{DEMO_KEY}"
+[[setup]]
+name = "without"
+lacks = "FastPath"
+[[setup]]
+name = "with"
+needs = "FastPath"
+"""
+
+
+class Bed:
+    """A state folder with a rack in it, and as many workbenches on it as there are processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.paths = Paths(
+            sessions=folder / "sessions",
+            journal=folder / "journal",
+            locks=folder / "locks",
+            config=folder / "config.toml",
+        )
+
+    def rack(self) -> RackFile:
+        return RackFile(self.folder / "rack.json", make=lambda: demo_rack(lambda: NOW))
+
+    def bench(self) -> Workbench:
+        return Workbench(SimulatedHost(self.rack(), speed=FAST), paths=self.paths)
+
+    async def begun(self, text: str) -> Workbench:
+        bench = self.bench()
+        await bench.probe()
+        plan = parse_plan((HEAD + text).encode(), "plan.toml")
+        known = await look(bench, plan, {})
+        surveyed = await survey(bench, expand(plan, known, 1), known)
+        assert not surveyed.refused
+        await bench.open(fresh=True)
+        await bench.probe()
+        SweepRunner(bench).begin(surveyed.design)
+        return bench
+
+    async def go(self, text: str) -> Workbench:
+        bench = await self.begun(text)
+        await SweepRunner(bench).go()
+        return bench
+
+    async def resumed(self, session: Path) -> Workbench:
+        bench = self.bench()
+        await bench.open(session)
+        await bench.probe()
+        runner = SweepRunner(bench)
+        if not runner.record.finished:
+            await runner.resume()
+            await runner.go()
+        return bench
+
+
+@pytest.fixture
+def bed(tmp_path: Path) -> Bed:
+    (tmp_path / "bed").mkdir()
+    return Bed(tmp_path / "bed")
+
+
+def record_of(bench: Workbench) -> SweepRecord:
+    record = bench.session.sweep
+    assert record is not None
+    return record
+
+
+def after_each(bench: Workbench, act: Callable[[SweepStepEnded], None]) -> None:
+    """Do something when a step has ended."""
+    bench.listen(lambda _session, event: act(event) if isinstance(event, SweepStepEnded) else None)
+
+
+async def settings(bench: Workbench) -> dict[str, str | None]:
+    readings = await bench.read(VOLUME)
+    return {key: readings[key].now for key in BEFORE}
+
+
+def options(bed: Bed) -> list[str]:
+    return list(json.loads((bed.folder / "rack.json").read_text())["cards"][0]["options"])
+
+
+async def test_every_step_is_done_and_everything_put_back(bed: Bed) -> None:
+    bench = await bed.go(AHEAD + STRIP)
+    record = record_of(bench)
+    assert record.finished
+    assert {end.result for end in record.ended} == {StepResult.DONE}
+    assert len(record.ended) == len(record.steps)
+    assert await settings(bench) == BEFORE
+    assert bench.session.in_force == ()
+
+
+async def test_every_run_is_made_with_its_own_settings(bed: Bed) -> None:
+    bench = await bed.go(AHEAD + STRIP)
+    record = record_of(bench)
+    for step in record.steps:
+        end = record.settled(step)
+        assert end is not None
+        assert end.run is not None
+        run = bench.session.run(end.run)
+        wanted = {one.key: one.value for one in record.cell(step.cell).settings}
+        assert run is not None
+        assert {key: run.start.settings[key] for key in wanted} == wanted
+
+
+async def test_a_feature_is_activated_on_the_way_and_forgotten_afterwards(bed: Bed) -> None:
+    bench = await bed.go(FEATURE)
+    assert record_of(bench).finished
+    assert "FastPath" not in " ".join(options(bed))
+    assert bench.session.in_force == ()
+
+
+async def test_a_machine_that_nobody_may_restart_is_waited_for(bed: Bed) -> None:
+    bench = await bed.begun(AHEAD + FEATURE)
+    bench.restarts = None
+    record = await SweepRunner(bench).go()
+    assert record.end is not None
+    assert record.end.result is SweepResult.WAITING
+    assert "restart the machine" in record.end.reason
+    assert {record.cell(step.cell).needs for step in record.todo} == {("FastPath",)}
+    assert await settings(bench) == BEFORE
+
+
+async def test_a_stop_puts_everything_back_first(bed: Bed) -> None:
+    bench = await bed.begun(AHEAD + STRIP)
+    runner = SweepRunner(bench)
+    after_each(bench, lambda _ended: runner.stop())
+    record = await runner.go()
+    assert record.end is not None
+    assert record.end.result is SweepResult.STOPPED
+    assert record.todo
+    assert await settings(bench) == BEFORE
+
+
+async def test_a_stopped_sweep_goes_on_where_it_was(bed: Bed) -> None:
+    bench = await bed.begun(AHEAD + STRIP)
+    runner = SweepRunner(bench)
+    after_each(bench, lambda _ended: runner.stop())
+    await runner.go()
+    bench.close()
+    assert bench.folder is not None
+    assert_whole(await bed.resumed(bench.folder))
+
+
+async def test_what_somebody_else_set_meanwhile_is_left_alone_and_told(bed: Bed) -> None:
+    bench = await bed.begun(AHEAD)
+
+    def meddle(_ended: SweepStepEnded) -> None:
+        with bed.rack().changing() as rack:
+            rack.cards[0].volumes[1].read_ahead = "adaptive"
+
+    after_each(bench, meddle)
+    record = await SweepRunner(bench).go()
+    assert record.end is not None
+    assert record.end.result is SweepResult.FAILED
+    assert "somebody else" in record.end.left[0]
+    assert (await settings(bench))["read_ahead"] == "adaptive"
+
+
+async def test_a_second_sweep_in_a_session_is_refused(bed: Bed) -> None:
+    bench = await bed.go(AHEAD)
+    with pytest.raises(RefusedError):
+        SweepRunner(bench).begin(record_of(bench).design)
+
+
+async def test_what_lies_on_the_device_since_it_was_confirmed_is_not_destroyed(bed: Bed) -> None:
+    bench = await bed.begun('[[axis]]\njob="iodepth"\nvalues=[1,2]\n[[axis]]\njob="rw"\nvalues=["randwrite"]\n')
+
+    def put_something_there(_ended: SweepStepEnded) -> None:
+        with bed.rack().changing() as rack:
+            rack.cards[0].volumes[1].content = Content(filesystem="ext4", uuid="new")
+
+    after_each(bench, put_something_there)
+    record = await SweepRunner(bench).go()
+    assert [end.result for end in record.ended] == [StepResult.DONE, StepResult.FAILED]
+    assert "ext4" in record.ended[1].reason
+    assert bed.rack().rack.cards[0].volumes[1].content is not None
+
+
+def assert_whole(bench: Workbench) -> None:
+    """No step lost or done twice, nothing of the sweep in force."""
+    record = record_of(bench)
+    assert record.finished, record.end
+    done = [end.step for end in record.ended if end.result is StepResult.DONE]
+    assert sorted(done) == [step.number for step in record.steps]
+    runs = [end.run for end in record.ended if end.result is StepResult.DONE]
+    assert len(set(runs)) == len(runs)
+    assert bench.session.in_force == ()
+
+
+class Crashes:
+    """Copies of a state folder as a crash at each event, or after each command, would have left it."""
+
+    def __init__(self, bed: Bed, into: Path) -> None:
+        self._bed = bed
+        self._into = into
+        self.kept: list[Path] = []
+
+    def heard(self, _session: Session, event: AnyEvent) -> None:
+        if isinstance(event, CommandRan) and not event.mutates:
+            return
+        copy = self._into / str(len(self.kept))
+        shutil.copytree(self._bed.folder, copy)
+        self.kept.append(copy)
+
+    def __iter__(self) -> Iterator[Path]:
+        return iter(self.kept)
+
+
+@pytest.mark.slow
+async def test_a_crash_at_any_moment_loses_no_step_and_no_setting(bed: Bed, tmp_path: Path) -> None:
+    bench = await bed.begun(STRIP + FEATURE)
+    crashes = Crashes(bed, tmp_path / "crashes")
+    bench.listen(crashes.heard)
+    await SweepRunner(bench).go()
+    bench.close()
+    assert bench.folder is not None
+    assert len(crashes.kept) > 50
+    for copy in crashes:
+        shutil.rmtree(bed.folder)
+        shutil.copytree(copy, bed.folder)
+        resumed = await bed.resumed(bench.folder)
+        assert_whole(resumed)
+        assert await settings(resumed) == BEFORE, copy
+        assert "FastPath" not in " ".join(options(bed)), copy
+        resumed.close()
