@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -215,6 +216,48 @@ async def test_a_kernel_told_to_believe_otherwise_is_shown_as_two_values(
         read_back=f"{reading.now}, in force {reading.effective}",
         undone="on",
         ok=(reading.now, reading.effective, both(disk)) == ("on", "without flushes", "drive on, kernel on"),
+    )
+
+
+@pytest.fixture
+def udev() -> Iterator[None]:
+    """A running udev for the length of a test, and nothing left of it."""
+    run("/lib/systemd/systemd-udevd", "--daemon")
+    yield
+    run("udevadm", "control", "--exit")  # waits until it has
+    shutil.rmtree("/run/udev")
+
+
+def appears(disk: Disk) -> None:
+    """udev hears of a disk as at boot."""
+    run("udevadm", "trigger", "--action=add", f"--name-match={disk.device}")
+    run("udevadm", "settle", "--timeout=60")
+
+
+@pytest.mark.parametrize("name", ["sata2", "scsi2"])
+async def test_a_kept_cache_and_queue_depth_are_set_when_the_drive_appears(
+    workbench: Workbench, disks: Disks, table: Results, udev: None, name: str
+) -> None:
+    disk, values = disks[name], {"drive_cache": "off", "queue_depth": "5"}
+    appears(disk)  # so that udev knows its serial number
+    before = f"{both(disk)}, {depth(disk)}"
+    rule = await workbench.plan_rule(target(disk.kernel), values)
+    await workbench.install_rule(target(disk.kernel), rule, values)
+    appears(disk)
+    after = f"{both(disk)}, {depth(disk)}"
+    without = await workbench.plan_rule(target(disk.kernel), {})
+    await workbench.install_rule(target(disk.kernel), without, {})
+    for key, value in (("drive_cache", "on"), ("queue_depth", before.rpartition(" ")[2])):
+        await workbench.apply(await workbench.plan(target(disk.kernel), key, value))
+    assert not Path(rule.path).exists()
+    assert table.setting(
+        backend="scsi",
+        on=name,
+        setting="drive_cache and queue_depth, kept by udev",
+        before=before,
+        after="drive off, kernel off, 5",
+        read_back=after,
+        undone=f"{both(disk)}, {depth(disk)}",
     )
 
 
