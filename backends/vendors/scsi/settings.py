@@ -8,9 +8,9 @@ from backends.settings import Setting
 DRIVE_CACHE = Setting(
     key="drive_cache",
     label="Write cache (drive)",
-    help="The drive's own volatile write cache: hdparm -W, the bit WCE of the caching page (SBC-3, 6.5.6), or sd's "
-    "cache_type, which issues a MODE SELECT (Documentation/scsi/sd-parameters). What the kernel believes of it, and so "
-    "whether it sends flushes, is the queue's setting write_cache.",
+    help="Whether the drive reports a write as done while it is only in its volatile buffer. What the kernel believes "
+    "of it, and so whether it sends flushes, is the queue's write_cache. Set by hdparm -W, the bit WCE of the caching "
+    "page (SBC-3, 6.5.6), or sd's cache_type (Documentation/scsi/sd-parameters).",
     risk=Risk.POWER_LOSS,
     risk_text="With the cache on, a power cut loses what the drive reported as written and was not flushed.",
     persistence=Persistence.LOST_AT_POWER_OFF,
@@ -18,9 +18,8 @@ DRIVE_CACHE = Setting(
 LOOK_AHEAD = Setting(
     key="read_look_ahead",
     label="Read look-ahead (drive)",
-    help="Whether the drive reads on into its own buffer after a read: hdparm -A, the bit DRA of the caching page, "
-    "inverted. It helps sequential reads at small blocks and costs random reads little. The kernel's own read-ahead is "
-    "the queue's read_ahead_kb.",
+    help="Whether the drive reads on into its own buffer after a read: helps sequential reads of small blocks, costs "
+    "random reads little. The kernel's own is the queue's read_ahead_kb. Set by hdparm -A or the bit DRA, inverted.",
     persistence=Persistence.LOST_AT_POWER_OFF,
 )
 READ_CACHE = Setting(

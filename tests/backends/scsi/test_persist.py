@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from backends.errors import BlockedError, InvalidValueError, NotFoundError
 from backends.model import Target
@@ -55,6 +57,16 @@ async def test_a_drives_line_is_replaced_and_taken_out_and_a_persons_line_stays(
 def test_the_last_line_taken_out_takes_the_file_with_it() -> None:
     text = merge_rules("", ('ATTRS{wwid}=="naa.1"',), ('ATTR{device/queue_depth}="4"',))
     assert merge_rules(text, ('ATTRS{wwid}=="naa.1"',), ()) == ""
+
+
+@given(
+    st.text(max_size=200) | st.lists(st.text(max_size=40) | st.just(FRONT), max_size=5).map("\n".join), st.booleans()
+)
+def test_a_rules_file_never_loses_a_persons_line(text: str, empty: bool) -> None:
+    actions = () if empty else ('ATTR{device/queue_depth}="4"',)
+    merged = merge_rules(text, ('ATTRS{wwid}=="x"',), actions)
+    theirs = [line for line in text.splitlines() if line.strip()]
+    assert [line for line in merged.splitlines() if line in theirs] == theirs
 
 
 async def test_a_value_that_is_not_legal_is_not_kept() -> None:
