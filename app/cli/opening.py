@@ -109,6 +109,24 @@ def warn_of_journal() -> None:
         from app.engine.units import plural
 
         say(f"Note: a crash left {plural(len(left), 'change')} in the middle. `raidbench recover` shows and mends it.")
+    for folder in sweeps_cut_short():
+        say(f"Note: the sweep of session {folder.name} was cut short, and its settings may still stand.")
+        say(f"`raidbench sweep --resume {folder.name}` goes on with it, `raidbench recover` puts them back.")
+
+
+def sweeps_cut_short() -> tuple[Path, ...]:
+    """Sessions of sweeps on the machine that is meant that neither run nor ended, newest first."""
+    from app.engine import store
+    from app.engine.paths import Paths
+    from app.engine.sweep.requests import cut_short
+
+    options = current()
+    simulated = options.demo or options.machine is not None
+    return tuple(
+        folder
+        for folder in cut_short(Paths.default().sessions)
+        if (begun := store.beginning(folder)) is not None and begun.simulated is simulated
+    )
 
 
 async def begin(bench: Workbench, folder: Path | None = None) -> None:

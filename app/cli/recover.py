@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from app.cli.failures import DONE, FAILED, INTERRUPTED, REFUSED
-from app.cli.opening import begin, workbench
+from app.cli.opening import begin, sweeps_cut_short, workbench
 from app.cli.output import ask, can_ask, lines, report_error, say, sign
 from app.cli.review import steps, value
 from app.cli.running import Interruption, run
@@ -33,18 +34,23 @@ def recover_command(listing: bool, answer: str | None) -> int:
     from app.engine.leftovers import leftover_scratch
 
     with workbench(quiet=True) as bench:
+        sweeps = sweeps_cut_short()
         intents, files = bench.unresolved(), leftover_scratch(bench.paths.sessions)
-        if not intents and not files:
+        if not intents and not files and not sweeps:
             say("Nothing was left behind.")
             return DONE
         if listing:
-            lines(row for rows in (*map(_intent, intents), *map(_file, files)) for row in rows)
+            lines(row for rows in (*map(_sweep, sweeps), *map(_intent, intents), *map(_file, files)) for row in rows)
             return DONE
         if answer is None and not can_ask():
-            lines(row for rows in (*map(_intent, intents), *map(_file, files)) for row in rows)
+            lines(row for rows in (*map(_sweep, sweeps), *map(_intent, intents), *map(_file, files)) for row in rows)
             say("Nothing was done: there is no terminal to ask on. Add --restore or --keep.")
             return REFUSED
-        return run(lambda interruption: _recover(bench, interruption, intents, files, answer))
+        return run(lambda interruption: _recover(bench, interruption, sweeps, files, answer))
+
+
+def _sweep(folder: Path) -> list[str]:
+    return [f"sweep of session {folder.name}: cut short, its settings may still stand"]
 
 
 def _intent(intent: Intent) -> list[str]:
@@ -63,13 +69,19 @@ def _file(left: Leftover) -> list[str]:
 async def _recover(
     bench: Workbench,
     interruption: Interruption,
-    intents: tuple[Intent, ...],
+    sweeps: tuple[Path, ...],
     files: tuple[Leftover, ...],
     answer: str | None,
 ) -> int:
-    await begin(bench)
     worst = DONE
     with interruption.gracefully(lambda: say("Stopping after this one."), patient=True):
+        for folder in sweeps:
+            worst = max(worst, await _one_sweep(folder, answer))
+            if interruption.asked():
+                return INTERRUPTED
+        intents = bench.unresolved()
+        if intents or files:
+            await begin(bench)
         for intent in intents:
             worst = max(worst, await _one_change(bench, intent, answer))
             if interruption.asked():
@@ -77,6 +89,33 @@ async def _recover(
     for left in files:
         _one_file(left, answer)
     return worst
+
+
+async def _one_sweep(folder: Path, answer: str | None) -> int:
+    """Put the settings back in a session of its own, or leave them as they are."""
+    for row in _sweep(folder):
+        say(row)
+    match answer or ask("[r]estore its settings, [k]eep them, or later [enter]? ").lower():
+        case "r" | "restore":
+            from app.engine.sweep.runner import SweepRunner
+
+            with workbench(quiet=True) as other:
+                await other.open(folder)
+                await other.probe()
+                record = await SweepRunner(other).give_up()
+            left = () if record.end is None else record.end.left
+            lines([f"{sign('failed' if left else 'restored')}  sweep of session {folder.name}"])
+            for sentence in left:
+                say(clean(sentence, 600))
+            return FAILED if left else DONE
+        case "k" | "keep":
+            from app.engine.sweep.requests import forget_active
+
+            forget_active(folder)
+            lines([f"kept  sweep of session {folder.name}"])
+        case _:
+            say("Left for later.")
+    return DONE
 
 
 async def _one_change(bench: Workbench, intent: Intent, answer: str | None) -> int:

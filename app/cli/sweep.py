@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -133,15 +134,18 @@ def _list(as_json: bool) -> int:
 
 
 def _start(plan: SweepPlan, how: _How) -> int:
-    if not how.dry_run:
-        _outlive_terminal()
-    with workbench(dry=how.dry_run, hurry=HURRY) as bench:
+    with _outliving_terminal(), workbench(dry=how.dry_run, hurry=HURRY) as bench:
         return run(lambda interruption: _plan_and_go(bench, interruption, plan, how))
 
 
-def _outlive_terminal() -> None:
-    """A hang-up ends nothing: the sweep goes on without its terminal."""
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+@contextmanager
+def _outliving_terminal() -> Iterator[None]:
+    """Inside a hang-up ends nothing: the sweep goes on without its terminal."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: SweepPlan, how: _How) -> int:
@@ -286,8 +290,7 @@ def _resume(name: str, *, detach: bool, as_json: bool) -> int:
     if loaded.session.simulated is not (current().demo or current().machine is not None):
         how = "--demo" if loaded.session.simulated else "without --demo"
         raise RefusedError("That sweep is about another machine.", hint=f"Start it {how}.")
-    _outlive_terminal()
-    with workbench(hurry=HURRY) as bench:
+    with _outliving_terminal(), workbench(hurry=HURRY) as bench:
         return run(lambda interruption: _go_on(bench, interruption, loaded.folder, detach=detach, as_json=as_json))
 
 

@@ -172,13 +172,13 @@ def continuable(root: Path, *, host: str, simulated: bool) -> Path | None:
         used = _last_used(folder)
         if used is None or not 0 <= time.time() - used < CONTINUE_WITHIN:
             continue
-        begun = _beginning(folder)
+        begun = beginning(folder)
         if begun is not None and (begun.machine.host, begun.simulated) == (host, simulated):
             return folder
     return None
 
 
-def _beginning(folder: Path) -> SessionStarted | None:
+def beginning(folder: Path) -> SessionStarted | None:
     """The event that a log begins with."""
     try:
         with (folder / LOG).open(encoding="utf-8", errors="replace") as lines:

@@ -110,6 +110,7 @@ async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
         if intent.effect is not Effect.RECREATED:
             raise
         await bench.remake(record)
+        await bench.probe()
         reading = (await bench.read(intent.target)).get(intent.key)
     now = None if reading is None else reading.now
     result = {intent.after: "verified", intent.before: "failed"}.get(now, "differs")

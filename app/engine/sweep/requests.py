@@ -1,4 +1,4 @@
-"""Asking a sweep of another process to stop: a file in its session's folder, so that no process is ever guessed."""
+"""What processes tell each other of a sweep by files in its session's folder: no process is ever guessed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from app.engine import store
 from backends.errors import StorageError
 
 STOP = "sweep.stop"
-"""The file; its presence is the request."""
+"""Its presence is a request to stop."""
+
+ACTIVE = "sweep.active"
+"""Its presence means that settings may have to be put back: found cheaply at the next start."""
 
 
 def request_stop(folder: Path) -> None:
@@ -40,3 +43,26 @@ def is_written(folder: Path) -> bool:
     except StorageError:
         return False
     return False
+
+
+def mark_active(folder: Path) -> None:
+    """From now on settings may have to be put back. Raises StorageError."""
+    try:
+        (folder / ACTIVE).touch(mode=0o600)
+    except OSError as error:
+        raise StorageError(f"{folder / ACTIVE} cannot be made: {error.strerror}.", evidence=str(error)) from error
+
+
+def forget_active(folder: Path) -> None:
+    """Everything was put back."""
+    with contextlib.suppress(OSError):
+        (folder / ACTIVE).unlink()
+
+
+def cut_short(sessions: Path) -> tuple[Path, ...]:
+    """Folders of sweeps that neither run nor came to an end, newest first. Never raises."""
+    try:
+        marked = [mark.parent for mark in sessions.glob(f"*/{ACTIVE}")]
+    except OSError:
+        return ()
+    return tuple(sorted((folder for folder in marked if not is_written(folder)), reverse=True))

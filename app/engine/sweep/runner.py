@@ -18,7 +18,7 @@ from app.engine.sweep.further import further
 from app.engine.sweep.known import is_active
 from app.engine.sweep.live import LiveWriter
 from app.engine.sweep.record import SweepRecord
-from app.engine.sweep.requests import stop_requested
+from app.engine.sweep.requests import forget_active, mark_active, stop_requested
 from app.engine.sweep.settling import wait_for_tasks
 from app.engine.sweep.words import Cell, Design, Step, StepResult, SweepResult
 from app.engine.workbench import Workbench
@@ -56,11 +56,11 @@ class SweepRunner:
 
     def begin(self, design: Design) -> None:
         """Put the whole design on disk. Raises RefusedError when the session has a sweep already, StorageError."""
-        self._bench.need_recording()
         if self._bench.session.sweep is not None:
             raise RefusedError(
                 "This session has a sweep already.", hint="Go on with it (--resume), or begin another session."
             )
+        mark_active(self._bench.need_recording())
         self._bench.emit(SweepStarted(at=time.time(), design=design, pid=os.getpid()))
 
     async def resume(self) -> None:
@@ -70,6 +70,7 @@ class SweepRunner:
         """
         if self.record.finished:
             raise RefusedError("This sweep is finished.", hint="`raidbench attach` shows what it found.")
+        mark_active(self._bench.need_recording())
         self._bench.emit(SweepResumed(at=time.time(), pid=os.getpid()))
         await settle(self._bench)
 
@@ -99,6 +100,12 @@ class SweepRunner:
             await to_the_end(asyncio.create_task(self._end(result, reason), name="putting back"))
         return self.record
 
+    async def give_up(self) -> SweepRecord:
+        """Put back what another process left, without going on. Raises what `resume` raises."""
+        await self.resume()
+        await self._end(SweepResult.STOPPED, "The settings were put back after it had been cut short.")
+        return self.record
+
     async def _watch(self) -> None:
         """Hear of requests to stop from other processes."""
         folder = self._bench.need_recording()
@@ -115,6 +122,8 @@ class SweepRunner:
         if left and result is SweepResult.FINISHED:
             result = SweepResult.FAILED
         self._bench.emit(SweepEnded(at=time.time(), result=result, reason=reason, left=left))
+        if not left:
+            forget_active(self._bench.need_recording())
 
     async def _steps(self) -> tuple[SweepResult, str]:
         failures: set[str] = set()

@@ -55,6 +55,10 @@ class Door:
         """See `MegaRaid.apply`."""
         await self.behind.apply(change)
 
+    async def remake(self, change: Change) -> None:
+        """See `MegaRaid.remake`."""
+        await self.behind.remake(change)
+
     async def diagnose(self) -> tuple[Problem, ...]:
         """See `MegaRaid.diagnose`."""
         return await self.behind.diagnose()

@@ -1,0 +1,281 @@
+"""Sweeps from the command line: shown, confirmed, run, left running, killed, gone on with."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.cli.sweep import HURRY
+from tests.cli.conftest import Cli, Outcome, argv, program
+
+FAST = ("--demo", "--demo-speed", "1000")
+PLAN = """
+[targets]
+array = "megaraid:/c0/v1"
+[measure]
+target = "array"
+repeats = 3
+pairs = 3
+[job]
+rw = "randread"
+runtime = "5s"
+ramp = "1s"
+iodepth = 64
+[[axis]]
+setting = "read_ahead"
+values = ["none", "read-ahead"]
+"""
+STRIP = '[[axis]]\nsetting = "strip_size"\nvalues = ["64k", "128k"]\n'
+
+TABLE_A = {
+    ("WT NORA 64K Direct", "rw=randread"): 83_364,
+    ("WT NORA 64K Direct", "rw=randwrite"): 13_706,
+    ("WT RA 64K Direct", "rw=randread"): 67_792,
+    ("WT ADRA 64K Direct", "rw=randread"): 67_999,
+    ("WB NORA 64K Direct", "rw=randwrite"): 11_612,
+    ("WT NORA 64K Direct FastPath", "rw=randread"): 84_005,
+    ("WT NORA 64K Direct FastPath", "rw=randwrite"): 15_602,
+    ("WT NORA 8K Direct FastPath", "rw=randread"): 83_318,
+    ("WT NORA 8K Direct FastPath", "rw=randwrite"): 15_630,
+    ("WT NORA 512K Direct FastPath", "rw=randread"): 83_720,
+    ("WT NORA 512K Direct FastPath", "rw=randwrite"): 15_486,
+    ("WT NORA 64K Cached FastPath", "rw=randread"): 58_131,
+    ("WT NORA 64K Cached FastPath", "rw=randwrite"): 15_573,
+}
+"""Published IOPS, single runs; docs/simulation.md says whose."""
+
+
+@pytest.fixture
+def demo(cli: Cli) -> Cli:
+    def run(*words: str) -> Outcome:
+        return cli(*FAST, *words)
+
+    return run
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> str:
+    file = tmp_path / "plan.toml"
+    file.write_text(PLAN)
+    return str(file)
+
+
+@pytest.fixture
+def destroying(tmp_path: Path) -> str:
+    file = tmp_path / "destroying.toml"
+    file.write_text(PLAN + STRIP)
+    return str(file)
+
+
+def now(cli: Cli, key: str) -> str:
+    settings = cli(*FAST, "show", "megaraid:/c0/v1", "--json").json
+    return str(next(each["now"] for each in _settings(settings) if each["key"] == key))
+
+
+def _settings(document: Any) -> list[dict[str, Any]]:
+    found = [value for value in document.values() if isinstance(value, dict) and "settings" in value]
+    return list((found[0] if found else document)["settings"])
+
+
+def log(state: Path) -> list[dict[str, Any]]:
+    """The events of the newest session that are whole lines."""
+    folder = max((state / "sessions").iterdir())
+    lines = (folder / "session.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines if line.endswith("}")]
+
+
+def test_a_dry_run_shows_everything_and_does_nothing(demo: Cli, destroying: str, state: Path) -> None:
+    shown = demo("sweep", destroying, "--dry-run", "--order")
+    assert shown.status == 0
+    assert "ALL DATA ON /dev/sdb WILL BE LOST" in shown.out
+    assert "strip_size of megaraid:/c0/v1 changes 2 times" in shown.out
+    assert "baseline again" in shown.out
+    assert not (state / "sessions").exists()
+
+
+def test_the_same_as_json(demo: Cli, destroying: str) -> None:
+    sweep = demo("sweep", destroying, "--dry-run", "--json").json["sweep"]
+    assert len(sweep["cells"]) == 4
+    assert sweep["destroys"] == [{"device": "/dev/sdb", "name": "sdb", "found": []}]
+    assert {"target": "megaraid:/c0/v1", "key": "strip_size", "value": "65536"} in sweep["before"]
+
+
+def test_nothing_is_set_without_a_word(demo: Cli, plan: str, state: Path) -> None:
+    assert demo("sweep", plan).status == 3
+    assert not (state / "sessions").exists()
+
+
+def test_data_go_only_for_their_name(demo: Cli, destroying: str) -> None:
+    assert demo("sweep", destroying, "--yes").status == 3
+    assert demo("sweep", destroying, "--yes", "--confirm", "sdc").status == 3
+
+
+def test_a_sweep_says_what_is_worse_and_puts_everything_back(demo: Cli, cli: Cli, plan: str) -> None:
+    done = demo("sweep", plan, "--yes", "--seed", "1", "--json")
+    assert done.status == 0, done.err
+    cells = {each["row"]: each for each in done.json["sweep"]["cells"]}
+    assert cells["read_ahead=read-ahead"]["judgement"]["verdict"] == "worse"
+    assert cells["read_ahead=read-ahead"]["judgement"]["interleaved"] is True
+    assert now(cli, "read_ahead") == "none"
+    assert "Nothing to undo" in cli("undo").err
+
+
+def test_the_table_has_intervals_and_verdicts(demo: Cli, plan: str) -> None:
+    done = demo("sweep", plan, "--yes", "--seed", "1")
+    row = next(line for line in done.out.splitlines() if line.startswith("read_ahead=read-ahead"))
+    assert "worse" in row
+    assert "-18" in row
+    assert "Finished" in done.err
+
+
+def test_attach_shows_what_a_finished_sweep_found(demo: Cli, cli: Cli, plan: str) -> None:
+    whole = demo("sweep", plan, "--yes", "--seed", "1", "--json").json["sweep"]
+    shown = cli("attach", "--json")
+    assert shown.status == 0
+    assert shown.json["sweep"]["cells"] == whole["cells"]
+
+
+def test_resuming_a_finished_sweep_shows_it_again(demo: Cli, plan: str, state: Path) -> None:
+    demo("sweep", plan, "--yes", "--seed", "1")
+    before = len(log(state))
+    assert demo("sweep", "--resume", max((state / "sessions").iterdir()).name).status == 0
+    assert len(log(state)) == before
+
+
+def test_a_simulated_sweep_does_not_go_on_on_this_machine(demo: Cli, cli: Cli, plan: str, state: Path) -> None:
+    demo("sweep", plan, "--yes")
+    session = max((state / "sessions").iterdir())
+    text = (session / "session.jsonl").read_text().splitlines()
+    (session / "session.jsonl").write_text("\n".join(each for each in text if '"sweep-ended"' not in each) + "\n")
+    assert cli("sweep", "--resume", session.name).status == 3
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("sweep",),
+        ("sweep", "x.toml", "--resume", "y"),
+        ("sweep", "--resume", "y", "--dry-run"),
+        ("sweep", "block-size", "--target", "=x"),
+        ("sweep", "no-such-plan"),
+        ("sweep", "--resume", "no-such-session"),
+        ("attach", "no-such-session"),
+        ("attach",),
+    ],
+)
+def test_wrong_words_are_refused(cli: Cli, words: tuple[str, ...]) -> None:
+    assert cli(*words).status != 0
+
+
+def test_the_plans_are_listed(cli: Cli) -> None:
+    assert "9280-raid5" in cli("sweep", "--list").out
+    assert {each["name"] for each in cli("sweep", "--list", "--json").json["plans"]} >= {"queue-depth", "iometer"}
+
+
+@pytest.mark.parametrize("name", ["block-size", "queue-depth", "iometer"])
+def test_plans_without_a_target_take_one(demo: Cli, name: str) -> None:
+    shown = demo("sweep", name, "--target", "/c0/v1", "--dry-run", "--json")
+    shown = shown if shown.status == 0 else demo("sweep", name, "--target", "megaraid:/c0/v1", "--dry-run", "--json")
+    assert shown.json["sweep"]["cells"]
+
+
+def finished(words: list[str], *, within: float = 60.0) -> Outcome:
+    done = subprocess.run(argv(*words), capture_output=True, timeout=within, stdin=subprocess.DEVNULL)
+    return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@pytest.mark.slow
+def test_left_in_the_background_it_comes_to_its_end(plan: str, state: Path) -> None:
+    begun = program(*FAST, "sweep", plan, "--yes", "--detach", "--json")
+    assert begun.status == 0, begun.err
+    shown = program("attach", Path(begun.json["session"]).name, "--json")
+    assert shown.status == 0, shown.err
+    assert shown.json["sweep"]["result"] == "finished"
+    assert shown.json["sweep"]["pid"] == begun.json["pid"]
+
+
+@pytest.mark.slow
+def test_asked_to_stop_it_puts_everything_back(plan: str, cli: Cli) -> None:
+    begun = program("--demo", "--demo-speed", "5", "sweep", plan, "--yes", "--detach", "--json")
+    shown = program("attach", Path(begun.json["session"]).name, "--stop", "--json")
+    assert shown.json["sweep"]["result"] == "stopped"
+    assert now(cli, "read_ahead") == "none"
+
+
+@pytest.mark.slow
+def test_a_hang_up_does_not_end_it(plan: str, state: Path, tmp_path: Path) -> None:
+    with open(tmp_path / "out", "w") as out:
+        words = argv("--demo", "--demo-speed", "20", "sweep", plan, "--yes")
+        running = subprocess.Popen(words, stdout=out, stderr=out, start_new_session=True)
+        while (
+            not (state / "sessions").exists()
+            or "sweep-step-started" not in (max((state / "sessions").iterdir()) / "session.jsonl").read_text()
+        ):
+            assert running.poll() is None
+            time.sleep(0.05)
+        os.kill(running.pid, signal.SIGHUP)
+        assert running.wait(timeout=120) == 0
+    assert log(state)[-2]["result"] == "finished"
+
+
+@pytest.mark.slow
+def test_killed_again_and_again_it_loses_no_step_and_no_setting(destroying: str, state: Path, cli: Cli) -> None:
+    words = [*FAST, "sweep", destroying, "--yes", "--confirm", "sdb", "--seed", "3"]
+    for patience in (2.2, 2.0, 1.8, 2.6, 60.0):
+        running = subprocess.Popen(argv(*words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            assert running.wait(timeout=patience) == 0
+            break
+        except subprocess.TimeoutExpired:
+            running.kill()
+            running.wait()
+        if (state / "sessions").exists() and log(state)[0:1] and any(e["event"] == "sweep-started" for e in log(state)):
+            words = [*FAST, "sweep", "--resume", max((state / "sessions").iterdir()).name]
+    events = log(state)
+    steps = [
+        step["number"] for event in events if event["event"] == "sweep-started" for step in event["design"]["steps"]
+    ]
+    steps += [step["number"] for event in events if event["event"] == "sweep-extended" for step in event["steps"]]
+    ended = [event["step"] for event in events if event["event"] == "sweep-step-ended"]
+    assert sorted(ended) == steps
+    assert (now(cli, "strip_size"), now(cli, "read_ahead")) == ("65536", "none")
+    assert "Nothing was left" in cli("--demo", "recover").err
+
+
+@pytest.mark.slow
+def test_recover_puts_back_what_a_killed_sweep_left(plan: str, state: Path, cli: Cli) -> None:
+    words = argv("--demo", "--demo-speed", "3", "sweep", plan, "--yes", "--seed", "1")
+    running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not (state / "sessions").exists() or not any(event["event"] == "change-ended" for event in log(state)):
+        assert running.poll() is None
+        time.sleep(0.05)
+    running.kill()
+    running.wait()
+    assert "cut short" in cli(*FAST, "devices").err
+    assert cli(*FAST, "recover", "--restore").status == 0
+    assert now(cli, "read_ahead") == "none"
+    assert "cut short" not in cli(*FAST, "devices").err
+
+
+@pytest.mark.slow
+def test_the_published_table_comes_out_of_one_command(cli: Cli) -> None:
+    assert HURRY >= 1
+    done = cli("--demo", "--demo-speed", "1000", "sweep", "9280-raid5", "--confirm", "sdb", "--seed", "1", "--json")
+    assert done.status == 0, done.err
+    cells = {(each["row"], each["column"]): each for each in done.json["sweep"]["cells"]}
+    assert {place: cells[place]["iops"] for place in TABLE_A} == pytest.approx(TABLE_A, rel=0.05)
+    verdicts = {place: (cell["judgement"] or {}).get("verdict") for place, cell in cells.items()}
+    assert verdicts["WT RA 64K Direct", "rw=randread"] == "worse"
+    assert verdicts["WT ADRA 64K Direct", "rw=randread"] == "worse"
+    assert verdicts["WT NORA 64K Cached FastPath", "rw=randread"] == "worse"
+    assert verdicts["WB NORA 64K Direct", "rw=randwrite"] == "worse"
+    for strip in ("8K", "512K"):
+        for workload in ("rw=randread", "rw=randwrite"):
+            assert verdicts[f"WT NORA {strip} Direct FastPath", workload] == "no-difference"
