@@ -8,7 +8,7 @@ import json
 import sys
 import traceback
 
-from tests.bench import disturbance, headless, inventory, live, rack, start
+from tests.bench import disturbance, headless, inventory, live, members, rack, start
 from tests.bench.figures import Figure, table
 from tests.bench.place import place
 
@@ -18,6 +18,7 @@ PARTS = {
     "rack": rack.measure,
     "inventory": inventory.measure,
     "live": live.measure,
+    "members": members.measure,
     "disturbance": disturbance.measure,
 }
 """In the order of their length."""

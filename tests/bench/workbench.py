@@ -1,7 +1,8 @@
 """The real workbench that starts one job by itself, says what came of it, and leaves.
 
-`python -m tests.bench.workbench RESULT SCRATCH QD JOBS RAMP RUNTIME`, in a terminal. Written to RESULT when the
-measured phase begins: `measuring`; at the end: the folder of the run.
+`python -m tests.bench.workbench RESULT SCRATCH QD JOBS RAMP RUNTIME [MEMBERS]`, in a terminal. Written to RESULT when
+the measured phase begins: `measuring`; at the end: the folder of the run. MEMBERS: as many busy disks are made up, on
+which the scratch file is said to lie.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from app.engine.workbench import Workbench
 from app.tui.app import Options, WorkbenchApp
 from app.tui.screens.bench import BenchScreen
 from backends.local import LocalHost
+from tests.bench.busy import make_up_members
 
 
 class Measured(WorkbenchApp):
@@ -56,12 +58,14 @@ def job(depth: int, jobs: int, ramp: int, runtime: int) -> Job:
 
 
 if __name__ == "__main__":
-    result, scratch, *numbers = sys.argv[1:]
+    result, scratch, depth, jobs, ramp, runtime, *members = sys.argv[1:]
     bench = Workbench(LocalHost(child_nice=lower_priority()))
+    if members:
+        make_up_members(bench, int(members[0]))
     measured = Measured(
         bench,
         Options(scratch=scratch, scratch_size=Path(scratch).stat().st_size),
-        job(*map(int, numbers)),
+        job(int(depth), int(jobs), int(ramp), int(runtime)),
         Path(result),
     )
     measured.run()

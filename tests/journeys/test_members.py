@@ -92,7 +92,7 @@ async def ended(pilot: Pilot[int], table: Table) -> None:
 async def test_each_member_is_seen_at_work(bench: tuple[Pilot[int], Table]) -> None:
     pilot, table = bench
     await start(pilot, table, nvme0n1=11_000, sda=9_000)
-    assert line_of(pilot, "nvme0n1").startswith("nvme0n1 PM983 11.0k 3.67k")
+    assert line_of(pilot, "nvme0n1").startswith("nvme0n1 PM983 11.0k 3.66k")
 
 
 async def test_its_role_stands_beside_it(bench: tuple[Pilot[int], Table]) -> None:

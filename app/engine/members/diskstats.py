@@ -40,23 +40,20 @@ def parse(text: str, names: Iterable[str]) -> dict[str, Counters]:
 
     Before Linux 2.6.25 a partition has four fields only.
     """
+    wanted = {name.replace("!", "/"): name for name in names}
     found: dict[str, Counters] = {}
-    for name in names:
-        counters = _line(text, name)
-        if counters is not None:
-            found[name] = counters
+    for line in text.split("\n"):
+        words = line.split(None, 3)
+        if len(words) == 4 and words[2] in wanted:
+            counters = _counters(words[3])
+            if counters is not None:
+                found[wanted[words[2]]] = counters
     return found
 
 
-def _line(text: str, name: str) -> Counters | None:
-    """Looked for as a word, not split line by line: a large machine has hundreds of lines, and a few are wanted."""
-    word = f" {name.replace('!', '/')} "
-    at = text.find(word)
-    if at < 0:
-        return None
-    start = at + len(word)
-    end = text.find("\n", start)
-    fields = text[start : end if end >= 0 else len(text)].split()[:_FIELDS]
+def _counters(rest: str) -> Counters | None:
+    """What stands behind the name."""
+    fields = rest.split(None, _FIELDS)[:_FIELDS]
     if len(fields) < _FIELDS or not all(field.isascii() and field.isdigit() for field in fields):
         return None
     reads, _, sectors_read, _, writes, _, sectors_written, _, _, busy, waited = map(int, fields)

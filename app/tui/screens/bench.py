@@ -54,6 +54,11 @@ SIDE_FROM = 96
 MEMBER_ROWS = ((50, 16), (30, 8), (0, 4))
 """Lines of the terminal, and how many rows of members leave the graphs enough of them."""
 
+MEMBERS_EVERY = 0.95
+"""Seconds of the run for which the figures of the members stand: nobody reads a table that changes faster, and all of
+its lines have to be drawn and sent.
+"""
+
 _JOBFILE_LIMIT = 1 << 20
 
 
@@ -76,6 +81,7 @@ class BenchScreen(WorkbenchScreen):
         self._run_id: str | None = None
         self._rate = False
         self._zoom = 0
+        self._members_at = -1.0
         self._pending = False
         self._ended: str | None = None
         self._chosen = False
@@ -178,6 +184,8 @@ class BenchScreen(WorkbenchScreen):
         if active.start.id != self._run_id:
             self._run_id = active.start.id
             self._curves = Curves()
+            self._members_at = -1.0
+            self._show_members(())
             for chart in self.query(LineChart):
                 chart.frozen = False
         ramp = float(active.start.job.get("ramp", "0").rstrip("s") or 0)
@@ -185,7 +193,10 @@ class BenchScreen(WorkbenchScreen):
         measured = active.phase in (Phase.RAMP, Phase.MEASURING, Phase.STOPPING)
         self._draw(active.start.planned_seconds if measured else None, session)
         self.query_one(ProgressLine).progress = progress(active, time.time())
-        self._show_members(active.members)
+        at = active.samples[-1].at if active.samples else 0.0
+        if active.members and not self._members_at < at < self._members_at + MEMBERS_EVERY:
+            self._members_at = at
+            self._show_members(active.members)
         self.put("#machine-line", cpu_line(active.fio_percent_of_core, active.host_percent))
         stalled = bool(active.samples) and active.samples[-1].stalled
         message = active.message or ("fio fell silent: some I/O did not come back in time" if stalled else "")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from app.engine.events import RunEnded
+from app.engine.figures import MemberFigures
 from app.engine.report.markdown import _code, text, to_markdown
 from app.engine.report.model import report_of
 from app.engine.session import replay
@@ -110,3 +114,19 @@ def test_notes_are_kept() -> None:
 
 def test_a_command_full_of_backticks_does_not_end_its_block() -> None:
     assert next(iter(_code(["echo ```"]))) == "````"
+
+
+def members() -> tuple[MemberFigures, ...]:
+    whole = MemberFigures(device="md1", label="raid1", read_iops=100.0, share_of_reads=1.0)
+    return (whole, MemberFigures(device="sda", label="a|b", depth=1, role="write-mostly", read_iops=55.0))
+
+
+def test_members_are_a_table_that_says_what_lies_below_what() -> None:
+    start, end = sessions.run()
+    assert isinstance(end, RunEnded)
+    made = report(sessions.started(), start, replace(end, figures=replace(end.figures, members=members())))
+    assert "| r1 | md1/sda | a\\|b | write-mostly | 55.0 | \\- |" in made
+
+
+def test_runs_without_members_have_no_table_of_them() -> None:
+    assert "### Members" not in report(sessions.started(), *sessions.run())
