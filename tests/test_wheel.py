@@ -116,6 +116,11 @@ def test_the_installed_program_finds_devices(installed: Installed) -> None:
     assert json.loads(done.stdout)["schema"] == 1, done.stderr
 
 
+def test_the_installed_program_has_its_plans(installed: Installed) -> None:
+    done = installed.run("raidbench", "sweep", "--list")
+    assert "9280-raid5" in done.stdout, done.stderr
+
+
 def test_the_wheel_and_what_it_asks_for_are_enough(wheel: Path, tmp_path: Path) -> None:
     done = environment(tmp_path / "env", [wheel], offline=False)
     if done.returncode:
