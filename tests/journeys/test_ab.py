@@ -1,0 +1,218 @@
+"""A staged value measured against the one in force: one key, one question, one sentence."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from textual.pilot import Pilot
+
+from app.engine.figures import Phase, RunStatus
+from app.engine.fio.events import Finished, LoadEvent, PhaseChanged
+from app.engine.fio.job import Job
+from app.engine.fio.target import JobTarget
+from app.tui.app import WorkbenchApp
+from app.tui.screens.bench import BenchScreen
+from app.tui.screens.compare import CompareScreen
+from app.tui.screens.runs import RunsScreen
+from tests.tui.stage import SECTOR, SIZES, Table, app_of, figures, heard, notices, opened, settled, text_of, until
+from widgets.choice_list import ChoiceDialog
+from widgets.confirm import ConfirmDialog
+
+KB = f"{SECTOR}/read_ahead_kb"
+
+
+class PacedLoad:
+    """Each run waits to be let on, and measures a fifth less at any read-ahead but 128."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.runs = 0
+        self.go = asyncio.Semaphore(0)
+
+    async def run(
+        self, job: Job, target: JobTarget, workdir: Path, stop: asyncio.Event
+    ) -> AsyncGenerator[LoadEvent, None]:
+        self.runs += 1
+        yield PhaseChanged(phase=Phase.MEASURING)
+        let_on, halt = asyncio.create_task(self.go.acquire()), asyncio.create_task(stop.wait())
+        await asyncio.wait({let_on, halt}, return_when=asyncio.FIRST_COMPLETED)
+        let_on.cancel()
+        halt.cancel()
+        iops = (100_000.0 if self.table.host.files[KB] == "128" else 80_000.0) * (1 + 0.001 * (self.runs % 3))
+        status = RunStatus.STOPPED if stop.is_set() else RunStatus.OK
+        yield Finished(figures=figures(status, None if status is RunStatus.OK else "stopped", iops), raw=workdir / "x")
+
+    def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
+        raise NotImplementedError
+
+
+@pytest.fixture
+def load(table: Table, monkeypatch: pytest.MonkeyPatch) -> PacedLoad:
+    """The machine rests at once, ABBA begins with A, and the runs are let on one by one."""
+    paced = PacedLoad(table)
+    measurer = table.bench._measurer
+
+    def scripted(folder: Path) -> object:
+        made = measurer(folder)
+        made._load = paced
+        return made
+
+    table.bench._measurer = scripted  # type: ignore[method-assign, assignment]
+    monkeypatch.setattr("app.engine.ab.rest", at_rest)
+    monkeypatch.setattr("app.engine.ab.Random", SteadyRandom)
+    return paced
+
+
+async def at_rest(*_: object) -> bool:
+    """At once."""
+    return True
+
+
+class SteadyRandom:
+    """Draws A."""
+
+    def random(self) -> float:
+        return 0.0
+
+
+@pytest.fixture
+async def staged(table: Table, load: PacedLoad) -> AsyncIterator[Pilot[int]]:
+    """One value of sda is staged."""
+    async with opened(table) as pilot:
+        app_of(pilot).stage("block:sda", "read_ahead_kb", "4096")
+        yield pilot
+
+
+async def asked(pilot: Pilot[int]) -> ConfirmDialog:
+    """As far as the question, with three pairs."""
+    await pilot.press("B")
+    await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
+    await heard(pilot)
+    await pilot.press("down", "enter")
+    await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
+    await heard(pilot)
+    assert isinstance(pilot.app.screen, ConfirmDialog)
+    return pilot.app.screen
+
+
+async def begun(pilot: Pilot[int], load: PacedLoad, runs: int) -> None:
+    """As far as that run."""
+    await asked(pilot)
+    await pilot.press("y")
+    for number in range(1, runs):
+        await until(pilot, lambda number=number: load.runs == number)  # type: ignore[misc]
+        load.go.release()
+    await until(pilot, lambda: load.runs == runs and app_of(pilot).session.active is not None)
+    await pilot.pause()
+
+
+async def ended(pilot: Pilot[int], load: PacedLoad, table: Table) -> None:
+    """To the end."""
+    await begun(pilot, load, 6)
+    load.go.release()
+    await until(pilot, lambda: not table.bench.measuring)
+    await pilot.pause()
+
+
+async def test_the_question_shows_the_way_there_and_back(staged: Pilot[int]) -> None:
+    question = (await asked(staged)).confirmation
+    assert question.commands == (f"echo 4096 > {KB}", f"echo 128 > {KB}")
+    assert "3 pairs, in the order A B B A A B: 6 runs" in question.summary
+
+
+async def test_no_is_no(staged: Pilot[int], table: Table) -> None:
+    await asked(staged)
+    await staged.press("escape")
+    await staged.pause()
+    assert (table.bench.session.experiments, table.host.written) == ((), [])
+
+
+async def test_the_bench_shows_which_run_of_which_pair(staged: Pilot[int], load: PacedLoad) -> None:
+    await begun(staged, load, 3)
+    assert isinstance(staged.app.screen, BenchScreen)
+    assert "run 3 of 6, pair 2 of 3, B 4096" in text_of(staged)
+
+
+async def test_an_interval_on_the_way_is_not_yet_decided(staged: Pilot[int], load: PacedLoad) -> None:
+    await begun(staged, load, 5)
+    text = " ".join(text_of(staged).split())
+    assert "read IOPS -20." in text
+    assert "not yet decided" in text
+
+
+async def test_the_end_is_one_sentence_and_the_old_value(staged: Pilot[int], load: PacedLoad, table: Table) -> None:
+    await ended(staged, load, table)
+    assert "read_ahead_kb=4096 is slower than read_ahead_kb=128: read IOPS -20." in notices(staged)
+    assert "is slower than read_ahead_kb=128" in text_of(staged)
+    assert table.host.files[KB] == "128"
+
+
+async def test_the_value_stays_staged_for_whoever_likes_it(staged: Pilot[int], load: PacedLoad, table: Table) -> None:
+    await ended(staged, load, table)
+    assert app_of(staged).staged == {"block:sda": {"read_ahead_kb": "4096"}}
+
+
+async def test_x_ends_it_with_the_old_value(staged: Pilot[int], load: PacedLoad, table: Table) -> None:
+    await begun(staged, load, 2)
+    assert table.host.files[KB] == "4096"
+    await staged.press("x")
+    await until(staged, lambda: not table.bench.measuring)
+    assert table.host.files[KB] == "128"
+    assert "Read-ahead is 128 again" in notices(staged)
+
+
+async def test_leaving_puts_the_old_value_back_first(staged: Pilot[int], load: PacedLoad, table: Table) -> None:
+    await begun(staged, load, 2)
+    await app_of(staged).stop_measuring()
+    assert (table.host.files[KB], table.bench.measuring) == ("128", False)
+
+
+async def test_runs_show_the_sentence_and_their_places(staged: Pilot[int], load: PacedLoad, table: Table) -> None:
+    await ended(staged, load, table)
+    await staged.press("3")
+    await until(staged, lambda: isinstance(staged.app.screen, RunsScreen) and "e1 3B" in text_of(staged))
+    assert "e1: read_ahead_kb=4096 is slower" in text_of(staged)
+
+
+async def test_c_compares_the_letters_of_the_run_under_the_cursor(
+    staged: Pilot[int], load: PacedLoad, table: Table
+) -> None:
+    await ended(staged, load, table)
+    await staged.press("3")
+    await until(staged, lambda: isinstance(staged.app.screen, RunsScreen) and "e1 3B" in text_of(staged))
+    await staged.press("c")
+    await until(staged, lambda: isinstance(staged.app.screen, CompareScreen))
+    await staged.pause()
+    assert "in 3 pairs" in text_of(staged)
+
+
+@pytest.mark.parametrize("more", [{}, {"nomerges": "2", "read_ahead_kb": "4096"}])
+async def test_it_wants_exactly_one_staged_value(table: Table, load: PacedLoad, more: dict[str, str]) -> None:
+    async with opened(table) as pilot:
+        for key, value in more.items():
+            app_of(pilot).stage("block:sda", key, value)
+        await pilot.press("B")
+        await pilot.pause()
+        assert "exactly one value" in notices(pilot)
+
+
+class Compare(Protocol):
+    """The fixture of pytest-textual-snapshot."""
+
+    def __call__(self, app: WorkbenchApp, *, terminal_size: tuple[int, int], run_before: object) -> bool: ...
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_picture(snap_compare: Compare, table: Table, load: PacedLoad, size: str) -> None:
+    """A running experiment on the Bench screen."""
+
+    async def act(pilot: Pilot[int]) -> None:
+        await settled(pilot)
+        app_of(pilot).stage("block:sda", "read_ahead_kb", "4096")
+        await begun(pilot, load, 5)
+
+    assert snap_compare(table.app(), terminal_size=SIZES[size], run_before=act)
