@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 @click.option("--list", "listing", is_flag=True, help="Show what could be taken back.")
 @click.option("--all", "everything", is_flag=True, help="Take back all changes of the session, newest first.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def undo_command(change: str | None, listing: bool, everything: bool, yes: bool) -> int:
+@click.option("--confirm", "typed", metavar="TEXT", help="The target's address, where taking it back destroys data.")
+def undo_command(change: str | None, listing: bool, everything: bool, yes: bool, typed: str | None) -> int:
     """Take back the last change, the one named CHANGE, or all of the session.
 
-    The session is the last one that has changes in force.
+    The session is the last one that has changes in force. What destroys data is confirmed by name, one at a time:
+    with --all it is left out unless there is a terminal to ask on.
     """
     if change is not None and everything:
         raise click.UsageError("A change or --all, not both.")
@@ -49,7 +51,7 @@ def undo_command(change: str | None, listing: bool, everything: bool, yes: bool)
     chosen = _chosen(records, change, everything)
     refuse_read_only()
     with workbench() as bench:
-        return run(lambda interruption: _undo(bench, interruption, folder, chosen, yes))
+        return run(lambda interruption: _undo(bench, interruption, folder, chosen, yes, typed))
 
 
 def _chosen(records: tuple[ChangeRecord, ...], change: str | None, everything: bool) -> list[ChangeRecord]:
@@ -83,7 +85,12 @@ def _listing(records: tuple[ChangeRecord, ...] | list[ChangeRecord]) -> list[str
 
 
 async def _undo(
-    bench: Workbench, interruption: Interruption, folder: Path, chosen: list[ChangeRecord], yes: bool
+    bench: Workbench,
+    interruption: Interruption,
+    folder: Path,
+    chosen: list[ChangeRecord],
+    yes: bool,
+    typed: str | None,
 ) -> int:
     for row in _listing(chosen):
         say(row)
@@ -92,13 +99,14 @@ async def _undo(
     for row in [line for record in chosen for line in steps(record.intent.undo)]:
         say(row)
     say()
-    confirm.confirmed(Risk.NONE, "", yes=yes, typed=None, what="Undo")
+    if len(chosen) > 1 or chosen[0].intent.risk is not Risk.DESTROYS_DATA:
+        confirm.confirmed(Risk.NONE, "", yes=yes, typed=None, what="Undo")
     await begin(bench, folder)
     failed: RaidbenchError | None = None
     with interruption.gracefully(lambda: say("Stopping after this change."), patient=True):
         for at, record in enumerate(chosen):
             try:
-                ended = await bench.undo(record.id)
+                ended = await bench.undo(record.id, confirm=_named(record, typed))
             except RaidbenchError as error:
                 if len(chosen) == 1:
                     raise
@@ -114,3 +122,15 @@ async def _undo(
             if interruption.asked() and at + 1 < len(chosen):
                 return INTERRUPTED
     return FAILED if failed is not None else DONE
+
+
+def _named(record: ChangeRecord, typed: str | None) -> str | None:
+    """The address that somebody gives for a change whose undo destroys data; None for any other.
+
+    Raises RefusedError when nobody does.
+    """
+    if record.intent.risk is not Risk.DESTROYS_DATA:
+        return None
+    name = str(record.intent.target)
+    confirm.confirmed(Risk.DESTROYS_DATA, name, yes=False, typed=typed, what=f"Take {record.id} back")
+    return name

@@ -22,7 +22,7 @@ from backends.errors import (
     StorageError,
 )
 from backends.host import to_the_end
-from backends.model import Change, Persistence, Target
+from backends.model import Change, Effect, Persistence, Risk, Target
 from backends.protocol import Backend
 
 Emit = Callable[[AnyEvent], None]
@@ -92,6 +92,8 @@ class Changer:
 
     async def _apply(self, change: Change, undoes: str | None, until: float | None) -> ChangeEnded:
         backend = self._backend(change.target)
+        if until is not None:
+            _no_trial_of(change)
         with hold_lock(self._locks, change.lock or str(change.target), f"changing {change.key}"):
             await self._still_as_planned(backend, change)
             if undoes is None:
@@ -164,9 +166,10 @@ class Changer:
                 evidence=trouble.evidence,
             ) from trouble
 
-    async def undo(self, record: ChangeRecord) -> ChangeEnded:
+    async def undo(self, record: ChangeRecord, *, confirm: str | None = None) -> ChangeEnded:
         """Take a change back; a value that is neither the new nor the old one is left alone.
 
+        `confirm`: the target's address, typed by somebody, where taking it back destroys data.
         Raises RefusedError, BlockedError, NotFoundError, StorageError.
         """
         intent = record.intent
@@ -193,6 +196,11 @@ class Changer:
                 f"(set here) nor {intent.before} (before): somebody else changed it.",
                 hint="Nothing was touched. Set the value you want by hand.",
             )
+        if intent.risk is Risk.DESTROYS_DATA and confirm != str(intent.target):
+            raise RefusedError(
+                f"Taking {intent.label} of {intent.target} back destroys what lies on it now.",
+                hint=f"Undo {intent.id} alone, and confirm it by the name {intent.target}.",
+            )
         current = now.now if now is not None else intent.after
         try:
             ended = await self.apply(replace(back, before=current), undoes=intent.id)
@@ -218,7 +226,8 @@ class Changer:
     async def recover(self, intent: Intent) -> str:
         """Restore what a crash left unresolved: `restored`, or `conflict` with nothing touched.
 
-        Raises RaidbenchError when the device is gone or refuses.
+        Raises RaidbenchError when the device is gone or refuses, RefusedError when putting it back destroys data:
+        nobody has named the device for that.
         """
         backend = self._backend(intent.target)
         now = (await backend.read(intent.target)).get(intent.key)
@@ -231,6 +240,11 @@ class Changer:
             return "restored"
         if value != intent.after:
             return "conflict"
+        if intent.risk is Risk.DESTROYS_DATA:
+            raise RefusedError(
+                f"Putting {intent.key} of {intent.target} back destroys what lies on it now.",
+                hint=f"Keep it, or set {intent.key}={intent.before} and confirm that by name.",
+            )
         change = Change(
             target=intent.target,
             key=intent.key,
@@ -288,6 +302,20 @@ class Changer:
             result = "differs"
             message = f"{change.label} reads {now} after {change.after} was accepted"
         return ChangeEnded(at=time.time(), id=change_id, result=result, now=now, message=message)
+
+
+def _no_trial_of(change: Change) -> None:
+    """Raises RefusedError for what must not come back by itself, with nobody there to look."""
+    if change.effect is Effect.AT_ONCE and change.risk is not Risk.DESTROYS_DATA:
+        return
+    reason = {
+        Effect.RESHAPE: "takes a reshape of hours",
+        Effect.REBOOT: "takes effect with a reboot",
+        Effect.RESET: "takes effect with a reset",
+    }.get(change.effect, "destroys data, and so does taking it back")
+    raise RefusedError(
+        f"{change.label} of {change.target} cannot be tried for a while: it {reason}.", hint="Apply it without a trial."
+    )
 
 
 def _intent_event(change_id: str, change: Change, undoes: str | None, until: float | None) -> ChangeIntended:

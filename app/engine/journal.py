@@ -19,7 +19,7 @@ from typing import Any
 
 from app.engine.paths import private_folder
 from backends.errors import StorageError
-from backends.model import Change, Identity, Persistence, Target, Write
+from backends.model import Change, Identity, Persistence, Risk, Target, Write
 
 FILE = "journal.log"
 OVERDUE = 20.0
@@ -63,6 +63,8 @@ class Intent:
     """Name of the lock that the change took, "" for the target's own."""
     until: float | None = None
     """For a trial: when it is taken back unless it is kept, in seconds of CLOCK_BOOTTIME."""
+    risk: Risk = Risk.NONE
+    """The worst that the change, and taking it back, may do."""
 
 
 class Journal:
@@ -95,6 +97,7 @@ class Journal:
                 "persistence": change.persistence.value,
                 "lock": change.lock,
                 "until": until,
+                "risk": change.risk.value,
                 "at": time.time(),
                 "pid": os.getpid(),
                 "boot": boot_id(),
@@ -229,6 +232,7 @@ def _intent(record: Mapping[str, Any]) -> Intent | None:
             start=str(record["start"]),
             until=None if record.get("until") is None else float(record["until"]),
             lock=str(record.get("lock", "")),
+            risk=Risk(record.get("risk", Risk.NONE)),
         )
     except (KeyError, TypeError, ValueError, OverflowError):
         return None

@@ -219,7 +219,7 @@ class Workbench(Recorder):
                     )
                 )
 
-    async def undo(self, change_id: str) -> ChangeEnded:
+    async def undo(self, change_id: str, *, confirm: str | None = None) -> ChangeEnded:
         """Take a change of this session back. See `Changer.undo`.
 
         Raises NotFoundError for an id that is not in the session, RefusedError, BlockedError, StorageError.
@@ -229,7 +229,7 @@ class Workbench(Recorder):
             raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
         if not record.in_force:
             raise NotFoundError(f"Change {change_id} is not in force any more.")
-        return await self._changer().undo(record)
+        return await self._changer().undo(record, confirm=confirm)
 
     def plan_undo(self, change_id: str) -> Change:
         """What undoing a change will do, for the dialog. Raises NotFoundError, BlockedError."""
@@ -330,6 +330,8 @@ class Workbench(Recorder):
         """
         if self._stop is not None or (self._experiment is not None and ready.mark is None):
             raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
+        if ready.judgement is not None:
+            ready.judgement.insist(confirm)  # before anything is asked of a device that is left alone
         measurer = self._measurer(self.need_recording())
         self._stop = asyncio.Event()
         self._idle.clear()

@@ -102,13 +102,14 @@ class Changing:
             return
         title = f"Undo {ids[0]}" if len(ids) == 1 else f"Undo {len(ids)} changes, newest first"
         if await self._app.push_screen_wait(ConfirmDialog(confirmation(plans, title=title))):
-            self._app.run_worker(self._take_back(ids), group="write", exit_on_error=True)
+            self._app.run_worker(self._take_back(plans, ids), group="write", exit_on_error=True)
 
-    async def _take_back(self, ids: tuple[str, ...]) -> None:
+    async def _take_back(self, plans: tuple[Change, ...], ids: tuple[str, ...]) -> None:
+        """Do it; the dialog had those targets typed whose data it destroys."""
         bench = self._app.workbench
-        for change_id in ids:
+        for plan, change_id in zip(plans, ids, strict=True):
             try:
-                ended = await bench.undo(change_id)
+                ended = await bench.undo(change_id, confirm=str(plan.target))
             except RaidbenchError as error:
                 self._app.tell(error, title=f"{change_id} was not undone")
                 break

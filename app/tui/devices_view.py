@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.engine import units
 from app.engine.arrangement import Branch, arranged
-from backends.model import Array, Change, Controller, Drive, Inventory, Reading, Risk, State
+from backends.model import Array, Change, Controller, Drive, Effect, Inventory, Reading, Risk, State
 from backends.settings import Setting
 from widgets.clean import shorten
 from widgets.confirm import Confirmation, PlannedChange, Tier
@@ -246,9 +246,14 @@ def confirmation(changes: tuple[Change, ...], *, title: str = "", trial_label: s
         changes=tuple(_planned(change, named=len(targets) > 1) for change in changes),
         commands=commands,
         risks=tuple(dict.fromkeys(change.risk_text for change in changes if change.risk_text)),
-        required=targets[0] if worst is Risk.DESTROYS_DATA else "",
-        trial_label=trial_label if all(change.undo for change in changes) else "",
+        required=" ".join(sorted({str(one.target) for one in changes if one.risk is Risk.DESTROYS_DATA})),
+        trial_label=trial_label if all(_may_come_back(change) for change in changes) else "",
     )
+
+
+def _may_come_back(change: Change) -> bool:
+    """Whether it can be tried for a while: what destroys data or takes hours must not come back by itself."""
+    return bool(change.undo) and change.effect is Effect.AT_ONCE and change.risk is not Risk.DESTROYS_DATA
 
 
 def _planned(change: Change, *, named: bool) -> PlannedChange:
