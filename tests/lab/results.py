@@ -10,9 +10,10 @@ from pathlib import Path
 SETTINGS = "Settings"
 SECTIONS = {
     SETTINGS: ("Backend", "On", "Setting", "From", "To", "Read back", "Undone"),
-    "Guard": ("State of the device", "Raw write", "Command line", "What was said"),
+    "Guard": ("State of the device", "Raw write", "Command line", "Format or re-creation", "Said"),
     "Arrays": ("Array", "What", "Seen"),
     "Faults": ("Fault", "What", "Seen"),
+    "Members": ("Array", "What", "Seen"),
     "Machine": ("Part", "What", "Seen"),
 }
 """The tables and their columns; each has a verdict besides."""

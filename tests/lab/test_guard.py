@@ -1,0 +1,195 @@
+"""No way to write reaches a disk that is in use, whatever is confirmed; and the blank one is written."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from app.cli.main import cli
+from app.engine.events import ChangeEnded
+from app.engine.fio.job import Job
+from app.engine.fio.profiles import profile
+from app.engine.measure import Request
+from app.engine.paths import Paths
+from app.engine.workbench import Workbench
+from backends.errors import RaidbenchError
+from backends.local import LocalHost
+from backends.model import Change, Scope, Target
+from tests.lab.disks import Disk
+from tests.lab.making import Md, md_array
+from tests.lab.results import Results
+from tests.lab.running import run
+from tests.lab.uses import ALLOWED, NAMED, NEEDS_SCSI, ON_AN_ARRAY, REFUSED
+
+Blank = Callable[..., tuple[Disk, ...]]
+
+WORDS = ("--profile", "randwrite-4k", "--runtime", "1", "--ramp", "0")
+REFUSES = (2, 3)
+"""Exit statuses for what is wrongly asked for and for what is refused."""
+
+
+BY_COMMAND = (
+    "mounted",
+    "mounted in another mount namespace only",
+    "a partition of it is mounted",
+    "active swap",
+    "below a device-mapper target",
+    "member of a running array",
+    "member of a stopped array",
+    "a program has it open",
+)
+"""States tried on the command line as well, one for each kind of reason: it takes the engine's way, but slowly."""
+
+
+class Writer:
+    """Every way to write, tried for as long as a module's tests take: fio is asked once what it can do."""
+
+    def __init__(self, folder: Path) -> None:
+        paths = Paths(sessions=folder / "s", journal=folder / "j", locks=folder / "l", config=folder / "none")
+        self._bench = Workbench(LocalHost(), paths=paths)
+        self._loop = asyncio.Runner()
+        self._loop.run(self._bench.open())
+        self._planned: dict[tuple[Target, str, str], Change] = {}
+
+    def close(self) -> None:
+        self._bench.close()
+        self._loop.close()
+
+    def raw(self, device: str, typed: str | None) -> tuple[str, str]:
+        """What came of a run that writes to the device, and what was said."""
+        job = Job.from_fields({"runtime": "1", "ramp": "0"}, profile("randwrite-4k").job)
+
+        async def measure() -> bool:
+            ready = await self._bench.prepare(Request(where=device, name=device, job=job))
+            record = await self._bench.measure(ready, confirm=typed)
+            return record.figures.write is not None and record.figures.write.total_ios > 0
+
+        runs = len(self._bench.session.runs)
+        try:
+            return ("written" if self._loop.run(measure()) else "nothing written", "")
+        except RaidbenchError as error:
+            untouched = len(self._bench.session.runs) == runs
+            return ("refused" if untouched else "begun", error.message)
+
+    def plan(self, target: Target, key: str, value: str) -> Change:
+        """A change that destroys data, planned once, when nothing stood against it."""
+
+        wanted = (target, key, value)
+        if wanted not in self._planned:
+            self._planned[wanted] = self._loop.run(self._bench.plan(*wanted))
+        return self._planned[wanted]
+
+    def apply(self, change: Change) -> str:
+        """What came of it: `verified`, or something else."""
+        try:
+            ended: ChangeEnded = self._loop.run(self._bench.apply(change))
+        except RaidbenchError:
+            return "refused"
+        return ended.result
+
+
+def command_line(device: str, typed: str, folder: Path) -> str:
+    """What came of `raidbench bench DEVICE ... --confirm NAME`, with a link to the device: nothing is looked up."""
+    link = folder / "device"
+    link.symlink_to(device)
+    done = CliRunner().invoke(cli, ["bench", str(link), *WORDS, "--confirm", typed], prog_name="raidbench")
+    if done.exit_code in REFUSES:
+        return "refused"
+    return "written" if done.exit_code == 0 else f"status {done.exit_code}: {done.stderr}"
+
+
+@pytest.fixture(scope="module")
+def writer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writer]:
+    made = Writer(tmp_path_factory.mktemp("state"))
+    yield made
+    made.close()
+
+
+def told(said: str, disk: Disk, other: Disk, folder: Path) -> str:
+    """The words without what differs from boot to boot."""
+    for one in (disk, other):
+        said = said.replace(one.kernel, one.name)
+    said = said.replace(str(folder), "/point").replace(disk.serial, "SERIAL")
+    said = re.sub(r"process \d+", "process N", said)
+    said = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "UUID", said)
+    return re.sub(r"/dev/(md|dm-|loop|lab)\d+", r"/dev/\1N", said)
+
+
+def attempt(writer: Writer, change: Change, look: Callable[[], str]) -> str:
+    """What came of a change that destroys data, by what `look` sees of the device as well."""
+    before = look()
+    result = writer.apply(change)
+    return "refused" if result != "verified" and look() == before else f"{result}, changed"
+
+
+def nvme_format(disk: Disk) -> str:
+    """The LBA format in use, as the drive tells it."""
+    return str(json.loads(run("nvme", "id-ns", disk.device, "--output-format=json"))["flbas"])
+
+
+def format_of(writer: Writer, disk: Disk) -> Change | None:
+    """Formatting the namespace with sectors of another size; None for a disk that is no NVMe namespace."""
+    if not disk.kernel.startswith("nvme"):
+        return None
+    return writer.plan(Target(backend="nvme", address=disk.kernel), "lba_format", "4096")
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_in_use_is_never_written(
+    writer: Writer, blank: Blank, table: Results, state: Path, tmp_path: Path, name: str
+) -> None:
+    disk, other = blank("scsi0", "scsi1") if name in NEEDS_SCSI else blank("nvme0", "nvme1")
+    point = tmp_path / "point"
+    point.mkdir()
+    change = format_of(writer, disk)
+    with REFUSED[name](disk, other, point) as device:
+        result, said = writer.raw(device, Path(device).name)
+        typed = command_line(device, Path(device).name, tmp_path) if name in BY_COMMAND else "-"
+        formatted = "-" if change is None else attempt(writer, change, lambda: nvme_format(disk))
+    ok = result == "refused" and {typed, formatted} <= {"refused", "-"}
+    assert table.add("Guard", name, result, typed, formatted, told(said, disk, other, point), ok=ok)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_what_holds_something_needs_its_name(
+    writer: Writer, blank: Blank, table: Results, state: Path, tmp_path: Path, name: str
+) -> None:
+    disk, other = blank("nvme0", "nvme1")
+    with NAMED[name](disk, other, tmp_path) as device:
+        results = {writer.raw(device, typed)[0] for typed in (None, other.kernel, disk.device)}
+        said = writer.raw(device, None)[1]
+        typed = command_line(device, other.kernel, tmp_path)
+    ok = (results, typed) == ({"refused"}, "refused")
+    result = "refused without the name" if ok else str(sorted(results))
+    assert table.add("Guard", name, result, typed, "-", told(said, disk, other, tmp_path), ok=ok)
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_what_is_blank_is_written(
+    writer: Writer, blank: Blank, table: Results, state: Path, tmp_path: Path, name: str
+) -> None:
+    disk, other = blank("nvme0", "nvme1")
+    with ALLOWED[name](disk, other, tmp_path) as device:
+        result, said = writer.raw(device, None)
+        typed = command_line(device, Path(device).name, tmp_path)
+    ok = (result, typed) == ("written", "written")
+    assert table.add("Guard", name, result, typed, "-", told(said, disk, other, tmp_path), ok=ok)
+
+
+@pytest.mark.parametrize("name", ON_AN_ARRAY)
+def test_an_array_in_use_is_never_made_anew(
+    writer: Writer, blank: Blank, table: Results, state: Path, tmp_path: Path, stack: ExitStack, name: str
+) -> None:
+    disk, other = blank("nvme0", "nvme1")
+    made: Md = stack.enter_context(md_array("raid0", [disk, other], "--chunk=64"))
+    change = writer.plan(Target(backend="md", address=made.kernel, scope=Scope.ARRAY), "chunk_size", str(128 << 10))
+    with ON_AN_ARRAY[name](made, tmp_path):
+        anew = attempt(writer, change, lambda: made.detail()["MD_UUID"])
+    assert table.add("Guard", f"raid0, {name}", "-", "-", anew, "", ok=anew == "refused")
