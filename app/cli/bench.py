@@ -106,7 +106,9 @@ async def _bench(
     from app.cli.bench_live import Follower
 
     not_read_only(request)
-    await bench.prepare(request)  # what cannot be done at all leaves no session behind
+    first = await bench.prepare(request)  # what cannot be done at all leaves no session behind
+    if first.refused:
+        raise RefusedError(" ".join(first.refused), hint=first.hint)
     await begin(bench)
     records: list[RunRecord] = []
     follower = Follower(bench, stream=stream)
