@@ -11,6 +11,8 @@ from app.engine.events import (
     ChangeEnded,
     ChangeIntended,
     CommandRan,
+    ExperimentEnded,
+    ExperimentStarted,
     InventorySeen,
     LoggedEvent,
     NoteAdded,
@@ -21,6 +23,7 @@ from app.engine.events import (
     SessionEnded,
     SessionStarted,
 )
+from app.engine.figures import RunStatus
 from app.engine.session import RunRecord
 from app.tui.session_view import differing_settings, log_entry, run_columns, run_row
 from backends.model import Drive, Inventory, Problem, Target, Write
@@ -66,6 +69,21 @@ def intended(*, undoes: str | None = None) -> ChangeIntended:
     )
 
 
+def tried() -> ExperimentStarted:
+    return ExperimentStarted(
+        at=0.0,
+        id="e1",
+        target=SDA,
+        key="scheduler",
+        label="Scheduler",
+        a="none",
+        b="bfq",
+        order=("A", "B", "B", "A"),
+        title="4k random read",
+        measured="block:sda",
+    )
+
+
 EVENTS: list[tuple[LoggedEvent, str, str]] = [
     (
         SessionStarted(at=0.0, id="s", version="0.1.0", simulated=True, machine=MACHINE),
@@ -85,6 +103,9 @@ EVENTS: list[tuple[LoggedEvent, str, str]] = [
     (ChangeEnded(at=0.0, id="c1", result="failed", now=None, message="EIO"), "change", "c1 failed"),
     (started(), "run", "r1 4k random read on block:sda"),
     (RunEnded(at=0.0, id="r1", figures=figures(), folder="runs/r1"), "run", "r1 done: read 85.4k IOPS"),
+    (tried(), "run", "e1 2 pairs: Scheduler of block:sda, A none, B bfq"),
+    (ExperimentEnded(at=0.0, id="e1", status=RunStatus.OK, restored=True), "run", "e1 all runs done; the old value"),
+    (ExperimentEnded(at=0.0, id="e1", status=RunStatus.FAILED, restored=False, reason="EIO"), "run", "IS NOT BACK"),
     (BaselineMarked(at=0.0, run="r1"), "run", "baseline: r1"),
     (BaselineMarked(at=0.0, run=None), "run", "baseline: none"),
     (NoteAdded(at=0.0, text="hot today\nfan is loud"), "note", "hot today"),
