@@ -52,7 +52,11 @@ class _Arranging:
         self._inventory = inventory
         self._done: set[Target] = set(inventory.twins)
         self._arrays = {array.target: array for array in inventory.arrays}
-        self._drives = {drive.target: drive for drive in inventory.drives if drive.target not in self._done}
+        shown = (drive for drive in inventory.drives if drive.target not in self._done)
+        places = _places(inventory)
+        self._drives = {
+            drive.target: drive for drive in sorted(shown, key=lambda one: places.get(one.device, len(places)))
+        }
         self._nested = {member for array in inventory.arrays for member in array.members if member in self._arrays}
 
     def all(self) -> tuple[Branch, ...]:
@@ -89,6 +93,12 @@ class _Arranging:
     def _drive(self, drive: Drive, role: str = "") -> Branch:
         self._done.add(drive.target)
         return Branch(thing=drive, role=role)
+
+
+def _places(inventory: Inventory) -> dict[str | None, int]:
+    """The order in which the nodes are first named: the kernel's, whichever vendor has the drive."""
+    nodes = dict.fromkeys(drive.device for drive in inventory.drives if drive.device is not None)
+    return {node: place for place, node in enumerate(nodes)}
 
 
 def role_of(member: Array | Drive, array: Array) -> str:

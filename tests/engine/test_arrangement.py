@@ -107,3 +107,8 @@ def test_an_array_that_is_rebuilt_says_how_far() -> None:
 
 def test_an_array_that_is_well_needs_no_reason() -> None:
     assert reason(array("md:md0", Array_state="active, being written")) == ""
+
+
+def test_drives_are_in_the_kernels_order_whoever_has_them() -> None:
+    disks = (drive("block:sda"), drive("block:vda"), drive("scsi:sda"))
+    assert seen(drives=disks) == ["scsi:sda", "block:vda"]

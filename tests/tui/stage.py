@@ -33,8 +33,10 @@ from app.engine.paths import Paths
 from app.engine.workbench import Workbench
 from app.tui.app import Options, WorkbenchApp
 from backends.model import Change, Identity, Inventory, Reading, Target
-from backends.protocol import Backend
+from backends.protocol import Backend, Vendor
+from backends.registry import Machine
 from backends.settings import Setting
+from backends.vendors.block import VENDOR as BLOCK
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine
 from widgets.guard import GRACE, GuardedDialog
 
@@ -270,10 +272,13 @@ class Table:
         return WorkbenchApp(self.bench, self.options)
 
 
-def set_table(folder: Path, host: FakeHost | None = None, **options: object) -> Table:
-    """A workbench in `folder`, its session of a fixed name."""
+def set_table(
+    folder: Path, host: FakeHost | None = None, vendors: tuple[Vendor, ...] = (BLOCK,), **options: object
+) -> Table:
+    """A workbench in `folder`, its session of a fixed name, on the kernel's disks alone unless `vendors` says more."""
     host = host or host_of()
     bench = Workbench(host, paths=paths_in(folder))
+    bench.machine = Machine(host, vendors)
     load = FakeLoad()
     gate = FakeGate(bench.host)
 
