@@ -18,7 +18,7 @@ from backends.vendors.block.persist import match_keys, require_unique
 from backends.vendors.scsi import persist as rules
 from backends.vendors.scsi.asking import Asker, Switches
 from backends.vendors.scsi.diagnosis import missing_tools
-from backends.vendors.scsi.disks import Disk, Kind, disk_of, is_disk, paths_of
+from backends.vendors.scsi.disks import Disk, Kind, disk_of, is_disk, is_name, paths_of
 from backends.vendors.scsi.inventory import NAME, drive
 from backends.vendors.scsi.plans import change as change_of
 from backends.vendors.scsi.readings import View, readings
@@ -162,14 +162,16 @@ class ScsiBackend:
 
     async def _node(self, target: Target) -> Node:
         """The disk under a target of ours, whose name becomes part of a path: no other name may."""
-        bare = Node(name=target.address, devno=None, size_bytes=None)
-        if target.backend != NAME or not is_disk(bare):
-            raise NotFoundError(
-                f"{clean(str(target))} is no SATA or SAS disk.", hint="`raidbench devices` lists what is there."
-            )
+        none = NotFoundError(
+            f"{clean(str(target))} is no SATA or SAS disk.", hint="`raidbench devices` lists what is there."
+        )
+        if target.backend != NAME or not is_name(target.address):
+            raise none
         node = await read_node(self._host, target.address)
         if node is None:
             raise DeviceGoneError(f"{clean(str(target))} is not there.", hint="Look at the devices again.")
+        if not is_disk(node):
+            raise none
         return node
 
     async def _same(self, change: Change) -> None:

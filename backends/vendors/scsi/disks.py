@@ -84,9 +84,14 @@ class Disk:
         )
 
 
+def is_name(name: str) -> bool:
+    """Whether the sd driver names disks so."""
+    return re.fullmatch(r"sd[a-z]{1,8}", name) is not None
+
+
 def is_disk(node: Node) -> bool:
-    """Whether the sd driver has it."""
-    return node.parent is None and re.fullmatch(r"sd[a-z]{1,8}", node.name) is not None
+    """Whether the sd driver has it, at a place in the SCSI layer: without one nothing tells how to ask it."""
+    return node.parent is None and is_name(node.name) and _hctl(node) is not None
 
 
 def paths_of(node: Node) -> tuple[str, ...]:
