@@ -64,6 +64,12 @@ def test_counters_of_32_bits_may_wrap(before: Counters, done: Counters) -> None:
     assert since(before, now) == done
 
 
+def test_a_wrap_by_almost_half_is_one() -> None:
+    step = (1 << 31) - 1
+    before, now = Counters(reads=1 << 31 | 9), Counters(reads=8)
+    assert since(before, now).reads == step
+
+
 @pytest.mark.parametrize("counter", [field.name for field in fields(Counters)])
 def test_a_device_that_came_back_counts_from_nothing(counter: str) -> None:
     before = replace(Counters(10, 10, 10, 10, 10, 10), **{counter: 5000})
