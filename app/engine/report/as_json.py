@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from app.engine import schema, wire
+from app.engine import schema, schema_compare, wire
+from app.engine.compare import compare_experiment
 from app.engine.events import NoteAdded, RulePersisted
 from app.engine.session import Session
 
@@ -25,6 +26,10 @@ def to_json(session: Session, *, folder: str) -> schema.Json:
         changes=[schema.change_record(record) for record in session.changes],
         in_force=[record.id for record in session.in_force],
         runs=[schema.run(record, session=folder) for record in session.runs],
+        experiments=[
+            schema_compare.experiment(record, session, compare_experiment(session, record.id), session=folder)
+            for record in session.experiments
+        ],
         notes=[{"at": event.at, "text": event.text} for event in session.events if isinstance(event, NoteAdded)],
         kept=[
             {"at": event.at, "target": str(event.target), "path": event.path, "values": dict(event.values)}

@@ -38,6 +38,13 @@ def _blocks(report: Report) -> Iterator[str]:
         yield ""
         yield "A single run says nothing about how far runs of the same settings lie apart."
         yield ""
+    if report.findings:
+        yield "### A/B"
+        yield ""
+        yield from _list(report.findings)
+        yield ""
+        yield from _grid(report.compared)
+        yield ""
     if report.members.rows:
         yield "### Members"
         yield ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.engine import units
-from app.engine.compare import varying
+from app.engine.compare import compare_experiment, varying
 from app.engine.events import CommandRan, NoteAdded, ProblemMet, RulePersisted
 from app.engine.figures import DirectionFigures
 from app.engine.members.telling import COLUMNS, paths, row
@@ -69,6 +69,10 @@ class Report:
     """Percentiles of each run and direction."""
     members: Grid
     """What the devices below the one that was measured did in each run."""
+    findings: tuple[str, ...]
+    """What each experiment has shown, a sentence or two."""
+    compared: Grid
+    """The figures of both letters of each experiment, with intervals and verdicts."""
     warnings: tuple[str, ...]
     """What makes figures doubtful, with the run it concerns."""
     notes: tuple[tuple[str, str], ...]
@@ -93,6 +97,8 @@ def report_of(session: Session) -> Report:
         common=common,
         latencies=_latencies(session.runs),
         members=_members(session.runs),
+        findings=tuple(_findings(session)),
+        compared=_compared(session),
         warnings=tuple(_warnings(session.runs)),
         notes=tuple((units.moment(each.at), each.text) for each in session.events if isinstance(each, NoteAdded)),
         problems=tuple(_problems(session)),
@@ -208,6 +214,27 @@ def _times(direction: DirectionFigures) -> tuple[str, ...]:
     times = direction.latency_ns
     values = (times.mean, times.p50, times.p95, times.p99, times.p99_9, times.max)
     return tuple("too few I/Os" if value is None else units.latency(value) for value in values)
+
+
+def _findings(session: Session) -> Iterator[str]:
+    for record in session.experiments:
+        start, end = record.start, record.end
+        comparison = compare_experiment(session, record.id)
+        shown = "No pair was measured to its end." if comparison is None else comparison.sentence
+        how = "It never ended." if end is None else f"It ended early: {end.reason}." if end.reason else ""
+        moved = "" if end is None else "; ".join(f"{key} moved along, {what}" for key, what in end.moved.items())
+        told = (f"{record.id}, {start.target}: {shown}", how, f"{moved}." if moved else "")
+        yield " ".join(filter(None, told))
+
+
+def _compared(session: Session) -> Grid:
+    rows = []
+    for record in session.experiments:
+        comparison = compare_experiment(session, record.id)
+        for line in () if comparison is None else comparison.rows:
+            a, b = line.figure.show(line.a), line.figure.show(line.b)
+            rows.append((record.id, line.name, a, b, line.difference, line.word))
+    return Grid(columns=("A/B", "Figure", "A", "B", "Difference [95 %]", "Shown"), rows=tuple(rows))
 
 
 def _warnings(runs: Sequence[RunRecord]) -> Iterator[str]:

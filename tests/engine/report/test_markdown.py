@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.events import RunEnded
+from app.engine.events import ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded, RunStarted
 from app.engine.figures import MemberFigures
 from app.engine.report.markdown import _code, text, to_markdown
 from app.engine.report.model import report_of
@@ -130,3 +130,28 @@ def test_members_are_a_table_that_says_what_lies_below_what() -> None:
 
 def test_runs_without_members_have_no_table_of_them() -> None:
     assert "### Members" not in report(sessions.started(), *sessions.run())
+
+
+def test_an_experiment_is_told_with_its_figures() -> None:
+    start = ExperimentStarted(
+        at=1002.0,
+        id="e1",
+        target=sessions.SDA,
+        key="read_ahead_kb",
+        label="Read-ahead",
+        a="128",
+        b="4096",
+        order=("A", "B", "B", "A", "A", "B"),
+        title="4k random read",
+        measured="block:sda",
+    )
+    events: list[LoggedEvent] = [start]
+    for at, letter in enumerate(start.order):
+        begun, ended = sessions.run(f"r{at + 1}", iops=(1000.0 if letter == "A" else 800.0) + at)
+        assert isinstance(begun, RunStarted)
+        mark = ExperimentMark(experiment="e1", letter=letter, pair=at // 2 + 1)
+        events += [replace(begun, mark=mark), ended]
+    written = to_markdown(report_of(replay([sessions.started(), *events])))
+    assert "read\\_ahead\\_kb=4096 is slower than read\\_ahead\\_kb=128" in written
+    assert "in 3 pairs" in written
+    assert "| e1 | read IOPS |" in written
