@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from app.engine import units
@@ -76,15 +77,19 @@ class Node:
 
 def nodes(inventory: Inventory) -> tuple[Node, ...]:
     """The tree, in the order of `arranged`."""
-    return tuple(map(_node, arranged(inventory)))
+    models = Counter(controller.model for controller in inventory.controllers)
+    alike = {model for model, count in models.items() if count > 1}
+    return tuple(_node(branch, alike) for branch in arranged(inventory))
 
 
-def _node(branch: Branch) -> Node:
-    below = tuple(map(_node, branch.below))
+def _node(branch: Branch, alike: Container[str | None]) -> Node:
+    """`alike`: models of which there are several controllers, so that their names do not tell them apart."""
+    below = tuple(_node(one, alike) for one in branch.below)
     match branch.thing:
         case Controller() as controller:
             address = str(controller.target)
-            return Node(key=address, label=controller.model or address, tone="accent", children=below)
+            label = f"{controller.target.address} {controller.model}" if controller.model in alike else controller.model
+            return Node(key=address, label=label or address, tone="accent", children=below)
         case Array() as array:
             return _array_node(array, branch, below)
         case Drive() as drive:
@@ -108,7 +113,8 @@ def filtered(tree: tuple[Node, ...], words: str) -> tuple[Node, ...]:
 def _array_node(array: Array, branch: Branch, below: tuple[Node, ...]) -> Node:
     sign, tone = _SIGNS[array.state]
     state = "" if array.state is State.OPTIMAL else ": ".join(filter(None, (str(array.state), branch.why)))
-    words = (array.name or array.target.address, str(array.level), state, units.size(array.size_bytes), array.device)
+    name = array.name or array.target.address
+    words = (name, state, str(array.level), units.size(array.size_bytes), array.device)
     return Node(
         key=str(array.target),
         label=f"{sign} " + " ".join(filter(None, words)),

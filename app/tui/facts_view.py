@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.engine import units
-from app.engine.arrangement import Thing
+from app.engine.arrangement import Thing, reason
 from backends.model import Array, Controller, Drive
 from widgets.details import Fact, FactGroup
 
@@ -65,7 +65,7 @@ def _array_facts(array: Array) -> tuple[FactGroup, ...]:
     rows = [
         ("Name", array.name),
         ("Level", str(array.level)),
-        ("State", str(array.state)),
+        ("State", ": ".join(filter(None, (str(array.state), reason(array))))),
         ("Size", units.size(array.size_bytes) if array.size_bytes is not None else None),
         ("Strip", units.size(array.strip_bytes) if array.strip_bytes else None),
         ("Full stripe", units.size(full) if full else None),

@@ -1,0 +1,143 @@
+"""A machine of many parts on the Devices screen: each thing once, members under their arrays, trouble on top."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from backends.host import Host
+from backends.model import Array, Controller, Drive, Fact, Inventory, Level, Media, Reading, Scope, State, Target
+from backends.protocol import Vendor
+from backends.settings import Setting
+from backends.vendors.block import VENDOR as BLOCK
+from tests.backends.fakes import QUEUE, FakeHost, disk, machine
+from tests.journeys.test_pictures import Compare
+from tests.tui.stage import SIZES, Table, opened, set_table, settled, text_of
+
+FLASH = {**QUEUE, "scheduler": "[none] mq-deadline", "rotational": "0"}
+
+
+def controller(backend: str, address: str, model: str, pci: str) -> Controller:
+    target = Target(backend=backend, address=address, scope=Scope.CONTROLLER)
+    return Controller(
+        target=target, vendor=backend, model=model, pci=pci, driver="ahci" if backend == "hba" else "nvme"
+    )
+
+
+def drive(backend: str, name: str, model: str, media: Media, owner: Controller) -> Drive:
+    return Drive(
+        target=Target(backend=backend, address=name),
+        controller=owner.target,
+        model=model,
+        media=media,
+        interface="nvme" if media is Media.NVME else "sata",
+        state=State.ONLINE,
+        device=f"/dev/{name}",
+    )
+
+
+def array(name: str, level: Level, state: State, members: Mapping[str, str], said: str) -> Array:
+    return Array(
+        target=Target(backend="md", address=name, scope=Scope.ARRAY),
+        level=level,
+        state=state,
+        device=f"/dev/{name}",
+        strip_bytes=65536 if level is Level.RAID5 else None,
+        members=tuple(Target(backend="block", address=member) for member in members),
+        facts=(
+            Fact(label="Array state", value=said),
+            *(Fact(label=f"Member {member}", value=f"/dev/{member}, {role}") for member, role in members.items()),
+        ),
+    )
+
+
+AHCI = controller("hba", "0000:00:1f.2", "Intel C610 SATA (AHCI)", "0000:00:1f.2")
+NVMES = tuple(controller("nvme", f"nvme{n}", "SAMSUNG MZQL2960", f"0000:6{n}:00.0") for n in range(3))
+SEEN = {
+    "hba": Inventory(controllers=(AHCI,)),
+    "nvme": Inventory(
+        controllers=NVMES,
+        drives=tuple(drive("nvme", f"nvme{n}n1", "SAMSUNG MZQL2960", Media.NVME, NVMES[n]) for n in range(3)),
+    ),
+    "scsi": Inventory(drives=tuple(drive("scsi", f"sd{x}", "ST4000NM0035", Media.HDD, AHCI) for x in "abc")),
+    "md": Inventory(
+        arrays=(
+            array("md0", Level.RAID5, State.OPTIMAL, {f"nvme{n}n1": "in sync" for n in range(3)}, "clean"),
+            array(
+                "md1",
+                Level.RAID1,
+                State.DEGRADED,
+                {"sda": "in sync", "sdb": "failed"},
+                "clean, 1 of 2 members missing",
+            ),
+        )
+    ),
+}
+
+
+class Seen:
+    """A vendor that sees what it is told, with nothing to set."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def backend(self, host: Host) -> Seen:
+        return self
+
+    async def inventory(self) -> Inventory:
+        return SEEN[self.name]
+
+    def settings(self, target: Target) -> tuple[Setting, ...]:
+        return ()
+
+    async def read(self, target: Target) -> Mapping[str, Reading]:
+        return {}
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Table:
+    """Three NVMe drives in an array, three SATA disks, two of them in a mirror that has lost one."""
+    disks = [disk(f"nvme{n}n1", devno=f"259:{n}", size=960 << 30, queue=FLASH) for n in range(3)]
+    disks += [disk(f"sd{x}", devno=f"8:{16 * n}", size=4 << 40) for n, x in enumerate("abc")]
+    disks += [disk("md0", devno="9:0", size=1920 << 30, queue=FLASH), disk("md1", devno="9:1", size=4 << 40)]
+    host = FakeHost(machine(disk("vda", devno="254:0", size=32 << 30), *disks))
+    others: tuple[Vendor, ...] = tuple(map(Seen, SEEN))  # type: ignore[arg-type]
+    return set_table(tmp_path, host, vendors=(BLOCK, *others))
+
+
+def lines(pilot: Pilot[int], words: str) -> list[str]:
+    return [line for line in text_of(pilot).splitlines() if words in line]
+
+
+async def test_a_degraded_array_is_on_top_with_its_reason(many: Table) -> None:
+    async with opened(many) as pilot:
+        assert "! md1 degraded: 1 of 2" in lines(pilot, "md")[0]
+
+
+async def test_the_facts_of_an_array_say_what_is_missing(many: Table) -> None:
+    async with opened(many) as pilot:
+        assert lines(pilot, "degraded: 1 of 2 members missing")
+
+
+async def test_controllers_of_one_model_are_told_apart(many: Table) -> None:
+    async with opened(many) as pilot:
+        assert len(lines(pilot, "nvme2 SAMSUNG")) == 1
+
+
+async def test_the_queue_of_a_drive_is_set_with_it(many: Table) -> None:
+    async with opened(many) as pilot:
+        await pilot.press("slash", *"nvme0n1", "enter", "down")
+        await settled(pilot)
+        assert lines(pilot, "Queue of /dev/nvme0n1")
+        assert lines(pilot, "Read-ahead")
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_many_parts(many: Table, snap_compare: Compare, size: tuple[int, int]) -> None:
+    async def look(pilot: Pilot[int]) -> None:
+        await settled(pilot)
+
+    assert snap_compare(many.app(), terminal_size=size, run_before=look)

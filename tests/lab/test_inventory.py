@@ -1,0 +1,90 @@
+"""The inventory against lsblk, mdadm, nvme and lsscsi: every field that both know is equal."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from backends.local import LocalHost
+from backends.model import Array, Drive, Inventory
+from backends.registry import Machine
+from tests.lab.disks import Disks
+from tests.lab.results import Results
+from tests.lab.running import run
+
+
+@pytest.fixture
+async def found() -> Inventory:
+    return await Machine.of(LocalHost()).probe()
+
+
+def by_lsblk() -> dict[str, dict[str, Any]]:
+    listed = json.loads(run("lsblk", "-J", "-b", "-O", "-d"))["blockdevices"]
+    return {one["path"]: one for one in listed}
+
+
+def drives_at(found: Inventory, device: str) -> list[Drive | Array]:
+    return list(found.at(device))
+
+
+async def test_every_disk_of_lsblk_is_there_and_equal(found: Inventory, table: Results) -> None:
+    compared = 0
+    for path, row in by_lsblk().items():
+        for thing in drives_at(found, path):
+            assert thing.size_bytes == row["size"], path
+            if isinstance(thing, Drive):
+                pairs = (
+                    (thing.logical_block, row["log-sec"]),
+                    (thing.physical_block, row["phy-sec"]),
+                    (thing.scheduler, row["sched"]),
+                    (thing.read_only, row["ro"] in (True, "1")),
+                    (thing.serial, row["serial"]),
+                )
+                for ours, theirs in pairs:
+                    if ours is not None and theirs is not None:
+                        assert ours == theirs, path
+                        compared += 1
+    assert compared >= 40
+    table.add("Machine", "inventory", "fields that lsblk knows too are equal", str(compared), ok=True)
+
+
+async def test_all_disks_of_the_laboratory_are_there(found: Inventory, disks: Disks) -> None:
+    for name in ("nvme0", "nvme3", "sata0", "sata2", "scsi0", "scsi2", "mega0", "mega3"):
+        assert drives_at(found, disks[name].device), name
+
+
+async def test_namespaces_are_as_nvme_lists_them(found: Inventory, table: Results) -> None:
+    listed = json.loads(run("nvme", "list", "-o", "json"))["Devices"]
+    assert listed
+    for row in listed:
+        drive = found.find(row["DevicePath"].replace("/dev/", "nvme:"))
+        assert isinstance(drive, Drive)
+        ours = (drive.serial, drive.model, drive.firmware, drive.size_bytes, drive.logical_block)
+        told = (row["SerialNumber"], row["ModelNumber"], row["Firmware"], row["PhysicalSize"], row["SectorSize"])
+        assert ours == told
+    table.add("Machine", "inventory", "namespaces are equal to nvme list", str(len(listed)), ok=True)
+
+
+async def test_scsi_disks_are_as_lsscsi_lists_them(found: Inventory, table: Results) -> None:
+    lines = re.findall(r"^\[(\S+)\] +disk +(\S+) +(.+?) +(\S+) +(/dev/\S+)", run("lsscsi"), re.MULTILINE)
+    assert lines
+    for address, _, product, revision, device in lines:
+        drive = found.find(device.replace("/dev/", "scsi:"))
+        assert isinstance(drive, Drive)
+        assert product in (drive.model or ""), device
+        assert drive.firmware == revision, device
+        assert address in {fact.value for fact in drive.facts}, device
+    table.add("Machine", "inventory", "SCSI disks are equal to lsscsi", str(len(lines)), ok=True)
+
+
+async def test_arrays_are_as_mdadm_details_them(found: Inventory) -> None:
+    for array in (one for one in found.arrays if one.target.backend == "md"):
+        assert array.device is not None
+        told = dict(
+            line.split("=", 1) for line in run("mdadm", "-D", "--export", array.device).splitlines() if "=" in line
+        )
+        assert array.level.value == told["MD_LEVEL"]
+        assert len(array.members) == len([key for key in told if key.startswith("MD_DEVICE_") and key.endswith("_DEV")])
