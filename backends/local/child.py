@@ -18,6 +18,9 @@ from backends.host import Command
 OUTPUT_LIMIT = 16 * 1024 * 1024
 """Bytes of output kept from one command (one controller's JSON may be several MiB)."""
 
+START = 30.0
+"""Seconds that starting a program may take: many at once on a busy machine need some."""
+
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PR_SET_PDEATHSIG = 1
 _F_SETPIPE_SZ = 1031
@@ -119,7 +122,7 @@ async def start(command: Command, cwd: str, nice: int | None) -> Child:
     loop = asyncio.get_running_loop()
     try:
         # A loop that closes at this very moment leaves asyncio waiting for pipes that nobody connects any more.
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(START):
             transport, protocol = await loop.subprocess_exec(
                 lambda: Protocol(loop),
                 *command.argv,

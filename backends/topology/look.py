@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
+from backends.errors import RaidbenchError
 from backends.host import Command, Host
 from backends.model import Signature
 from backends.text import clean
@@ -39,6 +40,9 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
     if swaps is None:
         blind.append("/proc/swaps could not be read")
     mounted = mounted_by_node(tree, mounts, _members(btrfs))
+    signatures = await _signatures(host, tree)
+    if signatures is None:
+        blind.append("lsblk gave no answer, so what lies on the devices is not known")
     return Topology(
         tree=tree,
         mounted=mounted,
@@ -48,7 +52,7 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
         pools=tuple(dict.fromkeys(clean(path.split("/")[5]) for path in pools)),
         loops=await _loop_backing(host, tree, mounts),
         exported=await _exports(host) if everywhere else {},
-        signatures=await _signatures(host, tree),
+        signatures=signatures or {},
         blind=tuple(blind),
     )
 
@@ -133,13 +137,16 @@ async def _exports(host: Host) -> dict[str, str]:
     return found
 
 
-async def _signatures(host: Host, tree: Tree) -> dict[str, tuple[Signature, ...]]:
-    """From udev's database; from lsblk where there is none; nothing where there is neither."""
+async def _signatures(host: Host, tree: Tree) -> dict[str, tuple[Signature, ...]] | None:
+    """From udev's database; from lsblk where there is none; nothing where there is neither, None if it fails."""
     rows: Mapping[str, Mapping[str, str]] = {}
     if not any(node.udev for node in tree.nodes.values()):
         tool = host.which(("lsblk",))
         if tool is not None:
-            done = await host.run(Command(argv=(tool, "-J", "-b", "-O"), timeout=20))
+            try:
+                done = await host.run(Command(argv=(tool, "-J", "-b", "-O"), timeout=20))
+            except RaidbenchError:
+                return None
             rows = parse_lsblk(done.stdout)
     found: dict[str, tuple[Signature, ...]] = {}
     for node in tree.nodes.values():

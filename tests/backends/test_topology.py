@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from backends.host import FileStat
+from collections.abc import Sequence
+
+from backends.errors import ToolTimeoutError
+from backends.host import Command, Completed, FileStat
 from backends.model import Use
 from backends.topology import Topology, look
 from backends.topology.openers import openers
@@ -138,3 +141,16 @@ async def test_openers_are_found_by_number_and_our_own_do_not_count() -> None:
 async def test_what_cannot_be_read_is_told() -> None:
     found = await look(FakeHost(disk("sdb")))
     assert set(found.blind) == {"/proc/self/mountinfo could not be read", "/proc/swaps could not be read"}
+
+
+async def test_an_lsblk_that_gives_no_answer_hides_no_disk_and_counts_as_not_knowing() -> None:
+    class Stuck(FakeHost):
+        def which(self, names: Sequence[str]) -> str | None:
+            return "/bin/lsblk" if "lsblk" in names else None
+
+        async def run(self, command: Command) -> Completed:
+            raise ToolTimeoutError("lsblk: no answer in 20 s.")
+
+    found = await look(Stuck(machine(disk("sda"))))
+    assert "sda" in found.tree.nodes
+    assert found.blind == ("lsblk gave no answer, so what lies on the devices is not known",)
