@@ -91,7 +91,7 @@ class RunsScreen(WorkbenchScreen):
         last = session.experiments[-1] if session.experiments else None
         if last is not None and last.end is not None:
             return f"{last.id}: {ended_line(last)}\n{told}, or the A/B of the run under the cursor."
-        return f"{told}. One run against one run shows nothing yet."
+        return f"{told}. One run against one shows nothing."
 
     def _beside(self, folder: Path, runs: dict[str, tuple[Path, RunRecord]]) -> tuple[RunRecord, ...]:
         """The runs of one session."""
