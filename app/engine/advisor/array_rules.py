@@ -1,0 +1,228 @@
+"""What the array, its cache and its queue make of a job."""
+
+from __future__ import annotations
+
+from app.engine import units
+from app.engine.advisor.facts import RunFacts
+from app.engine.advisor.stripes import StripeCost, stripe_cost
+from app.engine.figures import Advice, MemberFigures
+from app.engine.fio.sizes import format_size
+from backends.model import Media
+
+CACHE_FACTOR = 4
+"""The area is this many times the cache before what the cache holds of it matters little."""
+
+TURNED_OVER = 2
+"""Times the cache that a ramp of writes has to move before the cache is full of them."""
+
+PARTIAL_SHARE = 0.01
+"""Share of the bytes in partly written stripes from which it is said."""
+
+UNEVEN = 2.0
+"""A member's share by that of all in turn, or the other way round, from which members are not alike."""
+
+SLOWER = 3.0
+"""How much longer than on the fastest member an I/O takes on one that holds the others up."""
+
+ENOUGH_IOPS = 10.0
+"""I/Os per second of all members below which their shares are chance."""
+
+MOSTLY_READS = 0.05
+"""Share of the reads that a write-mostly member may have."""
+
+_WRITES_BACK = ("write-back", "always-write-back")
+_FLASH = {Media.SSD: "flash", Media.NVME: "flash", Media.VIRTUAL: "a virtual disk"}
+
+
+def unwritten(facts: RunFacts) -> Advice | None:
+    """Reads of what was never written: no cell is read for them."""
+    if not facts.job.reads or facts.written is True:
+        return None
+    if facts.written is False:
+        said = f"{'Parts of ' if facts.scratch else ''}{facts.name} were never written"
+        said = said if facts.scratch else f"{facts.name} was made anew and has not been written since"
+    elif facts.media in _FLASH and not facts.content and not facts.scratch:
+        said = f"Nothing is known to lie on {facts.name}"
+    else:
+        return None
+    what = "zeros made up by the filesystem" if facts.scratch else "no read of a cell"
+    return Advice(
+        key="unwritten-flash",
+        message=f"{said}: reads of blocks never written cost {what}, and come back too fast.",
+        do="Write the whole area once before reading it (4M or 128k sequential write, no time limit).",
+    )
+
+
+def cache_too_large(facts: RunFacts) -> Advice | None:
+    """An area that the controller's cache holds, in whole or in large part."""
+    area, cache = facts.area_bytes, facts.cache_bytes
+    if not area or not cache or area >= CACHE_FACTOR * cache or not facts.job.direct or not _cached(facts):
+        return None
+    part = "all of it" if area <= cache else f"{units.fraction(cache / area)} of it"
+    return Advice(
+        key="cache-larger-than-area",
+        message=f"The area of {units.size(area)} is small against the controller's cache of {units.size(cache)},"
+        f" which can hold {part}.",
+        do=f"Use {units.size(CACHE_FACTOR * cache)} or more, or say that it is the cache that is measured.",
+    )
+
+
+def _cached(facts: RunFacts) -> bool:
+    """Whether the controller caches what the job does, as far as its settings are known."""
+    now = {key: policy.in_force for key, policy in facts.before.policies.items()}
+    if "write_cache" not in now and "read_ahead" not in now:
+        return True
+    reads = now.get("io_policy") == "cached" or now.get("read_ahead") not in ("none", None)
+    writes = now.get("write_cache") in _WRITES_BACK
+    return (facts.job.reads and reads) or (facts.job.writes and writes)
+
+
+def cache_not_full(facts: RunFacts) -> Advice | None:
+    """A write-back cache that took the first writes of the measured time at its own speed."""
+    cache, done = facts.cache_bytes, facts.measured
+    policy = facts.before.policies.get("write_cache")
+    if not cache or done is None or not done.ended or policy is None or not facts.job.writes:
+        return None
+    moved = done.ramp_bytes
+    if policy.in_force not in _WRITES_BACK or moved >= TURNED_OVER * cache or not done.written_bytes:
+        return None
+    return Advice(
+        key="cache-not-full",
+        message=f"The ramp moved {units.size(moved)}, less than twice the write cache of {units.size(cache)}: the first"
+        " measured writes went into empty cache.",
+        do=f"Lengthen the ramp until it moves {units.size(TURNED_OVER * cache)}.",
+    )
+
+
+def partial_stripes(facts: RunFacts) -> Advice | None:
+    """Writes that are not multiples of the full stripe of an array with parity."""
+    job, array = facts.job, facts.array
+    if not job.writes or not job.direct or array is None or not array.parity:
+        return None
+    if array.strip_bytes is None or array.data_drives is None:
+        return None
+    strip, data = array.strip_bytes, array.data_drives
+    align = job.blockalign or min(job.block_sizes)
+    split = job.bssplit or ((job.bs, 100),)
+    costs = [(stripe_cost(s, align, strip=strip, data=data, parity=array.parity), p / 100) for s, p in split if p]
+    share = sum(cost.partial_share * weight for cost, weight in costs)
+    if share < PARTIAL_SHARE:
+        return None
+    stripe = f"a full stripe is {_kib(strip * data)} ({data} x {_kib(strip)})"
+    what = _one_size(costs[0][0], job.bs) if len(costs) == 1 else _several([cost for cost, _ in costs], share)
+    gathered = " Unless a cache gathers them," if job.sequential and job.bs < strip * data else ""
+    tail = " the rest of a stripe is read first." if gathered else ""
+    return Advice(
+        key="stripe-read-modify-write",
+        message=f"On {array.level.value.upper()} {stripe}: {what}{gathered}{tail}",
+        do=f"Expect it of small writes; to measure whole stripes write multiples of {_kib(strip * data)},"
+        " or choose a strip with which the block is one.",
+    )
+
+
+def _one_size(cost: StripeCost, size: int) -> str:
+    """The cost of writes that are all of one size."""
+    block = format_size(size)
+    if not cost.whole:
+        return f"every write of {block} is a part of one and costs at least {cost.member_ios:.0f} I/Os of members."
+    return (
+        f"a write of {block} is {size / cost.full_stripe:.2f} of them. It touches {units.three(cost.touched)},"
+        f" {units.three(cost.partial)} of them in part; {units.fraction(cost.partial_share)} of the bytes cost reading"
+        f" first, at least {cost.member_ios:.0f} I/Os of members instead of {cost.ideal_ios:.0f}."
+    )
+
+
+def _several(costs: list[StripeCost], share: float) -> str:
+    least, most = min(c.member_ios for c in costs), max(c.member_ios for c in costs)
+    return (
+        f"{units.fraction(share)} of the bytes go into stripes written in part, and a write costs at least"
+        f" {least:.0f} to {most:.0f} I/Os of members."
+    )
+
+
+def _kib(size: int) -> str:
+    """Stripes as administrators write them: 1408 KiB rather than 1.38 MiB."""
+    return f"{size // 1024} KiB" if size % 1024 == 0 else f"{size} B"
+
+
+def depth_beyond(facts: RunFacts) -> Advice | None:
+    """More I/Os in flight than the device takes."""
+    queue = facts.job.queue
+    if facts.takes is None or queue <= facts.takes or not facts.job.direct:
+        return None
+    return Advice(
+        key="depth-beyond-device",
+        message=f"The job keeps {queue} I/Os in flight, the device takes {facts.takes} at a time ({facts.takes_why}):"
+        " the rest waits in the kernel and counts as latency.",
+        do=f"Lower the depth or the jobs to {facts.takes} in all, or raise the device's queue.",
+    )
+
+
+def member_imbalance(facts: RunFacts) -> Advice | None:
+    """Members that do not bear the same load, or of which one makes the others wait."""
+    members = [m for m in facts.measured.members if m.depth == 0] if facts.measured is not None else []
+    if sum(_iops(member) for member in members) < ENOUGH_IOPS:
+        return None
+    plain = [member for member in members if not member.role and member.read_iops is not None]
+    said = _reads_in_spite(members) or _slowest(plain) or _uneven(plain)
+    if not said:
+        return None
+    return Advice(
+        key="member-imbalance",
+        message=said,
+        do="Look at the members' figures: the array is no faster than its busiest member allows.",
+    )
+
+
+def _reads_in_spite(members: list[MemberFigures]) -> str:
+    for member in members:
+        share = member.share_of_reads
+        if member.role == "write-mostly" and share is not None and share > MOSTLY_READS:
+            return (
+                f"{member.device} is marked write-mostly and yet serves {units.fraction(share)} of the reads:"
+                " the mark has no effect at this level."
+            )
+    return ""
+
+
+def _slowest(members: list[MemberFigures]) -> str:
+    """One member whose I/Os take several times as long as those of the fastest."""
+    timed = [(wait, member) for member in members if (wait := _wait(member)) is not None]
+    if len(timed) < 2:
+        return ""
+    fast, fastest = min(timed, key=lambda pair: pair[0])
+    slow, slowest = max(timed, key=lambda pair: pair[0])
+    if slow < SLOWER * fast:
+        return ""
+    return (
+        f"An I/O takes {units.latency(slow)} on {slowest.device} ({units.fraction(slowest.utilisation)} busy) and"
+        f" {units.latency(fast)} on {fastest.device} ({units.fraction(fastest.utilisation)}): the"
+        " slower one sets the pace."
+    )
+
+
+def _uneven(members: list[MemberFigures]) -> str:
+    if len(members) < 2:
+        return ""
+    for what, shares in (
+        ("reads", [(m.share_of_reads, m.device) for m in members]),
+        ("writes", [(m.share_of_writes, m.device) for m in members]),
+    ):
+        known = [(share, device) for share, device in shares if share is not None]
+        if len(known) < len(members):
+            continue
+        even = sum(share for share, _ in known) / len(known)
+        (least, idle), (most, busy) = min(known), max(known)
+        if even and (most > UNEVEN * even or least < even / UNEVEN):
+            return f"{busy} has {units.fraction(most)} of the {what}, {idle} {units.fraction(least)}."
+    return ""
+
+
+def _iops(member: MemberFigures) -> float:
+    return (member.read_iops or 0.0) + (member.write_iops or 0.0)
+
+
+def _wait(member: MemberFigures) -> float | None:
+    """Mean nanoseconds of an I/O by Little's law, None without any."""
+    iops = _iops(member)
+    return member.queue / iops * 1e9 if member.queue and iops >= ENOUGH_IOPS else None

@@ -1,0 +1,140 @@
+"""What the figures themselves say about their worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, fsum
+
+from app.engine import units
+from app.engine.advisor.facts import RunFacts
+from app.engine.advisor.job_rules import ENOUGH_S, ROUND_S
+from app.engine.figures import Advice
+from app.engine.steadiness import RANGE_SHARE, SLOPE_SHARE, WINDOW, steadiness
+
+CORE_FULL = 95.0
+"""Percent of a core per job from which fio, not the device, is the limit."""
+
+HOST_FULL = 95.0
+"""Percent of all cores from which the host is."""
+
+ENOUGH_IOS = 10_000
+"""I/Os that carry a p99.9: ten of them lie beyond it."""
+
+LONG_STEADY = 5
+"""A run this many times longer than it took to be steady told nothing more."""
+
+LEFT_S = 600.0
+"""Seconds still to come from which it is worth saying that the run could end."""
+
+
+def fio_cpu(facts: RunFacts) -> Advice | None:
+    """fio at the limit of the cores it can use."""
+    done = facts.measured
+    if done is None or done.cpu.fio_percent_of_core is None:
+        return None
+    jobs = min(facts.job.numjobs, facts.cores) if facts.cores else facts.job.numjobs
+    each = done.cpu.fio_percent_of_core / jobs
+    if each < CORE_FULL:
+        return None
+    who = "its one job" if facts.job.numjobs == 1 else f"each of its {facts.job.numjobs} jobs"
+    room = f" (the host has {facts.cores} CPUs)" if facts.cores > facts.job.numjobs else ""
+    return Advice(
+        key="fio-cpu-bound",
+        message=f"fio uses {units.percent(each)} of a core for {who}: the CPU is what you measure.",
+        do=f"Raise numjobs{room} and share the depth out between them.",
+    )
+
+
+def host_cpu(facts: RunFacts) -> Advice | None:
+    """A host without idle time."""
+    done = facts.measured
+    if done is None or done.cpu.host_percent is None or done.cpu.host_percent < HOST_FULL:
+        return None
+    return Advice(
+        key="host-cpu-bound",
+        message=f"All CPUs of the host together are {units.percent(done.cpu.host_percent)} busy: the device waits for"
+        " them.",
+        do="Stop other work, or measure with larger blocks or fewer jobs.",
+    )
+
+
+def few_ios(facts: RunFacts) -> Advice | None:
+    """Too few I/Os for the percentiles."""
+    done = facts.measured
+    if done is None or not done.ended or not done.seconds:
+        return None
+    counts = [(count, name) for count, name in ((done.reads, "reads"), (done.writes, "writes")) if count]
+    if not counts or min(counts)[0] >= ENOUGH_IOS:
+        return None
+    count, name = min(counts)
+    needed = ceil(ENOUGH_IOS / count * done.seconds)
+    lost = "p99.9" if count >= ENOUGH_IOS // 10 else "p99 and p99.9"
+    return Advice(
+        key="few-ios",
+        message=f"{count:,} {name} are too few for {lost}: a percentile needs ten I/Os beyond it.",
+        do=f"At this rate {units.duration(needed)} give {ENOUGH_IOS:,}.",
+    )
+
+
+def not_steady(facts: RunFacts) -> Advice | None:
+    """Figures that still move: those of the last rounds, at the end those of the whole measured time."""
+    done = facts.measured
+    if done is None:
+        return None
+    rounds = in_rounds(done.rounds) if done.ended else done.rounds
+    seen = steadiness(rounds)
+    if seen.steady or seen.range_share is None or seen.slope_share is None:
+        return None
+    when = f"over its {units.duration(done.seconds)}" if done.ended else f"over the last {ENOUGH_S} s"
+    return Advice(
+        key="not-steady",
+        message=f"Not steady {when}: rounds range over {units.fraction(seen.range_share)} of their mean (at most"
+        f" {units.fraction(RANGE_SHARE)}), the trend is {units.fraction(seen.slope_share)} (at most"
+        f" {units.fraction(SLOPE_SHARE)}).",
+        do="Lengthen the ramp until it is; on flash first write the whole area once or twice.",
+    )
+
+
+def long_steady(facts: RunFacts) -> Advice | None:
+    """A run that could end, or could have ended long ago."""
+    done = facts.measured
+    if done is None or len(done.rounds) < WINDOW:
+        return None
+    at = steady_after(done.rounds)
+    if at is None:
+        return None
+    if not done.ended:
+        if done.left is None or done.left < LEFT_S:
+            return None
+        return Advice(
+            key="long-steady",
+            message=f"The figures have been steady since {units.duration(at)}; {units.duration(done.left)} are left.",
+            do="x ends the run; its figures are kept.",
+        )
+    if done.seconds < max(LONG_STEADY * at, LEFT_S + at):
+        return None
+    return Advice(
+        key="long-steady",
+        message=f"It was steady after {units.duration(at)} and went on to {units.duration(done.seconds)}.",
+        do="Spend the time on repeats: one long run does not tell how far two runs lie apart.",
+    )
+
+
+def steady_after(rounds: Sequence[float]) -> float | None:
+    """Seconds after which every window is steady; None if the last one is not."""
+    since: int | None = None
+    for end in range(WINDOW, len(rounds) + 1):
+        if not steadiness(rounds[:end]).steady:
+            since = None
+        elif since is None:
+            since = end
+    return None if since is None else float(since * ROUND_S)
+
+
+def in_rounds(rounds: Sequence[float], window: int = WINDOW) -> tuple[float, ...]:
+    """As many equally long rounds as make one window, of all that was measured but for a rest at the beginning."""
+    length = len(rounds) // window
+    if length < 1:
+        return tuple(rounds)
+    start = len(rounds) - length * window
+    return tuple(fsum(rounds[at : at + length]) / length for at in range(start, len(rounds), length))

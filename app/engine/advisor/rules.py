@@ -1,0 +1,53 @@
+"""All rules in one table, what spoils most first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from app.engine.advisor import array_rules, condition_rules, job_rules, measured_rules
+from app.engine.advisor.facts import RunFacts
+from app.engine.figures import Advice
+
+Rule = Callable[[RunFacts], Advice | None]
+"""Says something or nothing; knows nothing of the others."""
+
+RULES: Mapping[str, Rule] = MappingProxyType(
+    {
+        "page-cache": job_rules.page_cache,
+        "unwritten-flash": array_rules.unwritten,
+        "background-task": condition_rules.background_task,
+        "policy-changed": condition_rules.policy_changed,
+        "device-busy": condition_rules.device_busy,
+        "throttled": condition_rules.throttled,
+        "fio-cpu-bound": measured_rules.fio_cpu,
+        "host-cpu-bound": measured_rules.host_cpu,
+        "policy-not-in-force": condition_rules.not_in_force,
+        "battery-learning": condition_rules.learning,
+        "array-degraded": condition_rules.degraded,
+        "cache-larger-than-area": array_rules.cache_too_large,
+        "not-steady": measured_rules.not_steady,
+        "sync-depth": job_rules.sync_depth,
+        "same-blocks": job_rules.same_blocks,
+        "same-seed": job_rules.same_seed,
+        "member-imbalance": array_rules.member_imbalance,
+        "sector-misaligned": job_rules.sector_misaligned,
+        "stripe-read-modify-write": array_rules.partial_stripes,
+        "cache-not-full": array_rules.cache_not_full,
+        "depth-beyond-device": array_rules.depth_beyond,
+        "governor": condition_rules.governor,
+        "too-short": job_rules.too_short,
+        "few-ios": measured_rules.few_ios,
+        "random-map": job_rules.random_map,
+        "long-steady": measured_rules.long_steady,
+    }
+)
+"""Rules by the key of their advice, which is its heading in docs/advice.md."""
+
+KEYS = tuple(RULES)
+"""Every key there is, in their order."""
+
+
+def advise(facts: RunFacts) -> tuple[Advice, ...]:
+    """All that is to be said of a run at this moment, the worst first; nothing of what is not known."""
+    return tuple(advice for rule in RULES.values() if (advice := rule(facts)) is not None)
