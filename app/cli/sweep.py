@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import signal
 from collections.abc import Iterator, Sequence
@@ -18,7 +19,7 @@ from app.cli.opening import refuse_read_only, workbench
 from app.cli.options import current
 from app.cli.output import document, lines, say
 from app.cli.running import Interruption, run
-from backends.errors import InvalidValueError, RefusedError
+from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.model import Risk
 from backends.text import clean
 
@@ -31,6 +32,13 @@ if TYPE_CHECKING:
 
 HURRY = 150.0
 """How many times as fast the simulated rack's time runs: there is no disk to wait for."""
+
+
+_TRIES = 20
+"""Attempts at opening a session, 50 ms apart."""
+
+_START_SECONDS = 30.0
+"""How long a background process may take to begin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +66,7 @@ class _How:
 @click.option("--resume", metavar="SESSION", help="Go on with the sweep of a session.")
 @click.option("--seed", type=click.IntRange(0, 2**31), metavar="N", help="Decides the random orders.")
 @click.option("--list", "listing", is_flag=True, help="The plans that come with raidbench.")
+@click.option("--handed-over", is_flag=True, hidden=True, help="Requests to stop made meanwhile count.")
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
 def sweep_command(
     plan: str | None,
@@ -70,6 +79,7 @@ def sweep_command(
     resume: str | None,
     seed: int | None,
     listing: bool,
+    handed_over: bool,
     as_json: bool,
 ) -> int:
     """Measure every combination of PLAN, a TOML file or the name of one that --list shows.
@@ -87,7 +97,7 @@ def sweep_command(
     if resume is not None:
         if dry_run or targets or seed is not None:
             raise click.UsageError("--resume goes on with what was planned: no --dry-run, --target or --seed.")
-        return _resume(resume, detach=detach, as_json=as_json)
+        return _resume(resume, detach=detach, handed_over=handed_over, as_json=as_json)
     wanted = load_plan(plan or "")
     how = _How(
         targets=_targets(targets, wanted.measure),
@@ -272,9 +282,9 @@ def status_of(record: SweepRecord) -> int:
     )
 
 
-def _resume(name: str, *, detach: bool, as_json: bool) -> int:
+def _resume(name: str, *, detach: bool, handed_over: bool, as_json: bool) -> int:
     from app.cli.opening import loaded_session
-    from app.engine.sweep.requests import is_written
+    from app.engine.sweep.requests import forget_request, is_written
 
     loaded = loaded_session(name)
     if loaded.session.sweep is None:
@@ -290,35 +300,59 @@ def _resume(name: str, *, detach: bool, as_json: bool) -> int:
     if loaded.session.simulated is not (current().demo or current().machine is not None):
         how = "--demo" if loaded.session.simulated else "without --demo"
         raise RefusedError("That sweep is about another machine.", hint=f"Start it {how}.")
-    with _outliving_terminal(), workbench(hurry=HURRY) as bench:
+    if not handed_over:
+        forget_request(loaded.folder)
+    with _outliving_terminal(), workbench(hurry=HURRY, quiet=True) as bench:
         return run(lambda interruption: _go_on(bench, interruption, loaded.folder, detach=detach, as_json=as_json))
 
 
 async def _go_on(bench: Workbench, interruption: Interruption, folder: Path, *, detach: bool, as_json: bool) -> int:
-    from app.engine.sweep.requests import forget_request
     from app.engine.sweep.runner import SweepRunner
 
     refuse_read_only()
-    await bench.open(folder)
+    await _open(bench, folder)
     await bench.probe()
-    forget_request(folder)
     if detach:
         return await _hand_over(bench, as_json=as_json)
     await SweepRunner(bench).resume()
     return await _go(bench, interruption, as_json=as_json)
 
 
+async def _open(bench: Workbench, folder: Path) -> None:
+    """Open the session; whoever only looks whether it is written holds it for a moment. Raises StorageError."""
+    for _ in range(_TRIES):
+        try:
+            return await bench.open(folder)
+        except StorageError:
+            await asyncio.sleep(0.05)
+    return await bench.open(folder)
+
+
 async def _hand_over(bench: Workbench, *, as_json: bool) -> int:
     """Let a process of its own go on with the session's sweep."""
-    from app.cli.sweep_background import start
+    from app.cli.sweep_background import OUTPUT, start
     from app.engine import schema
 
     folder = bench.folder
     assert folder is not None
     bench.close("handed over")  # the other process writes the session from now on
     pid = await start(folder, current())
+    for _ in range(round(_START_SECONDS / 0.1)):
+        if _runs_in(folder, pid):
+            break
+        await asyncio.sleep(0.1)
+    else:
+        raise StorageError("The sweep did not begin in the background.", hint=f"What it said is in {folder / OUTPUT}.")
     if as_json:
         document(schema.document(session=str(folder), pid=pid))
     say(f"It runs in the background (pid {pid}). Show it: raidbench attach {folder.name}")
     say(f"Stop it: raidbench attach {folder.name} --stop")
     return DONE
+
+
+def _runs_in(folder: Path, pid: int) -> bool:
+    """Whether the log says that this process goes on with the sweep, or went on with it to its end."""
+    from app.engine import store
+
+    record = store.load(folder).session.sweep
+    return record is not None and record.pid == pid

@@ -33,7 +33,7 @@ async def start(folder: Path, options: Options) -> int:
     from backends.local import start_detached
 
     order = {
-        "argv": [*_before(options), "sweep", "--resume", str(folder)],
+        "argv": [*_before(options), "sweep", "--resume", str(folder), "--handed-over"],
         "environment": {name: os.environ[name] for name in _KEPT if name in os.environ},
         "output": str(folder / OUTPUT),
     }
