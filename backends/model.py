@@ -366,16 +366,13 @@ class Inventory:
         for thing in things:
             if str(thing.target) == address:
                 return thing
-        nodes: tuple[Array | Drive, ...] = (*self.arrays, *self.drives)
-        for node in nodes:
-            if node.device is not None and node.device == address:
-                return node
-        return None
+        return next(iter(self.at(address)), None)
 
     def at(self, device: str) -> tuple[Array | Drive, ...]:
-        """Everything that this device node is: an array of a card, and the kernel's disk."""
+        """Everything that this device node is: an array, a vendor's drive, the kernel's disk, in this order."""
         nodes: tuple[Array | Drive, ...] = (*self.arrays, *self.drives)
-        return tuple(node for node in nodes if node.device == device)
+        here = (node for node in nodes if node.device is not None and node.device == device)
+        return tuple(sorted(here, key=lambda node: node.target.backend == KERNEL))
 
     def twin(self, thing: Controller | Array | Drive) -> Drive | None:
         """The kernel's disk that an array or a vendor's drive is, whose queue settings are its own.

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import struct
+from pathlib import Path
 
 import pytest
 
+from app.cli.opening import host_of
+from app.cli.options import Options
 from backends.errors import RefusedError, ToolTimeoutError
 from backends.firmware import Question, firmware_of
 from backends.local import LocalHost
@@ -144,3 +147,20 @@ async def test_enclosures_are_no_drives() -> None:
 async def test_a_drive_that_speaks_has_its_own_state() -> None:
     found = await look(AnsweringCard({**ANSWERS, Question.DRIVE: drive(0, b184=b"\x11")}), 7, "0000:03:00.0")
     assert found.drives[0].state is State.FAILED
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_the_configuration_decides_whether_cards_are_asked(tmp_path: Path, *, allowed: bool) -> None:
+    settings = tmp_path / "config.toml"
+    settings.write_text(f"firmware_queries = {str(allowed).lower()}\n")
+    asking = firmware_of(host_of(Options(config=settings)))
+    assert asking is not None
+    assert asking.firmware_queries is allowed
+
+
+def test_a_configuration_that_cannot_be_read_lets_nobody_be_asked(tmp_path: Path) -> None:
+    settings = tmp_path / "config.toml"
+    settings.write_text("firmware_queries = 'perhaps'\n")
+    asking = firmware_of(host_of(Options(config=settings)))
+    assert asking is not None
+    assert not asking.firmware_queries
