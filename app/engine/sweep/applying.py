@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from app.engine.events import ChangeEnded
 from app.engine.session import ChangeRecord
 from app.engine.sweep.record import SweepRecord
+from app.engine.sweep.settling import wait_for_tasks
 from app.engine.sweep.words import Assignment
 from app.engine.workbench import Workbench
 from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
@@ -19,22 +20,12 @@ class NotSetError(RaidbenchError):
     """A setting could not be brought to the value that a step wants."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Brought:
-    """What came of setting a cell up."""
+async def bring(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Event) -> tuple[str, ...]:
+    """Set what is not as wanted, slow settings first; sentences about values that are set and not in force.
 
-    rebuilt: bool = False
-    """Whether an array was made anew or reshaped."""
-    otherwise: tuple[str, ...] = ()
-    """Sentences about values that are set and not what is in force."""
-
-
-async def bring(bench: Workbench, wanted: Sequence[Assignment]) -> Brought:
-    """Set what is not as wanted, slow settings first.
-
+    An array that was made anew, or is being reshaped, is waited for, unless somebody stops the sweep.
     Raises NotSetError when a value does not take, and what planning raises.
     """
-    rebuilt = False
     readings = await _readings(bench, wanted)
     for one in sorted(wanted, key=lambda each: not each.slow):
         if readings[one.target][one.key].now == one.value:
@@ -45,12 +36,11 @@ async def bring(bench: Workbench, wanted: Sequence[Assignment]) -> Brought:
         ended = await bench.apply(change)
         if ended.result != "verified":
             raise NotSetError(f"{change.label} of {one.target} was not set to {one.value}: {_why(ended)}.")
-        rebuilt = rebuilt or one.slow
-    if rebuilt:
-        await bench.probe()  # another disk under the old name
+        if one.slow:
+            await bench.probe()  # another disk under the old name
+            await wait_for_tasks(bench, str(one.target), stop)
     readings = await _readings(bench, wanted)
-    otherwise = tuple(_otherwise(one, readings[one.target][one.key]) for one in wanted)
-    return Brought(rebuilt=rebuilt, otherwise=tuple(filter(None, otherwise)))
+    return tuple(filter(None, (_otherwise(one, readings[one.target][one.key]) for one in wanted)))
 
 
 def _otherwise(one: Assignment, reading: Reading) -> str:
@@ -67,21 +57,17 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
     A value that is neither what the sweep set nor what was there before is somebody else's, and left alone.
     """
     left: list[str] = []
-    rebuilt = False
     for original in record.design.originals:
         mine = [change for change in _in_force(bench, record) if _is_of(change, original)]
         if not mine:
             continue
         try:
-            rebuilt = (await _put_back(bench, original, mine) and original.slow) or rebuilt
+            if await _put_back(bench, original, mine) and original.slow:
+                await bench.probe()
+                await wait_for_tasks(bench, str(original.target), asyncio.Event())
         except RaidbenchError as error:
             hint = f" {error.hint}" if error.hint else ""
             left.append(f"{original.key} of {original.target} is not {original.value} again: {error.message}{hint}")
-    if rebuilt:
-        try:
-            await bench.probe()
-        except RaidbenchError as error:
-            left.append(error.message)
     return tuple(left)
 
 

@@ -19,7 +19,6 @@ from app.engine.sweep.known import is_active
 from app.engine.sweep.live import LiveWriter
 from app.engine.sweep.record import SweepRecord
 from app.engine.sweep.requests import forget_active, mark_active, stop_requested
-from app.engine.sweep.settling import wait_for_tasks
 from app.engine.sweep.words import Cell, Design, Step, StepResult, SweepResult
 from app.engine.workbench import Workbench
 from backends.errors import BlockedError, DeviceGoneError, RaidbenchError, RefusedError, StorageError
@@ -185,7 +184,7 @@ class SweepRunner:
                 return _ended(step, StepResult.FAILED, run=run.id, reason=run.figures.reason or "")
 
     async def _prepare_machine(self, cell: Cell) -> str:
-        """Features, settings, and the quiet after an array was made anew; what is in force otherwise than set."""
+        """Features and settings; sentences about what is in force otherwise than set."""
         for feature in self.record.design.features:
             if feature.name not in cell.needs:
                 continue
@@ -195,10 +194,7 @@ class SweepRunner:
                 if left:
                     raise RaidbenchError(" ".join(left))
                 await activate(self._bench, feature)
-        brought = await bring(self._bench, cell.settings)
-        if brought.rebuilt:
-            await wait_for_tasks(self._bench, cell.where, self._stopping)
-        return " ".join(brought.otherwise)
+        return " ".join(await bring(self._bench, cell.settings, self._stopping))
 
     async def _ready(self, cell: Cell) -> Preparation:
         where, name = cell.where, cell.where

@@ -1,0 +1,91 @@
+"""Sweeps on real md arrays: the shipped write-mostly plan, and chunk against read-ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.engine.sweep.plans import shipped
+from tests.lab.disks import Disks
+from tests.lab.making import Md
+from tests.lab.results import Results
+from tests.lab.running import Outcome, raidbench
+
+SHORT = {
+    'runtime = "60s"': 'runtime = "2s"',
+    'ramp = "10s"': 'ramp = "0s"',
+    "repeats = 3": "repeats = 2\npairs = 0\nrest = 0",
+}
+
+CHUNK = """
+[targets]
+array = ""
+[measure]
+repeats = 1
+pairs = 0
+rest = 0
+[job]
+rw = "read"
+bs = "128k"
+runtime = "2s"
+ramp = "0s"
+[[axis]]
+setting = "chunk_size"
+values = ["64k", "128k"]
+[[axis]]
+setting = "read_ahead_kb"
+values = [128, 1024]
+"""
+
+
+def short(tmp_path: Path, name: str) -> str:
+    """A shipped plan whose runs are short."""
+    text = shipped()[name].read_text()
+    for long, brief in SHORT.items():
+        assert long in text
+        text = text.replace(long, brief)
+    file = tmp_path / f"{name}.toml"
+    file.write_text(text)
+    return str(file)
+
+
+def swept(state: Path, *words: str) -> Outcome:
+    done = raidbench("sweep", *words, "--json", state=state, seconds=1100)
+    assert done.status == 0, done.err
+    return done
+
+
+@pytest.mark.seconds(1200)
+def test_write_mostly_matters_on_a_mirror_and_is_taken_back(
+    array: Callable[..., Md], disks: Disks, state: Path, tmp_path: Path, table: Results
+) -> None:
+    made = array("raid1", ["nvme0", "sata0"], "--assume-clean")
+    fast, slow = disks["nvme0"].device, disks["sata0"].device
+    roles = ("--target", f"array={made.device}", "--target", f"fast={fast}", "--target", f"slow={slow}")
+    done = swept(state, short(tmp_path, "write-mostly"), *roles, "--yes", "--confirm", made.kernel)
+    sweep = done.json["sweep"]
+    assert sweep["result"] == "finished"
+    assert [cell["runs"] for cell in sweep["cells"]] == [2] * 6
+    back = "write_mostly" not in made.read(f"md/dev-{disks['sata0'].kernel}/state").split(",")
+    assert table.add("Arrays", "raid1 of NVMe and SATA", "sweep of write-mostly", "6 cells, flag as before", ok=back)
+
+
+@pytest.mark.seconds(1200)
+def test_chunk_and_read_ahead_are_swept_on_a_parity_array(
+    array: Callable[..., Md], state: Path, tmp_path: Path, table: Results
+) -> None:
+    made = array("raid5", ["nvme0", "nvme1", "nvme2"], "--chunk=64", "--assume-clean", size="16M")
+    before = made.read("queue/read_ahead_kb")
+    plan = tmp_path / "chunk.toml"
+    plan.write_text(CHUNK)
+    done = swept(state, str(plan), "--target", made.device, "--yes", "--confirm", f"md:{made.kernel}")
+    sweep = done.json["sweep"]
+    assert sweep["result"] == "finished"
+    assert len(sweep["cells"]) == 4
+    made.settle()
+    chunk, ahead = made.read("md/chunk_size").split()[0], made.read("queue/read_ahead_kb")
+    back = (chunk, ahead) == ("65536", before)
+    seen = f"4 cells, chunk {chunk} and read-ahead {ahead} KiB as before"
+    assert table.add("Arrays", "raid5 of 3", "sweep of chunk (reshape) and read-ahead", seen, ok=back)
