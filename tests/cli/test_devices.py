@@ -69,9 +69,17 @@ def test_no_escape_of_a_device_reaches_the_terminal(cli: Cli, tmp_path: Path, wo
     assert not {"\x1b", "\x07", "\u202e"} & set(outcome.out + outcome.err)
 
 
-@pytest.mark.parametrize("name", ["block:sda", "/dev/sda", "sda"])
-def test_a_target_may_be_named_in_three_ways(cli: Cli, machine: str, name: str) -> None:
-    assert cli("--machine", machine, "show", name, "--json").json["target"]["address"] == "block:sda"
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [("block:sda", "block:sda"), ("scsi:sda", "scsi:sda"), ("/dev/sda", "scsi:sda"), ("sda", "scsi:sda")],
+)
+def test_a_target_may_be_named_in_several_ways(cli: Cli, machine: str, name: str, address: str) -> None:
+    assert cli("--machine", machine, "show", name, "--json").json["target"]["address"] == address
+
+
+def test_a_vendors_drive_is_shown_with_its_queue(cli: Cli, machine: str) -> None:
+    shown = cli("--machine", machine, "show", "scsi:sda", "--json").json["queue"]
+    assert (shown["address"], "scheduler" in {one["key"] for one in shown["settings"]}) == ("block:sda", True)
 
 
 def test_show_lists_legal_values(cli: Cli, machine: str) -> None:
