@@ -100,7 +100,8 @@ async def _set(
         for row in review(changes):
             say(row)
         say()
-        _ask(changes, target, yes=how.yes, typed=how.typed)
+        homes = {change.target for change in changes}
+        _ask(changes, homes.pop() if len(homes) == 1 else target, yes=how.yes, typed=how.typed)
         await begin(bench)
     return await _apply(bench, interruption, changes, already, how)
 

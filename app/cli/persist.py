@@ -42,6 +42,7 @@ def persist_command(target: str, values: tuple[str, ...], remove: bool, yes: boo
 async def _persist(bench: Workbench, address: str, wanted: dict[str, str], remove: bool, yes: bool) -> int:
     target = (await bench.find(address)).target
     values: Mapping[str, str] = {} if remove else wanted or _in_force(target, bench.views_of(target))
+    target = bench.keeper_of(target, values)
     rule = await bench.plan_rule(target, values)
     say(f"{rule.path} will hold:" if rule.text else f"{rule.path} will be removed.")
     for row in rule.text.splitlines():

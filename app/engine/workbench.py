@@ -262,14 +262,17 @@ class Workbench(Recorder):
 
         Raises BlockedError.
         """
-        keeper = self._keeper(target, values)
+        keeper = self.keeper_of(target, values)
         backend = self.machine.backend(keeper)
         if not isinstance(backend, CanPersist):
             raise BlockedError(f"{keeper} keeps its settings by itself, or cannot be made to.")
         return await backend.persist(keeper, values)
 
-    def _keeper(self, target: Target, values: Mapping[str, str]) -> Target:
-        """The view of the target that has all of the values; for none, the first that can keep any."""
+    def keeper_of(self, target: Target, values: Mapping[str, str]) -> Target:
+        """The view of the target that has all of the values; for none, the first that can keep any.
+
+        Raises BlockedError where different views have them.
+        """
         homes = tuple(dict.fromkeys(self.home_of(target, key) for key in values))
         if len(homes) > 1:
             raise BlockedError(

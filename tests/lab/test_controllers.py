@@ -81,7 +81,7 @@ async def test_without_its_node_a_card_is_not_asked_and_no_node_is_made() -> Non
 
 async def test_a_card_says_what_it_is(node: Path, table: Results) -> None:
     found = card(await probed(ask=True))
-    assert (found.model, found.serial) == ("LSI MegaRAID SAS 9260-8i", "LABMEGA0")
+    assert (found.model, found.serial) == ("LSI MegaRAID SAS 9260-8i", "LABMEGARAID")
     table.add(
         "Machine",
         "controllers",
