@@ -11,7 +11,9 @@ class Phase(StrEnum):
 
     PREPARING = "preparing"
     LAYOUT = "laying out file"
+    FILLING = "filling"
     RAMP = "ramp"
+    SETTLING = "settling"
     MEASURING = "measuring"
     STOPPING = "stopping"
     DONE = "done"
@@ -96,7 +98,7 @@ class Sample:
     seconds: float
     """Length of the interval."""
     phase: Phase
-    """Ramp or measuring (or laying out)."""
+    """Ramp, settling or measuring (or laying out, filling)."""
     read: DirectionSample | None = None
     """None if the job does not read."""
     write: DirectionSample | None = None
@@ -159,6 +161,30 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SteadyFigures:
+    """The last rounds of a run against the steady state rule (docs/method.md)."""
+
+    attained: bool
+    """Whether both limits hold over a whole window."""
+    range_share: float | None
+    """Largest minus smallest round by their mean, 0.2 for 20 %; None before there is a window."""
+    slope_share: float | None
+    """Rise or fall of the linear fit over the window by the mean; None before there is a window."""
+    rounds: int
+    """Rounds so far."""
+    window: int
+    """Rounds that are judged together, the last ones."""
+    round_s: float
+    """Seconds of a round."""
+    waited_s: float = 0.0
+    """Seconds of settling before measuring began; 0 if the run did not wait: then what was measured is judged."""
+    capped: bool = False
+    """Measuring began because the wait was at its cap."""
+    ended_early: bool = False
+    """The run was ended before its time because it was steady."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunFigures:
     """A whole run as fio's last document has it."""
 
@@ -186,3 +212,5 @@ class RunFigures:
     """Devices below the one under test, over the measured phase; empty if it has none."""
     advice: tuple[Advice, ...] = ()
     """What to mind when reading the figures."""
+    steady: SteadyFigures | None = None
+    """Against the steady state rule; None of a run too short for a window of rounds that did not wait for it."""

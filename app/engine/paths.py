@@ -24,6 +24,11 @@ class Paths:
         """The journal of this machine, or that of simulated and recorded ones, which are never taken for it."""
         return self.journal / "simulated" if simulated else self.journal
 
+    def devices_of(self, *, simulated: bool) -> Path:
+        """What is remembered of devices, one file each; that of simulated and recorded ones apart."""
+        folder = self.journal.parent / "devices"
+        return folder / "simulated" if simulated else folder
+
     @classmethod
     def default(cls) -> Paths:
         """As root /var/lib and /run, otherwise the user's state folder.

@@ -115,6 +115,14 @@ def duration(seconds: float | None) -> str:
     return f"{hours} h {minutes:02d} min"
 
 
+def ago(seconds: float) -> str:
+    """How long something is past, in one unit: `just now`, `5 min ago`, `3 h ago`, `12 days ago`."""
+    for length, most, unit in ((60, 3600, "min"), (3600, 2 * 86400, "h"), (86400, None, "days")):
+        if seconds >= length and (most is None or seconds < most):
+            return f"{int(seconds // length)} {unit} ago"
+    return "just now"
+
+
 def clock(at: float) -> str:
     """Local time of day: `14:03:27`."""
     return time.strftime("%H:%M:%S", time.localtime(at))

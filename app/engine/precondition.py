@@ -1,0 +1,73 @@
+"""Preconditioning: writing a device in full before it is measured, and remembering that it was.
+
+Reads of blocks that were never written do not reach the flash, and a drive with all its blocks free writes faster than
+it ever will again. So it is filled in order, twice, and then put under the workload until that is steady (SNIA SSS PTS).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from app.engine.paths import private_folder
+from app.engine.wire import structure, unstructure
+from app.engine.written import Written
+from backends.errors import StorageError
+from backends.model import Identity
+
+LOOPS = 2
+"""How often the whole device is filled."""
+
+
+def device_key(identity: Identity) -> str | None:
+    """The name under which a device is remembered; None for one that cannot be told from another of its kind.
+
+    By what survives a reboot and another name: WWN and serial number, or the backing file of a loop device.
+    """
+    lasting = (identity.wwn, identity.serial, identity.backing)
+    if not any(lasting):
+        return None
+    told = "\n".join(str(fact or "") for fact in (*lasting, identity.model, identity.size_bytes))
+    return hashlib.sha256(told.encode()).hexdigest()[:24]
+
+
+class DeviceMemory:
+    """Append-only, one file a device."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def remember(self, identity: Identity, written: Written) -> bool:
+        """Whether it could be remembered, which takes something to know the device by. Raises StorageError."""
+        key = device_key(identity)
+        if key is None:
+            return False
+        path = self._folder / f"{key}.jsonl"
+        try:
+            private_folder(self._folder)
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(unstructure(written)) + "\n")
+        except OSError as error:
+            raise StorageError(
+                f"It cannot be remembered that {written.device} was written: {error.strerror}.",
+                hint=f"Check {self._folder}.",
+                evidence=str(error),
+            ) from error
+        return True
+
+    def last_written(self, identity: Identity) -> Written | None:
+        """The last preconditioning of the device that filled any of it; None if none is known."""
+        key = device_key(identity)
+        if key is None:
+            return None
+        try:
+            lines = (self._folder / f"{key}.jsonl").read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            return None
+        for line in reversed(lines):
+            try:
+                return structure(json.loads(line), Written)
+            except Exception:  # a line torn by a crash, or of another version
+                continue
+        return None
