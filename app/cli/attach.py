@@ -56,8 +56,8 @@ def _folder(name: str | None) -> Path:
 
 def follow(folder: Path, *, as_json: bool) -> int:
     """Tell what the log of a sweep says as it grows, until it ended; then what it found."""
-    from app.cli.sweep import report, status_of
     from app.cli.sweep_live import SweepFollower
+    from app.cli.sweep_report import report, status_of
     from app.engine import wire
     from app.engine.session import Session, fold
     from app.engine.store import LOG
@@ -91,7 +91,7 @@ def follow(folder: Path, *, as_json: bool) -> int:
             time.sleep(_EVERY)
     follower.clear()
     assert session.sweep is not None
-    report(session.runs, session.sweep, str(folder), as_json=as_json)
+    report(session, session.sweep, str(folder), as_json=as_json)
     if session.sweep.end is None:
         say("Nothing runs it now: it was cut short.")
         return FAILED

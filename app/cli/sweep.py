@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli import confirm
-from app.cli.failures import DONE, FAILED, INTERRUPTED, REFUSED
+from app.cli.failures import DONE, INTERRUPTED
 from app.cli.opening import refuse_read_only, workbench
 from app.cli.options import current
 from app.cli.output import document, lines, say
 from app.cli.running import Interruption, run
+from app.cli.sweep_report import report, status_of
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.model import Risk
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.engine.session import RunRecord
     from app.engine.sweep.plan import SweepPlan
-    from app.engine.sweep.record import SweepRecord
     from app.engine.sweep.survey import Survey
     from app.engine.workbench import Workbench
 
@@ -175,12 +174,12 @@ async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: Sweep
         else:
             from app.cli.sweep_text import order_lines, plan_lines
 
-            lines(plan_lines(surveyed))
+            lines(plan_lines(surveyed, _speed(bench)))
             if how.order:
                 lines(["", *order_lines(surveyed.design)])
             say("Dry run: nothing was changed or measured.")
         return DONE
-    _allowed(surveyed, how)
+    _allowed(surveyed, how, _speed(bench))
     await bench.open(current().session, fresh=True)
     await bench.probe()
     from app.engine.sweep.runner import SweepRunner
@@ -194,13 +193,13 @@ async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: Sweep
     return await _go(bench, interruption, as_json=how.as_json)
 
 
-def _allowed(surveyed: Survey, how: _How) -> None:
+def _allowed(surveyed: Survey, how: _How, speed: float | None) -> None:
     """Return if it may begin, after showing what it does. Raises RefusedError."""
     from app.cli.sweep_text import plan_lines
 
     if surveyed.refused:
         raise RefusedError(" ".join(surveyed.refused), hint=surveyed.hint)
-    for row in plan_lines(surveyed):
+    for row in plan_lines(surveyed, speed):
         say(row)
     if surveyed.design.originals or surveyed.design.destroys:
         refuse_read_only()
@@ -212,13 +211,18 @@ def _allowed(surveyed: Survey, how: _How) -> None:
         confirm.confirmed(surveyed.risk, name, yes=how.yes, typed=typed, what="Sweep")
 
 
+def _speed(bench: Workbench) -> float | None:
+    """How many times as fast the simulation runs; None of a real machine."""
+    return (current().demo_speed or HURRY) if bench.host.simulated else None
+
+
 async def _go(bench: Workbench, interruption: Interruption, *, as_json: bool) -> int:
     """Run what is left of the session's sweep in this process, and tell what it found."""
     from app.cli.sweep_live import SweepFollower
     from app.engine.sweep.runner import SweepRunner
 
     runner = SweepRunner(bench)
-    follower = SweepFollower(speed=(current().demo_speed or HURRY) if bench.host.simulated else 1.0)
+    follower = SweepFollower(speed=_speed(bench) or 1.0)
     forget = bench.listen(follower.heard)
 
     def stop() -> None:
@@ -232,54 +236,10 @@ async def _go(bench: Workbench, interruption: Interruption, *, as_json: bool) ->
         finally:
             follower.clear()
             forget()
-    report(bench.session.runs, record, str(bench.folder), as_json=as_json)
+    report(bench.session, record, str(bench.folder), as_json=as_json)
     if interruption.asked():
         return INTERRUPTED
     return status_of(record)
-
-
-def report(runs: Sequence[RunRecord], record: SweepRecord, folder: str, *, as_json: bool) -> None:
-    """What a sweep found, and how it ended."""
-    from app.cli.sweep_text import result_lines
-    from app.engine import schema
-    from app.engine.sweep.as_json import sweep_json
-    from app.engine.sweep.results import results
-
-    found = results(record, runs)
-    if as_json:
-        document(schema.document(sweep=sweep_json(record, found, session=folder)))
-    else:
-        lines(result_lines(record, found))
-    say(ending(record, folder))
-    for sentence in record.end.left if record.end is not None else ():
-        say(clean(sentence, 600))
-
-
-def ending(record: SweepRecord, folder: str) -> str:
-    """How it ended, in a sentence, and what to do next."""
-    from app.engine.sweep.words import SweepResult
-
-    name = Path(folder).name
-    end = record.end
-    if end is None:
-        return f"{record.done} of {len(record.steps)} steps are done. Go on: raidbench sweep --resume {name}"
-    back = "The settings are as before." if not end.left else "NOT ALL SETTINGS ARE AS BEFORE:"
-    if end.result is SweepResult.FINISHED:
-        return f"Finished: {len(record.steps)} steps. {back}"
-    told = f"{end.result.value.capitalize()} after {record.done} of {len(record.steps)} steps. {clean(end.reason, 500)}"
-    more = f"Go on: raidbench sweep --resume {name}" if record.todo else ""
-    return " ".join(filter(None, (told, back, more)))
-
-
-def status_of(record: SweepRecord) -> int:
-    """Exit status of a sweep that ended."""
-    from app.engine.sweep.words import SweepResult
-
-    if record.end is None:
-        return FAILED
-    return {SweepResult.FINISHED: DONE, SweepResult.STOPPED: INTERRUPTED, SweepResult.WAITING: REFUSED}.get(
-        record.end.result, FAILED
-    )
 
 
 def _resume(name: str, *, detach: bool, handed_over: bool, as_json: bool) -> int:
@@ -295,7 +255,7 @@ def _resume(name: str, *, detach: bool, handed_over: bool, as_json: bool) -> int
 
         return follow(loaded.folder, as_json=as_json)
     if loaded.session.sweep.finished:
-        report(loaded.session.runs, loaded.session.sweep, str(loaded.folder), as_json=as_json)
+        report(loaded.session, loaded.session.sweep, str(loaded.folder), as_json=as_json)
         return DONE
     if loaded.session.simulated is not (current().demo or current().machine is not None):
         how = "--demo" if loaded.session.simulated else "without --demo"

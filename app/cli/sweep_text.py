@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from itertools import groupby
 
+from app.cli.devices_text import terminal_width
 from app.cli.output import paint
 from app.cli.tables import Align, Column, table
 from app.engine import units
@@ -17,11 +18,17 @@ from app.engine.sweep.words import Cell, Design, Purpose, Rank, Step, StepResult
 from app.engine.verdict import Judgement
 from backends.text import clean
 
+_NOT_IN_TURN = "*"
+"""Marks a verdict on runs that could not be made in turn."""
+
+_WIDE = 110
+"""Cells of a terminal that has room for every column."""
+
 _TITLES = {Rank.IOPS: "IOPS", Rank.BANDWIDTH: "MiB/s", Rank.P99: "p99"}
 
 
-def plan_lines(surveyed: Survey) -> list[str]:
-    """What a sweep will do: cells, changes, order, what is lost, time."""
+def plan_lines(surveyed: Survey, speed: float | None = None) -> list[str]:
+    """What a sweep will do: cells, changes, order, what is lost, time; `speed` is that of a simulation."""
     design = surveyed.design
     rows = [paint(clean(design.title, 200), "bold"), ""]
     rows += [f"{role}: {address}" for role, address in design.targets.items()]
@@ -39,9 +46,10 @@ def plan_lines(surveyed: Survey) -> list[str]:
         rows += [f"  {clean(each, 300)}" for each in one.found]
     rows += [paint(f"Refused: {clean(sentence, 300)}", "red") for sentence in surveyed.refused]
     more = " and more to confirm a winner" if design.pairs else ""
-    rows.append(
-        f"{units.plural(len(design.steps), 'step')}{more}, about {units.duration(design.seconds)}, seed {design.seed}."
-    )
+    took = f"about {units.duration(design.seconds)}"
+    if speed is not None:
+        took += f", simulated {speed:g} times as fast"
+    rows.append(f"{units.plural(len(design.steps), 'step')}{more}, {took}, seed {design.seed}.")
     return rows
 
 
@@ -117,6 +125,7 @@ def result_lines(record: SweepRecord, found: Results) -> list[str]:
             ranked = found.ranking(column)
             if ranked:
                 rows += [paint(column, "bold"), *_ranking(found, ranked, by_column=False), ""]
+    rows += _compared(found)
     rows += _front(found)
     rows += _confirmed(found)
     for one in found.saturated:
@@ -129,6 +138,20 @@ def result_lines(record: SweepRecord, found: Results) -> list[str]:
     noted = dict.fromkeys(f"{one.cell.row}: {clean(note, 300)}" for one in found.cells for note in one.notes)
     rows += list(noted)
     return [*rows, *_left_out(record.design)]
+
+
+def _compared(found: Results) -> list[str]:
+    """What stands against what where it is not plain, and what the mark of a verdict means."""
+    rows_of = {one.cell.id: one.cell.row for one in found.cells}
+    against: dict[str, dict[str, None]] = {}
+    for one in found.cells:
+        if one.cell.against is not None:
+            against.setdefault(rows_of[one.cell.against], {})[one.cell.row] = None
+    rows = [f"Compared with {baseline}: {'; '.join(others)}." for baseline, others in against.items()]
+    told = rows if len(rows) > 1 else []
+    if any(one.judgement is not None and not one.judgement.interleaved for one in found.cells):
+        told.append(f"{_NOT_IN_TURN} not interleaved (an array made anew, a restart): below 5 % nothing counts.")
+    return [*told, ""] if told else []
 
 
 def _left_out(design: Design) -> list[str]:
@@ -153,7 +176,11 @@ def _matrix(found: Results) -> list[str]:
     else:
         heads, sides = found.columns, found.rows
         body = [(side, *(_shown(found.at(side, head), found.rank) for head in heads)) for side in sides]
-    return table((Column(title=title), *(Column(title=head, align=Align.POINT) for head in heads)), body)
+    return table(
+        (Column(title=title, shrinks=True), *(Column(title=head, align=Align.POINT) for head in heads)),
+        body,
+        terminal_width(),
+    )
 
 
 def _figure(value: float | None, rank: Rank) -> str:
@@ -171,43 +198,48 @@ def _shown(one: CellResult | None, rank: Rank) -> str:
 
 
 def _ranking(found: Results, ranked: Iterable[CellResult], *, by_column: bool) -> list[str]:
+    width = terminal_width()
+    wide = width is None or width >= _WIDE
     columns = (
-        Column(title="Set-up" if not by_column else "Workload"),
+        Column(title="Workload" if by_column else "Set-up", shrinks=True),
         Column(title=_TITLES[found.rank], align=Align.POINT),
         Column(title="+-", align=Align.POINT),
-        Column(title="Latency", align=Align.POINT),
+        *((Column(title="Latency", align=Align.POINT),) if wide else ()),
         Column(title="p99", align=Align.POINT),
         Column(title="Against its baseline"),
-        Column(title="Verdict"),
     )
-    body = []
     compared = {one.cell.against for one in found.cells}
-    for one in ranked:
-        spread = one.figure
-        wide = spread is not None and spread.half is not None and spread.mean
-        body.append(
-            (
-                one.cell.column if by_column else one.cell.row,
-                _figure(one.value, found.rank),
-                f"{spread.half / spread.mean * 100:.1f} %" if wide and spread and spread.half is not None else "-",
-                units.latency(one.mean_ns),
-                units.latency(one.p99_ns),
-                _interval(one.judgement),
-                _verdict(one, compared),
-            )
+    body = [
+        (
+            one.cell.column if by_column else one.cell.row,
+            _figure(one.value, found.rank),
+            _half(one),
+            *((units.latency(one.mean_ns),) if wide else ()),
+            units.latency(one.p99_ns),
+            _verdict(one, compared),
         )
-    return table(columns, body)
+        for one in ranked
+    ]
+    return table(columns, body, width)
 
 
-def _interval(judgement: Judgement | None) -> str:
-    return "" if judgement is None or judgement.interval is None else str(judgement.interval)
+def _half(one: CellResult) -> str:
+    """Half the interval of the mean, in percent of it."""
+    figure = one.figure
+    if figure is None or figure.half is None or not figure.mean:
+        return "-"
+    return f"{figure.half / figure.mean * 100:.1f} %"
+
+
+def _interval(judgement: Judgement) -> str:
+    return "" if judgement.interval is None else str(judgement.interval)
 
 
 def _verdict(one: CellResult, compared: Container[str | None]) -> str:
     if one.judgement is None:
         return "baseline" if one.cell.id in compared else ""
-    label = "" if one.judgement.interleaved else ", not interleaved"
-    return f"{verdict_word(one.judgement)}{label}"
+    mark = "" if one.judgement.interleaved or one.judgement.interval is None else _NOT_IN_TURN
+    return f"{verdict_word(one.judgement)}{mark} {_interval(one.judgement)}".rstrip()
 
 
 def verdict_word(judgement: Judgement) -> str:
