@@ -14,17 +14,18 @@ from backends.errors import (
     RefusedError,
 )
 from backends.host import Command, Host
-from backends.model import Change, Identity, Inventory, Persistence, Problem, Reading, Target
+from backends.model import Change, Identity, Inventory, Persistence, Problem, Reading, Signature, Target, Task
 from backends.protocol import PersistRule
 from backends.settings import Setting
 from backends.text import clean
 from backends.topology import Topology, look, node_path
 from backends.topology.naming import identity
+from backends.topology.probe import probe_signatures
 from backends.topology.tree import number, read_node
 from backends.vendors.mdraid.backup import backup_for
 from backends.vendors.mdraid.details import parse_export
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
-from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev
+from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tasks_of
 from backends.vendors.mdraid.persist import KEPT, RELOAD, RULES, explain, merge
 from backends.vendors.mdraid.plans import GEOMETRY, Beside, change_of, identity_for, sysfs_path, wanted_value, way_of
 from backends.vendors.mdraid.readings import readings
@@ -121,6 +122,10 @@ class MdRaid:
         text = merge(await self._host.read(RULES) or "", array.uuid, legal)
         return PersistRule(path=RULES, text=text, explanation=explain(view.device, array.uuid, legal), reload=RELOAD)
 
+    async def tasks(self, target: Target) -> tuple[Task, ...]:
+        """A resync, check, reshape ... of the array. Raises NotFoundError, DeviceGoneError."""
+        return tasks_of(await self._array(target))
+
     async def diagnose(self) -> tuple[Problem, ...]:
         """What is missing without mdadm, and arrays that need somebody."""
         found = await read_arrays(self._host)
@@ -206,8 +211,17 @@ class MdRaid:
         if way_of(view, key, value) is Way.RECREATE:
             if self._host.is_root:  # without root not all of it can be seen: before applying, then
                 await self._runner.require_unused(view.device)
-            return Beside(properties=properties, contents=picture.signatures_of(view.array.name))
+            return Beside(properties=properties, contents=await self._contents(view.array.name, picture))
         return Beside(backup=await backup_for(self._host, view, picture, int(value) if key == "chunk_size" else None))
+
+    async def _contents(self, name: str, picture: Topology) -> tuple[Signature, ...]:
+        """What lies on the array: what udev knows, else what a look at it finds."""
+        known = picture.signatures_of(name)
+        if known or not self._host.is_root:
+            return known
+        family = picture.tree.family(name)
+        found = [one for node in family for one in await probe_signatures(self._host, node)]
+        return tuple(one for one in found if one.kind != "unknown")
 
     async def _identity(self, target: Target) -> Identity:
         node = await read_node(self._host, target.address)

@@ -63,7 +63,7 @@ def array_of(
         members=tuple(dict.fromkeys(_member_target(one, picture, arrays) for one in array.members)),
         identity=identity(node) if node is not None else None,
         uses=picture.uses(array.name),
-        tasks=_tasks(array),
+        tasks=tasks_of(array),
         facts=tuple(_facts(array, arrays)),
     )
 
@@ -74,7 +74,8 @@ def _member_target(member: Member, picture: Topology, arrays: Mapping[str, Array
     return target_of(disk) if disk in arrays else Target(backend="block", address=disk)
 
 
-def _tasks(array: ArrayFacts) -> tuple[Task, ...]:
+def tasks_of(array: ArrayFacts) -> tuple[Task, ...]:
+    """Its background work."""
     if array.sync is None:
         return ()
     return (Task(kind=TASKS.get(array.sync.action, array.sync.action), progress=array.sync.progress),)
