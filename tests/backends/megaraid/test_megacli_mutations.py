@@ -211,9 +211,9 @@ def test_any_text_at_all_is_no_exception(text: str) -> None:
 )
 @pytest.mark.parametrize("name", PARSERS)
 def test_no_text_takes_long(name: str, text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     PARSERS[name](text)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_ten_times_the_drives_take_ten_times_as_long() -> None:
