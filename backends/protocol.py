@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from backends.host import Host
-from backends.model import Change, Inventory, Problem, Reading, Target
+from backends.model import Change, Inventory, Problem, Reading, Target, Task
 from backends.settings import Setting
 
 
@@ -63,6 +63,15 @@ class CompletesInventory(Protocol):
 
     async def complete(self, found: Inventory) -> Inventory:
         """The joined inventory of all backends, with more in it; nothing of it is lost."""
+        ...
+
+
+@runtime_checkable
+class TellsTasks(Protocol):
+    """A backend that can say what goes on in the background of one array without looking for everything anew."""
+
+    async def tasks(self, target: Target) -> tuple[Task, ...]:
+        """Background work on the array and on its controller. Raises NotFoundError, ToolFailedError."""
         ...
 
 

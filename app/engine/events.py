@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from app.engine.figures import MemberFigures, Phase, RunFigures, RunStatus, Sample
+from app.engine.figures import Advice, MemberFigures, Phase, RunFigures, RunStatus, Sample
 from app.engine.sweep.events import SweepEnded, SweepEvent, SweepExtended, SweepStarted, SweepStepEnded
 from backends.model import Effect, Identity, Inventory, Persistence, Problem, Risk, Target, Write
 
@@ -227,6 +227,17 @@ class MembersSampled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Advised:
+    """What is to be minded of the running job now. Not logged: the run's figures have it at the end."""
+
+    at: float
+    id: str
+    """The run."""
+    advice: tuple[Advice, ...]
+    """All of it, the worst first; takes the place of what was said before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded:
     """A benchmark is over."""
 
@@ -354,7 +365,7 @@ LoggedEvent = (
 )
 """Events on disk."""
 
-LiveEvent = PhaseChanged | SampleTaken | CpuSampled | MembersSampled
+LiveEvent = PhaseChanged | SampleTaken | CpuSampled | MembersSampled | Advised
 """Events that only matter while they happen."""
 
 AnyEvent = LoggedEvent | LiveEvent

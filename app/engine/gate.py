@@ -63,6 +63,11 @@ class Gate:
         stat = await self._host.stat(path)
         return stat is not None and stat.kind == "block"
 
+    async def device_number(self, path: str) -> str:
+        """MAJ:MIN of a device node, "" if there is none."""
+        stat = await self._host.stat(path)
+        return "" if stat is None else stat.devno or ""
+
     async def judge(self, path: str, *, writes: bool) -> Judgement:
         """Look at the device and judge it. Raises NotFoundError when the kernel does not know it."""
         intent = Intent.WRITE if writes else Intent.READ

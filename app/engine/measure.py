@@ -9,7 +9,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from app.engine.advisor.gather import Place
+from app.engine.advisor.watching import Watch
 from app.engine.events import (
+    Advised,
     AnyEvent,
     CommandRan,
     CpuSampled,
@@ -20,7 +23,7 @@ from app.engine.events import (
     RunStarted,
     SampleTaken,
 )
-from app.engine.figures import Phase, RunFigures, RunStatus
+from app.engine.figures import Advice, Phase, RunFigures, RunStatus
 from app.engine.fio import events as load_events
 from app.engine.fio.job import Job, fit
 from app.engine.fio.load import Load
@@ -87,6 +90,8 @@ class Preparation:
     """Smallest unit of direct I/O of what is measured, bytes."""
     notes: tuple[str, ...] = ()
     """What was changed or deserves to be known."""
+    advice: tuple[Advice, ...] = ()
+    """What makes the figures doubtful and can still be mended."""
     mark: ExperimentMark | None = None
     """Its place in an experiment."""
 
@@ -109,6 +114,20 @@ class Preparation:
     def disk(self) -> str | None:
         """Node of the disk beneath, a partition's disk; None if unknown."""
         return self.device if self.judgement is None else self.judgement.disk
+
+    @property
+    def place(self) -> Place:
+        """The same for the advisor."""
+        whole = self.scratch.size if self.scratch is not None else self.judgement.size if self.judgement else 0
+        return Place(
+            job=self.job,
+            name=self.request.name if self.scratch is None else str(self.scratch.path),
+            device=self.disk,
+            area_bytes=min(self.job.size or whole, whole) or None,
+            scratch=self.scratch is not None,
+            whole_disk=self.judgement is None or self.judgement.disk == self.judgement.device,
+            holes=self.scratch is not None and self.scratch.holes and not self.scratch.fill,
+        )
 
     @property
     def found(self) -> tuple[str, ...]:
@@ -198,8 +217,30 @@ class Measurer:
             command=rendering.argv,
             jobfile=rendering.text,
             block=target.logical_block_size,
-            notes=(*substituted, *notes, *job.caveats),
+            notes=(*substituted, *notes),
         )
+
+    async def survey(self, request: Request) -> Place:
+        """Where it would be measured; fio is not asked for, nothing is judged or opened.
+
+        Raises InvalidValueError, RefusedError for a file that cannot be.
+        """
+        job = request.job
+        if await self._gate.is_device(request.where):
+            stat = await self._gate.device_number(request.where)
+            disk, _ = await self._gate.beneath(stat)
+            return Place(
+                job=job,
+                name=request.name,
+                device=disk or request.where,
+                area_bytes=job.size,
+                scratch=False,
+                whole_disk=disk in (None, request.where),
+            )
+        plan = await self._scratching.plan(request.where, job.size, writes=job.writes)
+        device, _ = await self._gate.beneath(await self._scratching.beneath(plan))
+        holes = plan.holes and not plan.fill
+        return Place(job=job, name=str(plan.path), device=device, area_bytes=plan.size, scratch=True, holes=holes)
 
     async def measure(
         self,
@@ -209,8 +250,11 @@ class Measurer:
         confirm: str | None = None,
         settings: Mapping[str, str] | None = None,
         stop: asyncio.Event | None = None,
+        watch: Watch | None = None,
     ) -> RunFigures:
         """Run what was prepared; the session has it whole even if this is cancelled.
+
+        `watch`: what hears the run and gives advice, None for no advice.
 
         Raises RefusedError (guard, lock), StorageError, DeviceGoneError.
         """
@@ -220,11 +264,17 @@ class Measurer:
         lock = disk_lock(ready.disk) if ready.disk is not None else f"file-{ready.request.where}"
         with hold_lock(self._locks, lock, ready.job.describe()):
             if ready.scratch is not None:
-                return await self._on_file(run_id, ready, ready.scratch, settings or {}, stop)
-            return await self._on_device(run_id, ready, confirm, settings or {}, stop)
+                return await self._on_file(run_id, ready, ready.scratch, settings or {}, stop, watch)
+            return await self._on_device(run_id, ready, confirm, settings or {}, stop, watch)
 
     async def _on_device(
-        self, run_id: str, ready: Preparation, confirm: str | None, settings: Mapping[str, str], stop: asyncio.Event
+        self,
+        run_id: str,
+        ready: Preparation,
+        confirm: str | None,
+        settings: Mapping[str, str],
+        stop: asyncio.Event,
+        watch: Watch | None,
     ) -> RunFigures:
         assert ready.judgement is not None
         async with self._gate.hold(ready.judgement, confirm) as path:
@@ -235,10 +285,16 @@ class Measurer:
                 size=ready.judgement.size,
                 logical_block_size=ready.judgement.logical_block_size,
             )
-            return await self._record(run_id, ready, target, settings, stop, layout=False)
+            return await self._record(run_id, ready, target, settings, stop, watch, layout=False)
 
     async def _on_file(
-        self, run_id: str, ready: Preparation, plan: ScratchPlan, settings: Mapping[str, str], stop: asyncio.Event
+        self,
+        run_id: str,
+        ready: Preparation,
+        plan: ScratchPlan,
+        settings: Mapping[str, str],
+        stop: asyncio.Event,
+        watch: Watch | None,
     ) -> RunFigures:
         await self._scratching.create(plan)
         stays = ready.request.keep
@@ -250,7 +306,7 @@ class Measurer:
             logical_block_size=ready.block,
         )
         try:
-            figures = await self._record(run_id, ready, target, settings, stop, layout=plan.fill)
+            figures = await self._record(run_id, ready, target, settings, stop, watch, layout=plan.fill)
             stays = stays or (ready.request.again and figures.status is RunStatus.OK)
             return figures
         finally:
@@ -264,6 +320,7 @@ class Measurer:
         target: JobTarget,
         settings: Mapping[str, str],
         stop: asyncio.Event,
+        watch: Watch | None,
         *,
         layout: bool,
     ) -> RunFigures:
@@ -296,10 +353,14 @@ class Measurer:
                 mark=ready.mark,
             )
         )
+        if watch is not None:
+            self._advise(run_id, watch.first())
         figures = RunFigures(status=RunStatus.FAILED, reason="raidbench was interrupted.")
         try:
-            figures = await self._run(run_id, ready, target, workdir, stop, layout=layout)
+            figures = await self._run(run_id, ready, target, workdir, stop, watch, layout=layout)
             figures = replace(figures, warnings=(*ready.notes, *figures.warnings))
+            if watch is not None:  # the figures are safe already, should this be cut short
+                figures = replace(figures, advice=await watch.end(figures))
         except RaidbenchError as error:
             reason = " ".join(filter(None, (error.message, error.hint)))
             figures = RunFigures(status=RunStatus.FAILED, reason=reason)
@@ -308,13 +369,21 @@ class Measurer:
         return figures
 
     async def _run(
-        self, run_id: str, ready: Preparation, target: JobTarget, workdir: Path, stop: asyncio.Event, *, layout: bool
+        self,
+        run_id: str,
+        ready: Preparation,
+        target: JobTarget,
+        workdir: Path,
+        stop: asyncio.Event,
+        watch: Watch | None,
+        *,
+        layout: bool,
     ) -> RunFigures:
         meter = None if self._members is None else await self._members(ready.disk)
         if layout:
             filling = workdir / "layout"
             filling.mkdir(mode=0o700, exist_ok=True)
-            laid = await self._follow(run_id, self._load.layout(target, filling, stop), None, meter)
+            laid = await self._follow(run_id, self._load.layout(target, filling, stop), None, meter, None)
             if laid.status is not RunStatus.OK:
                 what = "stopped" if laid.status is RunStatus.STOPPED else "failed"
                 return RunFigures(
@@ -323,7 +392,7 @@ class Measurer:
         started = time.time()
         clock = time.monotonic()
         running = self._load.run(ready.job, target, workdir, stop)
-        figures = await self._follow(run_id, running, float(ready.job.runtime), meter)
+        figures = await self._follow(run_id, running, float(ready.job.runtime), meter, watch)
         if meter is not None:
             figures = replace(figures, members=await meter.whole())
         self._emit(
@@ -345,30 +414,28 @@ class Measurer:
         events: AsyncGenerator[load_events.LoadEvent, None],
         runtime: float | None,
         meter: MemberMeter | None,
+        watch: Watch | None,
     ) -> RunFigures:
         """Turn what the load tells into session events until it is over."""
-        fio_shares: list[float] = []
-        host_shares: list[float] = []
         phase = Phase.PREPARING
         async with aclosing(events):
             async for event in events:
                 match event:
                     case load_events.PhaseChanged():
-                        if meter is not None and event.phase is Phase.MEASURING is not phase:
-                            await meter.begin()
+                        if event.phase is Phase.MEASURING is not phase:
+                            await self._begin(meter, watch)
                         phase = event.phase
                         self._live_phase(run_id, event, runtime)
                     case load_events.SampleTaken():
-                        await self._look_below(run_id, meter, phase)
+                        await self._look_below(run_id, meter, watch, phase)
                         self._emit(SampleTaken(at=time.time(), id=run_id, sample=event.sample))
+                        if watch is not None and (said := await watch.sample(event.sample)) is not None:
+                            self._advise(run_id, said)
                     case load_events.CpuSampled():
                         if event.silent_s > _SILENT_S:  # what the members do while fio says nothing
-                            await self._look_below(run_id, meter, phase)
-                        if phase is Phase.MEASURING:
-                            if event.fio_percent_of_core is not None:
-                                fio_shares.append(event.fio_percent_of_core)
-                            if event.host_percent is not None:
-                                host_shares.append(event.host_percent)
+                            await self._look_below(run_id, meter, watch, phase)
+                        if watch is not None and phase is Phase.MEASURING:
+                            watch.cpu(event.fio_percent_of_core, event.host_percent)
                         self._emit(
                             CpuSampled(
                                 at=time.time(),
@@ -383,10 +450,22 @@ class Measurer:
                         return event.figures
         return RunFigures(status=RunStatus.FAILED, reason="The load ended without a word.")
 
-    async def _look_below(self, run_id: str, meter: MemberMeter | None, phase: Phase) -> None:
+    async def _begin(self, meter: MemberMeter | None, watch: Watch | None) -> None:
+        """From here on counts."""
+        if meter is not None:
+            await meter.begin()
+        if watch is not None:
+            await watch.begin()
+
+    async def _look_below(self, run_id: str, meter: MemberMeter | None, watch: Watch | None, phase: Phase) -> None:
         """Tell what the members did since the last time; not once the job was told to stop: it measures no more."""
         if meter is not None and phase is not Phase.STOPPING and (members := await meter.take()):
             self._emit(MembersSampled(at=time.time(), id=run_id, members=members))
+            if watch is not None and phase is Phase.MEASURING:
+                watch.members(members)
+
+    def _advise(self, run_id: str, advice: tuple[Advice, ...]) -> None:
+        self._emit(Advised(at=time.time(), id=run_id, advice=advice))
 
     def _live_phase(self, run_id: str, event: load_events.PhaseChanged, runtime: float | None) -> None:
         seconds = runtime if event.phase is Phase.MEASURING else None

@@ -39,6 +39,8 @@ class ScratchPlan:
     """Whether it has to be written before it can be read."""
     free_after: int | None
     """Bytes left on the filesystem once it is laid out; None when nothing is added."""
+    holes: bool = False
+    """Whether it has less on disk than it holds: what is missing is read as zeros."""
 
 
 def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
@@ -83,7 +85,8 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
             f"{clean(str(path))} holds {info.st_size} bytes, the job wants {wanted or 'some'}.",
             hint="Ask for a smaller --size, or name a file that does not exist yet.",
         )
-    return ScratchPlan(path=path, size=wanted, exists=True, own=False, fill=False, free_after=None)
+    holes = info.st_blocks * 512 < info.st_size
+    return ScratchPlan(path=path, size=wanted, exists=True, own=False, fill=False, free_after=None, holes=holes)
 
 
 def create_scratch(plan: ScratchPlan) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from app.engine.events import (
+    Advised,
     AnyEvent,
     BaselineMarked,
     ChangeEnded,
@@ -30,7 +31,7 @@ from app.engine.events import (
     SessionEnded,
     SessionStarted,
 )
-from app.engine.figures import MemberFigures, Phase, RunFigures, RunStatus, Sample
+from app.engine.figures import Advice, MemberFigures, Phase, RunFigures, RunStatus, Sample
 from app.engine.sweep.events import (
     SweepEnded,
     SweepExtended,
@@ -130,6 +131,8 @@ class ActiveRun:
     """The host's CPU now."""
     members: tuple[MemberFigures, ...] = ()
     """What the devices below the one under test do now; empty if it has none."""
+    advice: tuple[Advice, ...] = ()
+    """What is to be minded, the worst first."""
 
     def passed(self, now: float) -> float:
         """Seconds of the present phase; those of a simulated run by its own clock, which may run faster."""
@@ -194,7 +197,7 @@ class Session:
 def fold(session: Session, event: AnyEvent) -> Session:
     """The session after the event. Pure; a forgotten event is a type error."""
     match event:
-        case PhaseChanged() | SampleTaken() | CpuSampled() | MembersSampled():
+        case PhaseChanged() | SampleTaken() | CpuSampled() | MembersSampled() | Advised():
             return _fold_live(session, event)
         case InventorySeen(complete=False):  # backends still answer: shown, not kept
             return _fold_logged(session, event)
@@ -231,6 +234,8 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
             active = replace(active, samples=(*active.samples, sample))
         case MembersSampled(members=members):
             active = replace(active, members=members)
+        case Advised(advice=advice):
+            active = replace(active, advice=advice)
         case CpuSampled():
             active = replace(
                 active,

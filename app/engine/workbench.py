@@ -11,6 +11,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.engine.advisor import Condition, advise
+from app.engine.advisor.gather import gather, policies_of
+from app.engine.advisor.watching import Watch
 from app.engine.changes import Changer, lapsed, reverse
 from app.engine.events import (
     BaselineMarked,
@@ -20,6 +23,7 @@ from app.engine.events import (
     ProblemMet,
     RulePersisted,
 )
+from app.engine.figures import Advice
 from app.engine.fio.load import FioLoad
 from app.engine.fio.preflight import preflight
 from app.engine.gate import Gate
@@ -34,8 +38,8 @@ from app.engine.trial import arm, check_seconds
 from backends.errors import BlockedError, NotFoundError, RaidbenchError, RefusedError, StorageError
 from backends.host import CanRestart, Command, Host
 from backends.joining import joined
-from backends.model import Array, Change, Controller, Drive, Inventory, Problem, Reading, Target
-from backends.protocol import CanPersist, CanRemake, PersistRule
+from backends.model import Array, Change, Controller, Drive, Inventory, Problem, Reading, Target, Task
+from backends.protocol import CanPersist, CanRemake, PersistRule, TellsTasks
 from backends.settings import Setting
 
 if TYPE_CHECKING:
@@ -324,7 +328,20 @@ class Workbench(Recorder):
 
     async def prepare(self, request: Request) -> Preparation:
         """What measuring that would do; nothing is touched, no session is needed. See `Measurer.prepare`."""
-        return await self._measurer(self.folder or Path()).prepare(request)
+        ready = await self._measurer(self.folder or Path()).prepare(request)
+        return replace(ready, advice=advise(await gather(self.host, ready.place, self.session)))
+
+    async def foresee(self, request: Request) -> tuple[Advice, ...]:
+        """What could be said of it before it is even prepared; nothing where it cannot be measured."""
+        try:
+            place = await self._measurer(self.folder or Path()).survey(request)
+        except (RaidbenchError, OSError):
+            return ()
+        thing = self.session.inventory.find(place.device) if place.device is not None else None
+        if not place.scratch and place.whole_disk and not isinstance(thing, Controller | None):
+            size = thing.size_bytes
+            place = replace(place, area_bytes=min(filter(None, (place.area_bytes, size)), default=None))
+        return advise(await gather(self.host, place, self.session))
 
     async def measure(self, ready: Preparation, *, confirm: str | None = None) -> RunRecord:
         """Run what was prepared; one run at a time. `stop` ends it in good order.
@@ -340,8 +357,10 @@ class Workbench(Recorder):
         self._idle.clear()
         run_id = f"r{len(self.session.runs) + 1}"
         try:
-            settings = await self._settings_of(ready.device)
-            await measurer.measure(run_id, ready, confirm=confirm, settings=settings, stop=self._stop)
+            readings = await self._readings_of(ready.device)
+            settings = {key: reading.now for key, (_, reading) in readings.items() if reading.now is not None}
+            watch = await self._watch(ready, readings)
+            await measurer.measure(run_id, ready, confirm=confirm, settings=settings, stop=self._stop, watch=watch)
         finally:
             self._stop = None
             if self._experiment is None:
@@ -385,24 +404,52 @@ class Workbench(Recorder):
         """Wait until no job is being run."""
         await self._idle.wait()
 
-    async def _settings_of(self, device: str | None) -> dict[str, str]:
-        """Values of the settings of a device, for the record of a run; what cannot be read is left out.
+    async def _readings_of(self, device: str | None) -> dict[str, tuple[str, Reading]]:
+        """Labels and readings of the settings of a device, by key; what cannot be read is left out.
 
         Those of the array first, then those of the block device that it is to the kernel: of two with the same key the
         array's counts.
         """
         if device is None:
             return {}
-        found: dict[str, str] = {}
+        found: dict[str, tuple[str, Reading]] = {}
         try:
             inventory = await self.probe() if self.session.probing else self.session.inventory
             for thing in inventory.at(device):
+                labels = {setting.key: setting.label for setting in self.settings(thing.target)}
                 for key, reading in (await self.read(thing.target)).items():
                     if reading.now is not None:
-                        found.setdefault(key, reading.now)
+                        found.setdefault(key, (labels.get(key, key), reading))
         except RaidbenchError:
             return found
         return found
+
+    async def _watch(self, ready: Preparation, readings: Mapping[str, tuple[str, Reading]]) -> Watch:
+        """The advisor for one run: with the condition as it is now, and the way to read it again at the end."""
+        facts = await gather(self.host, ready.place, self.session)
+        tasks = await self._tasks_of(ready.disk)
+        before = Condition(tasks=facts.before.tasks if tasks is None else tasks, policies=policies_of(readings))
+
+        async def after() -> Condition:
+            later = await self._readings_of(ready.device)
+            return Condition(tasks=await self._tasks_of(ready.disk) or (), policies=policies_of(later))
+
+        return Watch(self.host, replace(facts, before=before), device=ready.disk, condition=after)
+
+    async def _tasks_of(self, device: str | None) -> tuple[Task, ...] | None:
+        """Background work of the array at a node and of its controller, asked anew; None where nobody can tell."""
+        arrays = [thing for thing in self.session.inventory.at(device or "") if isinstance(thing, Array)]
+        backend = self.machine.backends.get(arrays[0].target.backend) if arrays else None
+        if backend is None:
+            return None
+        target = arrays[0].target
+        try:
+            if isinstance(backend, TellsTasks):
+                return await backend.tasks(target)
+            found = (await backend.inventory()).arrays
+        except RaidbenchError:
+            return None
+        return next((array.tasks for array in found if array.target == target), None)
 
     def note(self, text: str) -> None:
         """Write something down. Raises StorageError."""

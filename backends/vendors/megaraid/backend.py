@@ -20,7 +20,7 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.host import Host
-from backends.model import Change, Controller, Inventory, Problem, Reading, Target, Write
+from backends.model import Change, Controller, Inventory, Problem, Reading, Target, Task, Write
 from backends.protocol import Told
 from backends.settings import Setting, check_value
 from backends.text import clean
@@ -29,7 +29,7 @@ from backends.vendors.megaraid.addresses import NAME, Place, card_target, parse
 from backends.vendors.megaraid.diagnosis import for_doctor, nothing_seen, troubles
 from backends.vendors.megaraid.dialect import Contents
 from backends.vendors.megaraid.identities import of_card, of_volume, require_same
-from backends.vendors.megaraid.inventory import inventory
+from backends.vendors.megaraid.inventory import card_tasks, inventory, volume_tasks
 from backends.vendors.megaraid.matching import volume_node
 from backends.vendors.megaraid.memory import Memory
 from backends.vendors.megaraid.plans import card_change, key_change, volume_change
@@ -124,6 +124,17 @@ class MegaRaid:
         if change.key != "strip_size" or any(one.number == place.volume for one in contents.volumes):
             raise RefusedError(f"{change.target} is there, so it is not made again.")
         await self._runner.run(change, unit, change.writes[-1:], None)
+
+    async def tasks(self, target: Target) -> tuple[Task, ...]:
+        """Work on a virtual drive as last read with its settings, and of its card as last looked at.
+
+        No tool is asked where something is known: each question costs a card seconds. Raises NotFoundError,
+        ToolFailedError.
+        """
+        place, unit = await self._unit(target)
+        contents = unit.contents if unit.contents is not None else await unit.read()
+        volumes = [one for one in contents.volumes if one.number == place.volume]
+        return (*(task for volume in volumes for task in volume_tasks(contents, volume)), *card_tasks(contents))
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Every tool tried that is of no use and, where the kernel has cards that none sees, what was tried."""

@@ -69,6 +69,17 @@ def _protection(card: Card) -> Protection | None:
     return Protection(kind="none", state="missing") if card.backup_known else None
 
 
+def volume_tasks(contents: Contents, volume: VirtualDrive) -> tuple[Task, ...]:
+    """Work on a virtual drive, rebuilds of its drives among it."""
+    rebuilds = [job for drive in contents.drives if drive.place in volume.drives for job in drive.jobs]
+    return tuple(map(_task, (*volume.jobs, *rebuilds)))
+
+
+def card_tasks(contents: Contents) -> tuple[Task, ...]:
+    """Work of a whole card: patrol read, checks, a learn cycle."""
+    return tuple(map(_task, contents.card.jobs))
+
+
 def _task(job: Job) -> Task:
     return Task(kind=job.kind, progress=job.progress)
 
@@ -111,7 +122,6 @@ def _backup_words(card: Card) -> str:
 
 def _array(prefix: str, contents: Contents, volume: VirtualDrive, picture: Topology, nodes: tuple[Node, ...]) -> Array:
     node = volume_node(volume, contents.card, nodes)
-    rebuilds = [job for drive in contents.drives if drive.place in volume.drives for job in drive.jobs]
     return Array(
         target=volume_target(prefix, volume.number),
         controller=card_target(prefix),
@@ -125,7 +135,7 @@ def _array(prefix: str, contents: Contents, volume: VirtualDrive, picture: Topol
         members=tuple(drive_target(prefix, place) for place in volume.drives),
         identity=identity(node) if node is not None else volume_identity(prefix, contents.card, volume),
         uses=picture.uses(node.name) if node is not None else (),
-        tasks=tuple(map(_task, (*volume.jobs, *rebuilds))),
+        tasks=volume_tasks(contents, volume),
         facts=tuple(_volume_facts(contents.card, volume)),
     )
 

@@ -1,0 +1,213 @@
+"""Where the advisor's facts come from: the inventory, the session and small files of the kernel.
+
+Tools of vendors are not asked here, and nothing is read while a job is measured but /proc/diskstats.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.engine.advisor.facts import PARITY, Condition, Geometry, Policy, RunFacts
+from app.engine.advisor.history import written
+from app.engine.fio.job import Job
+from app.engine.session import Session
+from backends.host import Host
+from backends.model import Array, Controller, Drive, Inventory, Level, Media, Reading, Target, Task
+from backends.text import clean
+
+GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
+"""Documentation/admin-guide/pm/cpufreq.rst."""
+
+THROTTLES = "/sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count"
+"""Times a core was slowed down for its temperature since boot (Intel)."""
+
+_TEMPERATURES = ("device/hwmon*/temp1_input", "device/hwmon/hwmon*/temp1_input")
+"""Of NVMe drives (drivers/nvme/host/hwmon.c) and of SATA drives (drivers/hwmon/drivetemp.c), millidegrees."""
+
+_BIO_BASED = ("md", "dm-", "bcache")
+"""Devices whose queue files say nothing: they hand every request on at once."""
+
+_DEEPEST = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a job is, or would be, done."""
+
+    job: Job
+    """The workload."""
+    name: str
+    """What it is called."""
+    device: str | None
+    """Node of the disk beneath, None if unknown."""
+    area_bytes: int | None
+    """Bytes of the target in use."""
+    scratch: bool
+    """Whether it is a file."""
+    whole_disk: bool = True
+    """Whether the target is the disk itself; False of a partition."""
+    holes: bool = False
+    """Whether it is a file that is not filled and will not be."""
+
+
+async def gather(host: Host, place: Place, session: Session) -> RunFacts:
+    """All that can be known beforehand; of the condition what the last look at the devices has told."""
+    inventory = session.inventory
+    things = inventory.at(place.device) if place.device is not None else ()
+    arrays = [thing for thing in things if isinstance(thing, Array)]
+    drives = [thing for thing in things if isinstance(thing, Drive)]
+    array = arrays[0] if arrays else None
+    members = _members(inventory, array)
+    controller = _controller(inventory, things)
+    takes, why = await _takes(host, place.device, place.job)
+    return RunFacts(
+        job=place.job,
+        name=place.name,
+        scratch=place.scratch,
+        area_bytes=place.area_bytes,
+        written=_written(session, place, things),
+        content=not place.whole_disk or not things or any(_holds(thing) for thing in things),
+        media=_media(drives, members),
+        physical_block=max((drive.physical_block or 0 for drive in (*drives, *members)), default=0) or None,
+        array=None if array is None else geometry(array),
+        cache_bytes=None if controller is None else controller.cache_bytes,
+        protection=None if controller is None else controller.protection,
+        memory_bytes=None if session.machine is None else session.machine.memory_bytes,
+        cores=0 if session.machine is None else session.machine.cores,
+        governors=await governors(host),
+        takes=takes,
+        takes_why=why,
+        before=Condition(tasks=tasks_of(array, controller)),
+    )
+
+
+def tasks_of(array: Array | None, controller: Controller | None) -> tuple[Task, ...]:
+    """Background work of an array and of its controller, one of each kind."""
+    both = (*(array.tasks if array is not None else ()), *(controller.tasks if controller is not None else ()))
+    return tuple({task.kind: task for task in reversed(both)}.values())[::-1]
+
+
+def policies_of(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, Policy]:
+    """Settings by key, from their labels and readings; what is not reported is left out."""
+    return {
+        key: Policy(label=label, now=reading.now, effective=reading.effective, why=reading.why_effective)
+        for key, (label, reading) in readings.items()
+        if reading.now is not None
+    }
+
+
+def geometry(array: Array) -> Geometry:
+    """The layout of an array; of spans that of one of them, for in those its stripes lie."""
+    data = array.data_drives
+    if array.level in (Level.RAID50, Level.RAID60) and data:
+        spans, rest = divmod(len(array.members) - data, PARITY[array.level])
+        data = data // spans if spans > 0 and not rest and data % spans == 0 else None
+    return Geometry(level=array.level, state=array.state, strip_bytes=array.strip_bytes, data_drives=data)
+
+
+def _members(inventory: Inventory, array: Array | None) -> list[Drive]:
+    targets = set(array.members) if array is not None else set()
+    return [drive for drive in inventory.drives if drive.target in targets]
+
+
+def _controller(inventory: Inventory, things: Sequence[Array | Drive]) -> Controller | None:
+    owners = [thing.controller for thing in things if thing.controller is not None]
+    return next((one for one in inventory.controllers if one.target in owners), None)
+
+
+def _written(session: Session, place: Place, things: Sequence[Array | Drive]) -> bool | None:
+    if place.scratch:
+        return not place.holes
+    if place.device is None or not place.whole_disk or not place.area_bytes:
+        return None
+    targets: list[Target] = [thing.target for thing in things]
+    return written(session, place.device, targets, place.area_bytes)
+
+
+def _holds(thing: Array | Drive) -> bool:
+    return bool(thing.uses) or (isinstance(thing, Drive) and bool(thing.signatures or thing.partitions))
+
+
+def _media(drives: Sequence[Drive], members: Sequence[Drive]) -> Media:
+    """Of the device itself where it is known, else of its members if they are alike."""
+    known = [drive.media for drive in drives if drive.media is not Media.UNKNOWN]
+    kinds = {drive.media for drive in members}
+    return known[0] if known else kinds.pop() if len(kinds) == 1 else Media.UNKNOWN
+
+
+async def governors(host: Host) -> dict[str, int]:
+    """Frequency governors with the number of CPUs under each; empty where there are none."""
+    texts = await host.read_many(await host.list(GOVERNORS))
+    return dict(Counter(clean(text, 40) for text in texts.values() if text))
+
+
+async def throttles(host: Host) -> int:
+    """Times any core was slowed down since boot; 0 where nobody counts."""
+    texts = await host.read_many(await host.list(THROTTLES))
+    return sum(int(text) for text in texts.values() if text.isdigit())
+
+
+async def too_warm(host: Host, device: str | None) -> tuple[str, ...]:
+    """Drives below a disk that are as warm as their own warning, a clause each."""
+    names = await _disks(host, kernel_name(device)) if device is not None else ()
+    found = []
+    for name in names:
+        for pattern in _TEMPERATURES:
+            for path in await host.list(f"/sys/block/{name}/{pattern}"):
+                now = _number(await host.read(path))
+                limit = _number(await host.read(path.replace("_input", "_max")))
+                if now is not None and limit and now >= limit:
+                    found.append(f"{name} has {now // 1000} °C (warns at {limit // 1000} °C)")
+    return tuple(dict.fromkeys(found))
+
+
+def kernel_name(device: str) -> str:
+    """`/dev/cciss/c0d0` is `cciss!c0d0` in sysfs."""
+    return device.removeprefix("/dev/").replace("/", "!")
+
+
+async def _takes(host: Host, device: str | None, job: Job) -> tuple[int | None, str]:
+    """Requests that the disk, or what it is made of, takes at a time, and whose number that is."""
+    if device is None:
+        return None, ""
+    name = kernel_name(device)
+    disks = await _disks(host, name)
+    counts = [await _queue(host, disk, job.numjobs) for disk in disks]
+    known = [count for count, _ in counts if count is not None]
+    if not known or len(known) < len(counts):
+        return None, ""
+    if disks == (name,):
+        return counts[0]
+    return sum(known), f"its {len(disks)} disks together"
+
+
+async def _disks(host: Host, name: str, deep: int = 0) -> tuple[str, ...]:
+    """The disks with queues of their own that a device is made of: itself unless it is md, dm or bcache."""
+    if not name.startswith(_BIO_BASED) or deep > _DEEPEST:
+        return (name,)
+    found: list[str] = []
+    for path in await host.list(f"/sys/block/{name}/slaves/*"):
+        folder = await host.link(path) or path
+        if await host.read(f"{folder}/partition") is not None:
+            folder = folder.rpartition("/")[0]
+        found += await _disks(host, folder.rpartition("/")[2], deep + 1)
+    return tuple(dict.fromkeys(found))
+
+
+async def _queue(host: Host, name: str, jobs: int) -> tuple[int | None, str]:
+    """`nr_requests` holds for each hardware queue, and a job is on one at a time; SCSI has a limit for the device."""
+    base = f"/sys/block/{name}"
+    texts = await host.read_many((f"{base}/queue/nr_requests", f"{base}/device/queue_depth"))
+    requests = _number(texts.get(f"{base}/queue/nr_requests"))
+    depth = _number(texts.get(f"{base}/device/queue_depth"))
+    queues = len({path.split("/")[5] for path in await host.list(f"{base}/mq/*") if len(path.split("/")) > 5}) or 1
+    limits = [(requests * min(queues, jobs), "nr_requests")] if requests else []
+    limits += [(depth, "queue_depth")] if depth else []
+    return min(limits) if limits else (None, "")
+
+
+def _number(text: str | None) -> int | None:
+    text = (text or "").strip()
+    return int(text) if text.lstrip("-").isdigit() and text.isascii() else None

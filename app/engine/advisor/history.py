@@ -1,0 +1,52 @@
+"""Whether what is about to be read was ever written, as far as the session knows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from app.engine.events import ChangeEnded, RunEnded
+from app.engine.figures import RunStatus
+from app.engine.fio.sizes import parse_size
+from app.engine.session import Session
+from backends.errors import InvalidValueError
+from backends.model import Risk, Target
+
+_SEQUENTIAL_WRITE = "write"
+
+
+def written(session: Session, device: str, targets: Collection[Target], area: int) -> bool | None:
+    """True after a sequential write over all of the first `area` bytes, False after the array was made anew.
+
+    `targets`: what the device is. A format counts as made anew. None where the session knows of neither: others may
+    have written.
+    """
+    known: bool | None = None
+    for event in session.events:
+        match event:
+            case RunEnded(id=run_id):
+                if _covers(session, run_id, device, area):
+                    known = True
+            case ChangeEnded(id=change_id, result="verified"):
+                record = session.change(change_id)
+                if record is None or record.intent.risk is not Risk.DESTROYS_DATA:
+                    continue
+                if record.intent.target in targets:
+                    known = False
+            case _:
+                pass
+    return known
+
+
+def _covers(session: Session, run_id: str, device: str, area: int) -> bool:
+    """Whether the run wrote every block of the first `area` bytes of the device."""
+    run = session.run(run_id)
+    if run is None or run.start.device != device or not run.start.destructive or run.figures.write is None:
+        return False
+    size = run.start.job.get("size", "")
+    try:
+        within = parse_size(size) if size else area
+    except InvalidValueError:
+        return False
+    in_order = run.start.job.get("rw") == _SEQUENTIAL_WRITE
+    whole = run.figures.status is RunStatus.OK and run.figures.write.total_bytes >= max(area, within)
+    return in_order and whole and within >= area
