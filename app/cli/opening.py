@@ -116,15 +116,19 @@ def warn_of_journal() -> None:
 
 def sweeps_cut_short() -> tuple[Path, ...]:
     """Sessions of sweeps on the machine that is meant that neither run nor ended, newest first."""
-    from app.engine import store
     from app.engine.paths import Paths
+
+    sessions = Paths.default().sessions
+    if not any(sessions.glob("*/sweep.active")):  # what a look around does not import
+        return ()
+    from app.engine import store
     from app.engine.sweep.requests import cut_short
 
     options = current()
     simulated = options.demo or options.machine is not None
     return tuple(
         folder
-        for folder in cut_short(Paths.default().sessions)
+        for folder in cut_short(sessions)
         if (begun := store.beginning(folder)) is not None and begun.simulated is simulated
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from app.engine.sweep.plan import PlanError, SweepPlan
@@ -41,4 +42,5 @@ def load_plan(name: str) -> SweepPlan:
         raise PlanError(f"The plan {shown} cannot be read: {error.strerror}.") from error
     if len(data) > LARGEST:
         raise PlanError(f"{shown} is too large for a plan.")
-    return parse_plan(data, clean(str(file), 200))
+    plan = parse_plan(data, clean(str(file), 200))
+    return plan if plan.title else replace(plan, title=clean(file.stem, 80))

@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import os
 import time
-from dataclasses import replace
+from collections.abc import Iterator
 
 from app.engine.figures import RunStatus
 from app.engine.fio.job import Job
+from app.engine.locks import hold_lock
 from app.engine.measure import Preparation, Request
 from app.engine.sweep.applying import bring, restore, settle
 from app.engine.sweep.events import SweepEnded, SweepResumed, SweepStarted, SweepStepEnded, SweepStepStarted
@@ -82,7 +83,8 @@ class SweepRunner:
         forget = self._bench.listen(LiveWriter(self._bench.need_recording()).heard)
         result, reason = SweepResult.FAILED, "raidbench was interrupted."
         try:
-            result, reason = await self._steps()
+            with self._alone():
+                result, reason = await self._steps()
         except FeatureMissingError as error:
             result, reason = SweepResult.WAITING, _words(error)
         except RaidbenchError as error:
@@ -104,6 +106,16 @@ class SweepRunner:
         await self.resume()
         await self._end(SweepResult.STOPPED, "The settings were put back after it had been cut short.")
         return self.record
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other sweep touches what this one measures or sets. Raises RefusedError naming the other."""
+        design = self.record.design
+        touched = {cell.where for cell in design.cells} | {str(one.target) for one in design.originals}
+        with contextlib.ExitStack() as held:
+            for name in sorted(touched):
+                held.enter_context(hold_lock(self._bench.paths.locks, f"sweep-{name}", f"sweep {design.title}"))
+            yield
 
     async def _watch(self) -> None:
         """Hear of requests to stop from other processes."""
@@ -241,13 +253,3 @@ def _ended(step: Step, result: StepResult, *, run: str | None = None, reason: st
 
 def _words(error: RaidbenchError) -> str:
     return " ".join(filter(None, (error.message, error.hint)))
-
-
-def confirmed(design: Design, ready: Preparation) -> Design:
-    """The design with what lies on a device put down as given up. To be called once it was confirmed."""
-    from app.engine.sweep.words import Destroyed
-
-    if ready.device is None or any(one.device == ready.device for one in design.destroys):
-        return design
-    name = ready.confirm_text or ready.device.removeprefix("/dev/")
-    return replace(design, destroys=(*design.destroys, Destroyed(device=ready.device, name=name, found=ready.found)))

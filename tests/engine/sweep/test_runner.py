@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.engine.events import AnyEvent, CommandRan
+from app.engine.locks import hold_lock
 from app.engine.paths import Paths
 from app.engine.session import Session
 from app.engine.sweep.events import SweepStepEnded
@@ -216,6 +217,16 @@ async def test_a_second_sweep_in_a_session_is_refused(bed: Bed) -> None:
         SweepRunner(bench).begin(record_of(bench).design)
 
 
+async def test_two_sweeps_of_the_same_array_do_not_go_on_together(bed: Bed) -> None:
+    bench = await bed.begun(AHEAD)
+    with hold_lock(bed.paths.locks, f"sweep-{VOLUME}", "sweep of somebody else"):
+        record = await SweepRunner(bench).go()
+    assert record.end is not None
+    assert record.end.result is SweepResult.FAILED
+    assert "sweep of somebody else" in record.end.reason
+    assert record.done == 0
+
+
 async def test_what_lies_on_the_device_since_it_was_confirmed_is_not_destroyed(bed: Bed) -> None:
     bench = await bed.begun('[[axis]]\njob="iodepth"\nvalues=[1,2]\n[[axis]]\njob="rw"\nvalues=["randwrite"]\n')
 
@@ -244,7 +255,7 @@ def assert_whole(bench: Workbench) -> None:
 class Crashes:
     """Copies of a state folder as a crash would have left it: after each command that changes, and at some events."""
 
-    EVERY = 9
+    EVERY = 25
 
     def __init__(self, bed: Bed, into: Path) -> None:
         self._bed = bed
