@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backends.model import Array, Level, State
+from backends.protocol import TellsTasks
 from backends.vendors.mdraid.backend import MdRaid
 from backends.vendors.mdraid.details import parse_export, parse_unused
 from backends.vendors.mdraid.facts import parse_limit, parse_moving, parse_uuid
@@ -12,7 +13,7 @@ from backends.vendors.mdraid.layouts import layout_label, layout_word
 from backends.vendors.mdraid.mdstat import parse_mdstat
 from backends.vendors.mdraid.units import count_cpus, size_words, time_words
 from tests.backends.fakes import disk
-from tests.backends.mdraid.machines import MDADM_UUID, MdHost, array, reshaping
+from tests.backends.mdraid.machines import MD0, MDADM_UUID, MdHost, array, reshaping
 
 STAT = """Personalities : [raid1] [raid6] [raid5] [raid4]
 md6 : active raid1 sdb2[2](F) sdc[1](S) sda2[0]
@@ -259,3 +260,9 @@ async def test_without_mdadm_the_doctor_says_what_is_missing() -> None:
 async def test_the_doctor_finds_a_raid0_that_was_left_half_way() -> None:
     (problem,) = await MdRaid(MdHost(array("raid4", degraded="1", layout="5", raid_disks="5"))).diagnose()
     assert "--level=0 /dev/md0" in problem.hint
+
+
+async def test_background_work_of_one_array_is_told_without_looking_at_the_rest() -> None:
+    backend = MdRaid(MdHost(array(sync_action="check", sync_completed="1 / 4")))
+    assert isinstance(backend, TellsTasks)
+    assert [(task.kind, task.progress) for task in await backend.tasks(MD0)] == [("consistency-check", 0.25)]
