@@ -7,20 +7,16 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 from app.engine import wire
-from app.engine.events import AnyEvent, CpuSampled, LiveEvent, PhaseChanged, RunStarted, SampleTaken
+from app.engine.events import AnyEvent, LiveEvent, RunStarted
 from app.engine.session import Session
 
 FILE = "live.jsonl"
 """Lies in the session's folder."""
 
-_KINDS: dict[str, type[PhaseChanged] | type[SampleTaken] | type[CpuSampled]] = {
-    "phase": PhaseChanged,
-    "sample": SampleTaken,
-    "cpu": CpuSampled,
-}
-_NAMES = {kind: name for name, kind in _KINDS.items()}
+_KINDS: dict[str, type[LiveEvent]] = {kind.__name__: kind for kind in get_args(LiveEvent)}
 
 
 class LiveWriter:
@@ -36,8 +32,8 @@ class LiveWriter:
                 fresh = self._file.with_suffix(".new")
                 fresh.write_bytes(b"")
                 os.replace(fresh, self._file)
-            elif isinstance(event, PhaseChanged | SampleTaken | CpuSampled):
-                line = json.dumps({"kind": _NAMES[type(event)], **wire.unstructure(event)}, separators=(",", ":"))
+            elif type(event).__name__ in _KINDS:
+                line = json.dumps({"kind": type(event).__name__, **wire.unstructure(event)}, separators=(",", ":"))
                 with self._file.open("a", encoding="ascii") as out:
                     out.write(line + "\n")
 
@@ -55,9 +51,9 @@ class LiveReader:
         """New events, oldest first."""
         try:
             with self._file.open("rb") as source:
-                inode = os.fstat(source.fileno()).st_ino
-                if inode != self._inode:
-                    self._inode, self._at, self._rest = inode, 0, b""
+                info = os.fstat(source.fileno())
+                if info.st_ino != self._inode or info.st_size < self._at:
+                    self._inode, self._at, self._rest = info.st_ino, 0, b""
                 source.seek(self._at)
                 chunk = source.read()
                 self._at = source.tell()
