@@ -25,8 +25,18 @@ from app.engine.events import (
 )
 from app.engine.figures import RunStatus
 from app.engine.session import RunRecord
+from app.engine.sweep.events import (
+    SweepEnded,
+    SweepExtended,
+    SweepResumed,
+    SweepStarted,
+    SweepStepEnded,
+    SweepStepStarted,
+)
+from app.engine.sweep.words import Purpose, StepResult, SweepResult
 from app.tui.session_view import differing_settings, log_entry, run_columns, run_row
 from backends.model import Drive, Inventory, Problem, Target, Write
+from tests.engine.sweep.making import design
 from tests.tui.stage import MACHINE, figures
 from widgets.table_layout import plain
 
@@ -84,6 +94,8 @@ def tried() -> ExperimentStarted:
     )
 
 
+SWEEP = design('[[axis]]\ntarget = "array"\nsetting = "cache"\nvalues = ["off", "on"]\n')
+
 EVENTS: list[tuple[LoggedEvent, str, str]] = [
     (
         SessionStarted(at=0.0, id="s", version="0.1.0", simulated=True, machine=MACHINE),
@@ -112,6 +124,14 @@ EVENTS: list[tuple[LoggedEvent, str, str]] = [
     (RulePersisted(at=0.0, target=SDA, path="/etc/x.rules", values={"a": "1"}), "change", "/etc/x.rules keeps"),
     (RulePersisted(at=0.0, target=SDA, path="/etc/x.rules", values={}), "change", "/etc/x.rules no longer keeps"),
     (ProblemMet(at=0.0, problem=Problem(where="mega", message="No answer.", hint="Wait.")), "problem", "mega: No"),
+    (SweepStarted(at=0.0, design=SWEEP), "run", "sweep t: 4 steps for 2 cells, seed 1"),
+    (SweepResumed(at=0.0), "run", "sweep goes on"),
+    (SweepExtended(at=0.0, purpose=Purpose.CONFIRM, steps=SWEEP.steps), "run", "4 more steps for confirmation"),
+    (SweepStepStarted(at=0.0, step=3), "run", "step 3"),
+    (SweepStepEnded(at=0.0, step=3, result=StepResult.DONE, run="r3"), "run", "step 3 done, r3"),
+    (SweepStepEnded(at=0.0, step=3, result=StepResult.FAILED, reason="EIO"), "run", "step 3 failed"),
+    (SweepEnded(at=0.0, result=SweepResult.FINISHED), "run", "sweep finished: the settings are as before"),
+    (SweepEnded(at=0.0, result=SweepResult.FAILED, left=("cache",)), "run", "NOT ALL SETTINGS ARE AS BEFORE"),
     (SessionEnded(at=0.0, reason="SIGTERM"), "session", "SIGTERM"),
 ]
 
