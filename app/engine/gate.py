@@ -127,5 +127,5 @@ class Gate:
             require(verdict, typed)
             yield judgement.device
             return
-        async with secure(self._host, judgement.device, judgement.intent, typed) as hold:
+        async with secure(self._host, judgement.device, judgement.intent, typed, judgement.identity) as hold:
             yield hold.path

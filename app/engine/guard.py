@@ -11,7 +11,7 @@ from enum import StrEnum
 from backends.errors import DeviceGoneError, RefusedError
 from backends.exclusive import Hold, claim_on
 from backends.host import Host
-from backends.model import Signature, Use
+from backends.model import Identity, Signature, Use
 from backends.topology.facts import DeviceFacts, facts_of, inspect
 from backends.topology.tree import node_path
 
@@ -178,12 +178,17 @@ async def look_at(host: Host, device: str, intent: Intent) -> tuple[DeviceFacts,
 
 
 @asynccontextmanager
-async def secure(host: Host, device: str, intent: Intent, typed: str | None = None) -> AsyncGenerator[Hold, None]:
+async def secure(
+    host: Host, device: str, intent: Intent, typed: str | None = None, meant: Identity | None = None
+) -> AsyncGenerator[Hold, None]:
     """The device, judged, opened, and judged again while it is held; let go at the end.
 
-    Give `hold.path` to fio. Raises RefusedError, DeviceGoneError.
+    `meant`: what it was when somebody chose it, None if nobody did. Give `hold.path` to fio. Raises RefusedError,
+    DeviceGoneError.
     """
     before, verdict = await look_at(host, device, intent)
+    if meant is not None:
+        _same(before, meant)
     require(verdict, typed)
     if before.identity is None or claim_on(host) is None:
         raise RefusedError(f"{before.device} cannot be held: it is not on this machine.")
@@ -196,9 +201,20 @@ async def secure(host: Host, device: str, intent: Intent, typed: str | None = No
 async def _again(host: Host, before: DeviceFacts, typed: str | None) -> None:
     """What may have come between the check and the hold: held, so nothing more can come after this."""
     now = await inspect(host, before.device, claim=_held, ignore=(os.getpid(),))
-    if now.identity is None or before.identity is None or not before.identity.same_device(now.identity):
-        raise DeviceGoneError(f"{before.device} is another device now.", hint="Look at the devices again.")
+    if before.identity is not None:
+        _same(now, before.identity)
     require(judge(now, Intent.WRITE), typed)
+
+
+def _same(now: DeviceFacts, meant: Identity) -> None:
+    """Raises DeviceGoneError unless that is the device which is there now."""
+    if now.identity is None:
+        raise DeviceGoneError(f"{now.device} is gone.", hint="Look for hardware again.")
+    if not meant.same_device(now.identity):
+        raise DeviceGoneError(
+            f"{now.device} is another device now than the one that was chosen.",
+            hint="Look for hardware again, and choose it anew.",
+        )
 
 
 def _held(_device: str, _devno: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from app.engine.advisor.gather import Place
 from app.engine.advisor.watching import Watch
+from app.engine.aftermath import Witness
 from app.engine.events import (
     Advised,
     AnyEvent,
@@ -154,11 +155,12 @@ class Measurer:
         emit: Emit,
         scratching: Scratching | None = None,
         members: Callable[[str | None], Awaitable[MemberMeter]] | None = None,
+        witness: Callable[[str | None], Awaitable[Witness]] | None = None,
         simulated: bool = False,
     ) -> None:
         """`scratching`: where scratch files go, None is this machine. `simulated`: whether what is measured is.
 
-        `members`: the meter of the devices below a disk; None counts none.
+        `members`: the meter of the devices below a disk; None counts none. `witness`: sees what befalls a disk.
         """
         self._load = load
         self._preflight = preflight
@@ -168,6 +170,7 @@ class Measurer:
         self._emit = emit
         self._scratching: Scratching = scratching or LocalScratching()
         self._members = members
+        self._witness = witness
         self._simulated = simulated
 
     async def prepare(self, request: Request) -> Preparation:
@@ -380,6 +383,7 @@ class Measurer:
         layout: bool,
     ) -> RunFigures:
         meter = None if self._members is None else await self._members(ready.disk)
+        witness = None if self._witness is None else await self._witness(ready.disk)
         if layout:
             filling = workdir / "layout"
             filling.mkdir(mode=0o700, exist_ok=True)
@@ -395,6 +399,8 @@ class Measurer:
         figures = await self._follow(run_id, running, float(ready.job.runtime), meter, watch)
         if meter is not None:
             figures = replace(figures, members=await meter.whole())
+        if witness is not None:
+            figures = await witness.tell(figures, () if meter is None else meter.members)
         self._emit(
             CommandRan(
                 at=started,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from app.engine.advisor import Condition, advise
 from app.engine.advisor.gather import gather, policies_of
 from app.engine.advisor.watching import Watch
+from app.engine.aftermath import witness
 from app.engine.changes import Changer, lapsed, reverse
 from app.engine.events import (
     BaselineMarked,
@@ -23,7 +24,7 @@ from app.engine.events import (
     ProblemMet,
     RulePersisted,
 )
-from app.engine.figures import Advice
+from app.engine.figures import Advice, Sample
 from app.engine.fio.load import FioLoad
 from app.engine.fio.preflight import preflight
 from app.engine.gate import Gate
@@ -313,8 +314,13 @@ class Workbench(Recorder):
             emit=self.emit,
             scratching=self._scratching,
             members=partial(member_meter, self.host),
+            witness=partial(witness, self.host, self._samples),
             simulated=self.host.simulated,
         )
+
+    def _samples(self) -> tuple[Sample, ...]:
+        """Those of the running job."""
+        return () if self.session.active is None else self.session.active.samples
 
     async def _disks(self) -> Inventory:
         """The kernel's disks alone: no card is asked."""

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -256,6 +257,22 @@ async def test_a_device_that_is_not_blank_is_held_only_with_its_name(device: Loo
             pass
     async with secure(LocalHost(), device.device, Intent.WRITE, device.name) as hold:
         assert hold.path.startswith("/proc/")
+
+
+async def test_another_device_than_the_one_that_was_chosen_is_not_even_read(device: Loop) -> None:
+    facts, _ = await look_at(LocalHost(), device.device, Intent.READ)
+    assert facts.identity is not None
+    chosen = replace(facts.identity, diskseq="1")
+    with pytest.raises(DeviceGoneError, match="another device now than the one that was chosen"):
+        async with secure(LocalHost(), device.device, Intent.READ, None, chosen):
+            raise AssertionError("it must not be held")
+
+
+async def test_a_device_that_left_after_it_was_chosen_is_said_to_be_gone(device: Loop) -> None:
+    facts, _ = await look_at(LocalHost(), device.device, Intent.READ)
+    with pytest.raises(DeviceGoneError, match="is gone"):
+        async with secure(LocalHost(), "/dev/no-such-disk", Intent.READ, None, facts.identity):
+            raise AssertionError("it must not be held")
 
 
 async def test_another_device_under_the_same_name_is_not_held(tmp_path: Path) -> None:
