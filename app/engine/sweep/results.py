@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.engine.session import RunRecord
-from app.engine.stats import Spread, geometric_mean, holm, spread
+from app.engine.stats import THRESHOLD_PERCENT, Spread, geometric_mean, holm, spread
 from app.engine.sweep.record import SweepRecord
 from app.engine.sweep.scores import Score, score
 from app.engine.sweep.words import Cell, Purpose, Rank, StepResult
@@ -14,6 +14,9 @@ from app.engine.verdict import NOT_INTERLEAVED_PERCENT, Judgement, Verdict, judg
 
 SIGNIFICANT = 0.05
 """Largest p value, adjusted for the number of winners, of a confirmed one."""
+
+WORTH_PERCENT = THRESHOLD_PERCENT / 2
+"""A lead in the screening that is smaller is not worth a confirmation: no verdict could come of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +165,7 @@ def _seems_better(found: Results, one: CellResult) -> bool:
     interval = one.judgement.interval if one.judgement is not None else None
     if interval is None:
         return False
-    return interval.mean < 0 if found.rank is Rank.P99 else interval.mean > 0
+    return interval.percent <= -WORTH_PERCENT if found.rank is Rank.P99 else interval.percent >= WORTH_PERCENT
 
 
 def _result(record: SweepRecord, cell: Cell, known: dict[str, RunRecord]) -> CellResult:

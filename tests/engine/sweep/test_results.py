@@ -128,6 +128,13 @@ def test_nothing_is_confirmed_when_nothing_beats_the_baseline() -> None:
     assert more.steps == ()
 
 
+def test_a_lead_too_small_for_any_verdict_is_not_confirmed() -> None:
+    record, runs = measured(design(AHEAD), {"ahead=none": 1000, "ahead=some": 800, "ahead=all": 1008})
+    more = further(record, runs)
+    assert more is not None
+    assert more.steps == ()
+
+
 def test_what_cannot_be_flipped_in_place_is_not_confirmed() -> None:
     record, runs = measured(design(STRIP), {"strip=64k": 1000, "strip=8k": 1500})
     more = further(record, runs)
