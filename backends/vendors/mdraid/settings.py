@@ -119,7 +119,7 @@ WRITE_MOSTLY = Setting(
     key="write_mostly",
     label="Write-mostly",
     help="Whether the member is read only when nothing else can be: for a slow one beside a fast one. Kept in the "
-    "array's own metadata (md(4), WRITE-MOSTLY).",
+    "array's own metadata. RAID 10 keeps the mark and passes over it when it reads (md(4), WRITE-MOSTLY).",
     persistence=Persistence.STORED,
 )
 FAILFAST = Setting(
@@ -146,7 +146,7 @@ _LEVELS: tuple[tuple[Setting, tuple[str, ...]], ...] = (
     (LAYOUT, ("raid5", "raid6", "raid10")),
 )
 _OF_MEMBERS: tuple[tuple[Setting, tuple[str, ...]], ...] = (
-    (WRITE_MOSTLY, ("raid1",)),
+    (WRITE_MOSTLY, ("raid1", "raid10")),
     (FAILFAST, ("raid1", "raid10")),
 )
 

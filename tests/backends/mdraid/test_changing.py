@@ -44,6 +44,7 @@ def steps(writes: tuple[Write, ...]) -> list[str]:
             "echo writemostly > dev-sdb/state",
             "echo -writemostly > dev-sdb/state",
         ),
+        ("raid10", "write_mostly.sda", "on", "echo writemostly > dev-sda/state", "echo -writemostly > dev-sda/state"),
         ("raid10", "failfast.sda", "on", "echo failfast > dev-sda/state", "echo -failfast > dev-sda/state"),
     ],
 )
