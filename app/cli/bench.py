@@ -111,6 +111,7 @@ async def _bench(
         raise RefusedError(" ".join(first.refused), hint=first.hint)
     await begin(bench)
     records: list[RunRecord] = []
+    said: frozenset[str] = frozenset()
     follower = Follower(bench, stream=stream)
     with closing(follower), interruption.gracefully(bench.stop):
         for number in range(1, repeat + 1):
@@ -118,6 +119,7 @@ async def _bench(
             if number == 1:
                 typed = allowed(ready, typed)
                 _announce(ready)
+                said = frozenset(each.key for each in ready.advice)
             if interruption.asked():
                 break
             follower.begin(number, repeat)
@@ -133,7 +135,7 @@ async def _bench(
                 break
     if follower.nobody_reads:
         raise ReaderGoneError
-    _report(bench, records, follower, as_json=as_json, stream=stream)
+    _report(bench, records, follower, said, as_json=as_json, stream=stream)
     if interruption.asked():
         return INTERRUPTED
     return DONE if records and all(record.figures.status is RunStatus.OK for record in records) else FAILED
@@ -167,6 +169,7 @@ def allowed(ready: Preparation, typed: str | None) -> str | None:
 
 
 def _announce(ready: Preparation) -> None:
+    from app.cli.bench_text import advice
     from app.engine import units
 
     say(f"{clean(ready.request.name, 300)}: {ready.job.describe()}, fio {ready.fio_version}")
@@ -175,9 +178,19 @@ def _announce(ready: Preparation) -> None:
         say(f"Scratch file {clean(str(ready.scratch.path), 300)}, {units.size(ready.scratch.size)}, {kept}.")
     for note in ready.notes:
         say(f"Note: {clean(note, 600)}")
+    for each in ready.advice:
+        advice(each)
 
 
-def _report(bench: Workbench, records: list[RunRecord], follower: Follower, *, as_json: bool, stream: bool) -> None:
+def _report(
+    bench: Workbench,
+    records: list[RunRecord],
+    follower: Follower,
+    said: frozenset[str],
+    *,
+    as_json: bool,
+    stream: bool,
+) -> None:
     from app.engine import schema, schema_compare
     from app.engine.repeats import spreads
 
@@ -196,7 +209,7 @@ def _report(bench: Workbench, records: list[RunRecord], follower: Follower, *, a
     elif not stream:
         from app.cli.bench_text import summary
 
-        summary(records, follower.samples, session=bench.folder)
+        summary(records, follower.samples, session=bench.folder, said=said)
     for record in records:
         if record.figures.status is not RunStatus.OK:
             say(f"{record.id} {record.figures.status.value}: {clean(record.figures.reason or 'no reason given', 1000)}")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from app.cli.members_text import member_table
 from app.cli.options import current, is_terminal, is_utf8
-from app.cli.output import lines, paint, say, sign
+from app.cli.output import SIGNS, lines, paint, say, sign
 from app.cli.tables import Align, Column, table
 from app.engine import units
-from app.engine.figures import DirectionFigures, RunStatus, Sample
+from app.engine.figures import Advice, DirectionFigures, RunStatus, Sample
 from app.engine.repeats import mean_text, spreads
 from app.engine.session import RunRecord
 from backends.text import clean
@@ -35,8 +35,17 @@ _CHART_WIDTH = 60
 _CHART_HEIGHT = 12
 
 
-def summary(records: Sequence[RunRecord], samples: Sequence[Sample], *, session: Path | None) -> None:
-    """The table of figures, the chart where it can be shown, what has to be known with them."""
+def summary(
+    records: Sequence[RunRecord],
+    samples: Sequence[Sample],
+    *,
+    session: Path | None,
+    said: Collection[str] = (),
+) -> None:
+    """The table of figures, the chart where it can be shown, what has to be known with them.
+
+    `said`: keys of advice that was given before the run.
+    """
     rows = [row for record in records for row in _rows(record)]
     head, *body = table(_COLUMNS, rows)
     lines([paint(head, "bold"), *body])
@@ -53,9 +62,19 @@ def summary(records: Sequence[RunRecord], samples: Sequence[Sample], *, session:
     if last.start.simulated:
         lines(["SIMULATED"])
     _chart(samples)
+    for each in {each.key: each for record in records for each in record.figures.advice}.values():
+        if each.key not in said:
+            advice(each)
     for warning in dict.fromkeys(warning for record in records for warning in record.figures.warnings):
         say(f"Note: {clean(warning, 600)}")
     say(f"Kept as {', '.join(record.id for record in records)} in {clean(str(session), 300)}")
+
+
+def advice(each: Advice) -> None:
+    """What spoils figures and what to do about it."""
+    say(f"{SIGNS['warn'][0]} {clean(each.message, 600)}")
+    if each.do:
+        say(f"  {clean(each.do, 600)}")
 
 
 def _means(records: Sequence[RunRecord]) -> Iterator[str]:

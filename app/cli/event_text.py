@@ -49,6 +49,7 @@ def figure_lines(figures: RunFigures) -> list[str]:
     rows = [_direction("read ", figures.read), _direction("write", figures.write)]
     told = [row for row in rows if row]
     told += [clean(text, 600) for text in (figures.reason, figures.hint) if text]
+    told += [" ".join(filter(None, (f"Mind: {each.message}", each.do))) for each in figures.advice]
     return [*told, *(f"Note: {clean(warning, 600)}" for warning in figures.warnings)]
 
 

@@ -216,7 +216,10 @@ def run(record: RunRecord, *, session: str) -> Json:
         "cpu": {"fio_percent_of_core": figures.cpu.fio_percent_of_core, "host_percent": figures.cpu.host_percent},
         "members": [member(each) for each in figures.members],
         "settings": dict(start.settings),
-        "advice": [{"key": "note", "message": sentence} for sentence in figures.warnings],
+        "advice": [
+            *({"key": each.key, "message": each.message, "do": each.do or None} for each in figures.advice),
+            *({"key": "note", "message": sentence, "do": None} for sentence in figures.warnings),
+        ],
         "session": session,
         "at": start.at,
         "device": start.device,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from app.engine import units
-from app.engine.figures import DirectionFigures, Phase, RunFigures, Sample
+from app.engine.figures import Advice, DirectionFigures, Phase, RunFigures, Sample
 from app.engine.session import ActiveRun
 from widgets.bars import Progress
 from widgets.chart import ChartData, Reference, Series
@@ -200,6 +200,24 @@ def cpu_line(fio: float | None, host: float | None) -> str:
     return f"CPU: {', '.join(shares)}" if shares else ""
 
 
+def advice_line(advice: tuple[Advice, ...], *, ascii: bool = False) -> str:
+    """The worst in one line, and how many more there are."""
+    if not advice:
+        return ""
+    more = f" (i: {len(advice) - 1} more)" if len(advice) > 1 else " (i: what to do)"
+    return f"{'!' if ascii else '▲'} {advice[0].message}{more}"
+
+
+def advice_groups(advice: tuple[Advice, ...]) -> tuple[FactGroup, ...]:
+    """Every piece of advice under its key, with what to do."""
+    groups = []
+    for each in advice:
+        facts = [Fact(label="", value=each.message, tone="warning")]
+        facts += [Fact(label="", value=each.do)] if each.do else []
+        groups.append(FactGroup(heading=each.key, facts=tuple(facts)))
+    return tuple(groups)
+
+
 def short_progress(active: ActiveRun, now: float) -> str:
     """The running job in the header of every screen: `randread-4k 42 % ETA 35 s`."""
     state = progress(active, now)
@@ -226,6 +244,7 @@ def figure_groups(figures: RunFigures) -> tuple[FactGroup, ...]:
             ),
         )
     )
+    groups += advice_groups(figures.advice)
     if figures.warnings:
         groups.append(
             FactGroup(

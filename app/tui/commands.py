@@ -118,6 +118,9 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("bench.edit", "e", "edit", "Edit", "Change every field of the job.", "bench", 4),
     _command("bench.open", "o", "open", "Open", "Take the job from a fio job file.", "bench"),
     _command("bench.target", "T", "target", "Target", "Choose a scratch file or a device.", "bench", 5),
+    _command(
+        "bench.advice", "i", "advice", "Advice", "Show all that makes the figures doubtful, and what to do.", "bench"
+    ),
     _command("bench.baseline", "b", "baseline", "Baseline", "Show other runs against this one.", "bench runs"),
     _command("bench.freeze", "space", "freeze", "Freeze", "Hold the graphs still; measuring goes on.", "bench"),
     _command("bench.zoom-in", "plus equals_sign", "zoom(1)", "Zoom in", "Show less time in the graphs.", "bench"),

@@ -66,8 +66,9 @@ def run_row(
     status, tone = ("running", "accent") if active else _MARKS[figures.status]
     if baseline:
         status += " baseline"
-    if figures.warnings:
-        status += " !"
+    minded = len(figures.warnings) + len(figures.advice)
+    if minded:
+        status += " !" if minded == 1 else f" !{minded}"
     where = run.start.target
     return Row(
         key=key,

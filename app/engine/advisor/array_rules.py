@@ -45,10 +45,10 @@ def unwritten(facts: RunFacts) -> Advice | None:
         said = f"Nothing is known to lie on {facts.name}"
     else:
         return None
-    what = "zeros made up by the filesystem" if facts.scratch else "no read of a cell"
+    what = "with zeros by the filesystem" if facts.scratch else "without a look at the flash"
     return Advice(
         key="unwritten-flash",
-        message=f"{said}: reads of blocks never written cost {what}, and come back too fast.",
+        message=f"{said}: blocks never written are answered {what}, and too fast.",
         do="Write the whole area once before reading it (4M or 128k sequential write, no time limit).",
     )
 
@@ -71,7 +71,7 @@ def _cached(facts: RunFacts) -> bool:
     """Whether the controller caches what the job does, as far as its settings are known."""
     now = {key: policy.in_force for key, policy in facts.before.policies.items()}
     if "write_cache" not in now and "read_ahead" not in now:
-        return True
+        return bool(now)  # read, and without a word of it; nothing is said before they are read
     reads = now.get("io_policy") == "cached" or now.get("read_ahead") not in ("none", None)
     writes = now.get("write_cache") in _WRITES_BACK
     return (facts.job.reads and reads) or (facts.job.writes and writes)

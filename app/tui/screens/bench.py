@@ -13,7 +13,7 @@ from textual.containers import Horizontal
 from textual.widgets import Static
 
 from app.engine import units
-from app.engine.figures import MemberFigures, Phase, RunFigures
+from app.engine.figures import Advice, MemberFigures, Phase, RunFigures
 from app.engine.fio.job import Job
 from app.engine.fio.jobfile import import_jobfile
 from app.engine.fio.profiles import PROFILES, profile
@@ -26,6 +26,7 @@ from app.tui.allowing import allowed
 from app.tui.base import WorkbenchScreen
 from app.tui.bench_view import (
     Curves,
+    advice_line,
     cpu_line,
     latency_chart,
     progress,
@@ -34,6 +35,7 @@ from app.tui.bench_view import (
     throughput_chart,
 )
 from app.tui.members_view import NARROW_BAR, WIDE_BAR, member_table
+from app.tui.screens.advice import AdviceScreen
 from app.tui.screens.job_form import JobForm
 from backends.errors import RaidbenchError
 from backends.model import Array, Drive
@@ -85,6 +87,8 @@ class BenchScreen(WorkbenchScreen):
         self._pending = False
         self._ended: str | None = None
         self._chosen = False
+        self._advice: tuple[Advice, ...] = ()
+        self._foreseen: object = None
 
     def body(self) -> ComposeResult:
         """From the job down to the message line."""
@@ -98,6 +102,7 @@ class BenchScreen(WorkbenchScreen):
         yield ProgressLine(id="progress")
         yield StillTable(id="members")
         yield Static("", id="machine-line", markup=False)
+        yield Static("", id="advice", markup=False)
         yield Static("", id="message", markup=False)
 
     def on_mount(self) -> None:
@@ -167,6 +172,7 @@ class BenchScreen(WorkbenchScreen):
             profile = f"{active.start.profile}: " if active.start.profile else ""
             self.put("#job", f"{profile}{active.start.title}\non {active.start.target}")
             return
+        self._foresee(self.workbench_app.session)
         target = f"{self.target_name} ({self.where})" if self.target_name else self._scratch_words()
         name = f"{self.profile}: " if self.profile else ""
         self.put("#job", f"{name}{self.job.describe()}\non {target}")
@@ -201,6 +207,35 @@ class BenchScreen(WorkbenchScreen):
         stalled = bool(active.samples) and active.samples[-1].stalled
         message = active.message or ("fio fell silent: some I/O did not come back in time" if stalled else "")
         self.put("#message", message)
+        self._show_advice(active.advice)
+
+    def _show_advice(self, advice: tuple[Advice, ...]) -> None:
+        """The advisor's line; no line where nothing is to be said."""
+        self._advice = advice
+        self.query_one("#advice").set_class(bool(advice), "-said")
+        self.put("#advice", advice_line(advice, ascii=self.workbench_app.ascii))
+
+    def _foresee(self, session: Session) -> None:
+        """Ask the advisor about the job as it stands, once for each job, target and state of the devices."""
+        wanted = (self.job, self.where, self.target_name, session.inventory, session.changes)
+        if session.probing or session.active is not None or self._foreseen == wanted:
+            return
+        self._foreseen = wanted
+        self.run_worker(self._ask_advice(wanted), group="advice", exclusive=True)
+
+    async def _ask_advice(self, wanted: object) -> None:
+        bench = self.workbench_app.workbench
+        said = await bench.foresee(self._request())
+        if self._foreseen == wanted and bench.session.active is None and not self._pending:
+            self._show_advice(said)
+
+    def _request(self) -> Request:
+        """What `r` would measure."""
+        job = self.job
+        if job.size is None and self.target_name is None:
+            size = self.workbench_app.options.scratch_size or DEFAULT_SIZE
+            job = Job.from_fields({"size": str(size)}, job)
+        return Request(where=self.where, name=self.target_name or self.where, job=job, profile=self.profile)
 
     def _draw(self, total: float | None, session: Session) -> None:
         upper = self.query_one("#throughput", LineChart)
@@ -227,6 +262,7 @@ class BenchScreen(WorkbenchScreen):
         self._ended = run.id
         self.query_one(ProgressLine).progress = None
         self._show_members(run.figures.members)
+        self._show_advice(run.figures.advice)
         self.put("#message", result_line(run.figures))
         cpu = run.figures.cpu
         self.put("#machine-line", cpu_line(cpu.fio_percent_of_core, cpu.host_percent))
@@ -244,13 +280,9 @@ class BenchScreen(WorkbenchScreen):
 
     async def _run(self) -> None:
         bench = self.workbench_app.workbench
-        job = self.job
         try:
-            if job.size is None and self.target_name is None:
-                size = self.workbench_app.options.scratch_size or DEFAULT_SIZE
-                job = Job.from_fields({"size": str(size)}, job)
-            request = Request(where=self.where, name=self.target_name or self.where, job=job, profile=self.profile)
-            ready = await bench.prepare(request)
+            ready = await bench.prepare(self._request())
+            self._show_advice(ready.advice)
             if not await allowed(self.workbench_app, ready):
                 self.put("#message", "not started")
                 return
@@ -274,6 +306,13 @@ class BenchScreen(WorkbenchScreen):
         self.workbench_app.workbench.stop()
         then = ", then the old value is put back" if running(self.workbench_app.session) is not None else ""
         self.put("#message", f"stopping: fio brings its I/O to an end and sums up{then}")
+
+    def action_advice(self) -> None:
+        """All that is said of the job, of the running one or of the one whose figures are shown."""
+        if not self._advice:
+            self.say("There is nothing to be said against this job so far.")
+            return
+        self.app.push_screen(AdviceScreen("To be minded", self._advice))
 
     def action_profile(self) -> None:
         """Choose a workload."""
