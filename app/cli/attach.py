@@ -14,8 +14,6 @@ from backends.errors import NotFoundError, RefusedError
 from backends.text import clean
 
 _EVERY = 0.3
-_QUIET = 2.0
-"""Seconds without a writer after which a sweep that did not end counts as cut short."""
 
 
 @click.command("attach")
@@ -58,38 +56,18 @@ def follow(folder: Path, *, as_json: bool) -> int:
     """Tell what the log of a sweep says as it grows, until it ended; then what it found."""
     from app.cli.sweep_live import SweepFollower
     from app.cli.sweep_report import report, status_of
-    from app.engine import wire
-    from app.engine.session import Session, fold
-    from app.engine.store import LOG
-    from app.engine.sweep.live import LiveReader
-    from app.engine.sweep.requests import is_written
+    from app.engine.sweep.following import Follower
 
-    session = Session()
-    follower = SweepFollower()
-    live = LiveReader(folder)
-    rest, quiet, told = b"", 0.0, False
+    teller = SweepFollower()
+    follower = Follower(folder)
     say(f"Session {folder.name} in {clean(str(folder), 300)}")
-    with (folder / LOG).open("rb") as log:
-        while True:
-            *whole, rest = (rest + log.read()).split(b"\n")
-            for line in whole:
-                event = wire.decode(line.decode("utf-8", "replace")) if line.strip() else None
-                if event is not None:
-                    session = fold(session, event)
-                    if told:
-                        follower.heard(session, event)
-            told = True
-            for moment in live.read():
-                session = fold(session, moment)
-                follower.heard(session, moment)
-            record = session.sweep
-            if record is not None and record.end is not None:
-                break
-            quiet = 0.0 if is_written(folder) else quiet + _EVERY
-            if quiet > _QUIET:
-                break
-            time.sleep(_EVERY)
-    follower.clear()
+    follower.read()
+    follower.heard = teller.heard  # what was before is not told again
+    while not follower.over:
+        time.sleep(_EVERY)
+        follower.read()
+    teller.clear()
+    session = follower.session
     assert session.sweep is not None
     report(session, session.sweep, str(folder), as_json=as_json)
     if session.sweep.end is None:

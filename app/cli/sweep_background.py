@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -21,11 +22,35 @@ OUTPUT = "sweep.out"
 START_SECONDS = 20.0
 """How long it may take to say that it began."""
 
+_BEGIN_SECONDS = 30.0
+"""How long it may then take to take the session over."""
+
 _KEPT = ("HOME", "PATH", "RAIDBENCH_STATE_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "TZ", "LANG", "LC_ALL")
 """Variables that decide where things lie."""
 
 
-async def start(folder: Path, options: Options) -> int:
+async def hand_over(folder: Path, options: Options, nice: int | None = None) -> int:
+    """Let a process of its own go on with the sweep of a session that nobody writes; returns its id once it has it.
+
+    `nice`: its priority where it is not to be ours. Raises StorageError when it does not begin.
+    """
+    pid = await start(folder, options, nice)
+    for _ in range(round(_BEGIN_SECONDS / 0.1)):
+        if _runs_in(folder, pid):
+            return pid
+        await asyncio.sleep(0.1)
+    raise StorageError("The sweep did not begin in the background.", hint=f"What it said is in {folder / OUTPUT}.")
+
+
+def _runs_in(folder: Path, pid: int) -> bool:
+    """Whether the log says that this process goes on with the sweep, or went on with it to its end."""
+    from app.engine import store
+
+    record = store.load(folder).session.sweep
+    return record is not None and record.pid == pid
+
+
+async def start(folder: Path, options: Options, nice: int | None = None) -> int:
     """Go on with the sweep of a session in the background; returns the process id.
 
     Raises StorageError when it cannot be started.
@@ -36,6 +61,7 @@ async def start(folder: Path, options: Options) -> int:
         "argv": [*_before(options), "sweep", "--resume", str(folder), "--handed-over"],
         "environment": {name: os.environ[name] for name in _KEPT if name in os.environ},
         "output": str(folder / OUTPUT),
+        "nice": nice,
     }
     argv = (sys.executable, "-I", "-m", "app.cli.sweep_background")
     try:
@@ -70,6 +96,9 @@ def main() -> int:
         return 0
     with contextlib.suppress(OSError):
         print(f"started {os.getpid()}", flush=True)
+    if order["nice"] is not None:
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, 0, order["nice"])
     _leave_terminal(order["output"])
     os.environ.update(order["environment"])
     from app.cli.main import cli
