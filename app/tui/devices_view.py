@@ -113,8 +113,11 @@ def filtered(tree: tuple[Node, ...], words: str) -> tuple[Node, ...]:
 def _array_node(array: Array, branch: Branch, below: tuple[Node, ...]) -> Node:
     sign, tone = _SIGNS[array.state]
     state = "" if array.state is State.OPTIMAL else ": ".join(filter(None, (str(array.state), branch.why)))
-    name = array.name or array.target.address
-    words = (name, state, str(array.level), units.size(array.size_bytes), array.device)
+    address = array.target.address
+    names = (array.name or address, array.device)
+    if array.device == f"/dev/{address}":  # of md arrays the kernel's name is the one that everybody uses
+        names = (address, array.name if array.name != address else None)
+    words = (names[0], state, str(array.level), units.size(array.size_bytes), names[1])
     return Node(
         key=str(array.target),
         label=f"{sign} " + " ".join(filter(None, words)),

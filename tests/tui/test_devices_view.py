@@ -23,6 +23,7 @@ from backends.model import (
     Controller,
     Drive,
     Inventory,
+    Level,
     Media,
     Reading,
     Risk,
@@ -98,6 +99,25 @@ def test_what_needs_attention_comes_first_in_its_group() -> None:
 
 def test_a_degraded_array_says_so_in_words() -> None:
     assert "degraded" in nodes(rack())[0].children[0].label
+
+
+@pytest.mark.parametrize(
+    ("name", "label"), [("host:data", "+ md0 raid5 64 MiB host:data"), (None, "+ md0 raid5 64 MiB")]
+)
+def test_an_array_of_the_kernel_goes_by_the_kernels_name(name: str | None, label: str) -> None:
+    md0 = Array(
+        target=Target(backend="md", address="md0", scope=Scope.ARRAY),
+        name=name,
+        device="/dev/md0",
+        level=Level.RAID5,
+        state=State.OPTIMAL,
+        size_bytes=64 << 20,
+    )
+    assert nodes(Inventory(arrays=(md0,)))[0].label == label
+
+
+def test_an_array_of_a_controller_goes_by_its_own_name() -> None:
+    assert nodes(rack())[0].children[1].label.startswith("+ good")
 
 
 def test_every_drive_stands_in_the_tree_once() -> None:
