@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from app.engine.figures import Advice, MemberFigures, Phase, RunFigures, RunStatus, Sample
+from app.engine.figures import Advice, MemberFigures, Phase, RunFigures, RunStatus, Sample, SteadyFigures
+from app.engine.steady import SteadyPlan
 from app.engine.sweep.events import SweepEnded, SweepEvent, SweepExtended, SweepStarted, SweepStepEnded
+from app.engine.written import Written
 from backends.model import Effect, Identity, Inventory, Persistence, Problem, Risk, Target, Write
 
 
@@ -174,6 +176,10 @@ class RunStarted:
     """The scratch file that is removed at the end; left behind only by a crash."""
     mark: ExperimentMark | None = None
     """Its place in an experiment, None for a run by itself."""
+    steady: SteadyPlan | None = None
+    """What was asked for about the steady state; None if nothing."""
+    fills: int = 0
+    """How often the target is written in full before, to precondition it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +195,8 @@ class PhaseChanged:
     """How long the phase will last, None if unknown."""
     message: str = ""
     """A sentence worth showing, such as waiting for outstanding I/O."""
+    total_bytes: int | None = None
+    """Bytes after which it is over, of a phase that ends by amount; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,6 +246,17 @@ class Advised:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SteadinessSeen:
+    """A round ended: how the run stands to the steady state rule. Not logged."""
+
+    at: float
+    id: str
+    """The run."""
+    steady: SteadyFigures
+    """The last rounds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded:
     """A benchmark is over."""
 
@@ -248,6 +267,21 @@ class RunEnded:
     """What it measured and how it ended."""
     folder: str
     """Where fio's raw output lies, below the session's folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreconditionEnded:
+    """A device or file was written in full, or part of it, to be measured as it will be in use."""
+
+    at: float
+    id: str
+    """The run that did it."""
+    target: str
+    """As shown: an address or a file path."""
+    written: Written
+    """How much of what."""
+    remembered: bool
+    """Whether other sessions will know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,6 +388,7 @@ LoggedEvent = (
     | ChangeEnded
     | RunStarted
     | RunEnded
+    | PreconditionEnded
     | ExperimentStarted
     | ExperimentEnded
     | BaselineMarked
@@ -365,7 +400,7 @@ LoggedEvent = (
 )
 """Events on disk."""
 
-LiveEvent = PhaseChanged | SampleTaken | CpuSampled | MembersSampled | Advised
+LiveEvent = PhaseChanged | SampleTaken | CpuSampled | MembersSampled | Advised | SteadinessSeen
 """Events that only matter while they happen."""
 
 AnyEvent = LoggedEvent | LiveEvent
@@ -376,6 +411,7 @@ DURABLE = (
     ChangeEnded,
     RunStarted,
     RunEnded,
+    PreconditionEnded,
     ExperimentStarted,
     ExperimentEnded,
     RulePersisted,

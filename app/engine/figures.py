@@ -214,3 +214,5 @@ class RunFigures:
     """What to mind when reading the figures."""
     steady: SteadyFigures | None = None
     """Against the steady state rule; None of a run too short for a window of rounds that did not wait for it."""
+    filled_bytes: int = 0
+    """Bytes written in order before the job, to precondition what is measured; not among its figures."""

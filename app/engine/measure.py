@@ -23,6 +23,7 @@ from app.engine.events import (
     RunEnded,
     RunStarted,
     SampleTaken,
+    SteadinessSeen,
 )
 from app.engine.figures import Advice, Phase, RunFigures, RunStatus
 from app.engine.fio import events as load_events
@@ -37,6 +38,7 @@ from app.engine.locks import hold_lock
 from app.engine.members import MemberMeter
 from app.engine.scratch import ScratchPlan
 from app.engine.scratching import LocalScratching, Scratching
+from app.engine.steady import SteadyPlan
 from backends.errors import RaidbenchError, StorageError
 from backends.model import disk_lock
 from backends.text import clean
@@ -63,6 +65,15 @@ class Request:
     """Whether a scratch file stays afterwards."""
     again: bool = False
     """Whether another run follows on the same scratch file, which then stays until that one."""
+    steady: SteadyPlan | None = None
+    """What to do about the steady state; None measures at once, for the whole time."""
+    fills: int = 0
+    """How often to write all of it in order before, to precondition it."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether anything is written, so whether the data of a device are lost."""
+        return self.job.writes or self.fills > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +149,12 @@ class Preparation:
     @property
     def destructive(self) -> bool:
         """Whether a device is overwritten."""
-        return self.scratch is None and self.job.writes
+        return self.scratch is None and self.request.writes
+
+    @property
+    def size(self) -> int:
+        """Bytes of what is measured, all of it."""
+        return self.scratch.size if self.scratch is not None else self.judgement.size if self.judgement else 0
 
 
 class Measurer:
@@ -179,10 +195,12 @@ class Measurer:
         Raises ToolMissingError, ToolFailedError (engine not permitted, with the one to use instead),
         InvalidValueError, RefusedError.
         """
+        if request.steady is not None:
+            request.steady.checked()
         ready = await self._preflight()
         wanted, substituted = ready.substitute(request.job)
         if await self._gate.is_device(request.where):
-            judgement = await self._gate.judge(request.where, writes=request.job.writes)
+            judgement = await self._gate.judge(request.where, writes=request.writes)
             job, notes = fit(wanted, judgement.logical_block_size)
             size = judgement.size
             target = JobTarget(
@@ -197,7 +215,7 @@ class Measurer:
             scratch = None
             device: str | None = judgement.device
         else:
-            scratch = await self._scratching.plan(request.where, request.job.size, writes=request.job.writes)
+            scratch = await self._scratching.plan(request.where, request.job.size, writes=request.writes)
             device, block = await self._gate.beneath(await self._scratching.beneath(scratch))
             job, notes = fit(wanted, block)
             target = JobTarget(
@@ -208,7 +226,7 @@ class Measurer:
                 logical_block_size=block,
             )
             judgement = None
-        rendering = render(job, target, fio=ready.path, jobfile="job.fio")
+        rendering = render(job, target, fio=ready.path, jobfile="job.fio", steady=request.steady)
         return Preparation(
             request=request,
             job=job,
@@ -354,6 +372,8 @@ class Measurer:
                 simulated=self._simulated,
                 scratch=str(ready.scratch.path) if ready.scratch is not None and temporary else None,
                 mark=ready.mark,
+                steady=ready.request.steady,
+                fills=ready.request.fills,
             )
         )
         if watch is not None:
@@ -387,16 +407,28 @@ class Measurer:
         if layout:
             filling = workdir / "layout"
             filling.mkdir(mode=0o700, exist_ok=True)
-            laid = await self._follow(run_id, self._load.layout(target, filling, stop), None, meter, None)
+            laid = await self._follow(run_id, self._load.layout(target, filling, stop), {}, meter, None)
             if laid.status is not RunStatus.OK:
                 what = "stopped" if laid.status is RunStatus.STOPPED else "failed"
                 return RunFigures(
                     status=laid.status, reason=f"Laying out the file {what}: {laid.reason or 'no reason given'}"
                 )
+        filled = 0
+        if ready.request.fills:
+            fill = self._load.fill(target, workdir, stop, loops=ready.request.fills, engine=ready.job.ioengine)
+            done = await self._follow(run_id, fill, {}, meter, None)
+            filled = done.write.total_bytes if done.write is not None else 0
+            if done.status is not RunStatus.OK:
+                what = "was stopped" if done.status is RunStatus.STOPPED else f"failed: {done.reason}"
+                reason = f"Filling {what} when it was written {filled / max(target.size, 1):.1f}x"
+                return RunFigures(status=done.status, reason=reason, hint=done.hint, filled_bytes=filled)
         started = time.time()
         clock = time.monotonic()
-        running = self._load.run(ready.job, target, workdir, stop)
-        figures = await self._follow(run_id, running, float(ready.job.runtime), meter, watch)
+        steady = ready.request.steady
+        running = self._load.run(ready.job, target, workdir, stop, steady=steady)
+        lengths = {Phase.MEASURING: float(ready.job.runtime), Phase.SETTLING: float(steady.cap_s if steady else 0)}
+        figures = await self._follow(run_id, running, lengths, meter, watch)
+        figures = replace(figures, filled_bytes=filled)
         if meter is not None:
             figures = replace(figures, members=await meter.whole())
         if witness is not None:
@@ -418,7 +450,7 @@ class Measurer:
         self,
         run_id: str,
         events: AsyncGenerator[load_events.LoadEvent, None],
-        runtime: float | None,
+        lengths: Mapping[Phase, float],
         meter: MemberMeter | None,
         watch: Watch | None,
     ) -> RunFigures:
@@ -431,7 +463,7 @@ class Measurer:
                         if event.phase is Phase.MEASURING is not phase:
                             await self._begin(meter, watch)
                         phase = event.phase
-                        self._live_phase(run_id, event, runtime)
+                        self._live_phase(run_id, event, lengths.get(event.phase))
                     case load_events.SampleTaken():
                         await self._look_below(run_id, meter, watch, phase)
                         self._emit(SampleTaken(at=time.time(), id=run_id, sample=event.sample))
@@ -450,6 +482,8 @@ class Measurer:
                                 host_percent=event.host_percent,
                             )
                         )
+                    case load_events.SteadinessSeen():
+                        self._emit(SteadinessSeen(at=time.time(), id=run_id, steady=event.steady))
                     case load_events.NoiseHeard():
                         pass  # in the raw output and in the verdict's reason
                     case load_events.Finished():
@@ -473,8 +507,14 @@ class Measurer:
     def _advise(self, run_id: str, advice: tuple[Advice, ...]) -> None:
         self._emit(Advised(at=time.time(), id=run_id, advice=advice))
 
-    def _live_phase(self, run_id: str, event: load_events.PhaseChanged, runtime: float | None) -> None:
-        seconds = runtime if event.phase is Phase.MEASURING else None
+    def _live_phase(self, run_id: str, event: load_events.PhaseChanged, seconds: float | None) -> None:
         self._emit(
-            PhaseChanged(at=time.time(), id=run_id, phase=event.phase, seconds=seconds, message=clean(event.note, 200))
+            PhaseChanged(
+                at=time.time(),
+                id=run_id,
+                phase=event.phase,
+                seconds=seconds,
+                message=clean(event.note, 200),
+                total_bytes=event.total_bytes,
+            )
         )

@@ -1,7 +1,8 @@
 """Preconditioning: writing a device in full before it is measured, and remembering that it was.
 
 Reads of blocks that were never written do not reach the flash, and a drive with all its blocks free writes faster than
-it ever will again. So it is filled in order, twice, and then put under the workload until that is steady (SNIA SSS PTS).
+it ever will again. So it is filled in order, twice, and then put under the workload until that is steady (SNIA's SSS
+PTS).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def device_key(identity: Identity) -> str | None:
     lasting = (identity.wwn, identity.serial, identity.backing)
     if not any(lasting):
         return None
-    told = "\n".join(str(fact or "") for fact in (*lasting, identity.model, identity.size_bytes))
+    told = "\n".join(str(fact or "") for fact in (*lasting, identity.size_bytes))
     return hashlib.sha256(told.encode()).hexdigest()[:24]
 
 

@@ -23,6 +23,7 @@ from app.engine.events import (
     MembersSampled,
     NoteAdded,
     PhaseChanged,
+    PreconditionEnded,
     ProblemMet,
     RulePersisted,
     RunEnded,
@@ -30,8 +31,9 @@ from app.engine.events import (
     SampleTaken,
     SessionEnded,
     SessionStarted,
+    SteadinessSeen,
 )
-from app.engine.figures import Advice, MemberFigures, Phase, RunFigures, RunStatus, Sample
+from app.engine.figures import Advice, MemberFigures, Phase, RunFigures, RunStatus, Sample, SteadyFigures
 from app.engine.sweep.events import (
     SweepEnded,
     SweepExtended,
@@ -124,7 +126,7 @@ class ActiveRun:
     message: str = ""
     """A sentence worth showing."""
     samples: tuple[Sample, ...] = ()
-    """Intervals so far, oldest first; layout samples are dropped when the ramp begins."""
+    """Intervals so far, oldest first; those of laying out and filling are dropped when that is over."""
     fio_percent_of_core: float | None = None
     """fio's CPU now."""
     host_percent: float | None = None
@@ -133,6 +135,15 @@ class ActiveRun:
     """What the devices below the one under test do now; empty if it has none."""
     advice: tuple[Advice, ...] = ()
     """What is to be minded, the worst first."""
+
+    steady: SteadyFigures | None = None
+    """How it stands to the steady state rule; None before the first round ended."""
+    settled: float = 0.0
+    """Seconds of settling before measuring began; 0 until then."""
+    moved_bytes: float = 0.0
+    """Bytes moved in the present phase, by its samples."""
+    total_bytes: int | None = None
+    """Bytes after which the present phase is over; None if it ends by time or nobody knows."""
 
     def passed(self, now: float) -> float:
         """Seconds of the present phase; those of a simulated run by its own clock, which may run faster."""
@@ -197,7 +208,7 @@ class Session:
 def fold(session: Session, event: AnyEvent) -> Session:
     """The session after the event. Pure; a forgotten event is a type error."""
     match event:
-        case PhaseChanged() | SampleTaken() | CpuSampled() | MembersSampled() | Advised():
+        case PhaseChanged() | SampleTaken() | CpuSampled() | MembersSampled() | Advised() | SteadinessSeen():
             return _fold_live(session, event)
         case InventorySeen(complete=False):  # backends still answer: shown, not kept
             return _fold_logged(session, event)
@@ -221,17 +232,22 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
     match event:
         case PhaseChanged(phase=phase):
             fresh = phase != active.phase
-            samples = () if fresh and active.phase is Phase.LAYOUT else active.samples
+            if fresh:
+                active = _phase_left(active)
             active = replace(
                 active,
                 phase=phase,
                 phase_since=event.at if fresh else active.phase_since,
                 phase_seconds=event.seconds if fresh or event.seconds is not None else active.phase_seconds,
                 message=event.message,
-                samples=samples,
+                total_bytes=event.total_bytes if fresh or event.total_bytes is not None else active.total_bytes,
             )
         case SampleTaken(sample=sample):
-            active = replace(active, samples=(*active.samples, sample))
+            both = (part for part in (sample.read, sample.write) if part is not None)
+            moved = sum(part.bytes_per_second for part in both) * sample.seconds
+            active = replace(active, samples=(*active.samples, sample), moved_bytes=active.moved_bytes + moved)
+        case SteadinessSeen(steady=steady):
+            active = replace(active, steady=steady)
         case MembersSampled(members=members):
             active = replace(active, members=members)
         case Advised(advice=advice):
@@ -245,6 +261,17 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
         case _:
             assert_never(event)
     return replace(session, active=active)
+
+
+def _phase_left(active: ActiveRun) -> ActiveRun:
+    """Without what does not outlast the phase."""
+    match active.phase:
+        case Phase.LAYOUT | Phase.FILLING:
+            return replace(active, samples=(), moved_bytes=0.0)
+        case Phase.SETTLING:
+            return replace(active, settled=active.samples[-1].at if active.samples else 0.0, moved_bytes=0.0)
+        case _:
+            return replace(active, moved_bytes=0.0)
 
 
 def _fold_logged(session: Session, event: LoggedEvent) -> Session:
@@ -293,7 +320,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
             return replace(session, ended=True, active=None, sweep=left_alone(session.sweep))
         case SweepStarted() | SweepResumed() | SweepExtended() | SweepStepStarted() | SweepStepEnded() | SweepEnded():
             return replace(session, sweep=fold_sweep(session.sweep, event))
-        case CommandRan() | NoteAdded() | RulePersisted() | ProblemMet():
+        case CommandRan() | NoteAdded() | RulePersisted() | ProblemMet() | PreconditionEnded():
             return session
         case _:
             assert_never(event)

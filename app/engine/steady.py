@@ -22,10 +22,7 @@ _HALF_A_SAMPLE = 0.13
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteadyPlan:
-    """What to do about the steady state of a run.
-
-    Raises InvalidValueError for a cap within which no window of rounds fits.
-    """
+    """What to do about the steady state of a run."""
 
     until: bool = False
     """Measuring starts when the rule holds, or at the cap."""
@@ -38,7 +35,8 @@ class SteadyPlan:
     window: int = WINDOW
     """Rounds that are judged together."""
 
-    def __post_init__(self) -> None:
+    def checked(self) -> SteadyPlan:
+        """Itself. Raises InvalidValueError for what makes no sense, such as a cap within which no window fits."""
         if not 1 <= self.round_s <= 3600:
             raise InvalidValueError(f"A round of {self.round_s} s: between 1 second and an hour")
         if not 3 <= self.window <= 25:
@@ -51,6 +49,7 @@ class SteadyPlan:
                 f" {self.round_s * self.window} s",
                 hint="Allow more time, or make the rounds shorter.",
             )
+        return self
 
     @property
     def wait_s(self) -> int:

@@ -16,6 +16,7 @@ from app.engine.events import (
     InventorySeen,
     LoggedEvent,
     NoteAdded,
+    PreconditionEnded,
     ProblemMet,
     RulePersisted,
     RunEnded,
@@ -24,6 +25,7 @@ from app.engine.events import (
     SessionStarted,
 )
 from app.engine.figures import RunFigures, RunStatus
+from app.engine.steady import outcome_words
 from app.engine.sweep.events import (
     SweepEnded,
     SweepExtended,
@@ -33,6 +35,7 @@ from app.engine.sweep.events import (
     SweepStepStarted,
 )
 from app.engine.sweep.telling import sweep_words
+from app.engine.written import written_words
 
 Tone = Literal["", "accent", "good", "warning", "bad", "muted"]
 """How it went, for a colour; the words say it too."""
@@ -72,6 +75,8 @@ def result_line(figures: RunFigures) -> str:
                 f"p50 {units.latency(latency.p50)}, p99 {units.latency(latency.p99)}"
             )
     text = "; ".join(parts) or "nothing was measured"
+    if figures.steady is not None and figures.steady.waited_s:
+        text = f"{text}; {outcome_words(figures.steady)}"
     if figures.status is RunStatus.OK:
         return f"done: {text}"
     return f"{figures.status}: {figures.reason or ''} {text if parts else ''}".strip()
@@ -126,6 +131,9 @@ def _words(event: LoggedEvent) -> tuple[str, str, list[str], Tone]:
             tone: Tone = RUN_TONES[event.figures.status]
             body = [*event.figures.warnings, f"raw output: {event.folder}/fio.out"]
             return "run", f"{event.id} {result_line(event.figures)}", body, tone
+        case PreconditionEnded():
+            body = [] if event.remembered else ["It will not be remembered: nothing tells the device from another one."]
+            return "run", f"{event.id} {event.target}: {written_words(event.written)}", body, "accent"
         case ExperimentStarted():
             body = [f"{event.title} on {event.measured}", f"order {' '.join(event.order)}"]
             what = f"{event.label} of {event.target}, A {event.a}, B {event.b}"

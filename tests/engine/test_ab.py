@@ -14,11 +14,12 @@ from app.engine.ab import AbPlan, plan_ab
 from app.engine.compare import compare_experiment, interim
 from app.engine.figures import Phase, RunStatus
 from app.engine.fio.events import Finished, LoadEvent, PhaseChanged
-from app.engine.fio.job import Job
+from app.engine.fio.job import Engine, Job
 from app.engine.fio.target import JobTarget
 from app.engine.measure import Preparation, Request
 from app.engine.rest import rest
 from app.engine.session import replay
+from app.engine.steady import SteadyPlan
 from app.engine.store import load
 from backends.errors import InvalidValueError, RefusedError
 from backends.model import Change, Effect, Risk, Target
@@ -39,7 +40,7 @@ class ScriptedLoad:
         self.at_run: dict[int, Callable[[], RunStatus]] = {}
 
     async def run(
-        self, job: Job, target: JobTarget, workdir: Path, stop: asyncio.Event
+        self, job: Job, target: JobTarget, workdir: Path, stop: asyncio.Event, *, steady: SteadyPlan | None = None
     ) -> AsyncGenerator[LoadEvent, None]:
         yield PhaseChanged(phase=Phase.MEASURING)
         self.values.append(self.host.files[KB])
@@ -51,6 +52,11 @@ class ScriptedLoad:
         yield Finished(figures=ended, raw=workdir / "fio.out")
 
     def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
+        raise NotImplementedError
+
+    def fill(
+        self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine
+    ) -> AsyncGenerator[LoadEvent, None]:
         raise NotImplementedError
 
 

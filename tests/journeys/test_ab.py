@@ -12,8 +12,9 @@ from textual.pilot import Pilot
 
 from app.engine.figures import Phase, RunStatus
 from app.engine.fio.events import Finished, LoadEvent, PhaseChanged
-from app.engine.fio.job import Job
+from app.engine.fio.job import Engine, Job
 from app.engine.fio.target import JobTarget
+from app.engine.steady import SteadyPlan
 from app.tui.app import WorkbenchApp
 from app.tui.screens.bench import BenchScreen
 from app.tui.screens.compare import CompareScreen
@@ -34,7 +35,7 @@ class PacedLoad:
         self.go = asyncio.Semaphore(0)
 
     async def run(
-        self, job: Job, target: JobTarget, workdir: Path, stop: asyncio.Event
+        self, job: Job, target: JobTarget, workdir: Path, stop: asyncio.Event, *, steady: SteadyPlan | None = None
     ) -> AsyncGenerator[LoadEvent, None]:
         self.runs += 1
         yield PhaseChanged(phase=Phase.MEASURING)
@@ -47,6 +48,11 @@ class PacedLoad:
         yield Finished(figures=figures(status, None if status is RunStatus.OK else "stopped", iops), raw=workdir / "x")
 
     def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
+        raise NotImplementedError
+
+    def fill(
+        self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine
+    ) -> AsyncGenerator[LoadEvent, None]:
         raise NotImplementedError
 
 

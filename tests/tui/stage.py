@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, field
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -23,13 +24,14 @@ from app.engine.figures import (
     Sample,
 )
 from app.engine.fio.events import CpuSampled, Finished, LoadEvent, PhaseChanged, SampleTaken
-from app.engine.fio.job import Job, JobTarget
+from app.engine.fio.job import Engine, Job, JobTarget
 from app.engine.fio.preflight import Preflight
 from app.engine.gate import Gate, Judgement
 from app.engine.guard import Intent, Verdict
 from app.engine.measure import Measurer
 from app.engine.members import member_meter
 from app.engine.paths import Paths
+from app.engine.steady import SteadyPlan
 from app.engine.workbench import Workbench
 from app.tui.app import Options, WorkbenchApp
 from backends.model import Change, Identity, Inventory, Reading, Target
@@ -84,6 +86,17 @@ def kernel(host: FakeHost, path: str, text: str) -> None:
     host.files[path] = text
 
 
+WRITTEN = DirectionFigures(
+    iops=16_000.0,
+    bytes_per_second=2e9,
+    total_ios=1,
+    total_bytes=0,
+    runtime_s=60.0,
+    latency_ns=LatencyFigures(),
+)
+"""A fill, but for how much it wrote."""
+
+
 @dataclass
 class FakeLoad:
     """Samples on demand: `take` one, `finish`, or be stopped."""
@@ -93,7 +106,7 @@ class FakeLoad:
     """Whether a layout comes to its end by itself."""
 
     async def run(
-        self, job: Job, target: JobTarget, workdir: Path, stop: asyncio.Event
+        self, job: Job, target: JobTarget, workdir: Path, stop: asyncio.Event, *, steady: SteadyPlan | None = None
     ) -> AsyncGenerator[LoadEvent, None]:
         """Passes on what it is given until the end, or the stop."""
         yield PhaseChanged(phase=Phase.MEASURING)
@@ -118,6 +131,20 @@ class FakeLoad:
             await stop.wait()
         status = RunStatus.OK if self.laid_out else RunStatus.STOPPED
         yield Finished(figures=RunFigures(status=status), raw=workdir / "layout.out")
+
+    async def fill(
+        self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine
+    ) -> AsyncGenerator[LoadEvent, None]:
+        """Passes on what it is given until the end, or the stop; stopped, half of it was written."""
+        yield PhaseChanged(phase=Phase.FILLING, total_bytes=target.size * loops)
+        async with aclosing(self.run(Job(), target, workdir, stop)) as events:
+            async for event in events:
+                if isinstance(event, Finished):
+                    part = 1.0 if event.figures.status is RunStatus.OK else 0.5
+                    written = replace(WRITTEN, total_bytes=int(target.size * loops * part))
+                    event = replace(event, figures=replace(event.figures, read=None, write=written))
+                if not isinstance(event, PhaseChanged):
+                    yield event
 
     def take(self, at: float, iops: float = 85_400.0, *, p99: int | None = 1_200_000, stalled: bool = False) -> None:
         """One interval."""

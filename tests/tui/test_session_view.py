@@ -16,6 +16,7 @@ from app.engine.events import (
     InventorySeen,
     LoggedEvent,
     NoteAdded,
+    PreconditionEnded,
     ProblemMet,
     RulePersisted,
     RunEnded,
@@ -34,6 +35,7 @@ from app.engine.sweep.events import (
     SweepStepStarted,
 )
 from app.engine.sweep.words import Purpose, StepResult, SweepResult
+from app.engine.written import Written
 from app.tui.session_view import differing_settings, log_entry, run_columns, run_row
 from backends.model import Drive, Inventory, Problem, Target, Write
 from tests.engine.sweep.making import design
@@ -94,6 +96,8 @@ def tried() -> ExperimentStarted:
     )
 
 
+FILLED = Written(at=0.0, device="/dev/sda", size_bytes=100, filled_bytes=70)
+TWICE = Written(at=0.0, device="/dev/sda", size_bytes=100, filled_bytes=200, workload="4k random write", steady=True)
 SWEEP = design('[[axis]]\ntarget = "array"\nsetting = "cache"\nvalues = ["off", "on"]\n')
 
 EVENTS: list[tuple[LoggedEvent, str, str]] = [
@@ -115,6 +119,16 @@ EVENTS: list[tuple[LoggedEvent, str, str]] = [
     (ChangeEnded(at=0.0, id="c1", result="failed", now=None, message="EIO"), "change", "c1 failed"),
     (started(), "run", "r1 4k random read on block:sda"),
     (RunEnded(at=0.0, id="r1", figures=figures(), folder="runs/r1"), "run", "r1 done: read 85.4k IOPS"),
+    (
+        PreconditionEnded(at=0.0, id="r1", target="block:sda", written=TWICE, remembered=True),
+        "run",
+        "r1 block:sda: written 2.0x, then 4k random write, until steady",
+    ),
+    (
+        PreconditionEnded(at=0.0, id="r1", target="block:sda", written=FILLED, remembered=False),
+        "run",
+        "r1 block:sda: written 0.7x",
+    ),
     (tried(), "run", "e1 2 pairs: Scheduler of block:sda, A none, B bfq"),
     (ExperimentEnded(at=0.0, id="e1", status=RunStatus.OK, restored=True), "run", "e1 all runs done; the old value"),
     (ExperimentEnded(at=0.0, id="e1", status=RunStatus.FAILED, restored=False, reason="EIO"), "run", "IS NOT BACK"),

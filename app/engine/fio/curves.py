@@ -5,17 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.engine.figures import Sample
+from app.engine.fio.course import Course
 from app.engine.fio.document import FioDocument
-from app.engine.fio.sampler import Sampler
 from app.engine.fio.stream import Document, StreamParser
+from app.engine.steady import SteadyPlan
 
 _CHUNK = 1 << 20
 
 
-def samples_of(raw: Path, *, ramp: bool, planned_s: float | None = None) -> tuple[Sample, ...]:
-    """Every interval in the file `fio.out` of a run folder, as they were shown live; none if it cannot be read."""
+def samples_of(
+    raw: Path, *, ramp: bool, planned_s: float | None = None, steady: SteadyPlan | None = None
+) -> tuple[Sample, ...]:
+    """Every interval in the file `fio.out` of a run folder, as they were shown live; none if it cannot be read.
+
+    `steady`: what was asked for about the steady state; of a run that waited for it `planned_s` has to be known.
+    """
     parser = StreamParser()
-    sampler = Sampler(ramp=ramp, planned_s=planned_s)
+    course = Course(ramp=ramp, planned_s=planned_s, plan=steady)
     found: list[Sample] = []
     try:
         with raw.open("rb") as file:
@@ -25,7 +31,7 @@ def samples_of(raw: Path, *, ramp: bool, planned_s: float | None = None) -> tupl
         return ()
     for event in (*events, *parser.close()):
         if isinstance(event, Document):
-            sample = sampler.take(FioDocument(event.data))
+            sample, _ = course.take(FioDocument(event.data))
             if sample is not None:
                 found.append(sample)
     return tuple(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.engine.figures import Phase, RunFigures, Sample
+from app.engine.figures import Phase, RunFigures, Sample, SteadyFigures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +16,8 @@ class PhaseChanged:
     """What it does."""
     note: str = ""
     """A sentence, such as what is being waited for; "" when the phase says it all."""
+    total_bytes: int | None = None
+    """Bytes after which the phase is over; None if it ends by time, or nobody knows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +26,14 @@ class SampleTaken:
 
     sample: Sample
     """Its figures."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SteadinessSeen:
+    """A round ended."""
+
+    steady: SteadyFigures
+    """How the run stands to the steady state rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,4 +66,4 @@ class Finished:
     """fio's standard output, byte by byte."""
 
 
-LoadEvent = PhaseChanged | SampleTaken | NoiseHeard | CpuSampled | Finished
+LoadEvent = PhaseChanged | SampleTaken | SteadinessSeen | NoiseHeard | CpuSampled | Finished

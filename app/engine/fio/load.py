@@ -12,24 +12,43 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from app.engine.figures import Phase, RunFigures, RunStatus
-from app.engine.fio.events import CpuSampled, Finished, LoadEvent, NoiseHeard, PhaseChanged, SampleTaken
-from app.engine.fio.job import Job
+from app.engine.fio.course import Course
+from app.engine.fio.events import (
+    CpuSampled,
+    Finished,
+    LoadEvent,
+    NoiseHeard,
+    PhaseChanged,
+    SampleTaken,
+    SteadinessSeen,
+)
+from app.engine.fio.job import Engine, Job
 from app.engine.fio.patience import Patience
 from app.engine.fio.preflight import find_fio
-from app.engine.fio.render import Rendering, render, render_layout
+from app.engine.fio.render import FILL_BLOCK, Rendering, render, render_fill, render_layout
 from app.engine.fio.running import Running, open_raw
-from app.engine.fio.sampler import Sampler
 from app.engine.fio.target import JobTarget, TargetKind
+from app.engine.steady import SteadyPlan
 from backends.errors import InvalidValueError, StorageError
 from backends.host import Command, Host
 
-__all__ = ["CpuSampled", "Finished", "FioLoad", "Load", "LoadEvent", "NoiseHeard", "PhaseChanged", "SampleTaken"]
+__all__ = [
+    "CpuSampled",
+    "Finished",
+    "FioLoad",
+    "Load",
+    "LoadEvent",
+    "NoiseHeard",
+    "PhaseChanged",
+    "SampleTaken",
+    "SteadinessSeen",
+]
 
 
 class Load(Protocol):
     """Does I/O and tells how it goes: fio, or a simulation that answers in fio's words.
 
-    Both methods are async generators whose last event is `Finished`, whatever happens to the I/O; consume them
+    The methods are async generators whose last event is `Finished`, whatever happens to the I/O; consume them
     inside `contextlib.aclosing`, since an abandoned generator would keep the program alive. Setting `stop` ends
     the load in good order: figures so far are kept, the status is STOPPED. `workdir` exists and receives
     `job.fio`, `fio.out` (standard output as it came) and `stderr` (a layout: `layout.fio`, ...).
@@ -38,12 +57,26 @@ class Load(Protocol):
     (the target is too small for the job), StorageError (`workdir` cannot be written).
     """
 
-    def run(self, job: Job, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
-        """Run the job on the target."""
+    def run(
+        self,
+        job: Job,
+        target: JobTarget,
+        workdir: Path,
+        stop: asyncio.Event,
+        *,
+        steady: SteadyPlan | None = None,
+    ) -> AsyncGenerator[LoadEvent, None]:
+        """Run the job on the target; `steady`: when measuring starts and when it may end before its time."""
         ...
 
     def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
         """Write `target.size` bytes to the scratch file, so that reads have something to read."""
+        ...
+
+    def fill(
+        self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine
+    ) -> AsyncGenerator[LoadEvent, None]:
+        """Write all of the target in order, `loops` times."""
         ...
 
 
@@ -55,14 +88,16 @@ class _Errand:
     workdir: Path
     name: str
     """Beginning of the names of its files."""
-    sampler: Sampler
+    course: Course
     job: Job | None
-    """None for a layout, which ends by amount and has no plan to be compared with."""
+    """None for what ends by amount and has no plan to be compared with."""
     target: JobTarget
+    seconds: int | None
+    """Ramp and run time as fio has them; None for what ends by amount."""
 
     @property
     def raw(self) -> Path:
-        return self.workdir / ("layout.out" if self.job is None else "fio.out")
+        return self.workdir / (f"{self.name}.out" if self.job is None else "fio.out")
 
     def prepare(self) -> BinaryIO:
         """Write the job file, open the file for the output. Raises StorageError."""
@@ -74,7 +109,7 @@ class _Errand:
 
     def keep_stderr(self, text: str) -> None:
         """fio's messages, beside the session; a full disk costs them, not the run."""
-        path = self.workdir / ("layout.stderr" if self.job is None else "stderr")
+        path = self.workdir / (f"{self.name}.stderr" if self.job is None else "stderr")
         with contextlib.suppress(OSError):
             path.write_text(text, encoding="utf-8", errors="replace")
 
@@ -89,11 +124,34 @@ class FioLoad:
         self._patience = patience or Patience()
 
     async def run(
-        self, job: Job, target: JobTarget, workdir: Path, stop: asyncio.Event
+        self,
+        job: Job,
+        target: JobTarget,
+        workdir: Path,
+        stop: asyncio.Event,
+        *,
+        steady: SteadyPlan | None = None,
     ) -> AsyncGenerator[LoadEvent, None]:
         """Run the job on the target; see `Load`."""
-        async with aclosing(self._drive(self._measuring(job, target, workdir), stop)) as events:
+        errand = self._measuring(job, target, workdir, steady or SteadyPlan())
+        async with aclosing(self._drive(errand, stop)) as events:
             async for event in events:
+                yield event
+
+    async def fill(
+        self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine
+    ) -> AsyncGenerator[LoadEvent, None]:
+        """Write all of the target in order; see `Load`."""
+        whole = target.size // FILL_BLOCK * FILL_BLOCK * loops
+        async with aclosing(self._drive(self._filling(target, workdir, loops, engine), stop)) as events:
+            async for event in events:
+                match event:
+                    case PhaseChanged(phase=Phase.FILLING):
+                        event = replace(event, total_bytes=whole)
+                    case Finished():
+                        event = replace(event, figures=_in_full(event.figures, target, whole))
+                    case _:
+                        pass
                 yield event
 
     async def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
@@ -110,12 +168,12 @@ class FioLoad:
                     if isinstance(event, Finished):
                         if direct and not stop.is_set() and _direct_refused(event.figures):
                             break
-                        event = replace(event, figures=_in_full(event.figures, target))
+                        event = replace(event, figures=_in_full(event.figures, target, target.size))
                     yield event
                 else:
                     return
 
-    def _measuring(self, job: Job, target: JobTarget, workdir: Path) -> _Errand:
+    def _measuring(self, job: Job, target: JobTarget, workdir: Path, steady: SteadyPlan) -> _Errand:
         workdir = workdir.resolve()
         return _Errand(
             rendering=render(
@@ -124,12 +182,33 @@ class FioLoad:
                 fio=find_fio(self._host),
                 jobfile=str(workdir / "job.fio"),
                 interval_ms=self._interval_ms,
+                steady=steady,
             ),
             workdir=workdir,
             name="job",
-            sampler=Sampler(ramp=job.ramp > 0, planned_s=job.runtime, period_s=self._interval_ms / 1000),
+            course=Course(ramp=job.ramp > 0, planned_s=job.runtime, plan=steady, period_s=self._interval_ms / 1000),
             job=job,
             target=target,
+            seconds=job.ramp + steady.fio_seconds(job.runtime),
+        )
+
+    def _filling(self, target: JobTarget, workdir: Path, loops: int, engine: Engine) -> _Errand:
+        workdir = workdir.resolve()
+        return _Errand(
+            rendering=render_fill(
+                target,
+                loops=loops,
+                engine=engine,
+                fio=find_fio(self._host),
+                jobfile=str(workdir / "fill.fio"),
+                interval_ms=self._interval_ms,
+            ),
+            workdir=workdir,
+            name="fill",
+            course=Course(ramp=False, planned_s=None, period_s=self._interval_ms / 1000, phase=Phase.FILLING),
+            job=None,
+            target=target,
+            seconds=None,
         )
 
     def _laying_out(self, target: JobTarget, workdir: Path, *, direct: bool, create: bool) -> _Errand:
@@ -145,9 +224,10 @@ class FioLoad:
             ),
             workdir=workdir,
             name="layout",
-            sampler=Sampler(ramp=False, planned_s=None, period_s=self._interval_ms / 1000, phase=Phase.LAYOUT),
+            course=Course(ramp=False, planned_s=None, period_s=self._interval_ms / 1000, phase=Phase.LAYOUT),
             job=None,
             target=target,
+            seconds=None,
         )
 
     async def _may_create(self, target: JobTarget) -> bool:
@@ -184,9 +264,9 @@ class FioLoad:
             async with self._host.stream(command) as process:
                 running = Running(
                     process,
-                    errand.sampler,
+                    errand.course,
                     out,
-                    planned_s=job.ramp + job.runtime if job else None,
+                    planned_s=errand.seconds,
                     stop=stop,
                     patience=self._patience,
                     local=not self._host.simulated,
@@ -209,13 +289,13 @@ def _direct_refused(figures: RunFigures) -> bool:
     return figures.status is RunStatus.FAILED and ("direct IO errored" in said or "err=22/" in said)
 
 
-def _in_full(figures: RunFigures, target: JobTarget) -> RunFigures:
-    """A layout is good only if all of the file was written."""
+def _in_full(figures: RunFigures, target: JobTarget, wanted: int) -> RunFigures:
+    """What is to be written is good only if all of it was."""
     written = figures.write.total_bytes if figures.write else 0
-    if figures.status is not RunStatus.OK or written >= target.size:
+    if figures.status is not RunStatus.OK or written >= wanted:
         return figures
     return replace(
         figures,
         status=RunStatus.FAILED,
-        reason=f"Only {written} of {target.size} bytes of {target.name} were written",
+        reason=f"Only {written} of {wanted} bytes of {target.name} were written",
     )

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from app.engine.fio.job import Job
+from app.engine.fio.job import Engine, Job
 from app.engine.fio.sizes import format_size
 from app.engine.fio.target import JobTarget, TargetKind
+from app.engine.steady import SteadyPlan
 from backends.errors import InvalidValueError
 
 JOB_NAME = "raidbench"
+FILL_BLOCK = 128 * 1024
+"""Bytes of one write when a target is filled."""
+
 _MEBI = 1 << 20
 
 
@@ -41,9 +45,18 @@ def argv(fio: str, jobfile: str, *, readonly: bool, create: bool = False, interv
     return (*words, jobfile)
 
 
-def render(job: Job, target: JobTarget, *, fio: str = "fio", jobfile: str, interval_ms: int = 250) -> Rendering:
+def render(
+    job: Job,
+    target: JobTarget,
+    *,
+    fio: str = "fio",
+    jobfile: str,
+    interval_ms: int = 250,
+    steady: SteadyPlan | None = None,
+) -> Rendering:
     """Job file text and argv for `job` on `target`; `jobfile` is where the text will be.
 
+    fio is given more time than the job's where `steady` has it wait.
     Raises InvalidValueError if the target is too small for the streams.
     """
     options: list[tuple[str, object]] = [
@@ -57,7 +70,7 @@ def render(job: Job, target: JobTarget, *, fio: str = "fio", jobfile: str, inter
         *_region(job, target),
         # By time, not by amount: runs of equal length compare. The ramp's I/Os are dropped by fio.
         ("time_based", 1),
-        ("runtime", f"{job.runtime}s"),
+        ("runtime", f"{job.runtime if steady is None else steady.fio_seconds(job.runtime)}s"),
         *([("ramp_time", f"{job.ramp}s")] if job.ramp else []),
         # One entry for all jobs: 40 kB a document however many there are.
         ("group_reporting", 1),
@@ -102,6 +115,30 @@ def render_layout(
         ("group_reporting", 1),
     ]
     return Rendering(_text(options), argv(fio, jobfile, readonly=False, create=create, interval_ms=interval_ms))
+
+
+def render_fill(
+    target: JobTarget, *, loops: int, engine: Engine, fio: str = "fio", jobfile: str, interval_ms: int = 250
+) -> Rendering:
+    """The job that writes all of the target in order, `loops` times.
+
+    By amount, not by time: a run time would cut it short.
+    """
+    options: list[tuple[str, object]] = [
+        ("filename", target.escaped),
+        ("rw", "write"),
+        ("bs", format_size(FILL_BLOCK)),
+        ("ioengine", engine.value),
+        ("iodepth", 32),
+        ("direct", 1),
+        ("size", "100%" if target.kind is TargetKind.BLOCK else target.size),
+        ("loops", loops),
+        ("fallocate", "none"),
+        ("randrepeat", 0),
+        ("end_fsync", 1),
+        ("group_reporting", 1),
+    ]
+    return Rendering(_text(options), argv(fio, jobfile, readonly=False, interval_ms=interval_ms))
 
 
 def usable_size(job: Job, target: JobTarget) -> int:

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from app.engine.figures import CpuFigures, Phase, RunFigures
+from app.engine.fio.course import Course
 from app.engine.fio.cpu import CpuMeter
 from app.engine.fio.document import FioDocument
-from app.engine.fio.events import CpuSampled, LoadEvent, NoiseHeard, PhaseChanged, SampleTaken
+from app.engine.fio.events import CpuSampled, LoadEvent, NoiseHeard, PhaseChanged, SampleTaken, SteadinessSeen
 from app.engine.fio.job import Job
 from app.engine.fio.patience import Patience, bring_to_an_end
-from app.engine.fio.sampler import Sampler
 from app.engine.fio.stream import Broken, Document, Event, Noise, StreamParser
-from app.engine.fio.summary import Outcome, summarize
+from app.engine.fio.summary import Outcome, Window, summarize
 from app.engine.fio.target import JobTarget
 from backends.host import Process
 from backends.text import clean
@@ -35,7 +35,7 @@ class Running:
     def __init__(
         self,
         process: Process,
-        sampler: Sampler,
+        course: Course,
         raw: BinaryIO,
         *,
         planned_s: float | None,
@@ -46,7 +46,7 @@ class Running:
         """`planned_s`: ramp and run time, None if it ends by amount. `local`: its processor time can be read."""
         self.queue: asyncio.Queue[LoadEvent | None] = asyncio.Queue()
         self._process = process
-        self._sampler = sampler
+        self._course = course
         self._raw: BinaryIO | None = raw
         self._raw_problem = ""
         self._planned = planned_s
@@ -58,6 +58,7 @@ class Running:
         self._started = self._heard = time.monotonic()
         self._first_byte = asyncio.Event()
         self._over = asyncio.Event()
+        self._measured = asyncio.Event()
         self._phase = Phase.PREPARING
         self._last: FioDocument | None = None
         self._noise: list[str] = []
@@ -68,7 +69,8 @@ class Running:
     def start(self) -> None:
         """Begin to read, to watch the clock and to heed `stop`."""
         self._say(Phase.PREPARING)
-        self._tasks = [asyncio.create_task(part, name="fio") for part in (self._read(), self._heed(), self._tick())]
+        parts = (self._read(), self._heed(), self._conclude(), self._tick())
+        self._tasks = [asyncio.create_task(part, name="fio") for part in parts]
 
     async def finish(self) -> None:
         """End all watching; whatever went wrong in the reader comes up here."""
@@ -98,8 +100,15 @@ class Running:
             broken=self._broken,
             stopped=self._stopped,
             overdue=self._overdue,
+            window=Window(
+                since=self._course.since,
+                until=self._course.until,
+                settling=self._course.settling,
+                ended_early=self._course.ended_early,
+            ),
         )
         found = summarize(outcome, job, target, cpu if cpu != CpuFigures() else None)
+        found = replace(found, steady=self._course.verdict)
         if self._raw_problem:
             sentence = f"fio's own output could not be kept: {self._raw_problem}"
             found = replace(found, warnings=(*found.warnings, sentence))
@@ -133,10 +142,7 @@ class Running:
             case Document():
                 self._heard = time.monotonic()
                 self._last = FioDocument(event.data)
-                sample = self._sampler.take(self._last, ending=self._stopped or self._overdue)
-                self._follow(self._sampler.phase)
-                if sample is not None:
-                    self.queue.put_nowait(SampleTaken(sample=sample))
+                self._measure(self._last)
             case Noise():
                 if len(self._noise) < _NOISE_LINES:
                     line = clean(event.line, 400)
@@ -144,6 +150,19 @@ class Running:
                     self.queue.put_nowait(NoiseHeard(line=line))
             case Broken():
                 self._broken += 1
+
+    def _measure(self, document: FioDocument) -> None:
+        """Tell what a document shows: an interval, a round, another phase."""
+        sample, judged = self._course.take(document, ending=self._stopped or self._overdue)
+        phase = self._course.phase if sample is None else sample.phase
+        self._follow(phase)
+        if sample is not None:
+            self.queue.put_nowait(SampleTaken(sample=sample))
+        if judged and (steady := self._course.steady) is not None:
+            self.queue.put_nowait(SteadinessSeen(steady=steady))
+        self._follow(self._course.phase)  # the interval that ends the wait belongs to it
+        if self._course.complete:
+            self._measured.set()
 
     def _follow(self, phase: Phase) -> None:
         if self._phase in (phase, Phase.STOPPING):
@@ -159,12 +178,22 @@ class Running:
     async def _heed(self) -> None:
         """Stop fio when asked to."""
         await self._stop.wait()
+        if self._measured.is_set():
+            return  # it is being ended
         self._stopped = not self._overdue
         self._say(Phase.STOPPING)
         wait = self._patience.before_signal - (time.monotonic() - self._started)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, wait)):
                 await self._first_byte.wait()
+        await bring_to_an_end(self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note))
+
+    async def _conclude(self) -> None:
+        """End fio when all was measured that is wanted: it was given more time than that takes."""
+        await self._measured.wait()
+        if self._stop.is_set():
+            return
+        self._say(Phase.STOPPING, "all is measured: fio sums up")
         await bring_to_an_end(self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note))
 
     def _told(self) -> CpuFigures:

@@ -80,14 +80,22 @@ class Sampler:
         self._planned_ms = None if planned_s is None else planned_s * 1000
         self._period = period_s
         self._before: _Snapshot | None = None
-        self._start_ms = 0
+        self._start_ms = self._start_runtime_ms = 0
         self._lag = 0.0
         self._windows = {name: _Window() for name in _DIRECTIONS}
 
     @property
     def phase(self) -> Phase:
-        """Ramp or measuring, as of the last document."""
+        """Ramp, settling or measuring, as of the last document."""
         return self._phase
+
+    def enter(self, phase: Phase) -> None:
+        """From the last document on it is another phase; fio counts on, time and percentiles begin anew."""
+        self._phase = phase
+        if self._before is not None:
+            self._start_ms, self._start_runtime_ms = self._before.at_ms, self._before.runtime_ms
+        for window in self._windows.values():
+            window.intervals.clear()
 
     def take(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
         """The interval this document ends; None for a first, a restarted, a repeated or too short one."""
@@ -113,7 +121,7 @@ class Sampler:
             self._before = now
             return None
         # The first documents may be late; the earliest start that any of them implies is the right one.
-        self._start_ms = min(self._start_ms, now.at_ms - now.runtime_ms)
+        self._start_ms = min(self._start_ms, now.at_ms - (now.runtime_ms - self._start_runtime_ms))
         if now.at_ms - before.at_ms < self._period * 500:
             return None  # joins the next interval; after the last one, fio often repeats itself
         sample = self._sample(now, before, ending=ending)
@@ -122,7 +130,7 @@ class Sampler:
 
     def _begin(self, now: _Snapshot) -> None:
         self._before = now
-        self._start_ms = now.at_ms - now.runtime_ms
+        self._start_ms, self._start_runtime_ms = now.at_ms - now.runtime_ms, 0
         self._lag = 0.0
         for window in self._windows.values():
             window.intervals.clear()

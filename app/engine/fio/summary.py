@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from app.engine.figures import CpuFigures, DirectionFigures, LatencyFigures, RunFigures, RunStatus
 from app.engine.fio.diagnosis import Diagnosis, diagnose, died_of, first_words, signal_from_outside
+from app.engine.fio.difference import counters_since
 from app.engine.fio.document import Counters, FioDocument
 from app.engine.fio.job import Job
 from app.engine.fio.sizes import format_size
@@ -20,6 +21,20 @@ from backends.text import clean_lines
 _ENOUGH_BEYOND = 10
 _SHARE_OF_PLAN = 0.98
 _INTERRUPTED = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """The part of a run that counts, where it is not all that follows the ramp."""
+
+    since: FioDocument | None = None
+    """It begins with this document; None: with the end of the ramp."""
+    until: FioDocument | None = None
+    """It ends with this document; None: with the last."""
+    settling: bool = False
+    """It never began: the run was over while it was waited for the steady state."""
+    ended_early: bool = False
+    """It is shorter than planned because the run became steady, as was asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +55,16 @@ class Outcome:
     """Whether we asked it to stop."""
     overdue: bool = False
     """Whether it did not end when it should have and was ended."""
+    window: Window = Window()
+    """The part that counts."""
+
+    def measured(self, direction: str) -> Counters | None:
+        """Counters of what was measured; None if nothing was."""
+        last = self.window.until or self.document
+        now = None if last is None or self.window.settling else last.counters(direction)
+        if now is None or self.window.since is None:
+            return now
+        return counters_since(now, self.window.since.counters(direction))
 
 
 def summarize(
@@ -55,7 +80,7 @@ def summarize(
     if document is None:
         status, diagnosis = _without_document(outcome, lines)
         return RunFigures(status=status, reason=diagnosis.reason, hint=diagnosis.hint, evidence=evidence)
-    read, write, mixed = (document.counters(name) for name in ("read", "write", "mixed"))
+    read, write, mixed = (outcome.measured(name) for name in ("read", "write", "mixed"))
     if read is None and write is None:
         read = mixed
     if job and job.ramp and not any(part.completed for part in (read, write) if part):
@@ -149,9 +174,10 @@ def _verdict(
     failure = _nothing_done(document, interrupted, lines) or _not_all_done(document, job) or _too_little(document, job)
     if failure is not None:
         return failure
-    if job is not None and seconds >= _SHARE_OF_PLAN * job.runtime:
+    if job is not None and (seconds >= _SHARE_OF_PLAN * job.runtime or outcome.window.ended_early):
         return RunStatus.OK, Diagnosis("")
-    how = "" if job is None else f" after {seconds:.1f} of {job.runtime} s" if seconds else " during the ramp"
+    before = " while it was waited for the steady state" if outcome.window.settling else " during the ramp"
+    how = "" if job is None else f" after {seconds:.1f} of {job.runtime} s" if seconds else before
     if interrupted:
         by = "Stopped" if outcome.stopped else "Stopped from outside" + (f" by signal {signal}" if signal else "")
         hint = "The figures are those of the time until then." if seconds else ""

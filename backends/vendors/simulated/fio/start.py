@@ -39,9 +39,10 @@ def start(
     found = rack.on_device(disk)
     if job.writes and path in linux.nodes and found is not None:
         found[1].content = None  # what lay on the raw device is gone with the first write
-    amount = size(job.text("size")) if job.runtime is None else None
-    if amount is not None and path not in linux.nodes:
-        rack.scratch[path] = amount
+    whole = _whole(linux, job, disk) if job.runtime is None else None
+    if whole is not None and path not in linux.nodes:
+        rack.scratch[path] = whole
+    amount = None if whole is None else whole * max(1, job.number("loops", 1))
     return SimulatedFio(
         job,
         expected,
@@ -51,6 +52,12 @@ def start(
         speed=speed,
         clock=rack.clock,
     )
+
+
+def _whole(linux: Kernel, job: FioJob, disk: str) -> int:
+    """Bytes from start to end, once: what `size` says, all of the disk for `100%`."""
+    wanted = job.text("size", "100%")
+    return int(linux.files.get(f"/sys/block/{disk}/size", "0")) * 512 if wanted == "100%" else size(wanted)
 
 
 def _queue(linux: Kernel, disk: str) -> tuple[str, int, int]:
