@@ -12,6 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -257,20 +258,25 @@ class WorkbenchApp(App[int]):
             self.notify("There is no session on disk to report.", severity="warning")
             return
         start = f"raidbench-{folder.name}.md"
-        help = "A name ending in .md or .json; an existing file is not overwritten."
+        help = "A name ending in .md, .html, .csv or .json; an existing file is not overwritten."
         self.push_screen(TextDialog("Write the report to", start, help=help), self._export)
 
     def _export(self, name: str | None) -> None:
-        from app.tui.export import write_report
+        folder = self.workbench.folder
+        if name and folder is not None:
+            write = partial(self._write_report, self.session, Path(os.path.expanduser(name)), folder)
+            self.run_worker(write, thread=True, group="export")
 
-        if not name:
-            return
+    def _write_report(self, session: Session, file: Path, folder: Path) -> None:
+        """Graphs are made of all that fio wrote, which takes a while to read."""
+        from app.tui.export import export_report
+
         try:
-            path = write_report(self.session, Path(os.path.expanduser(name)), folder=str(self.workbench.folder))
+            path = export_report(session, file, folder=folder)
         except RaidbenchError as error:
-            self.tell(error, title="No report was written")
-            return
-        self.notify(f"The report is in {path}.", markup=False)
+            self.call_from_thread(self.tell, error, title="No report was written")
+        else:
+            self.call_from_thread(self.notify, f"The report is in {path}.", markup=False)
 
     def notify(
         self,

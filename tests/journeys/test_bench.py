@@ -392,6 +392,7 @@ async def test_the_report_is_written_where_it_is_wanted(bench: Pilot[int], table
     await run_once(bench, table)
     await bench.press("3", "e")
     await type_into(bench, str(tmp_path / "out.md"))
+    await bench.app.workers.wait_for_complete()
     assert "85.4k" in (tmp_path / "out.md").read_text()
 
 
@@ -403,6 +404,8 @@ async def test_a_report_that_cannot_be_written_is_a_sentence(
     await run_once(bench, table)
     await bench.press("3", "e")
     await type_into(bench, str(tmp_path / name))
+    await bench.app.workers.wait_for_complete()
+    await bench.pause()
     assert ("No report was written" in notices(bench), (tmp_path / "there.md").read_text()) == (True, "mine")
 
 

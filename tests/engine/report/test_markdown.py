@@ -8,6 +8,7 @@ import pytest
 
 from app.engine.events import ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded, RunStarted
 from app.engine.figures import MemberFigures
+from app.engine.report.blocks import Code
 from app.engine.report.markdown import _code, text, to_markdown
 from app.engine.report.model import report_of
 from app.engine.session import replay
@@ -113,7 +114,7 @@ def test_notes_are_kept() -> None:
 
 
 def test_a_command_full_of_backticks_does_not_end_its_block() -> None:
-    assert next(iter(_code(["echo ```"]))) == "````"
+    assert next(iter(_code(Code(lines=("echo ```",))))) == "````"
 
 
 def members() -> tuple[MemberFigures, ...]:

@@ -1,0 +1,171 @@
+"""Runs, or the intervals of runs, as CSV: stable column names with their units, plain numbers. Pure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+
+from app.engine.figures import DirectionFigures, DirectionSample, Sample
+from app.engine.fio.job import Job
+from app.engine.session import RunRecord, Session
+from backends.text import clean
+
+_LONGEST = 2000
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
+_ACTIVE = ("=", "+", "-", "@", "\t", "\r", "|", "%")
+"""With these a cell begins that a spreadsheet may take for a formula or a command."""
+
+_RUN = (
+    "run",
+    "session",
+    "started_utc",
+    "host",
+    "target",
+    "device",
+    "job",
+    "profile",
+    "experiment",
+    "letter",
+    "pair",
+    "sweep_setup",
+    "sweep_workload",
+    "status",
+    "simulated",
+    "destructive",
+    "fio_version",
+    "measured_s",
+)
+_DIRECTION = (
+    "iops",
+    "bytes_per_s",
+    "ios",
+    "bytes",
+    "latency_mean_ns",
+    "latency_stddev_ns",
+    "latency_min_ns",
+    "latency_p50_ns",
+    "latency_p95_ns",
+    "latency_p99_ns",
+    "latency_p99_9_ns",
+    "latency_max_ns",
+)
+_SAMPLE = ("iops", "bytes_per_s", "ios", "latency_p50_ns", "latency_p99_ns", "latency_p99_9_ns", "latency_max_ns")
+_AFTER = ("fio_cpu_percent_of_core", "host_cpu_percent", "reason", "warnings", "advice")
+
+Value = str | int | float | bool | None
+
+
+def runs_csv(session: Session) -> str:
+    """One row a run. Columns `job_*` are the fields of the job, `setting_*` the settings that were in force."""
+    fields = list(dict.fromkeys([*Job().texts(), *(key for run in session.runs for key in run.start.job)]))
+    settings = list(dict.fromkeys(key for run in session.runs for key in run.start.settings))
+    header = [
+        *_RUN,
+        *(f"job_{key}" for key in fields),
+        *(f"{name}_{key}" for name in ("read", "write") for key in _DIRECTION),
+        *_AFTER,
+        *(f"setting_{key}" for key in settings),
+    ]
+    cells = _sweep_cells(session)
+    rows = (
+        [
+            *_identity(run, session, cells.get(run.id, ("", ""))),
+            *(run.start.job.get(key) for key in fields),
+            *_direction(run.figures.read),
+            *_direction(run.figures.write),
+            *_after(run),
+            *(run.start.settings.get(key) for key in settings),
+        ]
+        for run in session.runs
+    )
+    return _written(header, rows)
+
+
+def samples_csv(session: Session, samples: Mapping[str, Sequence[Sample]]) -> str:
+    """One row an interval of a run; `at_s` counts from the start of its phase to the end of the interval."""
+    header = ["run", "target", "simulated", "phase", "at_s", "interval_s", "stalled"]
+    header += [f"{name}_{key}" for name in ("read", "write") for key in _SAMPLE]
+    rows = (
+        [
+            run.id,
+            run.start.target,
+            run.start.simulated,
+            sample.phase.value,
+            round(sample.at, 3),
+            round(sample.seconds, 3),
+            sample.stalled,
+            *_interval(sample.read),
+            *_interval(sample.write),
+        ]
+        for run in session.runs
+        for sample in samples.get(run.id, ())
+    )
+    return _written(header, rows)
+
+
+def cell(value: Value) -> str:
+    """One cell: nothing for None, numbers as they are, text that no spreadsheet takes for a formula."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case float():
+            return f"{value:.10g}"
+        case str():
+            text = clean(value, _LONGEST)
+            return f"'{text}" if text.startswith(_ACTIVE) and not _NUMBER.fullmatch(text) else text
+
+
+def _written(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([cell(name) for name in header])
+    writer.writerows([cell(value) for value in row] for row in rows)
+    return file.getvalue()
+
+
+def _identity(run: RunRecord, session: Session, place: tuple[str, str]) -> Iterator[Value]:
+    start, mark = run.start, run.start.mark
+    yield from (run.id, session.id, datetime.fromtimestamp(start.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+    yield None if session.machine is None else session.machine.host
+    yield from (start.target, start.device, start.title, start.profile)
+    yield from (None, None, None) if mark is None else (mark.experiment, mark.letter, mark.pair)
+    yield from place
+    yield from (run.figures.status.value, start.simulated, start.destructive, start.fio_version, run.figures.seconds)
+
+
+def _direction(figures: DirectionFigures | None) -> Sequence[Value]:
+    if figures is None:
+        return [None] * len(_DIRECTION)
+    times = figures.latency_ns
+    sums = (figures.iops, figures.bytes_per_second, figures.total_ios, figures.total_bytes)
+    return (*sums, times.mean, times.stddev, times.min, times.p50, times.p95, times.p99, times.p99_9, times.max)
+
+
+def _interval(sample: DirectionSample | None) -> Sequence[Value]:
+    if sample is None:
+        return [None] * len(_SAMPLE)
+    times = (sample.p50_ns, sample.p99_ns, sample.p99_9_ns, sample.max_ns)
+    return (sample.iops, sample.bytes_per_second, sample.ios, *times)
+
+
+def _after(run: RunRecord) -> Iterator[Value]:
+    figures = run.figures
+    yield from (figures.cpu.fio_percent_of_core, figures.cpu.host_percent, figures.reason)
+    yield "; ".join(figures.warnings)
+    yield "; ".join(advice.message for advice in figures.advice)
+
+
+def _sweep_cells(session: Session) -> dict[str, tuple[str, str]]:
+    """Set-up and workload of each run of the sweep."""
+    record = session.sweep
+    if record is None:
+        return {}
+    steps = {step.number: record.cell(step.cell) for step in record.steps}
+    return {end.run: (steps[end.step].row, steps[end.step].column) for end in record.ended if end.run is not None}

@@ -1,0 +1,123 @@
+"""What each A/B of a session has shown: a sentence, a table, graphs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.engine.compare import Comparison, compare_experiment
+from app.engine.report.blocks import Grid
+from app.engine.report.graph import Axis, Graph, IntervalGraph, LineGraph, Series, Unit, Whisker
+from app.engine.report.series import percentile_graph, percentile_series
+from app.engine.session import ExperimentRecord, Session
+from app.engine.stats import THRESHOLD_PERCENT
+
+
+def findings(session: Session) -> Iterator[str]:
+    """A sentence or two for each."""
+    for record in session.experiments:
+        start, end = record.start, record.end
+        comparison = compare_experiment(session, record.id)
+        shown = "No pair was measured to its end." if comparison is None else comparison.sentence
+        how = "It never ended." if end is None else f"It ended early: {end.reason}." if end.reason else ""
+        moved = "" if end is None else "; ".join(f"{key} moved along, {what}" for key, what in end.moved.items())
+        told = (f"{record.id}, {start.target}: {shown}", how, f"{moved}." if moved else "")
+        yield " ".join(filter(None, told))
+
+
+def compared(session: Session) -> Grid:
+    """The figures of both letters, with intervals and verdicts."""
+    rows = []
+    for record in session.experiments:
+        comparison = compare_experiment(session, record.id)
+        for line in () if comparison is None else comparison.rows:
+            a, b = line.figure.show(line.a), line.figure.show(line.b)
+            rows.append((record.id, line.name, a, b, line.difference, line.word))
+    return Grid(columns=("A/B", "Figure", "A", "B", "Difference [95 %]", "Shown"), rows=tuple(rows))
+
+
+def experiment_graphs(session: Session) -> tuple[Graph, ...]:
+    """For each: differences with intervals, the pairs as they were measured, both percentile curves."""
+    found: list[Graph] = []
+    for record in session.experiments:
+        comparison = compare_experiment(session, record.id)
+        if comparison is not None:
+            graphs = (_differences(record, comparison), _pairs(record, comparison), _percentiles(record, comparison))
+            found += [graph for graph in graphs if graph is not None]
+    return tuple(found)
+
+
+def _names(record: ExperimentRecord) -> tuple[str, str]:
+    start = record.start
+    return f"A: {start.key}={start.a}", f"B: {start.key}={start.b}"
+
+
+def _simulated(comparison: Comparison) -> bool:
+    return any(run.start.simulated for run in (*comparison.sides.a, *comparison.sides.b))
+
+
+def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGraph | None:
+    rows = []
+    for line in comparison.rows:
+        judgement = line.judgement
+        if judgement is None or judgement.interval is None:
+            continue
+        seen = judgement.interval
+        label = f"{line.direction} {line.figure.label}"
+        text = f"{seen}  {judgement.word}"
+        rows.append(Whisker(label=label, mean=seen.percent, low=seen.percent_low, high=seen.percent_high, text=text))
+    if not rows:
+        return None
+    start = record.start
+    a, b = _names(record)
+    return IntervalGraph(
+        key=f"{record.id}-differences",
+        title=f"{record.id}: {start.label}, B against A",
+        about=f"{start.title} on {start.measured}; {a}, {b}; {comparison.counted}, 95 % intervals. The band is"
+        f" +-{THRESHOLD_PERCENT:g} %: what lies in it makes no difference.",
+        axis=Axis(label="B against A; of latencies less is faster", unit=Unit.PERCENT),
+        rows=tuple(rows),
+        zero=True,
+        threshold=THRESHOLD_PERCENT,
+        simulated=_simulated(comparison),
+    )
+
+
+def _pairs(record: ExperimentRecord, comparison: Comparison) -> LineGraph | None:
+    series = []
+    for name, runs in zip(_names(record), (comparison.sides.a, comparison.sides.b), strict=True):
+        values = [sum(each.iops for each in (run.figures.read, run.figures.write) if each is not None) for run in runs]
+        points = tuple((float(pair), value) for pair, value in enumerate(values, start=1))
+        series.append(Series(name=name, points=points, measured=True))
+    if len(series[0].points) < 2:
+        return None
+    return LineGraph(
+        key=f"{record.id}-pairs",
+        title=f"{record.id}: IOPS of each pair",
+        about=f"{record.start.title} on {record.start.measured}: the runs of a pair were measured one after the"
+        f" other. The axis does not begin at 0.",
+        x=Axis(label="pair", at=tuple(float(pair) for pair in range(1, len(series[0].points) + 1))),
+        y=Axis(label="IOPS, reads and writes", unit=Unit.IOPS),
+        series=tuple(series),
+        from_zero=False,
+        simulated=_simulated(comparison),
+    )
+
+
+def _percentiles(record: ExperimentRecord, comparison: Comparison) -> LineGraph | None:
+    series = []
+    for name, runs in zip(_names(record), (comparison.sides.a, comparison.sides.b), strict=True):
+        reads = [run.figures.read for run in runs if run.figures.read is not None]
+        writes = [run.figures.write for run in runs if run.figures.write is not None]
+        for direction, figures in (("read", reads), ("write", writes)):
+            label = f"{name}, {direction}" if reads and writes else name
+            line = percentile_series(label, figures)
+            series += [line] if line is not None else []
+    if len(series) < 2:
+        return None
+    return percentile_graph(
+        f"{record.id}-percentiles",
+        f"{record.id}: latency by percentile",
+        f"{record.start.title} on {record.start.measured}: all I/Os of all pairs; drawn as far as ten lie beyond.",
+        series,
+        simulated=_simulated(comparison),
+    )

@@ -1,0 +1,144 @@
+"""Graphs as values: what a report draws, before anybody draws it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+Point = tuple[float, float | None]
+"""x and y; without y the line is interrupted."""
+
+
+class Unit(StrEnum):
+    """What the numbers of an axis are."""
+
+    IOPS = "IOPS"
+    """I/Os per second."""
+    MIB_PER_S = "MiB/s"
+    """Given in bytes per second."""
+    LATENCY = "latency"
+    """Nanoseconds."""
+    SECONDS = "s"
+    """Seconds."""
+    PERCENT = "%"
+    """Of which 100 is the whole."""
+    BYTES = "bytes"
+    """Bytes."""
+    NUMBER = ""
+    """Plain."""
+
+
+class Spacing(StrEnum):
+    """How an axis is divided."""
+
+    LINEAR = "linear"
+    """Evenly."""
+    LOG = "log"
+    """By powers of ten."""
+    NINES = "nines"
+    """Percentiles, 0..100: each further nine is one step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """One axis."""
+
+    label: str
+    """What it shows."""
+    unit: Unit = Unit.NUMBER
+    """In which unit."""
+    spacing: Spacing = Spacing.LINEAR
+    """How it is divided."""
+    at: tuple[float, ...] = ()
+    """Where its marks are; empty for round numbers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One line."""
+
+    name: str
+    """In the legend."""
+    points: tuple[Point, ...]
+    """Ascending x."""
+    measured: bool = False
+    """Each point is a measurement of its own, and gets a marker."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineGraph:
+    """Lines over a common axis."""
+
+    key: str
+    """Unique in the report; letters, digits and hyphens."""
+    title: str
+    """One line."""
+    about: str
+    """What it shows, in a sentence."""
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    """At most six."""
+    from_zero: bool = True
+    """A linear y axis begins at 0."""
+    shaded: tuple[float, float] | None = None
+    """Stretch of x that does not count."""
+    shaded_as: str = "ramp"
+    """What that is."""
+    simulated: bool = False
+    """Not measured on hardware."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeatMap:
+    """A table whose cells are coloured by their share of the best in their line."""
+
+    key: str
+    title: str
+    about: str
+    rows: tuple[str, ...]
+    """Headings at the left."""
+    columns: tuple[str, ...]
+    """Headings at the top."""
+    cells: tuple[tuple[float | None, ...], ...]
+    """By row and column; None where nothing was measured."""
+    texts: tuple[tuple[str, ...], ...]
+    """What stands in each cell."""
+    along_rows: bool = False
+    """The best is looked for in each row; else in each column."""
+    lower_is_better: bool = False
+    """Of latencies."""
+    simulated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whisker:
+    """A mean and its 95 % interval."""
+
+    label: str
+    """Of what."""
+    mean: float
+    low: float | None
+    """None of a single run."""
+    high: float | None
+    text: str
+    """The numbers, and the verdict if there is one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalGraph:
+    """Means with intervals, one below the other."""
+
+    key: str
+    title: str
+    about: str
+    axis: Axis
+    rows: tuple[Whisker, ...]
+    zero: bool = False
+    """Differences: 0 is marked."""
+    threshold: float | None = None
+    """Differences smaller than it count as none."""
+    simulated: bool = False
+
+
+Graph = LineGraph | HeatMap | IntervalGraph

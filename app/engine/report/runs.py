@@ -1,0 +1,146 @@
+"""The runs of a session as tables. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from app.engine import units
+from app.engine.compare import FIGURES, varying
+from app.engine.events import CommandRan
+from app.engine.figures import DirectionFigures
+from app.engine.members.telling import COLUMNS, paths, row
+from app.engine.repeats import mean_text, spread_of
+from app.engine.report.blocks import Code, Grid
+from app.engine.report.raw import Raw
+from app.engine.session import RunRecord, Session
+from app.engine.sides import repeats
+
+_FIGURE = {figure.key: figure for figure in FIGURES}
+_COLUMNS = (
+    ("Read IOPS", "read", _FIGURE["iops"]),
+    ("Write IOPS", "write", _FIGURE["iops"]),
+    ("Read MiB/s", "read", _FIGURE["bytes_per_second"]),
+    ("Write MiB/s", "write", _FIGURE["bytes_per_second"]),
+    ("Read p50", "read", _FIGURE["latency_p50_ns"]),
+    ("Read p99", "read", _FIGURE["latency_p99_ns"]),
+    ("Write p50", "write", _FIGURE["latency_p50_ns"]),
+    ("Write p99", "write", _FIGURE["latency_p99_ns"]),
+)
+
+
+def results(runs: Sequence[RunRecord]) -> Grid:
+    """Whole runs, those of the same job and settings in one row: means with their 95 % intervals."""
+    groups = tuple(repeats(runs).values())
+    keys = varying([group[0].start.settings for group in groups])
+    rows = []
+    for group in groups:
+        start = group[0].start
+        cells = [start.target, start.title, *(start.settings.get(key, "") for key in keys), str(len(group))]
+        for _, direction, figure in _COLUMNS:
+            seen = spread_of(group, direction, figure)
+            cells.append("" if seen is None else mean_text(seen, figure.show))
+        marked = " SIMULATED" if start.simulated else ""
+        rows.append(
+            (*cells, f"{group[0].id} to {group[-1].id}{marked}" if len(group) > 1 else f"{group[0].id}{marked}")
+        )
+    columns = ("Target", "Job", *keys, "n", *(name for name, _, _ in _COLUMNS), "Runs")
+    return Grid(columns=columns, rows=tuple(rows))
+
+
+def every_run(runs: Sequence[RunRecord]) -> Grid:
+    """One row a run, with the settings that differ as columns."""
+    keys = varying([run.start.settings for run in runs])
+    rows = tuple(
+        (
+            run.id,
+            units.moment(run.start.at),
+            run.start.target,
+            run.start.title,
+            *(run.start.settings.get(key, "") for key in keys),
+            "" if run.figures.read is None else units.iops(run.figures.read.iops),
+            "" if run.figures.write is None else units.iops(run.figures.write.iops),
+            *(units.mib_per_s(each.bytes_per_second) if each else "" for each in (run.figures.read, run.figures.write)),
+            units.percent(run.figures.cpu.fio_percent_of_core),
+            run.figures.status.value + (" (SIMULATED)" if run.start.simulated else ""),
+        )
+        for run in runs
+    )
+    figures = ("Read IOPS", "Write IOPS", "Read MiB/s", "Write MiB/s", "fio CPU", "Ended")
+    return Grid(columns=("Run", "When", "Target", "Job", *keys, *figures), rows=rows)
+
+
+def common(runs: Sequence[RunRecord]) -> str:
+    """Settings that were the same in all runs, in a sentence; "" without any."""
+    keys = varying([run.start.settings for run in runs])
+    same = [f"{key} {text}" for run in runs[:1] for key, text in run.start.settings.items() if key not in keys]
+    return f"The same in all runs: {', '.join(same)}." if same else ""
+
+
+def latencies(runs: Sequence[RunRecord]) -> Grid:
+    """Percentiles of each run and direction."""
+    rows = []
+    for run in runs:
+        for name, direction in (("read", run.figures.read), ("write", run.figures.write)):
+            if direction is not None:
+                rows.append((run.id, name, *_times(direction), str(direction.total_ios)))
+    columns = ("Run", "", "mean", "p50", "p95", "p99", "p99.9", "max", "I/Os")
+    return Grid(columns=columns, rows=tuple(rows))
+
+
+def members(runs: Sequence[RunRecord]) -> Grid:
+    """What the devices below the one that was measured did in each run."""
+    rows = []
+    for run in runs:
+        below = run.figures.members
+        rows += [(run.id, *row(member, path)) for member, path in zip(below, paths(below), strict=True)]
+    return Grid(columns=("Run", *COLUMNS), rows=tuple(rows))
+
+
+def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:
+    """What makes figures doubtful and what to do about it, with the runs it concerns."""
+    told: dict[str, list[str]] = {}
+    for run in runs:
+        for sentence in _doubts(run):
+            told.setdefault(sentence, []).append(run.id)
+    for sentence, ids in told.items():
+        yield f"{named(ids)}: {sentence}"
+    for run in runs:
+        if run.start.destructive:
+            found = "; ".join(run.start.found) or "nothing known"
+            yield f"{run.id} overwrote {run.start.device or run.start.target}, where this was found: {found}"
+
+
+def named(ids: Sequence[str]) -> str:
+    """Some runs by name: the first few and how many more."""
+    shown = ", ".join(ids[:6])
+    return shown if len(ids) <= 6 else f"{shown} and {len(ids) - 6} more"
+
+
+def jobs(session: Session, raw: Raw) -> tuple[Code, ...]:
+    """Every different command and job file, with the runs that used them."""
+    ran = (event for event in session.events if isinstance(event, CommandRan) and event.output_file)
+    commands = {event.output_file: event.line for event in ran}
+    used: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for run in session.runs:
+        line = commands.get(f"runs/{run.id}/fio.out", "").replace(f"runs/{run.id}/", "")
+        lines = raw.jobs.get(run.id, ())
+        if line or lines:
+            used.setdefault((line, lines), []).append(run.id)
+    return tuple(
+        Code(label=f"{named(ids)}:", lines=(*((line,) if line else ()), *(("",) if line and lines else ()), *lines))
+        for (line, lines), ids in used.items()
+    )
+
+
+def _doubts(run: RunRecord) -> Iterator[str]:
+    if run.figures.reason:
+        yield " ".join(filter(None, (run.figures.reason, run.figures.hint)))
+    yield from run.figures.warnings
+    for advice in run.figures.advice:
+        yield " ".join(filter(None, (advice.message, advice.do)))
+
+
+def _times(direction: DirectionFigures) -> tuple[str, ...]:
+    times = direction.latency_ns
+    values = (times.mean, times.p50, times.p95, times.p99, times.p99_9, times.max)
+    return tuple("too few I/Os" if value is None else units.latency(value) for value in values)

@@ -1,0 +1,188 @@
+"""Graphs of runs: over time, and by percentile. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
+from math import log10
+
+from app.engine.figures import DirectionFigures, DirectionSample, Phase, RunStatus, Sample
+from app.engine.report.graph import Axis, Graph, LineGraph, Point, Series, Spacing, Unit
+from app.engine.report.raw import Raw
+from app.engine.session import RunRecord, Session
+
+MOST_RUNS = 12
+"""Runs by themselves that get graphs of their own, the newest."""
+
+_MOST_POINTS = 400
+_BEYOND = 10
+"""I/Os that have to lie beyond a percentile that is drawn."""
+
+_PER_DECADE = 24
+"""Points of a percentile curve for each further nine."""
+
+
+def pictured(session: Session) -> tuple[RunRecord, ...]:
+    """The runs that get graphs of their own: whole ones, neither of an A/B nor of a sweep, the newest."""
+    swept = set() if session.sweep is None else {end.run for end in session.sweep.ended}
+    own = [
+        run
+        for run in session.runs
+        if run.start.mark is None and run.id not in swept and run.figures.status is not RunStatus.FAILED
+    ]
+    return tuple(own[-MOST_RUNS:])
+
+
+def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
+    """Graphs of the runs by themselves."""
+    found: list[Graph] = []
+    for run in pictured(session):
+        samples = raw.samples.get(run.id, ())
+        graphs = (_iops(run, samples), _latencies(run, samples), _percentiles(run))
+        found += [graph for graph in graphs if graph is not None]
+    return tuple(found)
+
+
+def percentile_series(name: str, figures: Iterable[DirectionFigures]) -> Series | None:
+    """The percentile curve of one or more runs together, as far as ten I/Os lie beyond it."""
+    counts: dict[int, int] = {}
+    for each in figures:
+        for value, count in each.bins:
+            counts[value] = counts.get(value, 0) + count
+    total = sum(counts.values())
+    if total < 2 * _BEYOND:
+        return None
+    points: list[Point] = []
+    values = sorted(counts)
+    last = -1
+    for value, below in zip(values, accumulate(counts[value] for value in values), strict=True):
+        if total - below < _BEYOND:
+            break
+        percent = below / total * 100
+        step = int(_nines(total, below) * _PER_DECADE)
+        if step != last:
+            points.append((percent, float(value)))
+            last = step
+    return Series(name=name, points=tuple(points)) if len(points) > 1 else None
+
+
+def percentile_graph(key: str, title: str, about: str, series: Sequence[Series], *, simulated: bool) -> LineGraph:
+    """Percentile curves next to each other."""
+    return LineGraph(
+        key=key,
+        title=title,
+        about=about,
+        x=Axis(label="percentile", unit=Unit.PERCENT, spacing=Spacing.NINES),
+        y=Axis(label="completion latency", unit=Unit.LATENCY, spacing=Spacing.LOG),
+        series=tuple(series),
+        simulated=simulated,
+    )
+
+
+def thinned(points: Sequence[Point], most: int = _MOST_POINTS) -> tuple[Point, ...]:
+    """At most about so many points: of each stretch the lowest and the highest, so that no peak is lost."""
+    if len(points) <= most:
+        return tuple(points)
+    width = -(-len(points) * 2 // most)
+    kept: list[Point] = []
+    for start in range(0, len(points), width):
+        part = points[start : start + width]
+        there = [(y, at) for at, (_, y) in enumerate(part) if y is not None]
+        if not there:
+            kept.append(part[0])
+        else:
+            kept += [part[at] for at in sorted({min(there)[1], max(there)[1]})]
+    return tuple(kept)
+
+
+def _nines(total: int, below: int) -> float:
+    return -log10(max(1, total - below) / total)
+
+
+def _time(samples: Sequence[Sample]) -> tuple[list[tuple[float, Sample]], tuple[float, float] | None]:
+    """Seconds since the measuring began, those before negative, and the stretch of these."""
+    placed: list[tuple[float, Sample]] = []
+    after = 0.0
+    for phase in (Phase.MEASURING, Phase.SETTLING, Phase.RAMP):  # backwards, as each ends where the next begins
+        part = [sample for sample in samples if sample.phase is phase]
+        length = part[-1].at if part and phase is not Phase.MEASURING else 0.0
+        after -= length
+        placed = [*((sample.at + after, sample) for sample in part), *placed]
+    return placed, (min(placed[0][0], 0.0), 0.0) if after else None
+
+
+def _line(
+    name: str,
+    placed: Sequence[tuple[float, Sample]],
+    direction: Callable[[Sample], DirectionSample | None],
+    read: Callable[[DirectionSample], float | None],
+) -> Series | None:
+    points = [(at, None if (one := direction(sample)) is None else read(one)) for at, sample in placed]
+    if not any(y for _, y in points):
+        return None
+    return Series(name=name, points=thinned(points))
+
+
+_DIRECTIONS: tuple[tuple[str, Callable[[Sample], DirectionSample | None]], ...] = (
+    ("read", lambda sample: sample.read),
+    ("write", lambda sample: sample.write),
+)
+
+_PERCENTILES: tuple[tuple[str, Callable[[DirectionSample], float | None]], ...] = (
+    ("p50", lambda one: one.p50_ns),
+    ("p99", lambda one: one.p99_ns),
+    ("p99.9", lambda one: one.p99_9_ns),
+)
+
+
+def _iops(run: RunRecord, samples: Sequence[Sample]) -> LineGraph | None:
+    placed, ramp = _time(samples)
+    lines = [_line(name, placed, direction, lambda one: one.iops) for name, direction in _DIRECTIONS]
+    return _over_time(run, "iops", "IOPS", Axis(label="IOPS", unit=Unit.IOPS), lines, ramp)
+
+
+def _latencies(run: RunRecord, samples: Sequence[Sample]) -> LineGraph | None:
+    placed, ramp = _time(samples)
+    both = run.figures.read is not None and run.figures.write is not None
+    lines = [
+        _line(f"{name} {percentile}" if both else percentile, placed, direction, read)
+        for name, direction in _DIRECTIONS
+        for percentile, read in _PERCENTILES
+    ]
+    axis = Axis(label="completion latency", unit=Unit.LATENCY, spacing=Spacing.LOG)
+    return _over_time(run, "latency", "latency", axis, lines, ramp)
+
+
+def _over_time(
+    run: RunRecord, key: str, what: str, axis: Axis, lines: Sequence[Series | None], ramp: tuple[float, float] | None
+) -> LineGraph | None:
+    there = tuple(line for line in lines if line is not None)
+    if not there or max(len(line.points) for line in there) < 2:
+        return None
+    return LineGraph(
+        key=f"{run.id}-{key}",
+        title=f"{run.id}: {what} over time",
+        about=f"{run.start.title} on {run.start.target}: each interval as fio reported it.",
+        x=Axis(label="seconds", unit=Unit.SECONDS),
+        y=axis,
+        series=there,
+        shaded=ramp,
+        shaded_as="ramp" if run.start.steady is None else "not measured",
+        simulated=run.start.simulated,
+    )
+
+
+def _percentiles(run: RunRecord) -> LineGraph | None:
+    both = (("read", run.figures.read), ("write", run.figures.write))
+    lines = [percentile_series(name, [figures]) for name, figures in both if figures is not None]
+    there = [line for line in lines if line is not None]
+    if not there:
+        return None
+    return percentile_graph(
+        f"{run.id}-percentiles",
+        f"{run.id}: latency by percentile",
+        f"{run.start.title} on {run.start.target}: so many percent of the I/Os took at most so long;"
+        f" drawn as far as ten I/Os lie beyond.",
+        there,
+        simulated=run.start.simulated,
+    )

@@ -1,0 +1,45 @@
+"""What every graph has: its size, its title, what it says to those who cannot see it."""
+
+from __future__ import annotations
+
+from app.engine.report.graph import Graph
+from app.engine.report.svg.elements import escape, shortened, tag, text
+from app.engine.report.svg.style import graph_css, variables
+
+WIDTH = 520
+"""Drawn at about this many pixels, so that letters have their size."""
+
+TOP = 34
+"""Where the graph begins, below its title."""
+
+LETTER = 6.3
+"""About the width of a letter of 12 pixels."""
+
+
+def framed(graph: Graph, height: float, *parts: str, standalone: bool, width: float = WIDTH) -> str:
+    """The whole picture; one that stands alone brings its colours along."""
+    heading = [
+        tag("title", escape(graph.title), id=f"{graph.key}-t"),
+        tag("desc", escape(graph.about), id=f"{graph.key}-d"),
+    ]
+    room = int((width - (88 if graph.simulated else 8)) / 7.4)
+    heading.append(text(shortened(graph.title, room), 0, 16, "title"))
+    if graph.simulated:
+        heading.append(text("SIMULATED", width - 4, 15, "warn", anchor="end"))
+    alone = (
+        {"xmlns": "http://www.w3.org/2000/svg", "width": f"{width:g}", "height": f"{height:g}"} if standalone else {}
+    )
+    style = [tag("style", variables("svg.graph"), graph_css())] if standalone else []
+    paper = [tag("rect", fill="var(--paper)", x=0, y=0, width=width, height=height)] if standalone else []
+    return tag(
+        "svg",
+        *heading,
+        *style,
+        *paper,
+        *parts,
+        class_="graph",
+        viewBox=f"0 0 {width:g} {height:g}",
+        role="img",
+        aria_labelledby=f"{graph.key}-t {graph.key}-d",
+        **alone,
+    )

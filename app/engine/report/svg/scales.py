@@ -1,0 +1,135 @@
+"""From numbers to places, and round numbers to mark them with. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from app.engine import units
+from app.engine.report.graph import Axis, Spacing, Unit
+
+_MEBI = 1 << 20
+_MOST_NINES = 6
+_FACTORS = ((1, 2, 5), (1, 3), (1,))
+_PERCENTILES = (0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
+
+
+class Scale:
+    """One axis over the numbers it has to hold, drawn from `start` to `end`."""
+
+    def __init__(self, axis: Axis, values: Sequence[float], *, zero: bool = False, most: int = 6) -> None:
+        """`zero` starts a linear axis there; `most` is about how many marks fit."""
+        self._axis = axis
+        self._move: Callable[[float], float] = _MOVES[axis.spacing]
+        there = [value for value in values if math.isfinite(value)]
+        if axis.spacing is Spacing.LOG:
+            there = [value for value in there if value > 0]
+        low, high = (min(there), max(there)) if there else (1.0, 10.0)
+        if zero:
+            low, high = min(0.0, low), max(0.0, high)
+        self.marks: tuple[float, ...]
+        self.low, self.high, self.marks = _limits(axis, low, high, most)
+        self._start = self._end = 0.0
+
+    def spread(self, start: float, end: float) -> Scale:
+        """The scale, told where it is drawn."""
+        self._start, self._end = start, end
+        return self
+
+    def place(self, value: float) -> float:
+        """Where a number lies; the nearest end for one outside."""
+        low, high = self._move(self.low), self._move(self.high)
+        share = (self._move(min(max(value, self.low), self.high)) - low) / ((high - low) or 1.0)
+        return self._start + share * (self._end - self._start)
+
+    def label(self, mark: float) -> str:
+        """The text at a mark."""
+        return tick(mark, self._axis.unit)
+
+
+def tick(value: float, unit: Unit) -> str:
+    """A round number, without decimals that say nothing."""
+    match unit:
+        case Unit.IOPS:
+            return _si(value)
+        case Unit.MIB_PER_S:
+            return f"{value / _MEBI:g}"
+        case Unit.LATENCY:
+            return _time(value)
+        case Unit.BYTES:
+            return units.size(int(value)).replace("iB", "").replace(" ", "")
+        case Unit.PERCENT:
+            return f"{value:.6g}"
+        case _:
+            return f"{value:g}"
+
+
+def _si(value: float) -> str:
+    for step, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= step:
+            return f"{value / step:g}{name}"
+    return f"{value:g}"
+
+
+def _time(nanoseconds: float) -> str:
+    for step, name in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if abs(nanoseconds) >= step:
+            return f"{nanoseconds / step:g} {name}"
+    return f"{nanoseconds:g} ns"
+
+
+def _nines(percent: float) -> float:
+    """0 % is 0, 90 % is 1, 99 % is 2."""
+    return -math.log10(max(10.0**-_MOST_NINES, 1 - percent / 100))
+
+
+def _log(value: float) -> float:
+    return math.log10(max(value, 1e-12))
+
+
+_MOVES: dict[Spacing, Callable[[float], float]] = {Spacing.LINEAR: float, Spacing.LOG: _log, Spacing.NINES: _nines}
+
+
+def _limits(axis: Axis, low: float, high: float, most: int) -> tuple[float, float, tuple[float, ...]]:
+    """First and last number of the axis, and its marks."""
+    if axis.at:
+        return min(low, axis.at[0]), max(high, axis.at[-1]), axis.at
+    match axis.spacing:
+        case Spacing.LINEAR:
+            return _linear(low, high, most, _MEBI if axis.unit is Unit.MIB_PER_S else 1)
+        case Spacing.LOG:
+            return _logarithmic(low, high, most)
+        case Spacing.NINES:
+            last = max(high, 90.0)
+            return 0.0, last, tuple(mark for mark in _PERCENTILES if mark <= last)
+
+
+def _linear(low: float, high: float, most: int, unit: float) -> tuple[float, float, tuple[float, ...]]:
+    low, high = low / unit, high / unit
+    if high - low <= abs(high) * 1e-9:
+        low, high = (0.0, high * 1.1) if high > 0 else (low - 1.0, high + 1.0)
+    step = round_step((high - low) / most)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    marks = tuple(at * step * unit for at in range(first, last + 1))
+    return marks[0], marks[-1], marks
+
+
+def round_step(width: float) -> float:
+    """The smallest of 1, 2, 5 times a power of ten that is not below `width`."""
+    power = 10.0 ** math.floor(math.log10(width))
+    return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= width * (1 - 1e-9))
+
+
+def _logarithmic(low: float, high: float, most: int) -> tuple[float, float, tuple[float, ...]]:
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 2)
+    tried = [_between(low, high, [factor * 10.0**power for power in decades for factor in each]) for each in _FACTORS]
+    marks = next((each for each in tried if len(each) <= most + 1), tried[-1])
+    first, last = marks[0], max(marks[-1], marks[0] * 2)
+    return first, last, marks[:: math.ceil(len(marks) / (most + 2))]
+
+
+def _between(low: float, high: float, every: Sequence[float]) -> tuple[float, ...]:
+    """The marks from the last one below to the first one above."""
+    first = max((mark for mark in every if mark <= low * 1.001), default=every[0])
+    last = min((mark for mark in every if mark >= high * 0.999), default=every[-1])
+    return tuple(mark for mark in every if first <= mark <= last)

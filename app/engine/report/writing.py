@@ -1,0 +1,147 @@
+"""A report as a file, in any of its formats."""
+
+from __future__ import annotations
+
+import json
+import os
+from enum import StrEnum
+from pathlib import Path
+
+from app.engine.session import Session
+from backends.errors import InvalidValueError, RefusedError, StorageError
+from backends.text import clean
+
+
+class Form(StrEnum):
+    """What a report can be written as."""
+
+    MARKDOWN = "md"
+    HTML = "html"
+    CSV = "csv"
+    JSON = "json"
+    FIO_PLOT = "fio-plot"
+    """A folder."""
+
+
+_ENDINGS = {".md": Form.MARKDOWN, ".html": Form.HTML, ".htm": Form.HTML, ".csv": Form.CSV, ".json": Form.JSON}
+
+ENDINGS = ".md, .html, .csv or .json"
+"""For people."""
+
+
+def form_of(file: Path) -> Form:
+    """The format that a file's name asks for. Raises InvalidValueError for any other name."""
+    found = _ENDINGS.get(file.suffix.lower())
+    if found is None:
+        raise InvalidValueError(f"The name must end in {ENDINGS}.")
+    return found
+
+
+def report_text(
+    session: Session, folder: Path, form: Form, *, samples: bool = False, pictures: str | None = None
+) -> str:
+    """The report as one text; `folder` is the session's, `pictures` where Markdown's graphs lie, `samples` makes a
+    CSV of intervals instead of runs. Raises InvalidValueError for a format that is no single text.
+    """
+    # Each format pays for itself alone.
+    match form:
+        case Form.JSON:
+            from app.engine.report.as_json import to_json
+
+            return json.dumps(to_json(session, folder=str(folder)), indent=1, allow_nan=False) + "\n"
+        case Form.CSV:
+            from app.engine.report.csv import runs_csv, samples_csv
+            from app.engine.report.raw import intervals
+
+            if samples:
+                return samples_csv(session, {run.id: intervals(run, folder) for run in session.runs})
+            return runs_csv(session)
+        case Form.HTML:
+            from app.engine.report.html import to_html
+            from app.engine.report.model import curves_wanted, report_of
+            from app.engine.report.raw import read_raw
+
+            return to_html(report_of(session, read_raw(session, folder, curves_wanted(session))))
+        case Form.MARKDOWN:
+            from app.engine.report.markdown import to_markdown
+            from app.engine.report.model import report_of
+            from app.engine.report.raw import read_raw
+
+            return to_markdown(report_of(session, read_raw(session, folder)), pictures=pictures)
+        case Form.FIO_PLOT:
+            raise InvalidValueError("fio-plot reads a folder.", hint="Name one that does not exist yet: -o FOLDER.")
+
+
+def write_report(
+    session: Session, folder: Path, file: Path, form: Form, *, force: bool = False, samples: bool = False
+) -> tuple[Path, ...]:
+    """Write it; the files or folders that were made. An existing one is replaced only with `force`.
+
+    Raises InvalidValueError, RefusedError, StorageError.
+    """
+    match form:
+        case Form.FIO_PLOT:
+            from app.engine.report.fio_plot import fio_plot_files
+
+            new_folder(file, force=force)
+            for name, content in fio_plot_files(session, folder):
+                place = file / name
+                new_folder(place.parent, force=True)
+                write_file(place, content, force=force)
+            return (file,)
+        case Form.MARKDOWN:
+            return _write_markdown(session, folder, file, force=force)
+        case _:
+            write_file(file, report_text(session, folder, form, samples=samples), force=force)
+            return (file,)
+
+
+def _write_markdown(session: Session, folder: Path, file: Path, *, force: bool) -> tuple[Path, ...]:
+    """The text, and its graphs in a folder beside it."""
+    from app.engine.report.markdown import picture_name, to_markdown
+    from app.engine.report.model import curves_wanted, report_of
+    from app.engine.report.raw import read_raw
+    from app.engine.report.svg import to_svg
+
+    report = report_of(session, read_raw(session, folder, curves_wanted(session)))
+    beside = file.with_name(f"{file.stem}-files")
+    if not report.graphs:
+        write_file(file, to_markdown(report), force=force)
+        return (file,)
+    if beside.exists() and not force:
+        raise RefusedError(f"{clean(str(beside), 300)} is there already.", hint="Name another file, or add --force.")
+    write_file(file, to_markdown(report, pictures=beside.name), force=force)
+    new_folder(beside, force=force)
+    for graph in report.graphs:
+        write_file(beside / picture_name(graph), to_svg(graph, standalone=True) + "\n", force=force)
+    return (file, beside)
+
+
+def new_folder(folder: Path, *, force: bool) -> None:
+    """Make a folder; with `force` it may be there. Raises RefusedError, StorageError."""
+    shown = clean(str(folder), 300)
+    try:
+        folder.mkdir(exist_ok=force)
+    except FileExistsError:
+        raise RefusedError(f"{shown} is there already.", hint="Name another folder, or add --force.") from None
+    except OSError as error:
+        raise StorageError(f"{shown} cannot be made: {error.strerror}.", evidence=str(error)) from error
+
+
+def write_file(file: Path, text: str, *, force: bool) -> None:
+    """A new file; an existing one is replaced as a whole, and only with `force`.
+
+    Raises RefusedError, StorageError.
+    """
+    shown = clean(str(file), 300)
+    target = file.with_name(f".{file.name}.{os.getpid()}") if force else file
+    try:
+        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as handle:
+            handle.write(text)
+        if force:
+            target.replace(file)
+    except FileExistsError:
+        raise RefusedError(f"{shown} is there already.", hint="Name another file, or add --force.") from None
+    except OSError as error:
+        raise StorageError(f"{shown} cannot be written: {error.strerror}.", evidence=str(error)) from error
