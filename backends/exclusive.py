@@ -16,7 +16,10 @@ from backends.errors import DeviceGoneError, RefusedError
 from backends.host import Host
 from backends.local import LocalHost
 from backends.model import Identity
-from backends.topology.facts import Claim
+from backends.topology.facts import CLOSED, Claim
+
+_CLOSED = (errno.ENXIO, errno.ENODEV)
+"""What open(2) says of a disk that the kernel gave up or set offline."""
 
 _BLKGETDISKSEQ = 0x80081280
 """ioctl that asks the sequence number of the disk behind an open file (linux/fs.h, Linux >= 5.15)."""
@@ -33,6 +36,8 @@ def claim(device: str, devno: str) -> str | None:
     except OSError as error:
         if error.errno == errno.EBUSY:
             return "the kernel or a program has claimed it for itself"
+        if error.errno in _CLOSED:
+            return CLOSED
         return f"it cannot be opened exclusively: {error.strerror}"
     try:
         return None if _devno(descriptor) == devno else "another device is behind its name now"
@@ -79,8 +84,10 @@ class Hold:
         try:
             descriptor = os.open(self.device, flags | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
-            if error.errno in (errno.ENOENT, errno.ENXIO, errno.ENODEV):
-                raise DeviceGoneError(f"{self.device} is gone.", evidence=str(error)) from error
+            if error.errno in (errno.ENOENT, *_CLOSED):
+                raise DeviceGoneError(
+                    f"{self.device} is offline or gone.", hint="The kernel log says why.", evidence=str(error)
+                ) from error
             why = "something uses it" if error.errno == errno.EBUSY else str(error.strerror)
             hint = (
                 "Run raidbench as root."

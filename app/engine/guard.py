@@ -69,6 +69,7 @@ _HINTS = {
     "holder": "Measure what is built on it, or take that apart first.",
     "loop": "Detach the loop device first (losetup -d).",
     "open": "End that program first.",
+    "closed": "The kernel log says why; device/state in its folder below /sys/block tells how the kernel has it.",
     "exclusive": "Find out what uses it: lsblk, /proc/mdstat, multipath -ll.",
     "unknown": "Run raidbench as root, so that it can make sure.",
 }

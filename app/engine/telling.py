@@ -82,6 +82,11 @@ def result_line(figures: RunFigures) -> str:
     return f"{figures.status}: {figures.reason or ''} {text if parts else ''}".strip()
 
 
+def after_words(figures: RunFigures) -> tuple[str, ...]:
+    """What else is to be said of a finished run: what to do next, and what makes the figures doubtful."""
+    return tuple(filter(None, (figures.hint, *figures.warnings)))
+
+
 def _words(event: LoggedEvent) -> tuple[str, str, list[str], Tone]:
     match event:
         case SessionStarted():
@@ -129,7 +134,7 @@ def _words(event: LoggedEvent) -> tuple[str, str, list[str], Tone]:
             return "run", f"{event.id} {event.title} on {event.target}", body, "accent"
         case RunEnded():
             tone: Tone = RUN_TONES[event.figures.status]
-            body = [*event.figures.warnings, f"raw output: {event.folder}/fio.out"]
+            body = [*after_words(event.figures), f"raw output: {event.folder}/fio.out"]
             return "run", f"{event.id} {result_line(event.figures)}", body, tone
         case PreconditionEnded():
             body = [] if event.remembered else ["It will not be remembered: nothing tells the device from another one."]

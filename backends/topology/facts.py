@@ -19,6 +19,9 @@ from backends.topology.tree import Node
 Claim = Callable[[str, str], str | None]
 """Tries to open a device (path, MAJ:MIN) for itself alone: None when that worked, else the reason in words."""
 
+CLOSED = "it is offline or gone, the kernel lets nobody open it"
+"""The reason of a device that cannot be opened at all."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceFacts:
@@ -102,7 +105,7 @@ def _claims(claim: Claim, family: Collection[Node]) -> list[Use]:
         reason = claim(node.device, node.devno or "")
         if reason is not None:
             part = node.name if node.parent is not None else None
-            found.append(Use(kind="exclusive", detail=reason, part=part))
+            found.append(Use(kind="closed" if reason == CLOSED else "exclusive", detail=reason, part=part))
     return found
 
 

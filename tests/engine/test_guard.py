@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -266,6 +267,23 @@ async def test_another_device_than_the_one_that_was_chosen_is_not_even_read(devi
     with pytest.raises(DeviceGoneError, match="another device now than the one that was chosen"):
         async with secure(LocalHost(), device.device, Intent.READ, None, chosen):
             raise AssertionError("it must not be held")
+
+
+@pytest.mark.parametrize("number", [errno.ENXIO, errno.ENODEV])
+async def test_a_device_that_the_kernel_lets_nobody_open_is_not_said_to_be_in_use(
+    device: Loop, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    opened = os.open
+
+    def closed(path: str, flags: int, *more: int) -> int:
+        if path == device.device:
+            raise OSError(number, os.strerror(number))
+        return opened(path, flags, *more)
+
+    monkeypatch.setattr(os, "open", closed)
+    answer = await verdict(device.device)
+    assert answer.refused == (f"{device.device}: it is offline or gone, the kernel lets nobody open it.",)
+    assert answer.hint.startswith("The kernel log says why")
 
 
 async def test_a_device_that_left_after_it_was_chosen_is_said_to_be_gone(device: Loop) -> None:

@@ -7,7 +7,7 @@ import pytest
 from app.engine.events import RunStarted
 from app.engine.figures import DirectionSample, Phase, RunFigures, RunStatus, Sample
 from app.engine.session import ActiveRun
-from app.engine.telling import result_line
+from app.engine.telling import after_words, result_line
 from app.tui.bench_view import (
     Curves,
     Spread,
@@ -143,6 +143,15 @@ def test_a_run_in_one_line(run: RunFigures, words: str) -> None:
 
 def test_a_stopped_run_keeps_its_figures() -> None:
     assert result_line(figures(RunStatus.STOPPED, "stopped on request")).startswith("stopped: stopped on request read")
+
+
+def test_after_a_failure_comes_what_to_do_and_what_else_happened() -> None:
+    run = RunFigures(status=RunStatus.FAILED, reason="It is gone.", hint="Plug it in.", warnings=("sdb went away",))
+    assert after_words(run) == ("Plug it in.", "sdb went away")
+
+
+def test_after_a_good_run_nothing_else_is_said() -> None:
+    assert after_words(RunFigures(status=RunStatus.OK)) == ()
 
 
 def test_all_figures_have_their_group() -> None:

@@ -13,14 +13,14 @@ from textual.containers import Horizontal
 from textual.widgets import Static
 
 from app.engine import units
-from app.engine.figures import Advice, MemberFigures, Phase, RunFigures
+from app.engine.figures import Advice, MemberFigures, Phase, RunFigures, RunStatus
 from app.engine.fio.job import Job
 from app.engine.fio.jobfile import import_jobfile
 from app.engine.fio.profiles import PROFILES, profile
 from app.engine.measure import Request
 from app.engine.scratch import DEFAULT_SIZE
 from app.engine.session import ActiveRun, RunRecord, Session
-from app.engine.telling import result_line
+from app.engine.telling import after_words, result_line
 from app.tui.ab_view import ended_line, progress_line, running
 from app.tui.allowing import allowed
 from app.tui.base import WorkbenchScreen
@@ -62,6 +62,9 @@ its lines have to be drawn and sent.
 """
 
 _JOBFILE_LIMIT = 1 << 20
+
+_SEVERITIES = {RunStatus.OK: "information", RunStatus.STOPPED: "warning", RunStatus.FAILED: "error"}
+"""How the end of a run is told in the corner."""
 
 
 class BenchScreen(WorkbenchScreen):
@@ -263,7 +266,7 @@ class BenchScreen(WorkbenchScreen):
         self.query_one(ProgressLine).progress = None
         self._show_members(run.figures.members)
         self._show_advice(run.figures.advice)
-        self.put("#message", result_line(run.figures))
+        self.put("#message", "\n".join((result_line(run.figures), *after_words(run.figures))))
         cpu = run.figures.cpu
         self.put("#machine-line", cpu_line(cpu.fio_percent_of_core, cpu.host_percent))
         self._draw(run.start.planned_seconds, self.workbench_app.session)
@@ -291,7 +294,8 @@ class BenchScreen(WorkbenchScreen):
                 self._run_id, self._curves = record.id, Curves()
             self._show_ended(record)
             self._show_job()
-            self.say(result_line(record.figures), title=f"{record.id} is over")
+            text = "\n".join(filter(None, (result_line(record.figures), record.figures.hint)))
+            self.say(text, severity=_SEVERITIES[record.figures.status], title=f"{record.id} is over")
         except RaidbenchError as error:
             self.workbench_app.tell(error, title="Not measured")
             self.put("#message", " ".join(filter(None, (error.message, error.hint))))
