@@ -10,6 +10,7 @@ from app.engine.figures import Advice, DirectionFigures, Phase, RunFigures, Samp
 from app.engine.session import ActiveRun
 from widgets.bars import Progress
 from widgets.chart import ChartData, Reference, Series
+from widgets.clean import shorten
 from widgets.details import Fact, FactGroup
 
 Points = tuple[tuple[float, float | None], ...]
@@ -200,12 +201,11 @@ def cpu_line(fio: float | None, host: float | None) -> str:
     return f"CPU: {', '.join(shares)}" if shares else ""
 
 
-def advice_line(advice: tuple[Advice, ...], *, ascii: bool = False) -> str:
-    """The worst in one line, and how many more there are."""
+def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False) -> str:
+    """How much there is to be minded and the worst of it, in `width` columns; `i` shows the rest."""
     if not advice:
         return ""
-    more = f" (i: {len(advice) - 1} more)" if len(advice) > 1 else " (i: what to do)"
-    return f"{'!' if ascii else '▲'} {advice[0].message}{more}"
+    return shorten(f"{'!' if ascii else '▲'} {len(advice)} (i) {advice[0].message}", width)
 
 
 def advice_groups(advice: tuple[Advice, ...]) -> tuple[FactGroup, ...]:

@@ -14,6 +14,9 @@ POLICIES = ("write_cache", "read_ahead", "io_policy")
 FOREIGN_SHARE = 0.05
 """Bytes of others by bytes of the job from which they are said."""
 
+OTHER_WAY_SHARE = 0.01
+"""The same in a direction that the job does not have: there is nothing to be taken for them by mistake."""
+
 FOREIGN_BYTES = 16 << 20
 """Bytes of others that are never worth a word: a log, an access time."""
 
@@ -130,8 +133,8 @@ def device_busy(facts: RunFacts) -> Advice | None:
         writes = 0 if facts.job.writes else writes
     said = [
         f"{units.size(count)} were {verb}"
-        for count, verb in ((reads, "read"), (writes, "written"))
-        if count > max(FOREIGN_BYTES, own * FOREIGN_SHARE)
+        for count, verb, ours in ((reads, "read", facts.job.reads), (writes, "written", facts.job.writes))
+        if count > max(FOREIGN_BYTES, own * (FOREIGN_SHARE if ours else OTHER_WAY_SHARE))
     ]
     if not said:
         return None

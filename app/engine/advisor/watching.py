@@ -128,7 +128,7 @@ class Watch:
         both = [part for part in (sample.read, sample.write) if part is not None]
         moved = fsum(part.bytes_per_second for part in both) * sample.seconds
         done = self._measured
-        if sample.phase is Phase.RAMP:
+        if sample.phase in (Phase.RAMP, Phase.SETTLING):
             self._measured = replace(done, ramp_bytes=done.ramp_bytes + round(moved))
         if sample.phase is not Phase.MEASURING:
             return

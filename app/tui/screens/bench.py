@@ -126,6 +126,7 @@ class BenchScreen(WorkbenchScreen):
     def on_resize(self, event: events.Resize) -> None:
         """Figures beside the graphs only where the graphs keep their width."""
         self._widths()
+        self._show_advice(self._advice)
 
     def _widths(self) -> None:
         for row in self.query(".graph-row"):
@@ -216,7 +217,7 @@ class BenchScreen(WorkbenchScreen):
         """The advisor's line; no line where nothing is to be said."""
         self._advice = advice
         self.query_one("#advice").set_class(bool(advice), "-said")
-        self.put("#advice", advice_line(advice, ascii=self.workbench_app.ascii))
+        self.put("#advice", advice_line(advice, self.size.width - 2, ascii=self.workbench_app.ascii))
 
     def _foresee(self, session: Session) -> None:
         """Ask the advisor about the job as it stands, once for each job, target and state of the devices."""
