@@ -14,7 +14,7 @@ SECTIONS = {
     "Arrays": ("Array", "What", "Seen"),
     "Faults": ("Fault", "What", "Seen"),
     "Members": ("Array", "What", "Seen"),
-    "Members": ("Array", "What", "Seen"),
+    "Terminal": ("Screen", "Keys", "Seen"),
     "Machine": ("Part", "What", "Seen"),
 }
 """The tables and their columns; each has a verdict besides."""
