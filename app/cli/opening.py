@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,6 +70,7 @@ def _rack(options: Options, speed: float) -> Host:
     rack = RackFile(Paths.default().sessions.parent / "demo-rack.json", speed=speed)
     if options.demo_reset:
         rack.reset()
+        shutil.rmtree(Paths.default().devices_of(simulated=True), ignore_errors=True)
     if options.demo_reboot:
         with rack.changing() as known:
             known.restart()

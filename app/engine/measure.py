@@ -4,157 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import aclosing
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from app.engine.advisor.gather import Place
 from app.engine.advisor.watching import Watch
 from app.engine.aftermath import Witness
-from app.engine.events import (
-    Advised,
-    AnyEvent,
-    CommandRan,
-    CpuSampled,
-    ExperimentMark,
-    MembersSampled,
-    PhaseChanged,
-    RunEnded,
-    RunStarted,
-    SampleTaken,
-    SteadinessSeen,
-)
-from app.engine.figures import Advice, Phase, RunFigures, RunStatus
-from app.engine.fio import events as load_events
-from app.engine.fio.job import Job, fit
+from app.engine.events import Advised, AnyEvent, CommandRan, RunEnded, RunStarted
+from app.engine.figures import Phase, RunFigures, RunStatus
+from app.engine.fio.job import fit
 from app.engine.fio.load import Load
 from app.engine.fio.preflight import Preflight
-from app.engine.fio.render import render
+from app.engine.fio.render import render, render_fill
 from app.engine.fio.sizes import format_size
 from app.engine.fio.target import JobTarget, TargetKind
-from app.engine.gate import Gate, Judgement
+from app.engine.following import Following
+from app.engine.gate import Gate
 from app.engine.locks import hold_lock
 from app.engine.members import MemberMeter
+from app.engine.preparation import Preparation, Request
 from app.engine.scratch import ScratchPlan
 from app.engine.scratching import LocalScratching, Scratching
-from app.engine.steady import SteadyPlan
 from backends.errors import RaidbenchError, StorageError
 from backends.model import disk_lock
-from backends.text import clean
+
+__all__ = ["Emit", "Measurer", "Preparation", "Request"]
 
 Emit = Callable[[AnyEvent], None]
-
-_SILENT_S = 1.0
-"""Seconds without a word from fio after which the members are looked at all the same."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What somebody wants measured."""
-
-    where: str
-    """A block device node, or a file or folder for a scratch file."""
-    name: str
-    """What to call it: an address, a device, the file's path."""
-    job: Job
-    """The workload."""
-    profile: str | None = None
-    """Its name, None for a custom job."""
-    keep: bool = False
-    """Whether a scratch file stays afterwards."""
-    again: bool = False
-    """Whether another run follows on the same scratch file, which then stays until that one."""
-    steady: SteadyPlan | None = None
-    """What to do about the steady state; None measures at once, for the whole time."""
-    fills: int = 0
-    """How often to write all of it in order before, to precondition it."""
-
-    @property
-    def writes(self) -> bool:
-        """Whether anything is written, so whether the data of a device are lost."""
-        return self.job.writes or self.fills > 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preparation:
-    """What will be done, for the dialog; nothing has been touched yet."""
-
-    request: Request
-    """What was asked for."""
-    job: Job
-    """The job as the device can serve it."""
-    fio: str
-    """Path of the program."""
-    fio_version: str
-    """`3.33`."""
-    scratch: ScratchPlan | None = None
-    """The file, None for a device."""
-    judgement: Judgement | None = None
-    """The guard's word on a device, None for a file."""
-    device: str | None = None
-    """Block device beneath, `/dev/sda`; None if unknown."""
-    command: tuple[str, ...] = ()
-    """fio's words, the job file standing for itself."""
-    jobfile: str = ""
-    """The job file's text."""
-    block: int = 512
-    """Smallest unit of direct I/O of what is measured, bytes."""
-    notes: tuple[str, ...] = ()
-    """What was changed or deserves to be known."""
-    advice: tuple[Advice, ...] = ()
-    """What makes the figures doubtful and can still be mended."""
-    mark: ExperimentMark | None = None
-    """Its place in an experiment."""
-
-    @property
-    def refused(self) -> tuple[str, ...]:
-        """Why it will not be done at all."""
-        return () if self.judgement is None else self.judgement.refused
-
-    @property
-    def hint(self) -> str:
-        """What to do next when it is refused."""
-        return "" if self.judgement is None else self.judgement.verdict.hint
-
-    @property
-    def confirm_text(self) -> str | None:
-        """What has to be typed first, None if nothing has to."""
-        return None if self.judgement is None else self.judgement.verdict.confirm_text
-
-    @property
-    def disk(self) -> str | None:
-        """Node of the disk beneath, a partition's disk; None if unknown."""
-        return self.device if self.judgement is None else self.judgement.disk
-
-    @property
-    def place(self) -> Place:
-        """The same for the advisor."""
-        whole = self.scratch.size if self.scratch is not None else self.judgement.size if self.judgement else 0
-        return Place(
-            job=self.job,
-            name=self.request.name if self.scratch is None else str(self.scratch.path),
-            device=self.disk,
-            area_bytes=min(self.job.size or whole, whole) or None,
-            scratch=self.scratch is not None,
-            whole_disk=self.judgement is None or self.judgement.disk == self.judgement.device,
-            holes=self.scratch is not None and self.scratch.holes and not self.scratch.fill,
-        )
-
-    @property
-    def found(self) -> tuple[str, ...]:
-        """What lies on the device and would be lost."""
-        return () if self.judgement is None else self.judgement.verdict.found
-
-    @property
-    def destructive(self) -> bool:
-        """Whether a device is overwritten."""
-        return self.scratch is None and self.request.writes
-
-    @property
-    def size(self) -> int:
-        """Bytes of what is measured, all of it."""
-        return self.scratch.size if self.scratch is not None else self.judgement.size if self.judgement else 0
 
 
 class Measurer:
@@ -227,6 +104,7 @@ class Measurer:
             )
             judgement = None
         rendering = render(job, target, fio=ready.path, jobfile="job.fio", steady=request.steady)
+        fill = render_fill(target, loops=request.fills, engine=job.ioengine, fio=ready.path, jobfile="fill.fio")
         return Preparation(
             request=request,
             job=job,
@@ -236,6 +114,7 @@ class Measurer:
             judgement=judgement,
             device=device,
             command=rendering.argv,
+            fill_command=fill.argv if request.fills else (),
             jobfile=rendering.text,
             block=target.logical_block_size,
             notes=(*substituted, *notes),
@@ -377,7 +256,7 @@ class Measurer:
             )
         )
         if watch is not None:
-            self._advise(run_id, watch.first())
+            self._emit(Advised(at=time.time(), id=run_id, advice=watch.first()))
         figures = RunFigures(status=RunStatus.FAILED, reason="raidbench was interrupted.")
         try:
             figures = await self._run(run_id, ready, target, workdir, stop, watch, layout=layout)
@@ -404,117 +283,81 @@ class Measurer:
     ) -> RunFigures:
         meter = None if self._members is None else await self._members(ready.disk)
         witness = None if self._witness is None else await self._witness(ready.disk)
-        if layout:
-            filling = workdir / "layout"
-            filling.mkdir(mode=0o700, exist_ok=True)
-            laid = await self._follow(run_id, self._load.layout(target, filling, stop), {}, meter, None)
-            if laid.status is not RunStatus.OK:
-                what = "stopped" if laid.status is RunStatus.STOPPED else "failed"
-                return RunFigures(
-                    status=laid.status, reason=f"Laying out the file {what}: {laid.reason or 'no reason given'}"
-                )
+        following = Following(run_id, self._emit, meter=meter, watch=watch)
+        if layout and (failed := await self._lay_out(following, target, workdir, stop)) is not None:
+            return failed
         filled = 0
         if ready.request.fills:
-            fill = self._load.fill(target, workdir, stop, loops=ready.request.fills, engine=ready.job.ioengine)
-            done = await self._follow(run_id, fill, {}, meter, None)
-            filled = done.write.total_bytes if done.write is not None else 0
+            done = await self._fill(run_id, following, ready, target, workdir, stop, layout=layout)
             if done.status is not RunStatus.OK:
-                what = "was stopped" if done.status is RunStatus.STOPPED else f"failed: {done.reason}"
-                reason = f"Filling {what} when it was written {filled / max(target.size, 1):.1f}x"
-                return RunFigures(status=done.status, reason=reason, hint=done.hint, filled_bytes=filled)
+                return done
+            filled = done.filled_bytes
         started = time.time()
         clock = time.monotonic()
-        steady = ready.request.steady
-        running = self._load.run(ready.job, target, workdir, stop, steady=steady)
-        lengths = {Phase.MEASURING: float(ready.job.runtime), Phase.SETTLING: float(steady.cap_s if steady else 0)}
-        figures = await self._follow(run_id, running, lengths, meter, watch)
-        figures = replace(figures, filled_bytes=filled)
+        running = self._load.run(ready.job, target, workdir, stop, steady=ready.request.steady)
+        lengths = {Phase.MEASURING: float(ready.job.runtime)}
+        if ready.request.steady is not None:
+            lengths[Phase.SETTLING] = float(ready.request.steady.cap_s)
+        figures = replace(await following.follow(running, lengths), filled_bytes=filled)
         if meter is not None:
             figures = replace(figures, members=await meter.whole())
         if witness is not None:
             figures = await witness.tell(figures, () if meter is None else meter.members)
+        self._log(started, clock, ready.command, figures, mutates=ready.destructive, output=f"runs/{run_id}/fio.out")
+        return figures
+
+    async def _lay_out(
+        self, following: Following, target: JobTarget, workdir: Path, stop: asyncio.Event
+    ) -> RunFigures | None:
+        """Make the scratch file; figures only if that did not come to its end."""
+        filling = workdir / "layout"
+        filling.mkdir(mode=0o700, exist_ok=True)
+        laid = await following.follow(self._load.layout(target, filling, stop))
+        if laid.status is RunStatus.OK:
+            return None
+        what = "stopped" if laid.status is RunStatus.STOPPED else "failed"
+        return RunFigures(status=laid.status, reason=f"Laying out the file {what}: {laid.reason or 'no reason given'}")
+
+    async def _fill(
+        self,
+        run_id: str,
+        following: Following,
+        ready: Preparation,
+        target: JobTarget,
+        workdir: Path,
+        stop: asyncio.Event,
+        *,
+        layout: bool,
+    ) -> RunFigures:
+        """Write all of the target as often as was asked for; laying out its file was once."""
+        written = target.size if layout else 0
+        loops = ready.request.fills - layout
+        if not loops:
+            return RunFigures(status=RunStatus.OK, filled_bytes=written)
+        started = time.time()
+        clock = time.monotonic()
+        fill = self._load.fill(target, workdir, stop, loops=loops, engine=ready.job.ioengine)
+        done = await following.follow(fill)
+        output = f"runs/{run_id}/fill.out"
+        self._log(started, clock, ready.fill_command, done, mutates=ready.destructive, output=output)
+        written += done.write.total_bytes if done.write is not None else 0
+        if done.status is RunStatus.OK:
+            return RunFigures(status=RunStatus.OK, filled_bytes=written)
+        what = "was stopped" if done.status is RunStatus.STOPPED else f"failed: {done.reason}"
+        reason = f"Filling {what}; written {written / target.size:.1f}x"
+        return RunFigures(status=done.status, reason=reason, hint=done.hint, filled_bytes=written)
+
+    def _log(
+        self, at: float, clock: float, command: Sequence[str], figures: RunFigures, *, mutates: bool, output: str
+    ) -> None:
         self._emit(
             CommandRan(
-                at=started,
-                line=" ".join(ready.command),
-                mutates=ready.destructive,
+                at=at,
+                line=" ".join(command),
+                mutates=mutates,
                 seconds=time.monotonic() - clock,
                 returncode=None if figures.status is RunStatus.FAILED else 0,
                 output=figures.reason or "",
-                output_file=f"runs/{run_id}/fio.out",
-            )
-        )
-        return figures
-
-    async def _follow(
-        self,
-        run_id: str,
-        events: AsyncGenerator[load_events.LoadEvent, None],
-        lengths: Mapping[Phase, float],
-        meter: MemberMeter | None,
-        watch: Watch | None,
-    ) -> RunFigures:
-        """Turn what the load tells into session events until it is over."""
-        phase = Phase.PREPARING
-        async with aclosing(events):
-            async for event in events:
-                match event:
-                    case load_events.PhaseChanged():
-                        if event.phase is Phase.MEASURING is not phase:
-                            await self._begin(meter, watch)
-                        phase = event.phase
-                        self._live_phase(run_id, event, lengths.get(event.phase))
-                    case load_events.SampleTaken():
-                        await self._look_below(run_id, meter, watch, phase)
-                        self._emit(SampleTaken(at=time.time(), id=run_id, sample=event.sample))
-                        if watch is not None and (said := await watch.sample(event.sample)) is not None:
-                            self._advise(run_id, said)
-                    case load_events.CpuSampled():
-                        if event.silent_s > _SILENT_S:  # what the members do while fio says nothing
-                            await self._look_below(run_id, meter, watch, phase)
-                        if watch is not None and phase is Phase.MEASURING:
-                            watch.cpu(event.fio_percent_of_core, event.host_percent)
-                        self._emit(
-                            CpuSampled(
-                                at=time.time(),
-                                id=run_id,
-                                fio_percent_of_core=event.fio_percent_of_core,
-                                host_percent=event.host_percent,
-                            )
-                        )
-                    case load_events.SteadinessSeen():
-                        self._emit(SteadinessSeen(at=time.time(), id=run_id, steady=event.steady))
-                    case load_events.NoiseHeard():
-                        pass  # in the raw output and in the verdict's reason
-                    case load_events.Finished():
-                        return event.figures
-        return RunFigures(status=RunStatus.FAILED, reason="The load ended without a word.")
-
-    async def _begin(self, meter: MemberMeter | None, watch: Watch | None) -> None:
-        """From here on counts."""
-        if meter is not None:
-            await meter.begin()
-        if watch is not None:
-            await watch.begin()
-
-    async def _look_below(self, run_id: str, meter: MemberMeter | None, watch: Watch | None, phase: Phase) -> None:
-        """Tell what the members did since the last time; not once the job was told to stop: it measures no more."""
-        if meter is not None and phase is not Phase.STOPPING and (members := await meter.take()):
-            self._emit(MembersSampled(at=time.time(), id=run_id, members=members))
-            if watch is not None and phase is Phase.MEASURING:
-                watch.members(members)
-
-    def _advise(self, run_id: str, advice: tuple[Advice, ...]) -> None:
-        self._emit(Advised(at=time.time(), id=run_id, advice=advice))
-
-    def _live_phase(self, run_id: str, event: load_events.PhaseChanged, seconds: float | None) -> None:
-        self._emit(
-            PhaseChanged(
-                at=time.time(),
-                id=run_id,
-                phase=event.phase,
-                seconds=seconds,
-                message=clean(event.note, 200),
-                total_bytes=event.total_bytes,
+                output_file=output,
             )
         )

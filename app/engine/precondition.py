@@ -9,9 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
 
+from app.engine.fio.job import Job
 from app.engine.paths import private_folder
+from app.engine.preparation import Preparation, Request
+from app.engine.session import RunRecord
+from app.engine.steady import SteadyPlan
 from app.engine.wire import structure, unstructure
 from app.engine.written import Written
 from backends.errors import StorageError
@@ -19,6 +25,39 @@ from backends.model import Identity
 
 LOOPS = 2
 """How often the whole device is filled."""
+
+
+def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, profile: str | None) -> Request:
+    """What to measure, so that the target is filled and then put under the job until that is steady or at the cap.
+
+    `where` and `name` as of a Request; a scratch file stays. Raises InvalidValueError for a plan that makes no sense.
+    """
+    replace(plan, until=True).checked()
+    return Request(
+        where=where,
+        name=name,
+        job=replace(job, ramp=0, runtime=plan.cap_s),
+        profile=profile,
+        keep=True,
+        steady=replace(plan, until=False, end_early=True),
+        fills=LOOPS,
+    )
+
+
+def written_by(record: RunRecord, ready: Preparation, *, session: str) -> Written:
+    """What a run wrote that filled its target first."""
+    figures = record.figures
+    worked = figures.read is not None or figures.write is not None
+    return Written(
+        at=time.time(),
+        device=ready.device or record.start.target,
+        size_bytes=ready.size,
+        filled_bytes=figures.filled_bytes,
+        workload=(record.start.profile or record.start.title) if worked else "",
+        workload_bytes=figures.write.total_bytes if figures.write is not None else 0,
+        steady=figures.steady.attained if figures.steady is not None else False if worked else None,
+        session=session,
+    )
 
 
 def device_key(identity: Identity) -> str | None:

@@ -21,6 +21,7 @@ from app.engine.events import (
     ChangeEnded,
     InventorySeen,
     NoteAdded,
+    PreconditionEnded,
     ProblemMet,
     RulePersisted,
 )
@@ -32,6 +33,7 @@ from app.engine.journal import Intent, Journal, boot_clock
 from app.engine.measure import Measurer, Preparation, Request
 from app.engine.members import member_meter
 from app.engine.paths import Paths
+from app.engine.precondition import DeviceMemory, written_by
 from app.engine.recorder import Recorder
 from app.engine.scratching import scratching_on
 from app.engine.session import ChangeRecord, ExperimentRecord, RunRecord
@@ -45,6 +47,8 @@ from backends.settings import Setting
 
 if TYPE_CHECKING:
     from app.engine.ab import AbExperiment, AbPlan
+    from app.engine.advisor.facts import RunFacts
+    from app.engine.advisor.gather import Place
     from backends.registry import Machine
 
 
@@ -335,7 +339,7 @@ class Workbench(Recorder):
     async def prepare(self, request: Request) -> Preparation:
         """What measuring that would do; nothing is touched, no session is needed. See `Measurer.prepare`."""
         ready = await self._measurer(self.folder or Path()).prepare(request)
-        return replace(ready, advice=advise(await gather(self.host, ready.place, self.session)))
+        return replace(ready, advice=advise(await self._facts(ready.place)))
 
     async def foresee(self, request: Request) -> tuple[Advice, ...]:
         """What could be said of it before it is even prepared; nothing where it cannot be measured."""
@@ -347,7 +351,18 @@ class Workbench(Recorder):
         if not place.scratch and place.whole_disk and not isinstance(thing, Controller | None):
             size = thing.size_bytes
             place = replace(place, area_bytes=min(filter(None, (place.area_bytes, size)), default=None))
-        return advise(await gather(self.host, place, self.session))
+        return advise(await self._facts(place))
+
+    async def _facts(self, place: Place) -> RunFacts:
+        """What the advisor is to know beforehand; that a device was written may be remembered of earlier sessions."""
+        facts = await gather(self.host, place, self.session)
+        if facts.written is None and not place.scratch and place.whole_disk and facts.area_bytes:
+            things = self.session.inventory.at(place.device or "")
+            identity = next((thing.identity for thing in things if thing.identity is not None), None)
+            known = None if identity is None else self.memory.last_written(identity)
+            if known is not None and known.filled_bytes >= facts.area_bytes:
+                return replace(facts, written=True)
+        return facts
 
     async def measure(self, ready: Preparation, *, confirm: str | None = None) -> RunRecord:
         """Run what was prepared; one run at a time. `stop` ends it in good order.
@@ -367,6 +382,7 @@ class Workbench(Recorder):
             settings = {key: reading.now for key, (_, reading) in readings.items() if reading.now is not None}
             watch = await self._watch(ready, readings)
             await measurer.measure(run_id, ready, confirm=confirm, settings=settings, stop=self._stop, watch=watch)
+            self._remember_fill(run_id, ready)
         finally:
             self._stop = None
             if self._experiment is None:
@@ -375,6 +391,25 @@ class Workbench(Recorder):
         if record is None:
             raise StorageError("The run is over, but the session does not have it.")
         return record
+
+    def _remember_fill(self, run_id: str, ready: Preparation) -> None:
+        """Write down how much of a device was filled before a run, for this session and for later ones."""
+        record = self.session.run(run_id)
+        if record is None or not record.figures.filled_bytes:
+            return
+        written = written_by(record, ready, session=str(self.folder))
+        identity = None if ready.judgement is None else ready.judgement.identity
+        remembered = identity is not None and self.memory.remember(identity, written)
+        self.emit(
+            PreconditionEnded(
+                at=written.at, id=run_id, target=record.start.target, written=written, remembered=remembered
+            )
+        )
+
+    @cached_property
+    def memory(self) -> DeviceMemory:
+        """What is known of devices from one session to the next: which were written in full, and when."""
+        return DeviceMemory(self.paths.devices_of(simulated=self.host.simulated))
 
     async def experiment(self, plan: AbPlan, *, confirm: str | None = None) -> ExperimentRecord:
         """Measure a setting in pairs and put it back, whatever happens. `stop` ends it early. See `AbExperiment`.
@@ -432,7 +467,7 @@ class Workbench(Recorder):
 
     async def _watch(self, ready: Preparation, readings: Mapping[str, tuple[str, Reading]]) -> Watch:
         """The advisor for one run: with the condition as it is now, and the way to read it again at the end."""
-        facts = await gather(self.host, ready.place, self.session)
+        facts = await self._facts(ready.place)
         tasks = await self._tasks_of(ready.disk)
         before = Condition(tasks=facts.before.tasks if tasks is None else tasks, policies=policies_of(readings))
 

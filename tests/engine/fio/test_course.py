@@ -68,12 +68,8 @@ def test_time_begins_anew_with_the_measured_window() -> None:
 def test_figures_are_those_of_the_window_alone() -> None:
     read = summed(course(WAITS), documents(*UNSTEADY_THEN_STEADY)).read
     assert read is not None
-    assert (read.total_ios, read.total_bytes, read.runtime_s, read.iops) == (
-        320,
-        320 * 4096,
-        3.0,
-        pytest.approx(320 / 3),
-    )
+    assert (read.total_ios, read.total_bytes, read.runtime_s) == (320, 320 * 4096, 3.0)
+    assert read.iops == pytest.approx(320 / 3)
 
 
 def test_percentiles_are_those_of_the_window_alone() -> None:
