@@ -65,7 +65,11 @@ def _tests(ready: Kernel, words: Sequence[str], *, keep: bool) -> int:
     environment = ("env", "RAIDBENCH_LAB=1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1", f"PYTHONPATH={ROOT}")
     with tempfile.TemporaryDirectory(prefix="raidbench-lab-results-") as temporary:
         folder = Path(temporary)
-        status = run_in_guest(ready, (*environment, *argv), ROOT, folder, seconds=SECONDS)
+        try:
+            status = run_in_guest(ready, (*environment, *argv), ROOT, folder, seconds=SECONDS)
+        except LabError:
+            print(f"\nlab: how far it came:\n{_log(folder)}", flush=True)
+            raise
         print(f"lab: pytest ended with status {status} after {time.monotonic() - started:.0f} s", flush=True)
         if words or status:
             return status
@@ -80,6 +84,14 @@ def _tests(ready: Kernel, words: Sequence[str], *, keep: bool) -> int:
     if not broken and unclaimed > 0:
         print(f"lab: docs/lab.md lacks {unclaimed} rows; make lab ARGS=--keep writes them", flush=True)
     return 1 if broken else 0
+
+
+def _log(folder: Path) -> str:
+    """What the tests left word of, before the guest was ended."""
+    try:
+        return (folder / "log").read_text(errors="replace")
+    except OSError:
+        return "nowhere"
 
 
 def _ended(_signal: int, _frame: FrameType | None) -> None:

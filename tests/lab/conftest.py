@@ -51,6 +51,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Leave word as the tests go: should the guest die, that is all there is."""
+    with open(OUT / "log", "a") as log:
+        log.write(f"{report.duration:.1f} {report.when} {report.outcome} {report.nodeid}\n")
+        if report.failed:
+            log.write(f"{report.longreprtext}\n")
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print what was proved and leave it for the host."""
     terminalreporter.write_line("")

@@ -39,9 +39,11 @@ def run_in_guest(kernel: Kernel, argv: Sequence[str], cwd: Path, results: Path |
         for attempt in range(1, BOOTS + 1):
             with _guest(kernel, argv, cwd, state) as guest:
                 if guest.comes_up():
-                    guest.wait(seconds)
-                    if results is not None:
-                        shutil.copytree(state / "out", results, dirs_exist_ok=True)
+                    try:
+                        guest.wait(seconds)
+                    finally:
+                        if results is not None:
+                            shutil.copytree(state / "out", results, dirs_exist_ok=True)
                     return guest.status()
             print(f"lab: boot {attempt} of {BOOTS} did not come up: {guest.last_words()}", file=sys.stderr, flush=True)
     raise LabError("the guest does not boot")
