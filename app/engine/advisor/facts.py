@@ -73,6 +73,8 @@ class Measured:
 
     ended: bool = False
     """Whether the run is over."""
+    settled: bool = False
+    """Whether it was waited until the figures were steady, or they are known to have been."""
     seconds: float = 0.0
     """Measured seconds, without the ramp."""
     left: float | None = None
@@ -86,7 +88,7 @@ class Measured:
     written_bytes: int = 0
     """Bytes written."""
     ramp_bytes: int = 0
-    """Bytes read and written in the ramp."""
+    """Bytes read and written in the ramp, and while it was waited for the figures to settle."""
     rounds: tuple[float, ...] = ()
     """Mean IOPS of rounds of ten seconds, oldest first."""
     cpu: CpuFigures = field(default_factory=CpuFigures)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from app.engine.events import ChangeEnded, RunEnded
+from app.engine.events import ChangeEnded, PreconditionEnded, RunEnded
 from app.engine.figures import RunStatus
 from app.engine.fio.sizes import parse_size
 from app.engine.session import Session
@@ -25,6 +25,9 @@ def written(session: Session, device: str, targets: Collection[Target], area: in
         match event:
             case RunEnded(id=run_id):
                 if _covers(session, run_id, device, area):
+                    known = True
+            case PreconditionEnded(written=done):
+                if done.device == device and done.filled_bytes >= area:
                     known = True
             case ChangeEnded(id=change_id, result="verified"):
                 record = session.change(change_id)

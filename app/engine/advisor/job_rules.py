@@ -68,7 +68,7 @@ def too_short(facts: RunFacts) -> Advice | None:
     """A run in which it cannot be seen whether it is steady."""
     seconds = float(facts.job.runtime)
     if facts.measured is not None and facts.measured.ended:
-        seconds = facts.measured.seconds
+        seconds = ENOUGH_S if facts.measured.settled else facts.measured.seconds
     if seconds >= ENOUGH_S * 0.98 or not seconds:
         return None
     return Advice(

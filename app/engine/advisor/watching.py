@@ -108,6 +108,7 @@ class Watch:
         measured = replace(
             self._measured,
             ended=True,
+            settled=figures.steady is not None and figures.steady.attained,
             seconds=figures.seconds,
             left=0.0,
             reads=0 if reads is None else reads.total_ios,

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from app.engine.advisor.gather import Place, gather, geometry, policies_of, throttles, too_warm
-from app.engine.events import ChangeEnded, ChangeIntended, InventorySeen, LoggedEvent, RunEnded, RunStarted
+from app.engine.events import (
+    ChangeEnded,
+    ChangeIntended,
+    InventorySeen,
+    LoggedEvent,
+    PreconditionEnded,
+    RunEnded,
+    RunStarted,
+)
 from app.engine.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus
 from app.engine.fio.job import Job
 from app.engine.session import Session, replay
+from app.engine.written import Written
 from backends.model import (
     Array,
     Controller,
@@ -155,6 +164,12 @@ async def test_an_md_array_takes_what_its_disks_take() -> None:
     place = Place(job=PLACE.job, name="", device="/dev/md0", area_bytes=G, scratch=False)
     facts = await gather(FakeHost(files, links=links), place, Session())
     assert (facts.takes, facts.takes_why) == (64, "its 2 disks together")
+
+
+async def test_a_device_that_was_preconditioned_is_written() -> None:
+    done = Written(at=6.0, device="/dev/sdb", size_bytes=G, filled_bytes=2 * G)
+    ended = PreconditionEnded(at=6.0, id="r2", target="", written=done, remembered=True)
+    assert (await gather(host(), PLACE, session(*remade(), ended))).written is True
 
 
 async def test_governors_are_counted() -> None:

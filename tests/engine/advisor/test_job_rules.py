@@ -42,6 +42,10 @@ def test_a_run_that_was_stopped_early_is_too_short_whatever_was_planned() -> Non
     assert "too-short" in keys(run(measured=over(seconds=12.0, rounds=())))
 
 
+def test_a_short_run_that_had_settled_before_is_not() -> None:
+    assert keys(run(measured=over(seconds=12.0, rounds=(), settled=True))) == []
+
+
 def test_the_same_seed_reads_from_the_cache_what_the_last_run_left() -> None:
     assert "same-seed" in keys(run(job={"randseed": "7"}, cache_bytes=512 * M, area_bytes=G))
 
