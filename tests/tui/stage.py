@@ -159,9 +159,9 @@ class FakeLoad:
         sample = Sample(at=at, seconds=0.25, phase=Phase.MEASURING, read=reads, stalled=stalled)
         self.queue.put_nowait(SampleTaken(sample=sample))
 
-    def cpu(self) -> None:
+    def cpu(self, fio: float = 41.0) -> None:
         """Processor shares."""
-        self.queue.put_nowait(CpuSampled(fio_percent_of_core=41.0, host_percent=27.0, silent_s=0.1))
+        self.queue.put_nowait(CpuSampled(fio_percent_of_core=fio, host_percent=27.0, silent_s=0.1))
 
     def finish(self, status: RunStatus = RunStatus.OK, reason: str | None = None, iops: float = 85_400.0) -> None:
         """The end."""

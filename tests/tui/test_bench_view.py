@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from app.engine.events import RunStarted
-from app.engine.figures import DirectionSample, Phase, RunFigures, RunStatus, Sample
+from app.engine.figures import Advice, DirectionSample, Phase, RunFigures, RunStatus, Sample
 from app.engine.session import ActiveRun
 from app.engine.telling import after_words, result_line
 from app.tui.bench_view import (
     Curves,
     Spread,
+    advice_groups,
+    advice_line,
     figure_groups,
     latency_chart,
     progress,
@@ -156,3 +158,29 @@ def test_after_a_good_run_nothing_else_is_said() -> None:
 
 def test_all_figures_have_their_group() -> None:
     assert [group.heading for group in figure_groups(figures())] == ["Read", "Processor"]
+
+
+ADVICE = (
+    Advice(key="governor", message="The frequency governor is powersave.", do="Set it."),
+    Advice(key="too-short", message="Too short."),
+)
+
+
+def test_the_advisors_line_says_the_worst_and_how_much_there_is() -> None:
+    assert advice_line(ADVICE, 80) == "▲ 2 (i) The frequency governor is powersave."
+
+
+def test_the_advisors_line_fits() -> None:
+    assert advice_line(ADVICE, 20, ascii=True) == "! 2 (i) The frequen…"
+
+
+def test_nothing_to_say_is_no_line() -> None:
+    assert advice_line((), 80) == ""
+
+
+def test_advice_stands_under_its_key_with_what_to_do() -> None:
+    groups = [(group.heading, [fact.value for fact in group.facts]) for group in advice_groups(ADVICE)]
+    assert groups == [
+        ("governor", ["The frequency governor is powersave.", "Set it."]),
+        ("too-short", ["Too short."]),
+    ]
