@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping, MutableMapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,8 @@ def _open_workbench(options: Options) -> int:
 
     with curtain("" if options.demo or options.machine else os.uname().nodename):
         from app.cli.opening import host_of
+        from app.cli.sweep import HURRY
+        from app.cli.sweep_background import hand_over
         from app.engine.priority import lower_priority
         from app.engine.workbench import Workbench
 
@@ -183,7 +186,8 @@ def _open_workbench(options: Options) -> int:
         if options.no_color:
             os.environ["NO_COLOR"] = "1"  # Textual reads it
         screens = importlib.import_module("app.tui.app")
-        bench = Workbench(host_of(options, child_nice=lower_priority()))
+        nice = lower_priority()
+        bench = Workbench(host_of(options, child_nice=nice))
     status = screens.run(
         bench,
         screens.Options(
@@ -195,6 +199,8 @@ def _open_workbench(options: Options) -> int:
             scratch=config.scratch_dir or ".",
             scratch_size=config.scratch_size,
             profile=config.profile,
+            hand_over=None if options.read_only else partial(hand_over, options=options, nice=nice),
+            sweep_speed=options.demo_speed or HURRY,
         ),
     )
     return int(status)

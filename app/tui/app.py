@@ -1,4 +1,4 @@
-"""The workbench on the screen: one app, four screens, one session under all of them."""
+"""The workbench on the screen: one app, five screens, one session under all of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,9 @@ from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
 from app.tui.commands import COMMANDS as TABLE
 from app.tui.commands import SCREENS
+from app.tui.lines import StatusLine
 from app.tui.palette import CommandsProvider
+from app.tui.sweeping import Sweeping
 from app.tui.terminal import SteadyDriver
 from backends.errors import RaidbenchError, StorageError
 from backends.text import clean, clean_lines
@@ -68,6 +70,10 @@ class Options:
     """The job to begin with."""
     trial_seconds: float = 60.0
     """How long a trial lasts."""
+    hand_over: Callable[[Path], Awaitable[int]] | None = None
+    """Lets another process go on with the sweep of a session; None where none may be started."""
+    sweep_speed: float = 1.0
+    """How many times as fast the time of a simulated machine runs in a sweep."""
 
 
 class SessionChanged(Message):
@@ -136,6 +142,8 @@ class WorkbenchApp(App[int]):
         """Address and node of the device that the Bench screen is to measure."""
         self.job_choice: tuple[Job, str | None] | None = None
         """The job of the Bench screen and the name of its workload; None before it was shown."""
+        self.sweeping = Sweeping(self)
+        """The sweep that is shown."""
         self._forget = workbench.listen(self._heard)
         self._drawn = 0.0
         self._waiting: Session | None = None
@@ -175,6 +183,7 @@ class WorkbenchApp(App[int]):
         leaving = Leaving(self)
         await leaving.offer_recovery()
         await leaving.offer_cleaning()
+        await self.sweeping.find()
 
     async def look_for_hardware(self) -> None:
         """Ask every backend; a session that cannot be written any more is told, and ends nothing."""
@@ -229,6 +238,16 @@ class WorkbenchApp(App[int]):
         if isinstance(screen, WorkbenchScreen):
             screen.on_screen_resume()
 
+    def show_sweep(self) -> None:
+        """Bring what shows the sweep up to date: its screen, and the header of any."""
+        from app.tui.screens.sweep import SweepScreen
+
+        screen = self.screen
+        if isinstance(screen, WorkbenchScreen) and screen.is_mounted and self.is_running:
+            screen.query_one(StatusLine).show(self.session, self)
+            if isinstance(screen, SweepScreen):
+                screen.show_sweep()
+
     def stage(self, target: str, key: str, value: str | None) -> None:
         """Stage a value, or take it back with None."""
         values = self.staged.setdefault(target, {})
@@ -251,20 +270,24 @@ class WorkbenchApp(App[int]):
 
     def ask_export(self) -> None:
         """Ask for a file name, write the report of the session."""
+        if self.workbench.folder is None:
+            self.notify("There is no session on disk to report.", severity="warning")
+        else:
+            self.ask_export_of(self.session, self.workbench.folder)
+
+    def ask_export_of(self, session: Session, folder: Path) -> None:
+        """Ask for a file name, write the report of a session that lies in `folder`."""
         from widgets.field_dialog import TextDialog
 
-        folder = self.workbench.folder
-        if folder is None:
-            self.notify("There is no session on disk to report.", severity="warning")
-            return
         start = f"raidbench-{folder.name}.md"
         help = "A name ending in .md, .html, .csv or .json; an existing file is not overwritten."
-        self.push_screen(TextDialog("Write the report to", start, help=help), self._export)
+        dialog = TextDialog("Write the report to", start, help=help)
+        self.push_screen(dialog, lambda name: self.export(session, folder, name))
 
-    def _export(self, name: str | None) -> None:
-        folder = self.workbench.folder
-        if name and folder is not None:
-            write = partial(self._write_report, self.session, Path(os.path.expanduser(name)), folder)
+    def export(self, session: Session, folder: Path, name: str | None) -> None:
+        """Write the report of a session to the file of that name, in the background."""
+        if name:
+            write = partial(self._write_report, session, Path(os.path.expanduser(name)), folder)
             self.run_worker(write, thread=True, group="export")
 
     def _write_report(self, session: Session, file: Path, folder: Path) -> None:

@@ -20,7 +20,7 @@ class CommandSpec:
     help: str
     """A sentence."""
     screens: tuple[str, ...]
-    """`devices`, `bench`, `runs`, `log`; `all` for everywhere."""
+    """`devices`, `bench`, `runs`, `sweep`, `log`; `all` for everywhere."""
     footer: int = 0
     """Place in the footer from 1; 0 is not shown there."""
 
@@ -61,6 +61,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("app.devices", "1", "go('devices')", "Devices", "Show controllers, arrays, drives and their settings."),
     _command("app.bench", "2", "go('bench')", "Bench", "Choose a job, run it, watch it live."),
     _command("app.runs", "3", "go('runs')", "Runs", "List the runs and compare them."),
+    _command("app.sweep", "4", "go('sweep')", "Sweep", "Measure many set-ups under many workloads."),
     _command("app.log", "5", "go('log')", "Log", "Show the session as it was."),
     _command(
         "devices.review",
@@ -132,6 +133,45 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("runs.figures", "enter", "figures", "Figures", "Show all figures of the run.", "runs", 3),
     _command("runs.export", "e", "export", "Export", "Write the session's report to a file.", "runs", 4),
     _command("runs.earlier", "A", "earlier", "Earlier runs", "Show or hide the runs of earlier sessions.", "runs", 5),
+    _command(
+        "sweep.run",
+        "r",
+        "run",
+        "Run",
+        "Start the sweep, after showing all that it does; it runs in a process of its own.",
+        "sweep",
+        1,
+    ),
+    _command(
+        "sweep.stop", "x", "stop", "Stop", "End the sweep; every setting is put back as it was first.", "sweep", 2
+    ),
+    _command("sweep.tick", "space", "tick", "Tick", "Tick a value, or open an axis.", "sweep", 3),
+    _command("sweep.open-axis", "right", "axis(True)", "Open axis", "Show the values of an axis.", "sweep"),
+    _command("sweep.close-axis", "left", "axis(False)", "Close axis", "Show only its name.", "sweep"),
+    _command("sweep.target", "T", "target", "Target", "Choose what is measured.", "sweep", 5),
+    _command("sweep.profile", "p", "profile", "Profile", "Choose the workload that the axes vary.", "sweep"),
+    _command("sweep.edit", "e", "edit", "Edit", "Change the fields of the job that the axes vary.", "sweep"),
+    _command(
+        "sweep.open",
+        "o",
+        "open_plan",
+        "Open plan",
+        "Take a plan from a TOML file, or one that comes with raidbench.",
+        "sweep",
+        6,
+    ),
+    _command(
+        "sweep.save",
+        "s",
+        "save_plan",
+        "Save plan",
+        "Write what is ticked as a plan that `raidbench sweep` takes.",
+        "sweep",
+    ),
+    _command("sweep.new", "n", "new_plan", "New plan", "Leave an opened plan and tick one.", "sweep"),
+    _command("sweep.view", "v", "view", "Plan or sweep", "Switch between the plan and the sweep.", "sweep", 4),
+    _command("sweep.go-on", "c", "go_on", "Go on", "Go on with a sweep that was stopped or cut short.", "sweep"),
+    _command("sweep.export", "E", "export", "Report", "Write the report of the sweep's session to a file.", "sweep"),
     _command("log.note", "n", "note", "Note", "Write something down in the session.", "log", 1),
     _command("log.search", "slash", "search", "Search", "Find a word in everything that happened.", "log", 2),
     _command("log.next", "greater_than_sign", "next_match(1)", "Next match", "Go to the next match.", "log"),
@@ -145,7 +185,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
 )
 """In the order of help and palette."""
 
-SCREENS = {"devices": "Devices", "bench": "Bench", "runs": "Runs", "log": "Log"}
+SCREENS = {"devices": "Devices", "bench": "Bench", "runs": "Runs", "sweep": "Sweep", "log": "Log"}
 """Screens by name, in the order of their keys."""
 
 

@@ -41,6 +41,8 @@ class Leaving:
             if answer != "stop":
                 return
             await self._app.stop_measuring()  # its device is locked until then
+        if not await self._app.sweeping.may_leave():
+            return
         changes = self._workbench.undoable()
         if changes and not await self._changes(changes):
             return

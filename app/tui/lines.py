@@ -14,6 +14,7 @@ from textual.strip import Strip
 from app.engine.session import Session
 from app.tui.bench_view import short_progress
 from app.tui.commands import footer_of
+from app.tui.sweep_view import short
 from backends.text import clean
 from widgets.clean import shorten, width_of
 from widgets.steady import SteadyWidget
@@ -77,6 +78,9 @@ class StatusLine(SteadyWidget):
             right.append(("quiet", "looking for hardware"))
         if session.active is not None:
             right.append(("run", short_progress(session.active, time.time())))
+        followed = app.sweeping.follower
+        if followed is not None and followed.running and followed.record is not None:
+            right.append(("run", short(followed.record, time.time(), app.sweeping.speed or 1.0)))
         if app.staged_count:
             right.append(("warning", f"{app.staged_count} staged"))
         if machine is not None:
@@ -148,7 +152,7 @@ class KeyLine(SteadyWidget):
             (keymap.get(command.id, shown), label)
             for command, (shown, label) in zip(self._commands, pairs, strict=True)
         ]
-        pairs.insert(0, ("1235", "Screens"))
+        pairs.insert(0, ("1-5", "Screens"))
         while len(pairs) > 3 and sum(width_of(key) + width_of(label) + 3 for key, label in pairs) > width:
             del pairs[-4 if len(pairs) > 5 else 1]
         segments: list[Segment] = []

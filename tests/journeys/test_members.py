@@ -135,7 +135,8 @@ async def test_the_report_has_them(bench: tuple[Pilot[int], Table], tmp_path: Pa
     pilot, table = bench
     await start(pilot, table, nvme0n1=11_000, sda=9_000)
     await ended(pilot, table)
-    app_of(pilot)._export(str(tmp_path / "out.md"))
+    assert table.bench.folder is not None
+    app_of(pilot).export(table.bench.session, table.bench.folder, str(tmp_path / "out.md"))
     await pilot.app.workers.wait_for_complete()
     assert "| r1 | nvme0n1 | PM983 |" in (tmp_path / "out.md").read_text()
 

@@ -13,11 +13,13 @@ from app.tui.screens.bench import BenchScreen
 from app.tui.screens.devices import DevicesScreen
 from app.tui.screens.log import LogScreen
 from app.tui.screens.runs import RunsScreen
+from app.tui.screens.sweep import SweepScreen
 
 CLASSES: dict[str, type[WorkbenchScreen]] = {
     "devices": DevicesScreen,
     "bench": BenchScreen,
     "runs": RunsScreen,
+    "sweep": SweepScreen,
     "log": LogScreen,
 }
 OWN = [(screen, command) for screen in SCREENS for command in commands_of(screen, shared=False)]
