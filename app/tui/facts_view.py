@@ -57,7 +57,8 @@ def _drive_facts(drive: Drive) -> tuple[FactGroup, ...]:
 
 
 def _media(drive: Drive) -> str:
-    return " ".join(filter(None, (drive.interface, str(drive.media) if drive.media != "unknown" else "")))
+    words = (drive.interface, str(drive.media) if drive.media != "unknown" else "")
+    return " ".join(dict.fromkeys(filter(None, words)))
 
 
 def _array_facts(array: Array) -> tuple[FactGroup, ...]:

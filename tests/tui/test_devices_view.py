@@ -152,6 +152,16 @@ def test_facts_name_what_lies_on_a_drive() -> None:
     assert "home" in group.facts[0].value
 
 
+@pytest.mark.parametrize(
+    ("interface", "media", "words"), [("nvme", Media.NVME, "nvme"), ("sata", Media.SSD, "sata ssd")]
+)
+def test_the_media_are_not_said_twice(interface: str, media: Media, words: str) -> None:
+    told = {
+        fact.label: fact.value for group in facts(drive("d", interface=interface, media=media)) for fact in group.facts
+    }
+    assert told["Media"] == words
+
+
 def test_unknown_facts_are_left_out() -> None:
     labels = [fact.label for group in facts(drive("sda", media=Media.HDD)) for fact in group.facts]
     assert "Serial" not in labels
