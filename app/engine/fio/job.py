@@ -121,20 +121,6 @@ class Job:
         """I/Os in flight altogether."""
         return self.numjobs * (self.iodepth if self.ioengine.keeps_a_queue else 1)
 
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """Sentences about what this job measures otherwise than it seems."""
-        found: list[str] = []
-        if self.iodepth > 1 and not self.ioengine.keeps_a_queue:
-            found.append(
-                f"{self.ioengine} has one I/O in flight per job: queue depth {self.iodepth} has no effect, use jobs"
-            )
-        if not self.direct:
-            found.append("Without direct I/O the page cache in memory is measured, not the device")
-            if self.ioengine is Engine.LIBAIO and self.iodepth > 1:
-                found.append("Without direct I/O libaio has one I/O in flight per job: queue depth has no effect")
-        return tuple(found)
-
     def describe(self) -> str:
         """One line: `4k random read · QD 64 · 1 job · 60 s · direct`."""
         sizes = self.block_sizes

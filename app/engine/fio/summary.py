@@ -15,7 +15,7 @@ from app.engine.fio.difference import counters_since
 from app.engine.fio.document import Counters, FioDocument
 from app.engine.fio.job import Job
 from app.engine.fio.sizes import format_size
-from app.engine.fio.target import JobTarget, TargetKind
+from app.engine.fio.target import JobTarget
 from backends.text import clean_lines
 
 _ENOUGH_BEYOND = 10
@@ -241,8 +241,4 @@ def _warnings(outcome: Outcome, document: FioDocument, job: Job | None, target: 
         part = document.counters(name)
         if part and (part.short_ios or part.drop_ios):
             found.append(f"{part.short_ios + part.drop_ios} {name}s moved less than asked or were dropped")
-    if job and target and not job.writes and target.kind is TargetKind.BLOCK:
-        foreign = sum(disk.write_ios for disk in document.disks)
-        if foreign > max(100, document.total_ios // 100):
-            found.append(f"{foreign} writes reached the device during a job that only reads: something else uses it")
     return found

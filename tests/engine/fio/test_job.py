@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.fio.job import Engine, InvalidJobError, Job, Pattern, check, fit
+from app.engine.fio.job import InvalidJobError, Job, Pattern, check, fit
 from app.engine.fio.profiles import PROFILES, profile
 from app.engine.fio.render import render
 from app.engine.fio.sizes import format_size, parse_size
@@ -86,10 +86,6 @@ def test_an_empty_optional_field_clears_the_base() -> None:
 def test_no_invalid_job_can_be_made() -> None:
     with pytest.raises(InvalidJobError):
         Job(ramp=60, runtime=60)
-
-
-def test_a_synchronous_engine_says_that_queue_depth_means_nothing() -> None:
-    assert "no effect" in Job(ioengine=Engine.PSYNC, iodepth=64).caveats[0]
 
 
 def test_the_alignment_a_device_must_take_follows_from_blocks_and_offsets() -> None:

@@ -164,12 +164,6 @@ def test_a_region_larger_than_the_target_is_a_warning() -> None:
     assert figures.warnings == ("4G were asked for, but /dev/sdb has 1G: all of it was used",)
 
 
-def test_foreign_writes_on_a_device_are_a_warning() -> None:
-    data = document(10_000, read=direction({99840: 1_000}, runtime_ms=10_000))
-    data["disk_util"][0]["write_ios"] = 5_000
-    assert "something else uses it" in verdict(FioDocument(data)).warnings[0]
-
-
 def test_an_overdue_run_is_a_failure() -> None:
     outcome = Outcome(document=reads(4_000, {99840: 40_000}), returncode=128, overdue=True)
     assert summarize(outcome, JOB, TARGET).status is RunStatus.FAILED
