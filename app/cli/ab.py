@@ -21,6 +21,7 @@ from app.cli.options import current
 from app.cli.output import document, lines, paint, say
 from app.cli.review import steps, value
 from app.cli.running import Interruption, run
+from app.cli.steady import steady_options
 from app.engine.stats import STANDARD_PAIRS
 from backends.text import clean
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from app.engine.events import AnyEvent
     from app.engine.fio.job import Job
     from app.engine.session import ExperimentRecord, Session
+    from app.engine.steady import SteadyPlan
     from app.engine.workbench import Workbench
 
 HURRY = 30.0
@@ -48,6 +50,7 @@ class _Wish:
     sized: bool
     pairs: int
     rest: float
+    steady: SteadyPlan | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +71,7 @@ class _How:
     "--jobfile", type=click.Path(path_type=Path), metavar="FILE", help="A fio job file; its target is ignored."
 )
 @job_options
+@steady_options(early=False)
 @click.option("--on", metavar="TARGET", help="Measure this device, file or folder instead of TARGET's own device.")
 @click.option(
     "--pairs",
@@ -96,6 +100,7 @@ def ab_command(
     yes: bool,
     typed: str | None,
     as_json: bool,
+    steady: SteadyPlan | None,
     **fields: str | None,
 ) -> int:
     """Measure a setting of TARGET as it is against VALUE, and say which is faster.
@@ -120,6 +125,7 @@ def ab_command(
         sized="size" in texts,
         pairs=pairs,
         rest=REST_SECONDS if rest is None else rest,
+        steady=steady,
     )
     how = _How(dry_run=dry_run, yes=yes, typed=typed, as_json=as_json)
     with workbench(dry=dry_run, hurry=HURRY) as bench:
@@ -158,7 +164,7 @@ async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
     change = await bench.plan(thing.target, wish.key, wish.value)
     where, shown = await resolve(bench, wish.on or str(thing.target))
     job = scratch_size(wish.job, where, current().load_config(), given=wish.sized)
-    request = Request(where=where, name=shown, job=job, profile=wish.profile)
+    request = Request(where=where, name=shown, job=job, profile=wish.profile, steady=wish.steady)
     not_read_only(request)
     ready = await bench.prepare(request)
     return plan_ab(change, ready, pairs=wish.pairs, rest_seconds=0.0 if bench.host.simulated else wish.rest)

@@ -18,6 +18,7 @@ from app.cli.opening import begin, workbench
 from app.cli.options import current
 from app.cli.output import ReaderGoneError, document, say
 from app.cli.running import Interruption, run
+from app.cli.steady import steady_options
 from app.engine.figures import RunStatus
 from app.engine.fio.fields import FIELDS
 from backends.errors import RefusedError, StorageError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from app.engine.fio.job import Job
     from app.engine.measure import Preparation, Request
     from app.engine.session import RunRecord
+    from app.engine.steady import SteadyPlan
     from app.engine.workbench import Workbench
 
 
@@ -49,6 +51,7 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--jobfile", type=click.Path(path_type=Path), metavar="FILE", help="A fio job file; its target is ignored."
 )
 @job_options
+@steady_options()
 @click.option("--repeat", type=click.IntRange(1, 1000), default=1, metavar="N", help="Run it N times.")
 @click.option("--keep", is_flag=True, help="Leave the scratch file for the next run.")
 @click.option("--confirm", "typed", metavar="NAME", help="Name of the raw device whose data may be destroyed.")
@@ -63,6 +66,7 @@ def bench_command(
     typed: str | None,
     as_json: bool,
     stream: bool,
+    steady: SteadyPlan | None,
     **fields: str | None,
 ) -> int:
     """Measure TARGET with fio: an address or device as `devices` lists it, a file, or a folder.
@@ -79,7 +83,7 @@ def bench_command(
 
         where, shown = await resolve(bench, target)
         sized = scratch_size(job, where, config, given="size" in texts)
-        request = Request(where=where, name=shown, job=sized, profile=name, keep=keep)
+        request = Request(where=where, name=shown, job=sized, profile=name, keep=keep, steady=steady)
         return await _bench(bench, interruption, request, repeat, typed, as_json, stream)
 
     with workbench() as bench:
@@ -143,7 +147,7 @@ async def _bench(
 
 def not_read_only(request: Request) -> None:
     """Raises RefusedError for a job that writes where nothing may be written."""
-    if current().read_only and request.job.writes:
+    if current().read_only and request.writes:
         raise RefusedError("Read-only mode: a job that writes is not run.", hint="Choose a reading workload.")
 
 
@@ -173,6 +177,8 @@ def _announce(ready: Preparation) -> None:
     from app.engine import units
 
     say(f"{clean(ready.request.name, 300)}: {ready.job.describe()}, fio {ready.fio_version}")
+    if ready.request.steady is not None and (words := ready.request.steady.describe()):
+        say(f"Measured: {words}.")
     if ready.scratch is not None and ready.scratch.fill:
         kept = "kept" if ready.request.keep else "removed afterwards"
         say(f"Scratch file {clean(str(ready.scratch.path), 300)}, {units.size(ready.scratch.size)}, {kept}.")

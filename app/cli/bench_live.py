@@ -14,6 +14,7 @@ from app.cli.tables import cut
 from app.engine import schema, units
 from app.engine.events import AnyEvent, PhaseChanged, SampleTaken
 from app.engine.figures import DirectionSample, Phase, Sample
+from app.engine.steady import steady_words
 
 if TYPE_CHECKING:
     from app.engine.session import ActiveRun, Session
@@ -108,11 +109,17 @@ def progress(active: ActiveRun, now: float) -> str:
     parts = [active.phase.value]
     seconds = _phase_seconds(active)
     passed = active.passed(now)
-    if seconds:
+    if active.total_bytes:
+        parts[0] += f" {min(100, int(active.moved_bytes / active.total_bytes * 100))} %"
+    elif seconds and active.phase is Phase.SETTLING:
+        parts[0] += f" {units.duration(int(passed))}, {units.duration(seconds)} at most"
+    elif seconds:
         parts[0] += f" {min(100, int(passed / seconds * 100))} %"
     sample = active.samples[-1] if active.samples else None
     if sample is not None and active.phase is not Phase.PREPARING:
         parts += _figures(sample)
+    if active.steady is not None and active.phase in (Phase.SETTLING, Phase.MEASURING):
+        parts.append(steady_words(active.steady))
     if active.message:
         parts.append(active.message)
     left = _left(active, passed)
@@ -126,7 +133,7 @@ def _figures(sample: Sample) -> list[str]:
     if not both:
         return []
     main = sample.read or sample.write
-    if sample.phase is Phase.LAYOUT:
+    if sample.phase in (Phase.LAYOUT, Phase.FILLING):
         return [units.rate(sum(direction.bytes_per_second for direction in both))]
     words = [f"{units.iops(direction.iops)} {name}" for name, direction in _named(sample)]
     words += [units.rate(sum(direction.bytes_per_second for direction in both))]
@@ -146,11 +153,21 @@ def _phase_seconds(active: ActiveRun) -> float | None:
     return active.phase_seconds
 
 
+def left_to_fill(active: ActiveRun, passed: float) -> float | None:
+    """Seconds until all is written, at the speed so far; None if nothing was."""
+    if not active.total_bytes or not active.moved_bytes:
+        return None
+    return max(0.0, (active.total_bytes - active.moved_bytes) * passed / active.moved_bytes)
+
+
 def _left(active: ActiveRun, passed: float) -> float | None:
     """Seconds to the end of the run as planned; unknown while the file is laid out."""
     match active.phase:
         case Phase.RAMP:
-            return active.start.planned_seconds - passed
+            waits = active.start.steady is not None and active.start.steady.until
+            return None if waits else active.start.planned_seconds - passed
+        case Phase.FILLING:
+            return left_to_fill(active, passed)
         case Phase.MEASURING:
             return None if active.phase_seconds is None else active.phase_seconds - passed
         case _:

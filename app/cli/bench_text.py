@@ -15,6 +15,7 @@ from app.engine import units
 from app.engine.figures import Advice, DirectionFigures, RunStatus, Sample
 from app.engine.repeats import mean_text, spreads
 from app.engine.session import RunRecord
+from app.engine.steady import outcome_words
 from backends.text import clean
 
 _COLUMNS = (
@@ -56,6 +57,8 @@ def summary(
     if cpu.fio_percent_of_core is not None or cpu.host_percent is not None:
         fio = f"fio {units.percent(cpu.fio_percent_of_core)} of a core"
         lines([f"CPU  {fio}, the host {units.percent(cpu.host_percent)}"])
+    if last.figures.steady is not None:
+        lines([f"Steady state: {outcome_words(last.figures.steady)}"])
     if last.start.settings:
         told = ", ".join(f"{key}={text}" for key, text in last.start.settings.items())
         lines([f"Settings of {last.start.device}: {clean(told, 1000)}"])

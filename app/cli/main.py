@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "keep": ("app.cli.trial", "Keep what is on trial."),
     "persist": ("app.cli.persist", "Keep settings after a reboot."),
     "bench": ("app.cli.bench", "Measure a device, an array or a scratch file with fio."),
+    "precondition": ("app.cli.precondition", "Write a device in full, twice, before it is measured."),
     "ab": ("app.cli.ab", "Measure one setting against another value, in pairs, and put it back."),
     "sweep": ("app.cli.sweep", "Measure many set-ups under many workloads, and put everything back."),
     "attach": ("app.cli.attach", "Show a sweep that runs in the background, or stop it."),

@@ -36,6 +36,12 @@ class Config:
     """The workload when none is named."""
     firmware_queries: bool = True
     """Ask MegaRAID cards that no tool manages what they are; off, their management node is never opened."""
+    steady_cap: int = 1800
+    """Seconds to wait for the steady state at most."""
+    steady_round: int = 10
+    """Seconds of a round; shorter ones are steady too easily."""
+    steady_rounds: int = 5
+    """Rounds that are judged together."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Keys by command id: `{"bench.run": "f5"}`."""
 
@@ -107,6 +113,9 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
     "scratch_size": _size,
     "profile": _profile,
     "firmware_queries": _flag,
+    "steady_cap": _whole(1, 7 * 86400),
+    "steady_round": _whole(1, 3600),
+    "steady_rounds": _whole(3, 25),
     "keymap": _keymap,
 }
 """Every key there is, and how its value is read."""

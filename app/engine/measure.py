@@ -242,7 +242,7 @@ class Measurer:
                 device=ready.device,
                 profile=ready.request.profile,
                 job={key: text for key, text in ready.job.texts().items() if text},
-                title=ready.job.describe(),
+                title=ready.title,
                 planned_seconds=float(ready.job.ramp + ready.job.runtime),
                 settings=dict(settings),
                 destructive=ready.destructive,

@@ -118,6 +118,14 @@ class Preparation:
         return self.scratch is None and self.request.writes
 
     @property
+    def title(self) -> str:
+        """The job in one line, with what comes before it and when it is measured."""
+        steady = self.request.steady
+        parts = [f"filled {self.request.fills}x, then" if self.request.fills else "", self.job.describe()]
+        words = steady.describe() if steady is not None else ""
+        return " ".join(filter(None, parts)) + (f" · {words}" if words else "")
+
+    @property
     def size(self) -> int:
         """Bytes of what is measured, all of it."""
         return self.scratch.size if self.scratch is not None else self.judgement.size if self.judgement else 0

@@ -9,7 +9,7 @@ from backends.model import Array, Change, Controller, Drive, Inventory, Problem,
 
 if TYPE_CHECKING:  # a look at the devices does not pay for the words of a session
     from app.engine.events import ChangeEnded
-    from app.engine.figures import DirectionFigures, DirectionSample, MemberFigures, Sample
+    from app.engine.figures import DirectionFigures, DirectionSample, MemberFigures, Sample, SteadyFigures
     from app.engine.session import ChangeRecord, RunRecord
     from backends.settings import Setting
 
@@ -230,6 +230,8 @@ def run(record: RunRecord, *, session: str) -> Json:
         "hint": figures.hint or None,
         "evidence": figures.evidence or None,
         "folder": None if record.end is None else record.end.folder,
+        "steady": _steady(figures.steady),
+        "filled_bytes": figures.filled_bytes or None,
         "experiment": None
         if start.mark is None
         else {"id": start.mark.experiment, "letter": start.mark.letter, "pair": start.mark.pair},
@@ -285,6 +287,23 @@ def _direction(figures: DirectionFigures | None) -> Json | None:
         },
         "total_bytes": figures.total_bytes,
         "seconds": figures.runtime_s,
+    }
+
+
+def _steady(seen: SteadyFigures | None) -> Json | None:
+    """How a run stood to the steady state rule."""
+    if seen is None:
+        return None
+    return {
+        "attained": seen.attained,
+        "range": seen.range_share,
+        "slope": seen.slope_share,
+        "rounds": seen.rounds,
+        "window": seen.window,
+        "round_seconds": seen.round_s,
+        "waited_seconds": seen.waited_s or None,
+        "capped": seen.capped,
+        "ended_early": seen.ended_early,
     }
 
 

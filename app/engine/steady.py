@@ -64,7 +64,7 @@ class SteadyPlan:
         """A clause for a job's line, "" if nothing is asked for."""
         parts = []
         if self.until:
-            parts.append(f"measured once steady, or after {units.duration(self.cap_s)}")
+            parts.append(f"once steady, or after {units.duration(self.cap_s)}")
         if self.end_early:
             parts.append("ends when steady")
         return ", ".join(parts)

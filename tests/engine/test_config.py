@@ -33,6 +33,7 @@ def test_every_key_is_read() -> None:
     scratch_dir = "/srv"
     scratch_size = "4G"
     profile = "seqread-4m"
+    steady_cap = 600
     [keymap]
     "bench.run" = "f5"
     """
@@ -43,6 +44,7 @@ def test_every_key_is_read() -> None:
         scratch_dir="/srv",
         scratch_size=4 << 30,
         profile="seqread-4m",
+        steady_cap=600,
         keymap={"bench.run": "f5"},
     )
 

@@ -93,8 +93,10 @@ class CompareScreen(ModalScreen[None]):
         for folder, run in self._pairs:
             if run.end is None:
                 continue
-            ramp = bool(int(run.start.job.get("ramp", "0").rstrip("s") or 0))
-            curves.append((run.id, samples_of(folder / run.end.folder / "fio.out", ramp=ramp)))
+            ramp, runtime = (int(run.start.job.get(key, "0").rstrip("s") or 0) for key in ("ramp", "runtime"))
+            raw = folder / run.end.folder / "fio.out"
+            samples = samples_of(raw, ramp=bool(ramp), planned_s=runtime or None, steady=run.start.steady)
+            curves.append((run.id, samples))
         text = overlay(curves, width, height, latency=self._latency, ascii_only=getattr(self.app, "ascii", False))
         area.update(Text.from_ansi(text))
 

@@ -1,0 +1,156 @@
+"""`precondition`: writes a device in full, twice, and puts it under a workload until that is steady."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.bench import allowed, not_read_only, scratch_size
+from app.cli.bench_job import job_of
+from app.cli.bench_target import resolve
+from app.cli.failures import DONE, FAILED, INTERRUPTED
+from app.cli.opening import begin, workbench
+from app.cli.options import current
+from app.cli.output import document, lines, say
+from app.cli.running import Interruption, run
+from app.cli.steady import precondition_options, steady_plan
+from app.engine.figures import RunStatus
+from backends.errors import RefusedError, StorageError
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.engine.measure import Preparation, Request
+    from app.engine.session import RunRecord
+    from app.engine.workbench import Workbench
+
+WORKLOAD = "randwrite-4k"
+"""The workload when none is named: the one whose figures a fresh drive flatters most."""
+
+
+@click.command("precondition")
+@click.argument("target")
+@click.option("--profile", default=WORKLOAD, show_default=True, metavar="NAME", help="The workload after the fill.")
+@click.option("--size", metavar="BYTES", help="Size of a new scratch file.")
+@precondition_options
+@click.option("--yes", is_flag=True, help="Do not ask about what is harmless: a scratch file.")
+@click.option("--confirm", "typed", metavar="NAME", help="Name of the raw device whose data may be destroyed.")
+@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
+def precondition_command(
+    target: str,
+    profile: str,
+    size: str | None,
+    steady_cap: int | None,
+    steady_round: int | None,
+    yes: bool,
+    typed: str | None,
+    as_json: bool,
+) -> int:
+    """Prepare TARGET for being measured as it will be in use: ALL OF IT IS WRITTEN, TWICE.
+
+    In order, in blocks of 128 KiB; then a workload runs until it is steady. A drive that was never written reads what
+    is not there, and writes faster than it ever will again. That it was done is remembered with the device.
+    """
+    config = current().load_config()
+    job, name = job_of({} if size is None else {"size": size}, profile=profile, jobfile=None, config=config)
+    plan = steady_plan(config, cap=steady_cap, round_s=steady_round)
+
+    async def work(interruption: Interruption) -> int:
+        from app.engine.precondition import precondition_request
+
+        where, shown = await resolve(bench, target)
+        sized = scratch_size(job, where, config, given=size is not None)
+        request = precondition_request(where, shown, sized, plan, profile=name)
+        return await _precondition(bench, interruption, request, yes=yes, typed=typed, as_json=as_json)
+
+    with workbench() as bench:
+        return run(work)
+
+
+async def _precondition(
+    bench: Workbench, interruption: Interruption, request: Request, *, yes: bool, typed: str | None, as_json: bool
+) -> int:
+    from app.cli.bench_live import Follower
+
+    not_read_only(request)
+    ready = await bench.prepare(request)
+    if ready.refused:
+        raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+    for row in plan_lines(ready, await wear_lines(bench, ready)):
+        say(row)
+    name = _asked(ready, yes=yes, typed=typed)
+    await begin(bench)
+    follower = Follower(bench, stream=False)
+    with closing(follower), interruption.gracefully(bench.stop):
+        follower.begin(1, 1)
+        record = await bench.measure(ready, confirm=name)
+        follower.end()
+    _report(bench, record, as_json=as_json)
+    if interruption.asked():
+        return INTERRUPTED
+    return DONE if record.figures.status is RunStatus.OK else FAILED
+
+
+def plan_lines(ready: Preparation, wear: tuple[str, ...] = ()) -> Iterator[str]:
+    """What will be done, before it is confirmed."""
+    from app.engine import units
+
+    fills, size = ready.request.fills, ready.size
+    runtime = units.duration(ready.job.runtime)
+    yield f"{clean(ready.request.name, 300)}: precondition, fio {ready.fio_version}"
+    yield f"  1. writes all {units.size(size)} of it {fills} times in order: {units.size(fills * size)} in all"
+    yield f"  2. {ready.job.describe().partition(f' · {ready.job.runtime} s')[0]} until steady, for {runtime} at most"
+    for row in wear:
+        yield f"  {row}"
+    for note in ready.notes:
+        yield f"Note: {clean(note, 600)}"
+
+
+async def wear_lines(bench: Workbench, ready: Preparation) -> tuple[str, ...]:
+    """What is known of the wear of what is written: writing costs life."""
+    if ready.device is None or ready.scratch is not None:
+        return ()
+    from app.engine.precondition import wear_of
+
+    inventory = await bench.probe() if bench.session.probing else bench.session.inventory
+    return wear_of(inventory, ready.disk or ready.device)
+
+
+def _asked(ready: Preparation, *, yes: bool, typed: str | None) -> str | None:
+    """What confirms it. Raises RefusedError."""
+    from app.cli.confirm import confirmed
+    from backends.model import Risk
+
+    if not ready.destructive:
+        confirmed(Risk.NONE, ready.request.name, yes=yes, typed=None, what="Write the file")
+        return None
+    return allowed(ready, typed)
+
+
+def _report(bench: Workbench, record: RunRecord, *, as_json: bool) -> None:
+    from app.engine import schema, units
+    from app.engine.events import PreconditionEnded
+    from app.engine.steady import outcome_words
+    from app.engine.telling import told as described
+
+    figures = record.figures
+    if as_json:
+        if bench.folder is None:
+            raise StorageError("The session is gone.")
+        document(schema.document(run=schema.run(record, session=str(bench.folder))))
+    else:
+        write = figures.write
+        told = [f"Filled: {units.size(figures.filled_bytes)}"]
+        if write is not None:
+            told.append(f"Workload: {units.iops(write.iops)} IOPS write, {units.size(write.total_bytes)} written")
+        if figures.steady is not None:
+            told.append(f"Steady state: {outcome_words(figures.steady)}")
+        lines(told)
+        ended = (event for event in bench.session.events if isinstance(event, PreconditionEnded))
+        for row in (row for event in ended if event.id == record.id for row in described(event).body):
+            say(row)
+        say(f"Kept as {record.id} in {clean(str(bench.folder), 300)}")
+    if figures.status is not RunStatus.OK:
+        say(f"{record.id} {figures.status.value}: {clean(figures.reason or 'no reason given', 1000)}")
