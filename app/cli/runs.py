@@ -97,6 +97,7 @@ def _table(pairs: list[tuple[Loaded, RunRecord]], *, named: bool) -> list[str]:
     from app.engine import units
     from app.engine.compare import FIGURES, varying
     from app.engine.repeats import Repeats, mean_text, spread_of
+    from app.engine.telling import minded_mark
 
     keys = varying([run.start.settings for _, run in pairs])
     by_session = {loaded.folder: Repeats(loaded.session.runs) for loaded, _ in pairs}
@@ -139,7 +140,7 @@ def _table(pairs: list[tuple[Loaded, RunRecord]], *, named: bool) -> list[str]:
                 units.mib_per_s(sum(direction.bytes_per_second for direction in both)) if both else "",
                 "" if main is None else units.latency(main.latency_ns.p50),
                 "" if main is None else units.latency(main.latency_ns.p99),
-                run.figures.status.value + (" SIMULATED" if run.start.simulated else ""),
+                run.figures.status.value + minded_mark(run.figures) + (" SIMULATED" if run.start.simulated else ""),
             )
         )
     head, *body = table(columns, rows, terminal_width())

@@ -87,6 +87,12 @@ def after_words(figures: RunFigures) -> tuple[str, ...]:
     return tuple(filter(None, (figures.hint, *figures.warnings)))
 
 
+def minded_mark(figures: RunFigures) -> str:
+    """The mark behind a run's state in lists: how much is to be minded. ` !`, ` !3`, or nothing."""
+    count = len(figures.warnings) + len(figures.advice)
+    return "" if not count else " !" if count == 1 else f" !{count}"
+
+
 def _words(event: LoggedEvent) -> tuple[str, str, list[str], Tone]:
     match event:
         case SessionStarted():
@@ -134,7 +140,8 @@ def _words(event: LoggedEvent) -> tuple[str, str, list[str], Tone]:
             return "run", f"{event.id} {event.title} on {event.target}", body, "accent"
         case RunEnded():
             tone: Tone = RUN_TONES[event.figures.status]
-            body = [*after_words(event.figures), f"raw output: {event.folder}/fio.out"]
+            minded = [" ".join(filter(None, (each.message, each.do))) for each in event.figures.advice]
+            body = [*after_words(event.figures), *minded, f"raw output: {event.folder}/fio.out"]
             return "run", f"{event.id} {result_line(event.figures)}", body, tone
         case PreconditionEnded():
             body = [] if event.remembered else ["It will not be remembered: nothing tells the device from another one."]

@@ -11,7 +11,7 @@ from app.engine.events import LoggedEvent
 from app.engine.figures import DirectionFigures, RunStatus
 from app.engine.repeats import Repeats, mean_text, spread_of
 from app.engine.session import RunRecord
-from app.engine.telling import told
+from app.engine.telling import minded_mark, told
 from widgets.keyed_table import Cell, Column, Row
 from widgets.log_view import LogEntry
 from widgets.table_layout import Tone
@@ -66,9 +66,7 @@ def run_row(
     status, tone = ("running", "accent") if active else _MARKS[figures.status]
     if baseline:
         status += " baseline"
-    minded = len(figures.warnings) + len(figures.advice)
-    if minded:
-        status += " !" if minded == 1 else f" !{minded}"
+    status += minded_mark(figures)
     where = run.start.target
     return Row(
         key=key,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from backends.host import Host
-from backends.model import Change, Inventory, Problem, Reading, Target
+from backends.model import Change, Inventory, Problem, Reading, Target, Task
 from backends.protocol import Told
 from backends.settings import Setting
 from backends.vendors.megaraid.presence import anything
@@ -58,6 +58,10 @@ class Door:
     async def remake(self, change: Change) -> None:
         """See `MegaRaid.remake`."""
         await self.behind.remake(change)
+
+    async def tasks(self, target: Target) -> tuple[Task, ...]:
+        """See `MegaRaid.tasks`."""
+        return await self.behind.tasks(target)
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """See `MegaRaid.diagnose`."""
