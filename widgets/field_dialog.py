@@ -50,14 +50,15 @@ class NumberSpan:
 
     def sentence(self, describe: Callable[[float], str] = plain_number) -> str:
         """The limits in words."""
+        unit = f" {self.unit}" if self.unit and describe is plain_number else ""
         parts: list[str] = []
         if self.minimum is not None:
-            parts.append(f"from {self._with_unit(self.minimum, describe)}")
+            parts.append(f"from {describe(self.minimum)}")
         if self.maximum is not None:
-            parts.append(f"to {self._with_unit(self.maximum, describe)}")
-        if self.step:
-            parts.append(f"in steps of {self._with_unit(self.step, describe)}")
-        return " ".join(parts)
+            parts.append(f"to {describe(self.maximum)}")
+        if self.step and not (describe is plain_number and self.step == 1):  # of whole numbers nothing else is expected
+            parts.append(f"in steps of {describe(self.step)}")
+        return " ".join(parts) + unit if parts else ""
 
     def _with_unit(self, value: float, describe: Callable[[float], str]) -> str:
         text = describe(value)

@@ -63,13 +63,14 @@ def _media(drive: Drive) -> str:
 
 def _array_facts(array: Array) -> tuple[FactGroup, ...]:
     full = array.strip_bytes * array.data_drives if array.strip_bytes and array.data_drives else None
+    told = {fact.label for fact in array.facts}
     rows = [
         ("Name", array.name),
         ("Level", str(array.level)),
         ("State", ": ".join(filter(None, (str(array.state), reason(array))))),
         ("Size", units.size(array.size_bytes) if array.size_bytes is not None else None),
         ("Strip", units.size(array.strip_bytes) if array.strip_bytes else None),
-        ("Full stripe", units.size(full) if full else None),
+        ("Full stripe", units.size(full) if full and "Full stripe" not in told else None),
         ("Data drives", str(array.data_drives) if array.data_drives else None),
         ("Device", array.device),
         ("Members", ", ".join(str(member) for member in array.members) or None),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.tui.devices_view import (
@@ -22,6 +24,7 @@ from backends.model import (
     Choice,
     Controller,
     Drive,
+    Fact,
     Inventory,
     Level,
     Media,
@@ -160,6 +163,12 @@ def test_the_media_are_not_said_twice(interface: str, media: Media, words: str) 
         fact.label: fact.value for group in facts(drive("d", interface=interface, media=media)) for fact in group.facts
     }
     assert told["Media"] == words
+
+
+def test_a_backends_own_word_on_the_full_stripe_is_the_only_one() -> None:
+    own = Fact(label="Full stripe", value="1 MiB (2 x 512 KiB)")
+    told = facts(replace(array("md0"), strip_bytes=512 << 10, data_drives=2, facts=(own,)))
+    assert [fact.value for group in told for fact in group.facts if fact.label == "Full stripe"] == [own.value]
 
 
 def test_unknown_facts_are_left_out() -> None:

@@ -137,6 +137,19 @@ def test_a_span_accepts_only_numbers(value: float) -> None:
     assert NumberSpan().reason(value) == "not a number"
 
 
+@pytest.mark.parametrize(
+    ("span", "words"),
+    [
+        (NumberSpan(minimum=17, maximum=32768, step=1, unit="pages"), "from 17 to 32768 pages"),
+        (NumberSpan(minimum=4, maximum=64, step=4, unit="KiB"), "from 4 to 64 in steps of 4 KiB"),
+        (NumberSpan(minimum=0), "from 0"),
+        (NumberSpan(unit="KiB"), ""),
+    ],
+)
+def test_the_limits_name_their_unit_once(span: NumberSpan, words: str) -> None:
+    assert span.sentence() == words
+
+
 async def test_a_note_is_returned() -> None:
     assert await answers_after(text, "h", "o", "t", "enter") == ["hot"]
 
