@@ -301,10 +301,6 @@ def state_words(record: SweepRecord, *, running: bool, stopping: bool = False) -
 def title_words(session: Session, record: SweepRecord) -> str:
     """Title, target and session."""
     targets = ", ".join(dict.fromkeys(record.design.targets.values()))
-    simulated = "SIMULATED  " if session.simulated else ""
-    named = (
-        record.design.title
-        if all(each in record.design.title for each in record.design.targets.values())
-        else (f"{record.design.title} on {targets}")
-    )
-    return f"{simulated}{named}  (session {session.id})"
+    title = record.design.title
+    on = "" if all(each in title for each in record.design.targets.values()) else f" on {targets}"
+    return f"{title}{on} ({session.id})"

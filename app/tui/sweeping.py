@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +62,7 @@ class Sweeping:
         try:
             if self.running:
                 raise RefusedError("A sweep is running already.", hint="x stops it.")
+            self._starter()
             known = await self.look(plan, named)
             surveyed = await self.survey(expand(plan, known, seed), known)
             commands = () if surveyed.refused else await self._commands(surveyed.design)
@@ -109,10 +110,15 @@ class Sweeping:
         assert bench.folder is not None
         return bench.folder
 
-    async def _hand_over(self, folder: Path) -> bool:
+    def _starter(self) -> Callable[[Path], Awaitable[int]]:
+        """What starts a process for a sweep. Raises RefusedError where none may be started."""
         hand_over = self._app.options.hand_over
         if hand_over is None:
             raise RefusedError("Here no sweep can be started.", hint="Start raidbench without --read-only.")
+        return hand_over
+
+    async def _hand_over(self, folder: Path) -> bool:
+        hand_over = self._starter()
         try:
             await hand_over(folder)
         finally:

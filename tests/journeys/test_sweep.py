@@ -1,0 +1,281 @@
+"""A sweep from the keyboard: ticked, shown, begun, watched, left, found again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from app.engine.sweep.plans import load_plan
+from app.engine.sweep.words import SweepResult
+from app.engine.workbench import Workbench
+from app.tui.app import Options, WorkbenchApp
+from app.tui.screens.sweep import SweepScreen
+from tests.backends.simulated.asking import still_host
+from tests.tui.stage import (
+    SIZES,
+    Table,
+    answer,
+    app_of,
+    heard,
+    notices,
+    opened,
+    paths_in,
+    set_table,
+    settled,
+    text_of,
+    until,
+)
+from tests.tui.sweeps import InThisProcess, WrittenSweep
+from widgets.choice_list import ChoiceDialog
+from widgets.confirm import ConfirmDialog
+from widgets.field_dialog import TextDialog
+from widgets.question import QuestionDialog
+
+SWEEP = "2026-11-21-130000"
+
+
+def screen_of(pilot: Pilot[int]) -> SweepScreen:
+    screen = pilot.app.screen
+    assert isinstance(screen, SweepScreen)
+    return screen
+
+
+@pytest.fixture(params=SIZES)
+async def rack(request: pytest.FixtureRequest, tmp_path: Path, still: None) -> AsyncIterator[Pilot[int]]:
+    """The screen on the simulated rack, its first array read."""
+    host = still_host()
+    paths = paths_in(tmp_path)
+    hands = InThisProcess(host, paths)
+    options = Options(session=paths.sessions / "2026-11-21-120000", hand_over=hands, sweep_speed=100.0)
+    app = WorkbenchApp(Workbench(host, paths=paths), options)
+    async with app.run_test(size=SIZES[request.param]) as pilot:
+        await settled(pilot)
+        await pilot.press("4")
+        await until(pilot, lambda: "Write cache" in rows(pilot))
+        yield pilot
+        for task in hands.tasks:
+            task.cancel()
+        await asyncio.gather(*hands.tasks, return_exceptions=True)
+
+
+def rows(pilot: Pilot[int]) -> str:
+    """The list of axes, all of it."""
+    return "\n".join(str(row.cells[0]) for row in screen_of(pilot).planner.table.rows)
+
+
+async def to_row(pilot: Pilot[int], key: str) -> None:
+    screen_of(pilot).planner.table.cursor = key
+    await pilot.pause()
+
+
+async def tick(pilot: Pilot[int], axis: str, *values: str) -> None:
+    """Opens an axis and ticks values of it."""
+    await to_row(pilot, axis)
+    await pilot.press("right")
+    for value in values:
+        await to_row(pilot, f"{axis}|{value}")
+        await pilot.press("space")
+
+
+def plan_of(pilot: Pilot[int]) -> str:
+    """The right side, all of it."""
+    from widgets.details import Details
+
+    groups = screen_of(pilot).planner.query_one("#sweep-facts", Details).groups
+    return "\n".join(
+        f"{group.heading}: " + "; ".join(f"{fact.label} {fact.value}" for fact in group.facts) for group in groups
+    )
+
+
+async def planned(pilot: Pilot[int], words: str) -> str:
+    await until(pilot, lambda: words in plan_of(pilot))
+    return plan_of(pilot)
+
+
+async def test_it_begins_with_the_first_free_array(rack: Pilot[int]) -> None:
+    assert "megaraid:/c0/v1" in text_of(rack)
+
+
+async def test_with_nothing_ticked_it_says_what_to_do(rack: Pilot[int]) -> None:
+    await rack.press("r")
+    assert "Tick two values" in notices(rack)
+
+
+async def test_ticked_values_make_a_plan(rack: Pilot[int]) -> None:
+    await tick(rack, "setting:read_ahead", "none", "adaptive")
+    await tick(rack, "job:iodepth", "1", "32")
+    shown = await planned(rack, "2 set-ups, 2 workloads")
+    assert "12 steps" in shown
+    assert "read_ahead" in shown
+    assert "none again" in shown
+
+
+async def test_a_value_of_ones_own_is_typed(rack: Pilot[int]) -> None:
+    await tick(rack, "job:iodepth", "1")
+    await to_row(rack, "job:iodepth|other")
+    await rack.press("enter")
+    await until(rack, lambda: isinstance(rack.app.screen, TextDialog))
+    await heard(rack)
+    await rack.press(*"24", "enter")
+    await planned(rack, "2 workloads")
+    draft = screen_of(rack).planner.draft
+    assert draft is not None
+    assert draft.ticked["job:iodepth"] == ("1", "24")
+
+
+async def test_what_destroys_data_is_told_and_asked_for_by_name(rack: Pilot[int]) -> None:
+    await tick(rack, "setting:strip_size", "65536", "262144")
+    await planned(rack, "DESTROYS DATA")
+    await rack.press("r")
+    await until(rack, lambda: isinstance(rack.app.screen, ConfirmDialog))
+    await heard(rack)
+    await rack.press("enter", "escape")
+    await until(rack, lambda: len(rack.app.screen_stack) == 1)
+    assert app_of(rack).sweeping.follower is None
+
+
+async def test_it_runs_to_its_end_and_ranks(rack: Pilot[int]) -> None:
+    await tick(rack, "setting:read_ahead", "none", "adaptive")
+    await to_row(rack, "measure:pairs")
+    await rack.press("right")
+    await to_row(rack, "measure:pairs|0")
+    await rack.press("space")
+    await planned(rack, "2 set-ups")
+    await rack.press("r")
+    await answer(rack, "enter")
+    await until(rack, lambda: (f := app_of(rack).sweeping.follower) is not None and f.over)
+    shown = text_of(rack)
+    assert "FINISHED: 6 steps; the settings are as before" in shown
+    assert "baseline" in shown
+
+
+async def test_what_is_ticked_is_saved_as_a_plan(rack: Pilot[int], tmp_path: Path) -> None:
+    await tick(rack, "setting:read_ahead", "none", "adaptive")
+    await rack.press("s")
+    await until(rack, lambda: isinstance(rack.app.screen, TextDialog))
+    screen_of_file = tmp_path / "mine.toml"
+    rack.app.screen.dismiss(str(screen_of_file))
+    await until(rack, screen_of_file.exists)
+    assert load_plan(str(screen_of_file)).axes[0].values == ("none", "adaptive")
+
+
+async def test_a_plan_that_comes_along_is_opened(rack: Pilot[int]) -> None:
+    await rack.press("o")
+    await until(rack, lambda: isinstance(rack.app.screen, ChoiceDialog))
+    rack.app.screen.dismiss("queue-depth")
+    await until(rack, lambda: "group:targets" in [row.key for row in screen_of(rack).planner.table.rows])
+    await rack.press("n")
+    await until(rack, lambda: "Write cache" in rows(rack))
+
+
+async def test_another_target_is_chosen(rack: Pilot[int]) -> None:
+    await rack.press("T")
+    await until(rack, lambda: isinstance(rack.app.screen, ChoiceDialog))
+    rack.app.screen.dismiss("megaraid:/c0/v2")
+    await until(rack, lambda: "T megaraid:/c0/v2" in text_of(rack))
+
+
+@pytest.fixture
+def going(table: Table) -> WrittenSweep:
+    """A sweep of another process, in its sixth step."""
+    sweep = WrittenSweep(table.bench.paths.sessions / SWEEP)
+    sweep.steps(5)
+    sweep.running(sweep.design.steps[5])
+    return sweep
+
+
+async def watched(pilot: Pilot[int]) -> None:
+    """Until the running sweep was found and read."""
+    await until(pilot, lambda: app_of(pilot).sweeping.running)
+    await pilot.press("4")
+    await until(pilot, lambda: "RUNNING step 6" in text_of(pilot))
+
+
+async def test_a_sweep_of_another_process_is_found_and_shown(table: Table, going: WrittenSweep) -> None:
+    async with opened(table, SIZES["small"]) as pilot:
+        await watched(pilot)
+        assert "sweep 6/12" in text_of(pilot).splitlines()[0]
+
+
+async def test_x_asks_it_to_stop_and_it_says_so_until_it_did(table: Table, going: WrittenSweep) -> None:
+    async with opened(table) as pilot:
+        await watched(pilot)
+        await pilot.press("x")
+        await until(pilot, lambda: "STOPPING" in text_of(pilot))
+        assert going.asked_to_stop
+        going.end(SweepResult.STOPPED, "It was asked to stop.")
+        await until(pilot, lambda: "STOPPED after 5 of 12 steps; the settings are as before" in text_of(pilot))
+
+
+async def test_leaving_it_running_asks_nothing_of_it(table: Table, going: WrittenSweep) -> None:
+    async with opened(table) as pilot:
+        await watched(pilot)
+        await pilot.press("q")
+        await answer(pilot, "l")
+        await until(pilot, lambda: pilot.app._exit)
+        assert not going.asked_to_stop
+
+
+async def test_stopping_it_on_the_way_out_waits_until_everything_is_back(table: Table, going: WrittenSweep) -> None:
+    async with opened(table) as pilot:
+        await watched(pilot)
+        await pilot.press("q")
+        await answer(pilot, "s")
+        await until(pilot, lambda: going.asked_to_stop)
+        assert not pilot.app._exit
+        going.end(SweepResult.STOPPED)
+        await until(pilot, lambda: pilot.app._exit)
+
+
+async def test_one_may_stay(table: Table, going: WrittenSweep) -> None:
+    async with opened(table) as pilot:
+        await watched(pilot)
+        await pilot.press("q")
+        await answer(pilot, "escape")
+        assert (pilot.app._exit, going.asked_to_stop) == (False, False)
+
+
+async def test_settings_that_are_not_back_are_shouted(table: Table, going: WrittenSweep) -> None:
+    async with opened(table) as pilot:
+        await watched(pilot)
+        going.end(SweepResult.FAILED, "EIO", left=("ahead of fake:v1 is not none again: EIO",))
+        await until(pilot, lambda: "NOT ALL SETTINGS ARE AS BEFORE: ahead of fake:v1" in text_of(pilot))
+
+
+async def test_a_sweep_that_was_cut_short_is_told_at_the_next_start(table: Table, going: WrittenSweep) -> None:
+    going.close()
+    async with opened(table) as pilot:
+        await until(pilot, lambda: isinstance(pilot.app.screen, QuestionDialog))
+        assert "A sweep was cut short" in text_of(pilot)
+
+
+async def test_going_on_hands_it_to_another_process(tmp_path: Path, still: None) -> None:
+    handed: list[Path] = []
+
+    async def hand_over(folder: Path) -> int:
+        handed.append(folder)
+        return 1
+
+    table = set_table(tmp_path, hand_over=hand_over)
+    sweep = WrittenSweep(table.bench.paths.sessions / SWEEP)
+    sweep.close()
+    async with opened(table) as pilot:
+        await answer(pilot, "c")
+        await until(pilot, lambda: handed)
+        assert handed == [sweep.folder]
+
+
+async def test_read_only_starts_none(tmp_path: Path, still: None) -> None:
+    table = set_table(tmp_path)
+    async with opened(table) as pilot:
+        await pilot.press("4")
+        await until(pilot, lambda: "Block size" in rows(pilot))
+        await tick(pilot, "job:iodepth", "1", "2")
+        await planned(pilot, "2 workloads")
+        await pilot.press("r")
+        await until(pilot, lambda: "Here no sweep can be started" in notices(pilot))
+        assert len(list(table.bench.paths.sessions.iterdir())) == 1

@@ -1,0 +1,211 @@
+"""What is ticked as a plan, a plan as facts, a sweep as a matrix."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.engine.fio.profiles import PROFILES, profile
+from app.engine.sweep.expand import expand
+from app.engine.sweep.plan_file import parse_plan
+from app.engine.sweep.results import results
+from app.engine.sweep.survey import Survey
+from app.engine.sweep.words import Design, Destroyed
+from app.tui.sweep_draft import Axis, Draft, axes_of, plan_text
+from app.tui.sweep_plan_view import axis_rows, plan_facts, question
+from app.tui.sweep_view import cell_at, cell_words, grid, ranking, short, state_words, turned
+from backends.model import Risk
+from tests.engine.sweep.making import HEAD, VOLUME, after, design, known, measured, plan, started
+from tests.tui.sweeps import TWO_BY_THREE
+from widgets.table_layout import plain
+
+HOLDERS = known().holders["array"]
+
+
+def draft(name: str = "randread-4k") -> Draft:
+    return Draft(address=str(VOLUME), job=profile(name).job, profile=name)
+
+
+def axes(of: Draft) -> dict[str, Axis]:
+    return {axis.key: axis for axis in axes_of(HOLDERS, of)}
+
+
+def ticked(of: Draft, **values: tuple[str, ...]) -> Draft:
+    """`setting__ahead=("none", "all")`."""
+    known_axes = axes(of)
+    for name, each in values.items():
+        for value in each:
+            of = of.toggled(known_axes[name.replace("__", ":")], value)
+    return of
+
+
+def made(of: Draft) -> Design:
+    """The design of what is ticked, its one target being the array of the tests."""
+    text = plan_text(of, tuple(axes(of).values()))
+    found = known(addresses={"target": str(VOLUME)})
+    return expand(parse_plan(text.encode(), "x"), found, 1)
+
+
+def test_ticked_settings_and_fields_are_combined() -> None:
+    wanted = made(ticked(draft(), setting__ahead=("none", "all"), job__iodepth=("1", "32")))
+    assert {(cell.row, cell.column) for cell in wanted.cells} == {
+        (f"ahead={ahead}", f"iodepth={depth}") for ahead in ("none", "all") for depth in ("1", "32")
+    }
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_the_plan_measures_the_job_that_was_chosen(name: str) -> None:
+    one = draft(name)
+    text = plan_text(one, tuple(axes(one).values()))
+    job = expand(parse_plan(text.encode(), "x"), known(addresses={"target": str(VOLUME)}), 1).cells[0].job
+    assert job == {key: value for key, value in one.job.texts().items() if value}
+
+
+def test_a_read_share_makes_a_plain_pattern_a_mixed_one() -> None:
+    wanted = made(ticked(draft(), job__rwmixread=("100", "70")))
+    assert {(cell.job["rw"], cell.job["rwmixread"]) for cell in wanted.cells} == {("randrw", "100"), ("randrw", "70")}
+
+
+def test_workloads_keep_their_own_fields() -> None:
+    wanted = made(ticked(draft(), job__profile=("randread-4k", "seqread-4m")))
+    assert {cell.job["bs"] for cell in wanted.cells} == {"4k", "4M"}
+
+
+def test_ticking_twice_unticks() -> None:
+    of = ticked(draft(), setting__ahead=("none", "none"))
+    assert of.ticked == {}
+
+
+def test_one_number_of_runs_holds() -> None:
+    assert made(ticked(draft(), measure__repeats=("2", "5"), setting__ahead=("none", "all"))).repeats == 5
+
+
+def test_one_value_alone_is_nothing_to_compare() -> None:
+    assert not ticked(draft(), setting__ahead=("none",)).varies
+
+
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [("setting:boot", "restart"), ("setting:locked", "the card says no"), ("setting:unread", "put back")],
+)
+def test_what_no_sweep_can_change_says_why(key: str, why: str) -> None:
+    assert why in axes(draft())[key].why_not
+
+
+def test_an_opened_axis_shows_its_values_and_which_is_set() -> None:
+    of = ticked(draft(), setting__ahead=("all",))
+    shown = {
+        row.key: [plain(cell) for cell in row.cells]
+        for row in axis_rows(axes_of(HOLDERS, of), of, frozenset({"setting:ahead"}))
+    }
+    assert shown["setting:ahead"] == ["- Read-ahead", "all"]
+    assert shown["setting:ahead|none"] == ["  [ ] none", "now"]
+    assert shown["setting:ahead|all"] == ["  [x] all", ""]
+
+
+def words(surveyed: Survey) -> str:
+    return "\n".join(
+        f"{group.heading}: " + "; ".join(f"{fact.label} {fact.value}" for fact in group.facts)
+        for group in plan_facts(surveyed)
+    )
+
+
+def test_the_plan_tells_steps_changes_and_order() -> None:
+    told = words(Survey(design=TWO_BY_THREE, risk=Risk.NONE))
+    assert "12 steps" in told
+    assert "Changes, all put back: ahead" in told
+    assert "at the end none again" in told
+    assert "round 2" in told
+
+
+STRIPS = design('[[axis]]\ntarget="array"\nsetting="strip"\nvalues=["64k", "8k"]\n')
+LOSING = Survey(
+    design=replace(STRIPS, destroys=(Destroyed(device="/dev/sdx", name="sdx", found=("ext4 'data'",)),)),
+    risk=Risk.DESTROYS_DATA,
+)
+
+
+def test_the_plan_tells_which_steps_destroy() -> None:
+    told = words(LOSING)
+    assert "/dev/sdx ALL DATA LOST: by steps 3, 4" in told
+    assert "ext4 'data'" in told
+
+
+def test_what_destroys_wants_the_name_typed() -> None:
+    asked = question(LOSING, ())
+    assert (asked.tier, asked.required) == ("destructive", "sdx")
+    assert asked.evidence == ("/dev/sdx: ext4 'data'",)
+
+
+@pytest.mark.parametrize(
+    ("risk", "tier"), [(Risk.NONE, "harmless"), (Risk.PERFORMANCE, "harmless"), (Risk.POWER_LOSS, "risky")]
+)
+def test_the_question_is_as_strict_as_its_worst_step(risk: Risk, tier: str) -> None:
+    assert question(Survey(design=TWO_BY_THREE, risk=risk), ()).tier == tier
+
+
+def test_what_is_refused_cannot_be_begun() -> None:
+    asked = question(Survey(design=TWO_BY_THREE, risk=Risk.NONE, refused=("It is mounted.",), hint="Unmount it."), ())
+    assert (asked.tier, asked.reasons) == ("refused", ("It is mounted.", "Unmount it."))
+
+
+SIX = expand(
+    plan(
+        '[[axis]]\ntarget = "array"\nsetting = "ahead"\nvalues = ["none", "some", "all"]\n'
+        '[[axis]]\njob = "iodepth"\nvalues = [1, 32]\n',
+        head=HEAD.replace("repeats = 2", "repeats = 6"),
+    ),
+    known(),
+    4,
+)
+"""As often as a verdict takes."""
+
+HALF = {"ahead=none": 1000.0, "ahead=some": 1010.0, "ahead=all": 500.0}
+"""One value is as good as the baseline, one much worse."""
+
+
+def test_the_longer_side_of_the_matrix_goes_down() -> None:
+    record, runs = measured(TWO_BY_THREE, HALF)
+    assert not turned(results(record, runs))
+
+
+def test_a_worse_cell_has_its_sign_and_a_lower_bar() -> None:
+    record, runs = measured(SIX, HALF)
+    shown = grid(record, results(record, runs))
+    worse = shown.cells[shown.rows.index("ahead=all")][0]
+    base = shown.cells[shown.rows.index("ahead=none")][0]
+    assert (worse.sign, worse.tone, base.sign) == ("-", "bad", "b")
+    assert worse.level == pytest.approx(0.495, abs=0.01)
+
+
+def test_cells_count_their_runs_until_there_is_a_figure() -> None:
+    record = started(TWO_BY_THREE)
+    shown = grid(record, results(record, ()))
+    assert {cell.text for row in shown.cells for cell in row} == {"0/2"}
+
+
+def test_the_cell_under_the_cursor_is_told_about() -> None:
+    record, runs = measured(SIX, HALF)
+    seen = results(record, runs)
+    one = cell_at(seen, 2, 0)
+    assert one is not None
+    told = cell_words(one, record, seen.rank)
+    assert told.startswith("ahead=all; iodepth=1\n6 of 6 runs")
+    assert "worse" in told
+
+
+def test_the_ranking_has_the_best_first() -> None:
+    record, runs = measured(TWO_BY_THREE, {"ahead=none": 1000.0, "ahead=some": 1500.0, "ahead=all": 500.0})
+    _, rows = ranking(results(record, runs), "iodepth=1")
+    assert [plain(row.cells[1]) for row in rows] == ["ahead=some", "ahead=none", "ahead=all"]
+
+
+def test_the_header_says_how_far_it_is() -> None:
+    record = after(started(TWO_BY_THREE), TWO_BY_THREE.steps[0], "r1")
+    assert short(record, 10.0).startswith("sweep 1/12 ETA ")
+
+
+def test_one_that_nobody_runs_says_so() -> None:
+    words, tone = state_words(started(TWO_BY_THREE), running=False)
+    assert (words.startswith("CUT SHORT after 0 of 12 steps"), tone) == (True, "bad")
