@@ -49,6 +49,8 @@ class Axis:
     """In which unit."""
     spacing: Spacing = Spacing.LINEAR
     """How it is divided."""
+    tight: bool = False
+    """It ends where the numbers end, not at the next round one."""
     at: tuple[float, ...] = ()
     """Where its marks are; empty for round numbers."""
 

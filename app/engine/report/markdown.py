@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
-from app.engine.report.blocks import Block, Code, Facts, Graphs, Grid, Paragraph, Report, Section, Sentences
+from app.engine.report.blocks import Block, Code, Facts, Graphs, Grid, Paragraph, Report, Sentences
 from app.engine.report.graph import Graph
 from backends.text import clean
 
@@ -17,9 +17,7 @@ _LONGEST = 2000
 
 def to_markdown(report: Report, *, pictures: str | None = None) -> str:
     """The whole document, ending in a newline; graphs are links into the folder `pictures`, else left out."""
-    rows = list(_document(report, pictures))
-    kept = [row for at, row in enumerate(rows) if row or not at or rows[at - 1]]
-    return "\n".join(kept).rstrip() + "\n"
+    return "\n\n".join(part for part in _parts(report, pictures) if part) + "\n"
 
 
 def picture_name(graph: Graph) -> str:
@@ -27,24 +25,17 @@ def picture_name(graph: Graph) -> str:
     return f"{graph.key}.svg"
 
 
-def _document(report: Report, pictures: str | None) -> Iterator[str]:
+def _parts(report: Report, pictures: str | None) -> Iterator[str]:
+    """What blank lines part from each other."""
     yield f"# {text(report.title)}"
-    yield ""
     if report.simulated:
         yield "**SIMULATED: not measured on this hardware.**"
-        yield ""
     for section in report.sections:
-        yield from _section(section, pictures)
-
-
-def _section(section: Section, pictures: str | None) -> Iterator[str]:
-    yield f"{'#' * section.level} {text(section.heading)}"
-    yield ""
-    if not section.blocks:
-        yield "None."
-        yield ""
-    for block in section.blocks:
-        yield from _block(block, pictures)
+        yield f"{'#' * section.level} {text(section.heading)}"
+        if not section.blocks:
+            yield "None."
+        for block in section.blocks:
+            yield "\n".join(_block(block, pictures))
 
 
 def _block(block: Block, pictures: str | None) -> Iterator[str]:
@@ -62,13 +53,13 @@ def _block(block: Block, pictures: str | None) -> Iterator[str]:
         case Graphs(graphs=graphs):
             if pictures is not None:
                 yield from _pictures(graphs, pictures)
-    yield ""
 
 
 def _pictures(graphs: Iterable[Graph], folder: str) -> Iterator[str]:
-    for graph in graphs:
+    for number, graph in enumerate(graphs):
+        if number:
+            yield ""
         yield f"![{text(graph.title)}. {text(graph.about)}]({quote(folder)}/{quote(picture_name(graph))})"
-        yield ""
 
 
 def _grid(grid: Grid) -> Iterator[str]:

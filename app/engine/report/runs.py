@@ -40,9 +40,7 @@ def results(runs: Sequence[RunRecord]) -> Grid:
             seen = spread_of(group, direction, figure)
             cells.append("" if seen is None else mean_text(seen, figure.show))
         marked = " SIMULATED" if start.simulated else ""
-        rows.append(
-            (*cells, f"{group[0].id} to {group[-1].id}{marked}" if len(group) > 1 else f"{group[0].id}{marked}")
-        )
+        rows.append((*cells, named([run.id for run in group]) + marked))
     columns = ("Target", "Job", *keys, "n", *(name for name, _, _ in _COLUMNS), "Runs")
     return Grid(columns=columns, rows=tuple(rows))
 

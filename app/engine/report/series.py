@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from math import log10
 
@@ -17,6 +17,9 @@ MOST_RUNS = 12
 _MOST_POINTS = 400
 _BEYOND = 10
 """I/Os that have to lie beyond a percentile that is drawn."""
+
+_FROM_PERCENT = 1.0
+"""The few fastest I/Os would take half the height."""
 
 _PER_DECADE = 24
 """Points of a percentile curve for each further nine."""
@@ -38,7 +41,7 @@ def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
     found: list[Graph] = []
     for run in pictured(session):
         samples = raw.samples.get(run.id, ())
-        graphs = (_iops(run, samples), _latencies(run, samples), _percentiles(run))
+        graphs = (_iops(run, samples), *_latencies(run, samples), _percentiles(run))
         found += [graph for graph in graphs if graph is not None]
     return tuple(found)
 
@@ -60,7 +63,7 @@ def percentile_series(name: str, figures: Iterable[DirectionFigures]) -> Series 
             break
         percent = below / total * 100
         step = int(_nines(total, below) * _PER_DECADE)
-        if step != last:
+        if step != last and percent >= _FROM_PERCENT:
             points.append((percent, float(value)))
             last = step
     return Series(name=name, points=tuple(points)) if len(points) > 1 else None
@@ -141,16 +144,15 @@ def _iops(run: RunRecord, samples: Sequence[Sample]) -> LineGraph | None:
     return _over_time(run, "iops", "IOPS", Axis(label="IOPS", unit=Unit.IOPS), lines, ramp)
 
 
-def _latencies(run: RunRecord, samples: Sequence[Sample]) -> LineGraph | None:
+def _latencies(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph | None]:
+    """One of each direction: six lines that lie on each other are no picture."""
     placed, ramp = _time(samples)
     both = run.figures.read is not None and run.figures.write is not None
-    lines = [
-        _line(f"{name} {percentile}" if both else percentile, placed, direction, read)
-        for name, direction in _DIRECTIONS
-        for percentile, read in _PERCENTILES
-    ]
     axis = Axis(label="completion latency", unit=Unit.LATENCY, spacing=Spacing.LOG)
-    return _over_time(run, "latency", "latency", axis, lines, ramp)
+    for name, direction in _DIRECTIONS:
+        lines = [_line(percentile, placed, direction, read) for percentile, read in _PERCENTILES]
+        what = f"{name} latency" if both else "latency"
+        yield _over_time(run, f"{name}-latency", what, axis, lines, ramp)
 
 
 def _over_time(
@@ -163,7 +165,7 @@ def _over_time(
         key=f"{run.id}-{key}",
         title=f"{run.id}: {what} over time",
         about=f"{run.start.title} on {run.start.target}: each interval as fio reported it.",
-        x=Axis(label="seconds", unit=Unit.SECONDS),
+        x=Axis(label="seconds", unit=Unit.SECONDS, tight=True),
         y=axis,
         series=there,
         shaded=ramp,

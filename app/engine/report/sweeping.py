@@ -88,11 +88,12 @@ def _best(record: SweepRecord, found: Results) -> Iterator[str]:
     """What leads each workload; one sentence where workloads are all there is."""
     title = _TITLES[found.rank]
     if len(found.rows) == 1:
-        ranked = sorted((one for one in found.cells if one.value is not None), key=lambda one: one.value or 0.0)
-        if len(ranked) > 1:
-            best = ranked[0] if found.rank is Rank.P99 else ranked[-1]
-            at = f"{best.cell.column}, {_figure(best.value, found.rank)} {title}"
-            yield f"Sweep, {record.design.title}: best at {at}."
+        for name, line in _lines(found).items():
+            ranked = sorted((one for one in line if one.value is not None), key=lambda one: one.value or 0.0)
+            if len(ranked) > 1:
+                best = ranked[0] if found.rank is Rank.P99 else ranked[-1]
+                figure = f"{_figure(best.value, found.rank)} {title}"
+                yield f"Sweep, {name or record.design.title}: best at {_rest(best, found)}, {figure}."
         return
     for column in found.columns:
         ranking = found.ranking(column)
@@ -200,15 +201,10 @@ def _heat(found: Results, title: str, simulated: bool) -> HeatMap:
 
 def _curves(found: Results, title: str, simulated: bool) -> list[Graph | None]:
     """The figure and the latency over the one field of the job that takes numbers; nothing if there is none."""
-    jobs = [one.cell.job for one in found.cells]
-    field = next((key for key in ("iodepth", "bs", "numjobs", "rwmixread") if _numeric(key, jobs)), None)
+    field = _field(found)
     if field is None:
         return []
-    lines: dict[str, list[CellResult]] = {}
-    for one in found.cells:
-        rest = [f"{key}={text}" for key, text in one.cell.job.items() if key != field and _varies(key, jobs)]
-        row = [one.cell.row] if len(found.rows) > 1 else []
-        lines.setdefault(", ".join((*row, *rest)) or one.cell.row, []).append(one)
+    lines = _lines(found)
     kept = {name: line for name, line in lines.items() if len(line) > 2}
     if not kept or len(kept) > _MOST_LINES:
         return []
@@ -224,7 +220,7 @@ def _curves(found: Results, title: str, simulated: bool) -> list[Graph | None]:
             continue
         series = tuple(
             Series(
-                name=name,
+                name=name or line[0].cell.row,
                 points=tuple(sorted((_number(one.cell.job[field]), read(one)) for one in line)),
                 measured=True,
             )
@@ -243,6 +239,30 @@ def _curves(found: Results, title: str, simulated: bool) -> list[Graph | None]:
                 )
             )
     return made
+
+
+def _field(found: Results) -> str | None:
+    """The field of the job that takes at least three numbers; None if there is none."""
+    jobs = [one.cell.job for one in found.cells]
+    return next((key for key in ("iodepth", "bs", "numjobs", "rwmixread") if _numeric(key, jobs)), None)
+
+
+def _lines(found: Results) -> dict[str, list[CellResult]]:
+    """Cells that differ in that field only, by what else they are; all alone if there is no such field."""
+    field = _field(found)
+    lines: dict[str, list[CellResult]] = {}
+    for one in found.cells:
+        own = "" if field is None else f"{field}={one.cell.job.get(field, '')}"
+        rest = [part for part in one.cell.column.split(", ") if part != own]
+        row = [one.cell.row] if len(found.rows) > 1 else []
+        lines.setdefault(", ".join((*row, *rest)) if field is not None else "", []).append(one)
+    return lines
+
+
+def _rest(one: CellResult, found: Results) -> str:
+    """What a cell is beside the name of its line."""
+    field = _field(found)
+    return one.cell.column if field is None else f"{field}={one.cell.job.get(field, '')}"
 
 
 def _intervals(found: Results, title: str, simulated: bool) -> IntervalGraph | None:
@@ -276,10 +296,6 @@ def _value(one: CellResult) -> float | None:
 
 def _p99(one: CellResult) -> float | None:
     return one.p99_ns
-
-
-def _varies(key: str, jobs: Sequence[dict[str, str]]) -> bool:
-    return len({job.get(key, "") for job in jobs}) > 1
 
 
 def _numeric(key: str, jobs: Sequence[dict[str, str]]) -> bool:

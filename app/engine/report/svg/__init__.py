@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from app.engine.report.graph import Graph, HeatMap, IntervalGraph, LineGraph
+from app.engine.report.svg.elements import Svg
 from app.engine.report.svg.heat import heat_svg
 from app.engine.report.svg.intervals import interval_svg
 from app.engine.report.svg.lines import line_svg
 
 
-def to_svg(graph: Graph, *, standalone: bool = False) -> str:
+def to_svg(graph: Graph, *, standalone: bool = False) -> Svg:
     """The picture as an element; `standalone` makes a file of it, with its own colours."""
     match graph:
         case LineGraph():

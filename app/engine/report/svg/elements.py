@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NewType
 
 from backends.text import clean
+
+Svg = NewType("Svg", str)
+"""Markup, as opposed to text that is still to be escaped: the type checker tells them apart."""
 
 LONGEST = 2000
 """Characters of one text."""
@@ -12,12 +16,12 @@ LONGEST = 2000
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "`": "&#96;"})
 
 
-def escape(raw: str, limit: int = LONGEST) -> str:
+def escape(raw: str, limit: int = LONGEST) -> Svg:
     """Text that stays text in HTML, SVG and their attributes."""
-    return clean(raw, limit).translate(_ENTITIES)
+    return Svg(clean(raw, limit).translate(_ENTITIES))
 
 
-def tag(name: str, /, *inner: str, **attributes: str | float | None) -> str:
+def tag(name: str, /, *inner: Svg, **attributes: str | float | None) -> Svg:
     """An element around parts that are elements already; `class_` is `class`, `text_anchor` is `text-anchor`."""
     told = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
@@ -25,25 +29,25 @@ def tag(name: str, /, *inner: str, **attributes: str | float | None) -> str:
         if value is not None
     )
     content = "".join(inner)
-    return f"<{name}{told}>{content}</{name}>" if content else f"<{name}{told}/>"
+    return Svg(f"<{name}{told}>{content}</{name}>" if content else f"<{name}{told}/>")
 
 
-def text(words: str, x: float, y: float, kind: str = "", *, anchor: str | None = None, fill: str | None = None) -> str:
-    """A line of text."""
-    return tag("text", escape(words), class_=kind or None, x=x, y=y, text_anchor=anchor, fill=fill)
+def text(words: str, x: float, y: float, kind: str = "", *, anchor: str | None = None, style: str | None = None) -> Svg:
+    """A line of text; `style` where the rules of its class do not do."""
+    return tag("text", escape(words), class_=kind or None, x=x, y=y, text_anchor=anchor, style=style)
 
 
-def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Svg:
     """A straight line."""
     return tag("line", class_=kind, x1=x1, y1=y1, x2=x2, y2=y2)
 
 
-def rect(x: float, y: float, width: float, height: float, kind: str, *, fill: str | None = None) -> str:
+def rect(x: float, y: float, width: float, height: float, kind: str, *, fill: str | None = None) -> Svg:
     """A box."""
     return tag("rect", class_=kind, x=x, y=y, width=max(0.0, width), height=max(0.0, height), fill=fill)
 
 
-def path(points: Iterable[tuple[float, float] | None], kind: str) -> str:
+def path(points: Iterable[tuple[float, float] | None], kind: str) -> Svg:
     """Straight pieces from point to point; None interrupts. "" without points."""
     told: list[str] = []
     pen = "M"
@@ -53,7 +57,7 @@ def path(points: Iterable[tuple[float, float] | None], kind: str) -> str:
             continue
         told.append(f"{pen}{_number(point[0])} {_number(point[1])}")
         pen = "L"
-    return tag("path", class_=kind, d="".join(told)) if told else ""
+    return tag("path", class_=kind, d="".join(told)) if told else Svg("")
 
 
 def shortened(words: str, characters: int) -> str:

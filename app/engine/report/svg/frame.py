@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.engine.report.graph import Graph
-from app.engine.report.svg.elements import escape, shortened, tag, text
+from app.engine.report.svg.elements import Svg, escape, shortened, tag, text
 from app.engine.report.svg.style import graph_css, variables
 
 WIDTH = 520
@@ -16,7 +16,7 @@ LETTER = 6.3
 """About the width of a letter of 12 pixels."""
 
 
-def framed(graph: Graph, height: float, *parts: str, standalone: bool, width: float = WIDTH) -> str:
+def framed(graph: Graph, height: float, *parts: Svg, standalone: bool, width: float = WIDTH) -> Svg:
     """The whole picture; one that stands alone brings its colours along."""
     heading = [
         tag("title", escape(graph.title), id=f"{graph.key}-t"),
@@ -29,7 +29,7 @@ def framed(graph: Graph, height: float, *parts: str, standalone: bool, width: fl
     alone = (
         {"xmlns": "http://www.w3.org/2000/svg", "width": f"{width:g}", "height": f"{height:g}"} if standalone else {}
     )
-    style = [tag("style", variables("svg.graph"), graph_css())] if standalone else []
+    style = [tag("style", Svg(variables("svg.graph")), Svg(graph_css()))] if standalone else []
     paper = [tag("rect", fill="var(--paper)", x=0, y=0, width=width, height=height)] if standalone else []
     return tag(
         "svg",

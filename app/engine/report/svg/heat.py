@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.engine.report.graph import HeatMap
-from app.engine.report.svg.elements import rect, tag, text, wrapped
+from app.engine.report.svg.elements import Svg, rect, text, wrapped
 from app.engine.report.svg.frame import TOP, WIDTH, framed
 
 _SIDE, _CELL, _ROW, _LINE = 150.0, 74.0, 34.0, 13.0
@@ -15,13 +15,13 @@ _HEAD_LINES = 4
 _RAMP = ((0, 34, 78), (53, 69, 108), (102, 105, 112), (148, 142, 119), (200, 184, 102), (254, 232, 56))
 
 
-def heat_svg(graph: HeatMap, *, standalone: bool = False) -> str:
+def heat_svg(graph: HeatMap, *, standalone: bool = False) -> Svg:
     """The picture; wider than others if there are many columns."""
     cell = max(_CELL, (WIDTH - _SIDE - 4) / max(1, len(graph.columns)))
     width = _SIDE + 4 + cell * len(graph.columns)
     heads = [wrapped(column, int(cell / 6.2), _HEAD_LINES) for column in graph.columns]
     top = TOP + max((len(head) for head in heads), default=1) * _LINE + 4
-    parts = []
+    parts: list[Svg] = []
     for at, head in enumerate(heads):
         for number, words in enumerate(reversed(head)):
             y = top - 6 - number * _LINE
@@ -44,21 +44,20 @@ def heat_svg(graph: HeatMap, *, standalone: bool = False) -> str:
     return framed(graph, height, *parts, standalone=standalone, width=width)
 
 
-def _cell(place: tuple[float, float, float], colour: tuple[int, ...] | None, words: str, *, best: bool) -> list[str]:
+def _cell(place: tuple[float, float, float], colour: tuple[int, ...] | None, words: str, *, best: bool) -> list[Svg]:
     x, y, width = place
     middle = (x + width / 2, y + _ROW / 2 + 4)
     if colour is None:
         return [rect(x, y, width, _ROW, "none"), text(words or "-", *middle, "soft", anchor="middle")]
     ink = "#ffffff" if sum(colour) / 3 < 115 else "#000000"
-    shown = tag("text", words, class_="best" if best else None, x=middle[0], y=middle[1], text_anchor="middle",
-                style=f"fill:{ink}")  # fmt: skip
+    shown = text(words, *middle, "best" if best else "", anchor="middle", style=f"fill:{ink}")
     parts = [rect(x, y, width, _ROW, "cell", fill=_hex(colour)), shown]
     return [*parts, rect(x + 2, y + 2, width - 4, _ROW - 4, "frame")] if best else parts
 
 
-def _key(width: float, y: float, floor: float) -> list[str]:
+def _key(width: float, y: float, floor: float) -> list[Svg]:
     """What the colours mean."""
-    left = width - 4 - 45 - 130
+    left = width - 4 - 52 - 130
     boxes = [rect(left + step * 13, y, 13, 10, "", fill=_hex(_colour(step / 9))) for step in range(10)]
     low = text(f"{floor * 100:.0f} %", left - 6, y + 9, "soft", anchor="end")
     high = text("the best", width - 4, y + 9, "soft", anchor="end")

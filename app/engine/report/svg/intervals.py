@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.engine.report.graph import IntervalGraph, Unit, Whisker
-from app.engine.report.svg.elements import line, rect, shortened, text
+from app.engine.report.svg.elements import Svg, line, rect, shortened, text
 from app.engine.report.svg.frame import LETTER, TOP, WIDTH, framed
 from app.engine.report.svg.lines import marker
 from app.engine.report.svg.scales import Scale
@@ -11,11 +11,11 @@ from app.engine.report.svg.scales import Scale
 _LEFT, _RIGHT, _ROW = 20, 20, 38
 
 
-def interval_svg(graph: IntervalGraph, *, standalone: bool = False) -> str:
+def interval_svg(graph: IntervalGraph, *, standalone: bool = False) -> Svg:
     """The picture: the words of each row stand above its line, so that they may be long."""
     scale = Scale(graph.axis, _values(graph), zero=True, most=7).spread(_LEFT, WIDTH - _RIGHT)
     bottom = TOP + len(graph.rows) * _ROW + 6
-    parts = []
+    parts: list[Svg] = []
     if graph.threshold is not None:
         low, high = scale.place(-graph.threshold), scale.place(graph.threshold)
         parts.append(rect(low, TOP, high - low, bottom - TOP, "shade"))
@@ -43,7 +43,7 @@ def _label(graph: IntervalGraph, scale: Scale, mark: float) -> str:
     return words
 
 
-def _row(row: Whisker, top: float, scale: Scale) -> list[str]:
+def _row(row: Whisker, top: float, scale: Scale) -> list[Svg]:
     room = int((WIDTH - 8) / LETTER) - len(row.text) - 2
     parts = [text(shortened(row.label, max(8, room)), 4, top + 14, "halo")]
     parts.append(text(row.text, WIDTH - 4, top + 14, "halo", anchor="end"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.engine.report.graph import LineGraph, Series, Spacing, Unit
-from app.engine.report.svg.elements import line, path, rect, tag, text
+from app.engine.report.svg.elements import Svg, line, path, rect, tag, text
 from app.engine.report.svg.frame import LETTER, TOP, WIDTH, framed
 from app.engine.report.svg.scales import Scale
 from app.engine.report.svg.style import SERIES
@@ -18,15 +18,15 @@ _MARKED = 7
 _NAMES = {Unit.MIB_PER_S: "MiB/s", Unit.SECONDS: "s", Unit.PERCENT: "%"}
 
 
-def line_svg(graph: LineGraph, *, standalone: bool = False) -> str:
+def line_svg(graph: LineGraph, *, standalone: bool = False) -> Svg:
     """The picture."""
     shown = graph.series[:SERIES]
-    x = Scale(graph.x, [at for series in shown for at, y in series.points if y is not None])
+    x = Scale(graph.x, [at for series in shown for at, _ in series.points])
     x.spread(_LEFT, WIDTH - _RIGHT)
     heights = [y for series in shown for _, y in series.points if y is not None]
     y = Scale(graph.y, heights, zero=graph.from_zero and graph.y.spacing is Spacing.LINEAR)
     legend, rows = _legend(shown)
-    top = TOP + rows * _LEGEND + 16
+    top = TOP + rows * _LEGEND + 20
     bottom = top + _HEIGHT
     y.spread(bottom, top)
     parts = [*legend, *_shaded(graph, x, top, bottom), *_axes(graph, x, y, top, bottom)]
@@ -35,11 +35,11 @@ def line_svg(graph: LineGraph, *, standalone: bool = False) -> str:
     return framed(graph, bottom + 44, *parts, standalone=standalone)
 
 
-def _legend(shown: tuple[Series, ...]) -> tuple[list[str], int]:
+def _legend(shown: tuple[Series, ...]) -> tuple[list[Svg], int]:
     """A sample of each line with its name; how many rows that takes. A single line needs none."""
     if len(shown) < 2:
         return [], 0
-    parts: list[str] = []
+    parts: list[Svg] = []
     at, row = 4.0, 0
     for number, series in enumerate(shown):
         width = 40 + len(series.name) * LETTER
@@ -53,7 +53,7 @@ def _legend(shown: tuple[Series, ...]) -> tuple[list[str], int]:
     return parts, row + 1
 
 
-def _shaded(graph: LineGraph, x: Scale, top: float, bottom: float) -> Iterator[str]:
+def _shaded(graph: LineGraph, x: Scale, top: float, bottom: float) -> Iterator[Svg]:
     if graph.shaded is None:
         return
     start, end = (x.place(edge) for edge in graph.shaded)
@@ -62,7 +62,7 @@ def _shaded(graph: LineGraph, x: Scale, top: float, bottom: float) -> Iterator[s
         yield text(graph.shaded_as, (start + end) / 2, bottom - 6, "soft", anchor="middle")
 
 
-def _axes(graph: LineGraph, x: Scale, y: Scale, top: float, bottom: float) -> Iterator[str]:
+def _axes(graph: LineGraph, x: Scale, y: Scale, top: float, bottom: float) -> Iterator[Svg]:
     for mark in y.marks:
         at = y.place(mark)
         yield line(_LEFT, at, WIDTH - _RIGHT, at, "grid")
@@ -77,7 +77,7 @@ def _axes(graph: LineGraph, x: Scale, y: Scale, top: float, bottom: float) -> It
         yield text(words, at, bottom + 17, "soft", anchor="middle" if at + half < WIDTH else "end")
         last = at + half
     yield line(_LEFT, bottom, WIDTH - _RIGHT, bottom, "axis")
-    yield text(_axis_name(graph.y.label, graph.y.unit), 4, top - 8, "soft")
+    yield text(_axis_name(graph.y.label, graph.y.unit), 0, top - 11, "soft")
     yield text(_axis_name(graph.x.label, graph.x.unit), WIDTH - _RIGHT, bottom + 35, "soft", anchor="end")
 
 
@@ -86,7 +86,7 @@ def _axis_name(label: str, unit: Unit) -> str:
     return f"{label} ({name})" if name and name not in label else label
 
 
-def _drawn(series: Series, number: int, x: Scale, y: Scale) -> Iterator[str]:
+def _drawn(series: Series, number: int, x: Scale, y: Scale) -> Iterator[Svg]:
     placed = [None if value is None else (x.place(at), y.place(value)) for at, value in series.points]
     yield path(placed, f"curve c{number}")
     there = [point for point in placed if point is not None]
@@ -98,7 +98,7 @@ def _drawn(series: Series, number: int, x: Scale, y: Scale) -> Iterator[str]:
             yield marker(number, px, py)
 
 
-def marker(number: int, x: float, y: float) -> str:
+def marker(number: int, x: float, y: float) -> Svg:
     """The series' own shape."""
     kind = f"mark m{number}"
     match number % SERIES:

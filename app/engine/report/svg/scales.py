@@ -96,7 +96,12 @@ def _limits(axis: Axis, low: float, high: float, most: int) -> tuple[float, floa
         return min(low, axis.at[0]), max(high, axis.at[-1]), axis.at
     match axis.spacing:
         case Spacing.LINEAR:
-            return _linear(low, high, most, _MEBI if axis.unit is Unit.MIB_PER_S else 1)
+            first, last, marks = _linear(low, high, most, _MEBI if axis.unit is Unit.MIB_PER_S else 1)
+            return (
+                (low, high, tuple(mark for mark in marks if low <= mark <= high))
+                if axis.tight
+                else (first, last, marks)
+            )
         case Spacing.LOG:
             return _logarithmic(low, high, most)
         case Spacing.NINES:
@@ -123,9 +128,10 @@ def round_step(width: float) -> float:
 def _logarithmic(low: float, high: float, most: int) -> tuple[float, float, tuple[float, ...]]:
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 2)
     tried = [_between(low, high, [factor * 10.0**power for power in decades for factor in each]) for each in _FACTORS]
-    marks = next((each for each in tried if len(each) <= most + 1), tried[-1])
-    first, last = marks[0], max(marks[-1], marks[0] * 2)
-    return first, last, marks[:: math.ceil(len(marks) / (most + 2))]
+    first, last = tried[0][0], max(tried[0][-1], tried[0][0] * 2)
+    inside = [tuple(mark for mark in each if first <= mark <= last) for each in tried]
+    marks = next((each for each in inside if len(each) <= most + 1), inside[-1])
+    return first, last, marks[:: max(1, math.ceil(len(marks) / (most + 2)))]
 
 
 def _between(low: float, high: float, every: Sequence[float]) -> tuple[float, ...]:
