@@ -9,6 +9,7 @@ pieces of a strip, so the figures are lower bounds.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from math import gcd
 
 _MOST_OFFSETS = 1 << 16
@@ -38,6 +39,7 @@ class StripeCost:
         return self.whole + self.partial
 
 
+@cache  # asked every two seconds while a job runs, with thousands of offsets
 def stripe_cost(size: int, align: int, *, strip: int, data: int, parity: int) -> StripeCost:
     """What a write of `size` bytes at multiples of `align` costs; stripes are of `data` and `parity` strips."""
     full = strip * data
