@@ -152,7 +152,7 @@ class KeyLine(SteadyWidget):
             (keymap.get(command.id, shown), label)
             for command, (shown, label) in zip(self._commands, pairs, strict=True)
         ]
-        pairs.insert(0, ("1-5", "Screens"))
+        pairs.insert(0, ("1..5", "Screens"))
         while len(pairs) > 3 and sum(width_of(key) + width_of(label) + 3 for key, label in pairs) > width:
             del pairs[-4 if len(pairs) > 5 else 1]
         segments: list[Segment] = []
