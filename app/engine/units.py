@@ -129,8 +129,11 @@ def clock(at: float) -> str:
 
 
 def moment(at: float) -> str:
-    """Local date and time with its offset: `2026-09-30 14:03:27 +0200`."""
-    return time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(at))
+    """Local date and time with its offset: `2026-09-30 14:03:27 +0200`; nothing for what no calendar has."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(at))
+    except (OverflowError, ValueError, OSError):
+        return NOTHING
 
 
 def plural(count: int, one: str, many: str = "") -> str:

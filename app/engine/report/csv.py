@@ -132,12 +132,19 @@ def _written(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
 
 def _identity(run: RunRecord, session: Session, place: tuple[str, str]) -> Iterator[Value]:
     start, mark = run.start, run.start.mark
-    yield from (run.id, session.id, datetime.fromtimestamp(start.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+    yield from (run.id, session.id, _utc(start.at))
     yield None if session.machine is None else session.machine.host
     yield from (start.target, start.device, start.title, start.profile)
     yield from (None, None, None) if mark is None else (mark.experiment, mark.letter, mark.pair)
     yield from place
     yield from (run.figures.status.value, start.simulated, start.destructive, start.fio_version, run.figures.seconds)
+
+
+def _utc(at: float) -> str | None:
+    try:
+        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, ValueError, OSError):
+        return None  # a damaged log
 
 
 def _direction(figures: DirectionFigures | None) -> Sequence[Value]:
@@ -167,5 +174,6 @@ def _sweep_cells(session: Session) -> dict[str, tuple[str, str]]:
     record = session.sweep
     if record is None:
         return {}
-    steps = {step.number: record.cell(step.cell) for step in record.steps}
-    return {end.run: (steps[end.step].row, steps[end.step].column) for end in record.ended if end.run is not None}
+    cells = {cell.id: (cell.row, cell.column) for cell in record.cells}
+    steps = {step.number: cells.get(step.cell, ("", "")) for step in record.steps}
+    return {end.run: steps.get(end.step, ("", "")) for end in record.ended if end.run is not None}

@@ -7,7 +7,8 @@ html{background:var(--paper);color:var(--ink);font:15px/1.55 system-ui,-apple-sy
 body{margin:0 auto;padding:1.5rem clamp(.9rem,3vw,2.5rem) 4rem;max-width:1240px}
 h1{font-size:1.7rem;line-height:1.2;margin:0 0 .4rem}
 h2{font-size:1.25rem;line-height:1.3;margin:2.4rem 0 .7rem;padding-top:.7rem;border-top:1px solid var(--line)}
-h3{font-size:1.03rem;margin:1.6rem 0 .5rem;overflow-wrap:anywhere}
+h3{font-size:1.03rem;margin:1.6rem 0 .5rem}
+h1,h2,h3,nav,dt,summary{overflow-wrap:anywhere}
 p,li,dd{max-width:78ch;overflow-wrap:anywhere}
 ul{padding-left:1.2rem}
 li{margin:.15rem 0}
@@ -15,7 +16,7 @@ a{color:var(--s0)}
 nav ul{list-style:none;padding:0;margin:.6rem 0 0;display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;font-size:.92rem}
 .simulated{margin:.6rem 0;padding:.45rem .8rem;border:1.5px solid var(--warn);border-radius:6px;display:inline-block}
 .simulated strong{color:var(--warn);letter-spacing:.08em}
-dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.15rem 1.2rem;margin:.5rem 0}
+dl{display:grid;grid-template-columns:fit-content(40%) minmax(0,1fr);gap:.15rem 1.2rem;margin:.5rem 0}
 dt{color:var(--soft)}
 dd{margin:0}
 .scroll{overflow-x:auto;max-width:100%}

@@ -1,0 +1,55 @@
+"""The report in a real browser: nothing to complain about, nothing loaded, nothing wider than the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.engine.report.html import to_html
+from tests.engine.report.chromium import Page, chromium, page
+from tests.engine.report.test_hostile import FIRST, everything
+
+pytestmark = pytest.mark.skipif(chromium() is None, reason="no Chromium is installed")
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page full of strings that would like to act."""
+    made = tmp_path_factory.mktemp("page") / "report.html"
+    made.write_text(to_html(everything(FIRST)), encoding="utf-8", errors="replace")
+    return made
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A browser for all of them."""
+    with page(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 420])
+def test_the_browser_has_nothing_to_say(browser: Page, file: Path, width: int, dark: bool) -> None:
+    browser.open(file, width=width, dark=dark)
+    assert (browser.complaints, set(browser.asked)) == ([], {file.as_uri()})
+
+
+@pytest.mark.parametrize("width", [1280, 420])
+def test_nothing_is_wider_than_the_screen(browser: Page, file: Path, width: int) -> None:
+    browser.open(file, width=width)
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_dark_is_dark_and_light_is_light(browser: Page, file: Path) -> None:
+    colours = []
+    for dark in (False, True):
+        browser.open(file, dark=dark)
+        colours.append(browser.evaluate("getComputedStyle(document.documentElement).backgroundColor"))
+    assert colours == ["rgb(255, 255, 255)", "rgb(21, 24, 28)"]
+
+
+def test_no_script_is_there(browser: Page, file: Path) -> None:
+    browser.open(file)
+    assert browser.evaluate("document.scripts.length") == 0
