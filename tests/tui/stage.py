@@ -305,7 +305,7 @@ def set_table(
     """A workbench in `folder`, its session of a fixed name, on the kernel's disks alone unless `vendors` says more."""
     host = host or host_of()
     bench = Workbench(host, paths=paths_in(folder))
-    bench.machine = Machine(host, vendors)
+    bench.machine = Machine(bench.host, vendors)
     load = FakeLoad()
     gate = FakeGate(bench.host)
 
