@@ -86,9 +86,7 @@ def processes(name: str) -> list[int]:
 def said(record: RunRecord) -> str:
     """Everything that the person is told of a run."""
     figures = record.figures
-    text = "\n".join((figures.status, *filter(None, (figures.reason, figures.hint, *figures.warnings))))
-    print(text)
-    return text
+    return "\n".join((figures.status, *filter(None, (figures.reason, figures.hint, *figures.warnings))))
 
 
 def failed(record: RunRecord, words: str) -> bool:
@@ -182,7 +180,6 @@ async def refused_or_failed(bench: Workbench, device: str) -> bool:
     try:
         record = await bench.measure(await prepared(bench, device))
     except RaidbenchError as error:
-        print(error.message, error.hint)
         return bool(error.hint)
     return failed(record, "")
 
