@@ -120,6 +120,22 @@ def test_an_existing_file_is_replaced_with_force(cli: Cli, session: Path, tmp_pa
     assert file.read_text().startswith("# Storage session")
 
 
+@pytest.mark.parametrize(("name", "begins"), [("a.html", "<!DOCTYPE html>"), ("a.csv", "run,session"), ("a.md", "# S")])
+def test_a_report_has_the_format_of_its_name(cli: Cli, session: Path, tmp_path: Path, name: str, begins: str) -> None:
+    cli("report", "-o", str(tmp_path / name))
+    assert (tmp_path / name).read_text().startswith(begins)
+
+
+def test_a_report_for_fio_plot_is_a_folder(cli: Cli, session: Path, tmp_path: Path) -> None:
+    cli("report", "--format", "fio-plot", "-o", str(tmp_path / "plot"))
+    assert (tmp_path / "plot/README.txt").is_file()
+
+
+@pytest.mark.parametrize("words", [("--format", "fio-plot"), ("--samples",), ("--format", "pdf")])
+def test_a_report_that_cannot_be_is_wrong_usage(cli: Cli, session: Path, words: tuple[str, ...]) -> None:
+    assert cli("report", *words).status == 2
+
+
 def test_a_report_of_nothing_is_wrong_usage(cli: Cli, tmp_path: Path) -> None:
     assert cli("report", str(tmp_path)).status == 2
 
