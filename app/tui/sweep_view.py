@@ -24,7 +24,7 @@ _SIGNS: dict[Verdict, tuple[str, Tone]] = {
     Verdict.WORSE: ("-", "bad"),
     Verdict.NO_DIFFERENCE: ("=", "muted"),
 }
-LEGEND = "+ better, - worse, = no difference, ? not shown, b baseline, > running, ! failed"
+LEGEND = "+ better  - worse  = same  ? not shown  b baseline  > running  ! failed"
 """What the signs of the matrix mean."""
 
 RANKING_COLUMNS = (

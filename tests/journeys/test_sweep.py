@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 from textual.pilot import Pilot
@@ -279,3 +280,54 @@ async def test_read_only_starts_none(tmp_path: Path, still: None) -> None:
         await pilot.press("r")
         await until(pilot, lambda: "Here no sweep can be started" in notices(pilot))
         assert len(list(table.bench.paths.sessions.iterdir())) == 1
+
+
+class Compare(Protocol):
+    """The fixture of pytest-textual-snapshot."""
+
+    def __call__(
+        self, app: WorkbenchApp, *, terminal_size: tuple[int, int], run_before: Callable[[Pilot[int]], Awaitable[None]]
+    ) -> bool: ...
+
+
+async def ticking(pilot: Pilot[int]) -> None:
+    """Two axes are ticked."""
+    await until(pilot, lambda: "Block size" in rows(pilot))
+    screen_of(pilot).planner.seed = 7
+    await tick(pilot, "job:iodepth", "1", "32")
+    await tick(pilot, "setting:scheduler", "none", "mq-deadline", "bfq")
+    await planned(pilot, "2 workloads")
+
+
+async def running(pilot: Pilot[int]) -> None:
+    """Somebody's sweep is in its sixth step."""
+    await until(pilot, lambda: "RUNNING step 6" in text_of(pilot))
+
+
+async def ended(pilot: Pilot[int]) -> None:
+    """It is over."""
+    await until(pilot, lambda: "FINISHED" in text_of(pilot))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("story", [ticking, running, ended], ids=lambda story: story.__name__)
+def test_picture(
+    snap_compare: Compare, table: Table, story: Callable[[Pilot[int]], Awaitable[None]], size: str
+) -> None:
+    sweep = None
+    if story is not ticking:
+        sweep = WrittenSweep(table.bench.paths.sessions / SWEEP)
+        sweep.steps(5 if story is running else len(sweep.design.steps))
+        sweep.running(sweep.design.steps[5 if story is running else 0])
+
+    async def act(pilot: Pilot[int]) -> None:
+        await settled(pilot)
+        await pilot.press("4")
+        if story is ended and sweep is not None:
+            await until(pilot, lambda: app_of(pilot).sweeping.running)
+            sweep.end(SweepResult.FINISHED)
+        await story(pilot)
+        pilot.app.clear_notifications()
+        await pilot.pause()
+
+    assert snap_compare(table.app(), terminal_size=SIZES[size], run_before=act)
