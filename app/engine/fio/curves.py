@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from app.engine.figures import Sample
 from app.engine.fio.course import Course
@@ -20,18 +22,18 @@ def samples_of(
 
     `steady`: what was asked for about the steady state; of a run that waited for it `planned_s` has to be known.
     """
-    parser = StreamParser()
     course = Course(ramp=ramp, planned_s=planned_s, plan=steady)
-    found: list[Sample] = []
+    taken = (course.take(FioDocument(data))[0] for data in documents_of(raw))
+    return tuple(sample for sample in taken if sample is not None)
+
+
+def documents_of(raw: Path) -> Iterator[Mapping[str, Any]]:
+    """Every document in the file, one at a time: those of an hour take gigabytes together. None if it is not there."""
+    parser = StreamParser()
     try:
         with raw.open("rb") as file:
-            chunks = iter(lambda: file.read(_CHUNK), b"")
-            events = [event for chunk in chunks for event in parser.feed(chunk)]
+            for chunk in iter(lambda: file.read(_CHUNK), b""):
+                yield from (event.data for event in parser.feed(chunk) if isinstance(event, Document))
     except OSError:
-        return ()
-    for event in (*events, *parser.close()):
-        if isinstance(event, Document):
-            sample, _ = course.take(FioDocument(event.data))
-            if sample is not None:
-                found.append(sample)
-    return tuple(found)
+        return
+    yield from (event.data for event in parser.close() if isinstance(event, Document))

@@ -15,16 +15,15 @@ from typing import Any
 
 from app.engine.figures import DirectionSample, Phase, RunStatus, Sample
 from app.engine.fio.course import Course
+from app.engine.fio.curves import documents_of
 from app.engine.fio.document import FioDocument
 from app.engine.fio.sizes import parse_size
-from app.engine.fio.stream import Document, StreamParser
 from app.engine.report.csv import runs_csv
 from app.engine.report.raw import has_ramp, run_folder, seconds_of
 from app.engine.session import RunRecord, Session
 from backends.errors import InvalidValueError
 from backends.text import clean
 
-_CHUNK = 1 << 20
 _TOLD_BY_NAME = ("rw", "iodepth", "numjobs")
 _DIRECTIONS = ("read", "write")
 _KIBI = 1024
@@ -108,22 +107,14 @@ def _slug(text: str) -> str:
 
 def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_Moment]]:
     """fio's last document, and the measured intervals."""
-    parser = StreamParser()
     course = Course(ramp=has_ramp(run), planned_s=seconds_of(run.start.job), plan=run.start.steady)
     last: Mapping[str, Any] | None = None
     before: dict[tuple[str, str], tuple[float, int]] = {}
     moments: list[_Moment] = []
-    try:
-        with raw.open("rb") as file:
-            events = [event for chunk in iter(lambda: file.read(_CHUNK), b"") for event in parser.feed(chunk)]
-    except OSError:
-        return None, []
-    for event in (*events, *parser.close()):
-        if not isinstance(event, Document):
-            continue
-        last = event.data
-        sums = _sums(event.data)
-        sample, _ = course.take(FioDocument(event.data))
+    for data in documents_of(raw):
+        last = data
+        sums = _sums(data)
+        sample, _ = course.take(FioDocument(data))
         if sample is not None and sample.phase is Phase.MEASURING:
             moments.append(_Moment(sample=sample, means=_means(before, sums)))
         before = sums

@@ -66,19 +66,20 @@ def _searched(record: SweepRecord, found: Results) -> Iterator[str]:
         limit = record.design.saturation
         assert limit is not None
         asked = f"with a p99 of at most {units.latency(limit.p99_ns)}"
+        row = f"{one.cell.row}: " if len(found.rows) > 1 else ""
         if one.best is None:
-            yield f"{one.cell.row}: no depth that was tried stays {asked}."
+            yield f"{row}No depth that was tried reached any IOPS {asked}."
         else:
             best = one.best
             yield (
-                f"{one.cell.row}: most IOPS {asked} at queue depth {best.depth}: {units.iops(best.iops)} IOPS,"
+                f"{row}Most IOPS {asked} at queue depth {best.depth}: {units.iops(best.iops)} IOPS,"
                 f" p99 {units.latency(best.p99_ns)}."
             )
 
 
 def _front(found: Results) -> Iterator[str]:
     known = {one.cell.id: one for one in found.cells}
-    if len(found.front) > 1:
+    if 1 < len(found.front) < sum(one.value is not None for one in found.cells):
         front = (f"{_name(found, known[one])} ({units.iops(known[one].iops)}, {units.latency(known[one].p99_ns)})"
                  for one in found.front)  # fmt: skip
         yield f"No other cell has more IOPS at a lower p99 than: {'; '.join(front)}."
