@@ -122,7 +122,7 @@ def progress(active: ActiveRun, now: float) -> str:
         parts.append(steady_words(active.steady))
     if active.message:
         parts.append(active.message)
-    left = _left(active, passed)
+    left = _left(active, now)
     if left is not None:
         parts.append(f"{units.duration(max(0, round(left)))} left")
     return " · ".join(parts)
@@ -153,21 +153,15 @@ def _phase_seconds(active: ActiveRun) -> float | None:
     return active.phase_seconds
 
 
-def left_to_fill(active: ActiveRun, passed: float) -> float | None:
-    """Seconds until all is written, at the speed so far; None if nothing was."""
-    if not active.total_bytes or not active.moved_bytes:
-        return None
-    return max(0.0, (active.total_bytes - active.moved_bytes) * passed / active.moved_bytes)
-
-
-def _left(active: ActiveRun, passed: float) -> float | None:
-    """Seconds to the end of the run as planned; unknown while the file is laid out."""
+def _left(active: ActiveRun, now: float) -> float | None:
+    """Seconds to the end of the run as planned, or of its fill; unknown while the file is laid out."""
+    passed = active.passed(now)
     match active.phase:
         case Phase.RAMP:
             waits = active.start.steady is not None and active.start.steady.until
             return None if waits else active.start.planned_seconds - passed
         case Phase.FILLING:
-            return left_to_fill(active, passed)
+            return active.amount_left(now)
         case Phase.MEASURING:
             return None if active.phase_seconds is None else active.phase_seconds - passed
         case _:

@@ -97,12 +97,12 @@ async def _show(bench: Workbench, address: str, as_json: bool) -> int:
         kind = type(found).__name__.lower()
         body = {"host": bench.host.name, "simulated": bench.host.simulated, "kind": kind}
         shared = None if queue is None else {"address": str(queue.target), "settings": _settings(own, values)}
-        document(schema.document(**body, target=schema.thing(found, settings), queue=shared))
+        document(schema.document(**body, target=schema.thing(bench.remembered(found), settings), queue=shared))
         return DONE
     from app.cli.devices_text import target_page
 
     parts = [("", declared, readings)]
     if queue is not None:
         parts.append((f"Queue of {queue.device}", own, values))
-    target_page(found, parts)
+    target_page(bench.remembered(found), parts)
     return DONE

@@ -178,6 +178,7 @@ def _open_workbench(options: Options) -> int:
 
     with curtain("" if options.demo or options.machine else os.uname().nodename):
         from app.cli.opening import host_of
+        from app.cli.steady import steady_plan
         from app.cli.sweep import HURRY
         from app.cli.sweep_background import hand_over
         from app.engine.priority import lower_priority
@@ -200,6 +201,7 @@ def _open_workbench(options: Options) -> int:
             scratch=config.scratch_dir or ".",
             scratch_size=config.scratch_size,
             profile=config.profile,
+            steady=steady_plan(config, cap=None, round_s=None),
             hand_over=None if options.read_only else partial(hand_over, options=options, nice=nice),
             sweep_speed=options.demo_speed or HURRY,
         ),

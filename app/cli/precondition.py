@@ -18,6 +18,7 @@ from app.cli.output import document, lines, say
 from app.cli.running import Interruption, run
 from app.cli.steady import precondition_options, steady_plan
 from app.engine.figures import RunStatus
+from app.engine.precondition import WORKLOAD
 from backends.errors import RefusedError, StorageError
 from backends.text import clean
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from app.engine.measure import Preparation, Request
     from app.engine.session import RunRecord
     from app.engine.workbench import Workbench
-
-WORKLOAD = "randwrite-4k"
-"""The workload when none is named: the one whose figures a fresh drive flatters most."""
 
 
 @click.command("precondition")

@@ -345,7 +345,8 @@ class Measurer:
             return RunFigures(status=RunStatus.OK, filled_bytes=written)
         what = "was stopped" if done.status is RunStatus.STOPPED else f"failed: {done.reason}"
         reason = f"Filling {what}; written {written / target.size:.1f}x"
-        return RunFigures(status=done.status, reason=reason, hint=done.hint, filled_bytes=written)
+        hint = "" if done.status is RunStatus.STOPPED else done.hint
+        return RunFigures(status=done.status, reason=reason, hint=hint, filled_bytes=written)
 
     def _log(
         self, at: float, clock: float, command: Sequence[str], figures: RunFigures, *, mutates: bool, output: str

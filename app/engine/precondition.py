@@ -29,6 +29,9 @@ ENDURANCE = "Endurance used"
 LOOPS = 2
 """How often the whole device is filled."""
 
+WORKLOAD = "randwrite-4k"
+"""The workload when none is named: the one whose figures a fresh drive flatters most."""
+
 
 def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, profile: str | None) -> Request:
     """What to measure, so that the target is filled and then put under the job until that is steady or at the cap.

@@ -119,11 +119,9 @@ class Preparation:
 
     @property
     def title(self) -> str:
-        """The job in one line, with what comes before it and when it is measured."""
-        steady = self.request.steady
-        parts = [f"filled {self.request.fills}x, then" if self.request.fills else "", self.job.describe()]
-        words = steady.describe() if steady is not None else ""
-        return " ".join(filter(None, parts)) + (f" · {words}" if words else "")
+        """The job in one line, with the fill that comes before it."""
+        fills = self.request.fills
+        return f"fill {fills}x, then {self.job.describe()}" if fills else self.job.describe()
 
     @property
     def size(self) -> int:

@@ -151,6 +151,12 @@ class ActiveRun:
             return self.samples[-1].at
         return max(0.0, now - self.phase_since)
 
+    def amount_left(self, now: float) -> float | None:
+        """Seconds until a phase that ends by amount is over, at its speed so far; None if nobody knows."""
+        if not self.total_bytes or not self.moved_bytes:
+            return None
+        return max(0.0, self.total_bytes - self.moved_bytes) * self.passed(now) / self.moved_bytes
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:

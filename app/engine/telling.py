@@ -75,7 +75,7 @@ def result_line(figures: RunFigures) -> str:
                 f"p50 {units.latency(latency.p50)}, p99 {units.latency(latency.p99)}"
             )
     text = "; ".join(parts) or "nothing was measured"
-    if figures.steady is not None and figures.steady.waited_s:
+    if figures.steady is not None and (figures.steady.waited_s or figures.steady.ended_early):
         text = f"{text}; {outcome_words(figures.steady)}"
     if figures.status is RunStatus.OK:
         return f"done: {text}"

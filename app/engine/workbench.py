@@ -38,10 +38,11 @@ from app.engine.recorder import Recorder
 from app.engine.scratching import scratching_on
 from app.engine.session import ChangeRecord, ExperimentRecord, RunRecord
 from app.engine.trial import arm, check_seconds
+from app.engine.written import written_ago
 from backends.errors import BlockedError, NotFoundError, RaidbenchError, RefusedError, StorageError
 from backends.host import CanRestart, Command, Host
 from backends.joining import joined
-from backends.model import Array, Change, Controller, Drive, Inventory, Problem, Reading, Target, Task
+from backends.model import Array, Change, Controller, Drive, Fact, Inventory, Problem, Reading, Target, Task
 from backends.protocol import CanPersist, CanRemake, PersistRule, TellsTasks
 from backends.settings import Setting
 
@@ -410,6 +411,16 @@ class Workbench(Recorder):
     def memory(self) -> DeviceMemory:
         """What is known of devices from one session to the next: which were written in full, and when."""
         return DeviceMemory(self.paths.devices_of(simulated=self.host.simulated))
+
+    def remembered(self, thing: Controller | Array | Drive) -> Controller | Array | Drive:
+        """The thing with what is known of it from earlier sessions among its facts."""
+        if isinstance(thing, Controller) or thing.identity is None:
+            return thing
+        written = self.memory.last_written(thing.identity)
+        if written is None:
+            return thing
+        fact = Fact(label="Written", value=written_ago(written, time.time()))
+        return replace(thing, facts=(*thing.facts, fact))
 
     async def experiment(self, plan: AbPlan, *, confirm: str | None = None) -> ExperimentRecord:
         """Measure a setting in pairs and put it back, whatever happens. `stop` ends it early. See `AbExperiment`.

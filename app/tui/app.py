@@ -25,6 +25,7 @@ from textual.worker import Worker
 
 from app.engine.events import AnyEvent, CpuSampled
 from app.engine.session import Session
+from app.engine.steady import SteadyPlan
 from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
 from app.tui.commands import COMMANDS as TABLE
@@ -68,6 +69,8 @@ class Options:
     """Bytes of a scratch file."""
     profile: str = "randread-4k"
     """The job to begin with."""
+    steady: SteadyPlan = field(default_factory=SteadyPlan)
+    """Rounds and cap of the steady state."""
     trial_seconds: float = 60.0
     """How long a trial lasts."""
     hand_over: Callable[[Path], Awaitable[int]] | None = None

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from app.engine import units
-from app.engine.figures import Advice, DirectionFigures, Phase, RunFigures, Sample
+from app.engine.figures import Advice, DirectionFigures, Phase, RunFigures, Sample, SteadyFigures
 from app.engine.session import ActiveRun
+from app.engine.steady import outcome_words, steady_words
 from widgets.bars import Progress
 from widgets.chart import ChartData, Reference, Series
 from widgets.clean import shorten
@@ -70,6 +71,10 @@ class Curves:
     """Samples of the run that are in."""
     ramp: float = 0.0
     """Seconds of ramp before the measured phase."""
+    settled: float = 0.0
+    """Seconds of waiting for the steady state between the two."""
+    first: Sample | None = None
+    """The oldest sample that is in."""
     series: dict[str, list[tuple[float, float | None]]] = field(default_factory=dict)
     """Points by name: `read iops`, `write iops`, `read rate`, `p50`, ..."""
     spreads: dict[str, Spread] = field(default_factory=dict)
@@ -77,8 +82,9 @@ class Curves:
 
     def take(self, samples: tuple[Sample, ...], ramp: float) -> None:
         """Add the samples that are new; a shorter tuple begins anew."""
-        if len(samples) < self.taken:
-            self.taken = 0
+        first = samples[0] if samples else None
+        if len(samples) < self.taken or first is not self.first:
+            self.taken, self.first, self.settled = 0, first, 0.0
             self.series.clear()
             self.spreads.clear()
         self.ramp = ramp
@@ -87,7 +93,14 @@ class Curves:
         self.taken = len(samples)
 
     def _add(self, sample: Sample) -> None:
-        at = sample.at + (self.ramp if sample.phase is Phase.MEASURING else 0.0)
+        match sample.phase:
+            case Phase.SETTLING:
+                self.settled = sample.at
+                at = sample.at + self.ramp
+            case Phase.MEASURING:
+                at = sample.at + self.ramp + self.settled
+            case _:
+                at = sample.at
         for name, direction in (("read", sample.read), ("write", sample.write)):
             if direction is not None:
                 self._point(f"{name} iops", at, direction.iops)
@@ -101,7 +114,7 @@ class Curves:
 
     def _point(self, name: str, at: float, value: float | None) -> None:
         self.series.setdefault(name, []).append((at, value))
-        self.spreads.setdefault(name, Spread()).add(value, measured=at > self.ramp)
+        self.spreads.setdefault(name, Spread()).add(value, measured=at > self.ramp + self.settled)
 
     def points(self, name: str) -> Points:
         """The points of one curve."""
@@ -177,7 +190,15 @@ def progress(active: ActiveRun, now: float) -> Progress:
     """How far the job has come, over all its phases."""
     within = active.passed(now)
     planned = active.start.planned_seconds
+    waits = active.start.steady is not None and active.start.steady.until
     match active.phase:
+        case Phase.SETTLING:
+            return Progress(phase="settling", elapsed=within, total=active.phase_seconds)
+        case Phase.RAMP if waits:
+            return Progress(phase="ramp", elapsed=within)
+        case Phase.FILLING:
+            fraction = active.moved_bytes / active.total_bytes if active.total_bytes else None
+            return Progress(phase="filling", fraction=fraction, elapsed=within, eta=active.amount_left(now))
         case Phase.RAMP | Phase.MEASURING:
             runtime = active.phase_seconds if active.phase is Phase.MEASURING and active.phase_seconds else None
             ramp = planned - runtime if runtime is not None else 0.0
@@ -192,6 +213,21 @@ def progress(active: ActiveRun, now: float) -> Progress:
             )
         case _:
             return Progress(phase=str(active.phase), elapsed=within)
+
+
+def machine_line(steady: SteadyFigures | None, fio: float | None, host: float | None) -> str:
+    """How the run stands to the steady state rule, and who works how much."""
+    return " · ".join(filter(None, (steady_words(steady) if steady is not None else "", cpu_line(fio, host))))
+
+
+def chart_seconds(active: ActiveRun) -> float | None:
+    """Length of the graphs' time axis: the whole run where it is known, None to follow what comes."""
+    if active.phase not in (Phase.RAMP, Phase.MEASURING, Phase.STOPPING):
+        return None
+    waits = active.start.steady is not None and active.start.steady.until
+    if waits and not active.settled:
+        return None
+    return active.start.planned_seconds + active.settled
 
 
 def cpu_line(fio: float | None, host: float | None) -> str:
@@ -245,6 +281,9 @@ def figure_groups(figures: RunFigures) -> tuple[FactGroup, ...]:
         )
     )
     groups += advice_groups(figures.advice)
+    if figures.steady is not None:
+        fact = Fact(label="", value=outcome_words(figures.steady), tone="" if figures.steady.attained else "warning")
+        groups.append(FactGroup(heading="Steady state", facts=(fact,)))
     if figures.warnings:
         groups.append(
             FactGroup(

@@ -122,6 +122,17 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command(
         "bench.advice", "i", "advice", "Advice", "Show all that makes the figures doubtful, and what to do.", "bench"
     ),
+    _command(
+        "bench.steady", "s", "steady", "Steady state", "Measure at once, or when the figures are steady.", "bench"
+    ),
+    _command(
+        "bench.precondition",
+        "P",
+        "precondition",
+        "Precondition",
+        "Write all of the target twice, then the job until it is steady; asks first.",
+        "bench",
+    ),
     _command("bench.baseline", "b", "baseline", "Baseline", "Show other runs against this one.", "bench runs"),
     _command("bench.freeze", "space", "freeze", "Freeze", "Hold the graphs still; measuring goes on.", "bench"),
     _command("bench.zoom-in", "plus equals_sign", "zoom(1)", "Zoom in", "Show less time in the graphs.", "bench"),

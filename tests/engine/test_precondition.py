@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from app.engine.workbench import Workbench
 from app.engine.written import Written, written_ago
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.local import LocalHost
-from backends.model import Identity
+from backends.model import Drive, Identity, Target
 from tests.backends.loops import loop, needs_loops
 from tests.tui.stage import Table, paths_in, set_table
 
@@ -141,6 +142,14 @@ async def test_the_next_session_knows(table: Table, tmp_path: Path) -> None:
     later = set_table(tmp_path).bench.memory.last_written(Identity(name="sdz", serial="S1"))
     assert later is not None
     assert later.times == 2.0
+
+
+async def test_a_device_shows_among_its_facts_since_when_it_is_written(table: Table) -> None:
+    drive = Drive(target=Target(backend="block", address="sda"), identity=DISK)
+    assert table.bench.remembered(drive) == drive
+    table.bench.memory.remember(DISK, replace(WRITTEN, at=time.time() - 7200, steady=True))
+    shown = table.bench.remembered(drive)
+    assert [(fact.label, fact.value) for fact in shown.facts] == [("Written", "2.0x, steady, 2 h ago")]
 
 
 async def test_nothing_is_filled_before_the_name_was_typed(table: Table) -> None:

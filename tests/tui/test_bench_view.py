@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.engine.events import RunStarted
-from app.engine.figures import Advice, DirectionSample, Phase, RunFigures, RunStatus, Sample
+from app.engine.figures import Advice, DirectionSample, Phase, RunFigures, RunStatus, Sample, SteadyFigures
 from app.engine.session import ActiveRun
+from app.engine.steady import SteadyPlan
 from app.engine.telling import after_words, result_line
 from app.tui.bench_view import (
     Curves,
     Spread,
     advice_groups,
     advice_line,
+    chart_seconds,
     figure_groups,
     latency_chart,
+    machine_line,
     progress,
     short_progress,
     side_figures,
@@ -184,3 +189,56 @@ def test_advice_stands_under_its_key_with_what_to_do() -> None:
         ("governor", ["The frequency governor is powersave.", "Set it."]),
         ("too-short", ["Too short."]),
     ]
+
+
+SETTLED = SteadyFigures(
+    attained=True, range_share=0.05, slope_share=0.02, rounds=7, window=5, round_s=10, waited_s=70.0
+)
+
+
+def test_waiting_for_the_steady_state_is_neither_ramp_nor_measured() -> None:
+    made = curves(sample(10.0, phase=Phase.RAMP), sample(70.0, iops=9.0, phase=Phase.SETTLING), sample(1.0), ramp=10.0)
+    assert [at for at, _ in made.points("read iops")] == [10.0, 80.0, 81.0]
+    assert made.spreads["read iops"].low == 100.0
+
+
+def test_the_graph_of_a_fill_is_not_that_of_the_job_after_it() -> None:
+    made = curves(sample(1.0, phase=Phase.FILLING), sample(2.0, phase=Phase.FILLING))
+    made.take((sample(0.5), sample(1.0), sample(1.5)), 0.0)
+    assert [at for at, _ in made.points("read iops")] == [0.5, 1.0, 1.5]
+
+
+def test_how_long_it_waits_is_shown_against_the_cap() -> None:
+    shown = progress(active(Phase.SETTLING, seconds=1800.0), 140.0)
+    assert (shown.phase, shown.fraction, shown.elapsed, shown.total) == ("settling", None, 40.0, 1800.0)
+
+
+def test_a_fill_is_shown_by_what_is_written() -> None:
+    run = replace(active(Phase.FILLING, seconds=None), moved_bytes=25.0, total_bytes=100)
+    shown = progress(run, 110.0)
+    assert (shown.fraction, shown.eta) == (0.25, 30.0)
+
+
+def test_the_axis_follows_until_it_is_known_when_measuring_begins() -> None:
+    start = replace(active().start, steady=SteadyPlan(until=True))
+    ramp = replace(active(Phase.RAMP), start=start)
+    assert chart_seconds(ramp) is None
+    assert chart_seconds(replace(ramp, phase=Phase.MEASURING, settled=70.0)) == 140.0
+    assert chart_seconds(active()) == 70.0
+
+
+def test_the_state_stands_before_the_processors() -> None:
+    assert (
+        machine_line(SETTLED, 26.0, None) == "steady: yes, range 5.0 %, slope 2.0 % (round 7) · CPU: fio 26 % of a core"
+    )
+
+
+def test_a_result_says_how_long_it_waited() -> None:
+    assert "steady after 70 s, then measured (range" in result_line(replace(figures(), steady=SETTLED))
+
+
+def test_measured_at_the_cap_it_is_called_not_steady() -> None:
+    capped = replace(SETTLED, attained=False, capped=True)
+    groups = figure_groups(replace(figures(), steady=capped))
+    (fact,) = next(group.facts for group in groups if group.heading == "Steady state")
+    assert fact.value.startswith("NOT STEADY after 70 s of waiting, measured anyway")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
@@ -18,8 +20,10 @@ from app.engine.fio.job import Job
 from app.engine.fio.jobfile import import_jobfile
 from app.engine.fio.profiles import PROFILES, profile
 from app.engine.measure import Request
+from app.engine.precondition import WORKLOAD, precondition_request
 from app.engine.scratch import DEFAULT_SIZE
 from app.engine.session import ActiveRun, RunRecord, Session
+from app.engine.steady import SteadyPlan
 from app.engine.telling import after_words, result_line
 from app.tui.ab_view import ended_line, progress_line, running
 from app.tui.allowing import allowed
@@ -27,8 +31,10 @@ from app.tui.base import WorkbenchScreen
 from app.tui.bench_view import (
     Curves,
     advice_line,
+    chart_seconds,
     cpu_line,
     latency_chart,
+    machine_line,
     progress,
     side_figures,
     side_latency,
@@ -37,6 +43,7 @@ from app.tui.bench_view import (
 from app.tui.members_view import NARROW_BAR, WIDE_BAR, member_table
 from app.tui.screens.advice import AdviceScreen
 from app.tui.screens.job_form import JobForm
+from app.tui.steady_view import place_line, steady_choices, steady_plan, steady_way
 from backends.errors import RaidbenchError
 from backends.model import Array, Drive
 from backends.text import clean
@@ -82,6 +89,8 @@ class BenchScreen(WorkbenchScreen):
         """Device node, or folder or file of a scratch file."""
         self.target_name: str | None = None
         """Address of a device; None for a scratch file."""
+        self.steady: SteadyPlan | None = None
+        """What to do about the steady state; None measures at once."""
         self._curves = Curves()
         self._run_id: str | None = None
         self._rate = False
@@ -174,12 +183,13 @@ class BenchScreen(WorkbenchScreen):
         active = self.workbench_app.session.active
         if active is not None:  # what is measured now, whatever is chosen for later
             profile = f"{active.start.profile}: " if active.start.profile else ""
-            self.put("#job", f"{profile}{active.start.title}\non {active.start.target}")
+            place = place_line(active.start.target, active.start.steady)
+            self.put("#job", f"{profile}{active.start.title}\n{place}")
             return
         self._foresee(self.workbench_app.session)
         target = f"{self.target_name} ({self.where})" if self.target_name else self._scratch_words()
         name = f"{self.profile}: " if self.profile else ""
-        self.put("#job", f"{name}{self.job.describe()}\non {target}")
+        self.put("#job", f"{name}{self.job.describe()}\n{place_line(target, self.steady)}")
 
     def _scratch_words(self) -> str:
         size = self.job.size or self.workbench_app.options.scratch_size or DEFAULT_SIZE
@@ -200,14 +210,14 @@ class BenchScreen(WorkbenchScreen):
                 chart.frozen = False
         ramp = float(active.start.job.get("ramp", "0").rstrip("s") or 0)
         self._curves.take(active.samples, ramp)
-        measured = active.phase in (Phase.RAMP, Phase.MEASURING, Phase.STOPPING)
-        self._draw(active.start.planned_seconds if measured else None, session)
+        self._draw(chart_seconds(active), session)
         self.query_one(ProgressLine).progress = progress(active, time.time())
         at = active.samples[-1].at if active.samples else 0.0
         if active.members and not self._members_at < at < self._members_at + MEMBERS_EVERY:
             self._members_at = at
             self._show_members(active.members)
-        self.put("#machine-line", cpu_line(active.fio_percent_of_core, active.host_percent))
+        steady = active.steady if active.phase in (Phase.SETTLING, Phase.MEASURING) else None
+        self.put("#machine-line", machine_line(steady, active.fio_percent_of_core, active.host_percent))
         stalled = bool(active.samples) and active.samples[-1].stalled
         message = active.message or ("fio fell silent: some I/O did not come back in time" if stalled else "")
         self.put("#message", message)
@@ -239,7 +249,8 @@ class BenchScreen(WorkbenchScreen):
         if job.size is None and self.target_name is None:
             size = self.workbench_app.options.scratch_size or DEFAULT_SIZE
             job = Job.from_fields({"size": str(size)}, job)
-        return Request(where=self.where, name=self.target_name or self.where, job=job, profile=self.profile)
+        name = self.target_name or self.where
+        return Request(where=self.where, name=name, job=job, profile=self.profile, steady=self.steady)
 
     def _draw(self, total: float | None, session: Session) -> None:
         upper = self.query_one("#throughput", LineChart)
@@ -270,22 +281,50 @@ class BenchScreen(WorkbenchScreen):
         self.put("#message", "\n".join((result_line(run.figures), *after_words(run.figures))))
         cpu = run.figures.cpu
         self.put("#machine-line", cpu_line(cpu.fio_percent_of_core, cpu.host_percent))
-        self._draw(run.start.planned_seconds, self.workbench_app.session)
+        waited = run.figures.steady.waited_s if run.figures.steady is not None else 0.0
+        self._draw(run.start.planned_seconds + waited, self.workbench_app.session)
 
     def action_run(self) -> None:
         """Prepare the job, ask where that is needed, run it."""
+        self._start(self._request)
+
+    def action_precondition(self) -> None:
+        """Write all of the target twice, then the job until it is steady; asked for by itself."""
+
+        def request() -> Request:
+            wanted = self._request()
+            job, name = wanted.job, wanted.profile
+            if not job.writes:  # reading changes nothing about a drive
+                job, name = replace(profile(WORKLOAD).job, size=job.size), WORKLOAD
+            plan = self.workbench_app.options.steady
+            return precondition_request(wanted.where, wanted.name, job, plan, profile=name)
+
+        self._start(request)
+
+    def action_steady(self) -> None:
+        """Choose what to do about the steady state."""
+        base = self.workbench_app.options.steady
+
+        def chosen(value: str | None) -> None:
+            if value is not None:
+                self.steady = steady_plan(base, value)
+                self._show_job()
+
+        self.app.push_screen(ChoiceDialog("Steady state", steady_choices(base), steady_way(self.steady)), chosen)
+
+    def _start(self, request: Callable[[], Request]) -> None:
         if self.workbench_app.workbench.measuring or self._pending:
             self.say("A job is running already: x stops it.")
             return
         self._pending = True
         self.put("#message", "looking at the target ...")
         # On the app, so that looking at another screen does not end the run.
-        self.app.run_worker(self._run(), group="bench", exit_on_error=True)
+        self.app.run_worker(self._run(request), group="bench", exit_on_error=True)
 
-    async def _run(self) -> None:
+    async def _run(self, request: Callable[[], Request]) -> None:
         bench = self.workbench_app.workbench
         try:
-            ready = await bench.prepare(self._request())
+            ready = await bench.prepare(request())
             self._show_advice(ready.advice)
             if not await allowed(self.workbench_app, ready):
                 self.put("#message", "not started")
@@ -442,7 +481,7 @@ class BenchScreen(WorkbenchScreen):
         """IOPS or MiB/s."""
         self._rate = not self._rate
         session = self.workbench_app.session
-        self._draw(session.active.start.planned_seconds if session.active else None, session)
+        self._draw(chart_seconds(session.active) if session.active else None, session)
 
     def action_scale(self) -> None:
         """Linear or logarithmic latency."""

@@ -111,10 +111,10 @@ class DevicesScreen(WorkbenchScreen):
     def _look(self) -> None:
         """Show the facts now, the settings when they are read."""
         thing = self._thing()
-        self.query_one("#facts", Details).groups = facts(thing) if thing is not None else ()
+        bench = self.workbench_app.workbench
+        self.query_one("#facts", Details).groups = () if thing is None else facts(bench.remembered(thing))
         self.query_one("#facts-scroll", VerticalScroll).scroll_home(animate=False)
-        self.panel.fill()
-        if thing is not None:
+        if thing is not None:  # the settings stay as they are until they are read: no outcome beside an old value
             # A partial, not a coroutine: one that a newer read replaces before it began would never be awaited.
             self.run_worker(partial(self._read, thing), group="read", exclusive=True)  # type: ignore[arg-type]
         elif self._selected is not None:
