@@ -105,6 +105,7 @@ class DeviceMemory:
         path = self._folder / f"{key}.jsonl"
         try:
             private_folder(self._folder)
+            path.touch(mode=0o600)
             with path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(unstructure(written)) + "\n")
         except OSError as error:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
@@ -22,6 +23,7 @@ from app.engine.fio.job import Engine, Job, Pattern
 from app.engine.fio.load import CpuSampled, Finished, FioLoad, LoadEvent, PhaseChanged, SampleTaken
 from app.engine.fio.preflight import preflight
 from app.engine.fio.target import JobTarget, TargetKind
+from app.engine.steady import SteadyPlan
 from backends.local import LocalHost
 
 pytestmark = [pytest.mark.fio, pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")]
@@ -277,3 +279,43 @@ async def test_a_full_filesystem_is_a_failure_in_words(mounted: tuple[str, Path]
     figures = verdict(events)
     assert figures.status is RunStatus.FAILED
     assert "no space left" in (figures.reason or "")
+
+
+def rounds(**more: object) -> SteadyPlan:
+    """Rounds of a second, three of them, however the machine behaves."""
+    return replace(SteadyPlan(cap_s=3, round_s=1, window=3), **more)  # type: ignore[arg-type]
+
+
+async def test_what_is_measured_after_the_wait_is_as_long_as_asked_and_fio_is_ended(
+    scratch: JobTarget, tmp_path: Path
+) -> None:
+    job = Job(rw=Pattern.RANDREAD, ioengine=Engine.PSYNC, runtime=2, ramp=1, rate_iops=500)
+    load = FioLoad(LocalHost())
+    events = await collect(load.run(job, scratch, tmp_path, asyncio.Event(), steady=rounds(until=True)))
+    figures = verdict(events)
+    assert (figures.status, figures.steady is not None and figures.steady.waited_s >= 2.5) == (RunStatus.OK, True)
+    assert figures.seconds >= 1.96
+    phases = [event.phase for event in events if isinstance(event, PhaseChanged)]
+    assert list(dict.fromkeys(phases))[1:4] == [Phase.RAMP, Phase.SETTLING, Phase.MEASURING]
+
+
+async def test_figures_of_the_window_are_those_of_its_samples(scratch: JobTarget, tmp_path: Path) -> None:
+    job = Job(rw=Pattern.RANDREAD, ioengine=Engine.PSYNC, runtime=2, ramp=0, rate_iops=500)
+    load = FioLoad(LocalHost())
+    events = await collect(load.run(job, scratch, tmp_path, asyncio.Event(), steady=rounds(until=True)))
+    read = verdict(events).read
+    assert read is not None
+    window = [
+        event.sample for event in events if isinstance(event, SampleTaken) and event.sample.phase is Phase.MEASURING
+    ]
+    assert read.total_ios == sum(sample.read.ios for sample in window if sample.read is not None)
+    assert sum(count for _, count in read.bins) == pytest.approx(read.total_ios, abs=16)
+
+
+async def test_a_file_is_filled_as_often_as_asked(scratch: JobTarget, tmp_path: Path) -> None:
+    fill = FioLoad(LocalHost()).fill(scratch, tmp_path, asyncio.Event(), loops=2, engine=Engine.PSYNC)
+    events = await collect(fill)
+    figures = verdict(events)
+    assert figures.write is not None
+    assert (figures.status, figures.write.total_bytes) == (RunStatus.OK, 2 * SIZE)
+    assert PhaseChanged(phase=Phase.FILLING, total_bytes=2 * SIZE) in events
