@@ -82,6 +82,11 @@ def test_a_simulated_picture_is_marked_itself() -> None:
     assert "SIMULATED" in words(to_svg(replace(LINES, simulated=True), standalone=True))
 
 
+def test_a_picture_of_its_own_lies_on_its_paper_and_not_below_it() -> None:
+    drawn = [child.tag.rpartition("}")[2] for child in picture(to_svg(replace(LINES, simulated=True), standalone=True))]
+    assert drawn.index("rect") < drawn.index("text")
+
+
 def test_a_line_is_interrupted_where_there_is_no_figure() -> None:
     points = ((0.0, 1.0), (1.0, 2.0), (2.0, None), (3.0, 2.0), (4.0, 1.0))
     drawn = to_svg(replace(LINES, series=(Series(name="a", points=points),)))

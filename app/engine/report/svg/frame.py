@@ -12,33 +12,37 @@ WIDTH = 520
 TOP = 34
 """Where the graph begins, below its title."""
 
+_EDGE = 10
+"""Blank paper around a picture that stands alone."""
+
 LETTER = 6.3
 """About the width of a letter of 12 pixels."""
 
 
 def framed(graph: Graph, height: float, *parts: Svg, standalone: bool, width: float = WIDTH) -> Svg:
     """The whole picture; one that stands alone brings its colours along."""
-    heading = [
+    edge = _EDGE if standalone else 0
+    told = [
         tag("title", escape(graph.title), id=f"{graph.key}-t"),
         tag("desc", escape(graph.about), id=f"{graph.key}-d"),
     ]
     room = int((width - (88 if graph.simulated else 8)) / 7.4)
-    heading.append(text(shortened(graph.title, room), 0, 16, "title"))
+    heading = [text(shortened(graph.title, room), 0, 16, "title")]
     if graph.simulated:
         heading.append(text("SIMULATED", width - 4, 15, "warn", anchor="end"))
-    alone = (
-        {"xmlns": "http://www.w3.org/2000/svg", "width": f"{width:g}", "height": f"{height:g}"} if standalone else {}
-    )
-    style = [tag("style", Svg(variables("svg.graph")), Svg(graph_css()))] if standalone else []
-    paper = [tag("rect", fill="var(--paper)", x=0, y=0, width=width, height=height)] if standalone else []
+    whole = (width + 2 * edge, height + 2 * edge)
+    alone: dict[str, str | float] = {}
+    if standalone:
+        alone = {"xmlns": "http://www.w3.org/2000/svg", "width": whole[0], "height": whole[1]}
+        told.append(tag("style", Svg(variables("svg.graph")), Svg(graph_css())))
+        told.append(tag("rect", fill="var(--paper)", x=-edge, y=-edge, width=whole[0], height=whole[1]))
     return tag(
         "svg",
+        *told,
         *heading,
-        *style,
-        *paper,
         *parts,
         class_="graph",
-        viewBox=f"0 0 {width:g} {height:g}",
+        viewBox=f"{-edge} {-edge} {whole[0]:g} {whole[1]:g}",
         role="img",
         aria_labelledby=f"{graph.key}-t {graph.key}-d",
         **alone,
