@@ -33,6 +33,7 @@ from widgets.details import Details, Fact, FactGroup
 from widgets.field_dialog import TextDialog
 from widgets.keyed_table import KeyedTable
 from widgets.lines import Prose
+from widgets.table_layout import plain
 
 if TYPE_CHECKING:
     from app.tui.app import WorkbenchApp
@@ -194,7 +195,10 @@ class SweepPlanner(Horizontal):
     def _help(self) -> None:
         line = self.query_one("#sweep-help", Prose)
         axis = self._axis()
-        if self.file is not None or axis is None:
+        row = self.table.cursor_row
+        if self.file is not None:
+            line.say(": ".join(filter(None, map(plain, row.cells))) if row is not None else "", "label")
+        elif axis is None:
             line.say("")
         elif axis.why_not:
             line.say(f"No sweep can change it: {axis.why_not}. {axis.help}", "warning")

@@ -77,12 +77,17 @@ def grid(record: SweepRecord, found: Results) -> Grid:
     )
 
 
-def cell_at(found: Results, row: int, column: int) -> CellResult | None:
-    """The cell at a place of the matrix."""
+def names_at(found: Results, row: int, column: int) -> tuple[str, str]:
+    """Set-up and workload of a place of the matrix; "" beyond its edges."""
     down, across = (found.columns, found.rows) if turned(found) else (found.rows, found.columns)
-    if row >= len(down) or column >= len(across):
-        return None
-    return found.at(across[column], down[row]) if turned(found) else found.at(down[row], across[column])
+    side, head = (names[at] if at < len(names) else "" for names, at in ((down, row), (across, column)))
+    return (head, side) if turned(found) else (side, head)
+
+
+def why_left_out(record: SweepRecord, setup: str, workload: str) -> str:
+    """Why a combination is not measured, in two lines."""
+    reasons = [one.reason for one in record.design.skipped if (one.row, one.column) == (setup, workload)]
+    return f"{setup}; {workload}\nleft out: {' '.join(reasons) or 'not in the plan'}"
 
 
 def _runs(record: SweepRecord) -> dict[str, int]:
@@ -129,10 +134,8 @@ def _sign(one: CellResult, compared: bool) -> tuple[str, Tone]:
     return _SIGNS.get(one.judgement.verdict, ("?", "muted"))
 
 
-def cell_words(one: CellResult | None, record: SweepRecord, rank: Rank) -> str:
+def cell_words(one: CellResult, record: SweepRecord, rank: Rank) -> str:
     """The cell under the cursor in two lines: what it is, what is known of it."""
-    if one is None:
-        return "not measured: left out"
     head = one.cell.row if one.cell.row == one.cell.column else f"{one.cell.row}; {one.cell.column}"
     parts = [f"{len(one.scores)} of {record.design.repeats} runs"]
     if one.value is not None:

@@ -14,7 +14,18 @@ from app.engine.sweep.following import Follower
 from app.engine.sweep.record import SweepRecord
 from app.engine.sweep.results import Results, results
 from app.tui.bench_view import Curves, latency_chart, progress, throughput_chart
-from app.tui.sweep_view import LEGEND, cell_at, cell_words, findings, grid, ranking, state_words, title_words, whole
+from app.tui.sweep_view import (
+    LEGEND,
+    cell_words,
+    findings,
+    grid,
+    names_at,
+    ranking,
+    state_words,
+    title_words,
+    whole,
+    why_left_out,
+)
 from backends.text import clean_lines
 from widgets.bars import ProgressLine
 from widgets.chart import LineChart
@@ -106,10 +117,12 @@ class SweepWatch(Vertical):
 
     def _show_cell(self, record: SweepRecord, found: Results) -> None:
         """The cell under the cursor, and the ranking of its workload."""
-        one = cell_at(found, *self.query_one(Matrix).cursor)
-        self._put("#sweep-cell", cell_words(one, record, found.rank))
+        setup, workload = names_at(found, *self.query_one(Matrix).cursor)
+        one = found.at(setup, workload)
+        told = cell_words(one, record, found.rank) if one is not None else why_left_out(record, setup, workload)
+        self._put("#sweep-cell", told)
         table = self.query_one("#sweep-ranking", StillTable)
-        table.columns, table.rows = ranking(found, one.cell.column if one is not None else found.columns[0])
+        table.columns, table.rows = ranking(found, workload)
 
     def _show_live(self, active: ActiveRun | None, record: SweepRecord, speed: float) -> None:
         now = time.time()

@@ -14,7 +14,7 @@ from app.engine.sweep.survey import Survey
 from app.engine.sweep.words import Design, Destroyed
 from app.tui.sweep_draft import Axis, Draft, axes_of, plan_text
 from app.tui.sweep_plan_view import axis_rows, plan_facts, question
-from app.tui.sweep_view import cell_at, cell_words, grid, ranking, short, state_words, turned
+from app.tui.sweep_view import cell_words, grid, names_at, ranking, short, state_words, turned, why_left_out
 from backends.model import Risk
 from tests.engine.sweep.making import HEAD, VOLUME, after, design, known, measured, plan, started
 from tests.tui.sweeps import TWO_BY_THREE
@@ -188,7 +188,7 @@ def test_cells_count_their_runs_until_there_is_a_figure() -> None:
 def test_the_cell_under_the_cursor_is_told_about() -> None:
     record, runs = measured(SIX, HALF)
     seen = results(record, runs)
-    one = cell_at(seen, 2, 0)
+    one = seen.at(*names_at(seen, 2, 0))
     assert one is not None
     told = cell_words(one, record, seen.rank)
     assert told.startswith("ahead=all; iodepth=1\n6 of 6 runs")
@@ -209,3 +209,8 @@ def test_the_header_says_how_far_it_is() -> None:
 def test_one_that_nobody_runs_says_so() -> None:
     words, tone = state_words(started(TWO_BY_THREE), running=False)
     assert (words.startswith("CUT SHORT after 0 of 12 steps"), tone) == (True, "bad")
+
+
+def test_a_combination_that_is_left_out_says_why() -> None:
+    locked = design('[[axis]]\ntarget = "array"\nsetting = "locked"\nvalues = ["a", "b"]\n')
+    assert "the card says no" in why_left_out(started(locked), "locked=b", locked.cells[0].column)

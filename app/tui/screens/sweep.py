@@ -131,6 +131,7 @@ class SweepScreen(WorkbenchScreen):
             self.say("Tick two values of an axis first: enter opens it, space ticks.")
         elif not self._pending:
             self._pending = True
+            self.say("looking at the targets, and at what lies on them ...")
             # On the app, so that looking at another screen does not end it.
             self.app.run_worker(self._begin(), group="sweep-begin", exit_on_error=True)
 
