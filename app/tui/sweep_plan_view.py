@@ -102,7 +102,7 @@ def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[Row, ...]:
 def time_words(design: Design, speed: float | None) -> str:
     """`36 steps, about 47 min`."""
     took = f"{units.plural(len(design.steps), 'step')}, about {units.duration(design.seconds)}"
-    return took if speed is None else f"{took} (simulated {speed:g} times as fast)"
+    return took if speed in (None, 1.0) else f"{took} (simulated {speed:g} times as fast)"
 
 
 def plan_facts(surveyed: Survey, speed: float | None = None) -> tuple[FactGroup, ...]:

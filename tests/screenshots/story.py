@@ -15,13 +15,14 @@ from app.engine.workbench import Workbench
 from app.tui.app import Options, WorkbenchApp
 from app.tui.device_tree import DeviceTree
 from app.tui.screens.bench import BenchScreen
+from app.tui.screens.sweep import SweepScreen
 from backends.recorded import ReplayHost
 from tests.machines.storage_server import FOLDER
 from tests.screenshots.clock import Clock
 from tests.screenshots.drawing import save
 from widgets.guard import GRACE
 
-DEVICE = "block:sdb"
+DEVICE = "scsi:sdb"
 """What is measured: the streams of the recording are of it."""
 
 MIDDLE = 46.0
@@ -77,6 +78,19 @@ class Story:
         await self.rest()
         await self.until(lambda: not any(worker.group == "read" for worker in self.app.workers))
         await self.rest()
+
+    async def tick(self, axis: str, *values: str) -> None:
+        """Tick values of an axis of a sweep."""
+        screen = self.app.screen
+        assert isinstance(screen, SweepScreen)
+        table = screen.planner.table
+        screen.planner.seed = 1
+        await self.until(lambda: axis in [row.key for row in table.rows])
+        table.cursor = axis
+        await self.press("right")
+        for value in values:
+            table.cursor = f"{axis}|{value}"
+            await self.press("space")
 
     async def run(self, profile: str, picture: Callable[[], object] | None = None) -> None:
         """Measure the device; with a picture, the recording stands still while it is taken."""
@@ -156,6 +170,10 @@ async def large(story: Story) -> None:
     await story.shoot("compare", "Two runs side by side")
     await story.press("escape", "5", "end")
     await story.shoot("log", "The log of a session")
+    await story.press("4")
+    await story.tick("job:iodepth", "1", "32", "256")
+    await story.tick("setting:scheduler", "none", "mq-deadline")
+    await story.shoot("sweep", "A sweep is ticked, and the plan it makes")
 
 
 async def small(story: Story) -> None:
@@ -171,7 +189,7 @@ async def small(story: Story) -> None:
     await story.run("randread-4k", live)
 
 
-LARGE = ("devices", "review", "bench", "runs", "compare", "log")
+LARGE = ("devices", "review", "bench", "runs", "compare", "log", "sweep")
 """Pictures of the large terminal, in the order they are taken."""
 
 SMALL = ("devices-80x24", "bench-80x24")
