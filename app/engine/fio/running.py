@@ -19,6 +19,7 @@ from app.engine.fio.patience import Patience, bring_to_an_end
 from app.engine.fio.stream import Broken, Document, Event, Noise, StreamParser
 from app.engine.fio.summary import Outcome, Window, summarize
 from app.engine.fio.target import JobTarget
+from app.engine.steady import outcome_words
 from backends.host import Process
 from backends.text import clean
 
@@ -108,7 +109,10 @@ class Running:
             ),
         )
         found = summarize(outcome, job, target, cpu if cpu != CpuFigures() else None)
-        found = replace(found, steady=self._course.verdict)
+        steady = self._course.verdict
+        found = replace(found, steady=steady)
+        if steady is not None and steady.capped:
+            found = replace(found, warnings=(*found.warnings, f"What was measured is {outcome_words(steady)}"))
         if self._raw_problem:
             sentence = f"fio's own output could not be kept: {self._raw_problem}"
             found = replace(found, warnings=(*found.warnings, sentence))

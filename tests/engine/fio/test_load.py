@@ -21,6 +21,7 @@ from app.engine.fio.load import (
 )
 from app.engine.fio.patience import Patience
 from app.engine.fio.target import JobTarget, TargetKind
+from app.engine.steady import SteadyPlan
 from backends.errors import InvalidValueError, StorageError, ToolMissingError
 from tests.engine.fio.documents import direction, document, printed
 from tests.engine.fio.hosts import ScriptedHost, ScriptedProcess
@@ -57,6 +58,19 @@ async def test_a_run_tells_its_phases_its_samples_and_its_verdict(tmp_path: Path
     ]
     assert [event.sample.at for event in events if isinstance(event, SampleTaken)] == [0.25, 0.5, 0.75, 1.0]
     assert verdict(events).status is RunStatus.OK
+
+
+async def test_what_was_measured_at_the_cap_is_called_not_steady_and_fio_is_ended(tmp_path: Path) -> None:
+    rising = [printed(document(250 * n, read=direction({99840: 2**n}, runtime_ms=250 * n))) for n in range(4, 14)]
+    process = ScriptedProcess(rising, ends=False, returncode=128)
+    process.heeds = "interrupt"
+    plan = SteadyPlan(until=True, cap_s=1, round_s=1, window=3)
+    async with aclosing(
+        FioLoad(ScriptedHost(process)).run(JOB, TARGET, tmp_path, asyncio.Event(), steady=plan)
+    ) as events:
+        figures = verdict([event async for event in events])
+    assert (figures.status, process.signals) == (RunStatus.OK, ["interrupt"])
+    assert "NOT STEADY" in figures.warnings[0]
 
 
 async def test_what_fio_got_and_said_is_kept(tmp_path: Path) -> None:
