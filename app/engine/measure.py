@@ -294,13 +294,15 @@ class Measurer:
             filled = done.filled_bytes
         started = time.time()
         clock = time.monotonic()
+        if meter is not None:
+            await meter.open()
         running = self._load.run(ready.job, target, workdir, stop, steady=ready.request.steady)
         lengths = {Phase.MEASURING: float(ready.job.runtime)}
         if ready.request.steady is not None:
             lengths[Phase.SETTLING] = float(ready.request.steady.cap_s)
         figures = replace(await following.follow(running, lengths), filled_bytes=filled)
         if meter is not None:
-            figures = replace(figures, members=await meter.whole())
+            figures = replace(figures, members=await meter.whole(figures.seconds))
         if witness is not None:
             figures = await witness.tell(figures, () if meter is None else meter.members)
         self._log(started, clock, ready.command, figures, mutates=ready.destructive, output=f"runs/{run_id}/fio.out")

@@ -49,7 +49,10 @@ def machine(folder: Path, *, model: str = "TOSHIBA DT01", root: bool = True) -> 
     lists = {"/sys/block/*": ["/sys/block/sda"]}
     folder.mkdir(parents=True, exist_ok=True)
     content: dict[str, Any] = {"format": 1, "name": "pear", "root": root, "files": files, "lists": lists}
-    content |= {"links": {"/sys/block/sda": "/sys/devices/pci0000:00/ata1/host0/target0:0:0/0:0:0:0/block/sda"}, "stats": {}}
+    content |= {
+        "links": {"/sys/block/sda": "/sys/devices/pci0000:00/ata1/host0/target0:0:0/0:0:0:0/block/sda"},
+        "stats": {},
+    }
     content |= {"commands": [], "which": {}, "writable": {}}
     (folder / "machine.json").write_text(json.dumps(content))
     return folder

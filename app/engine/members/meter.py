@@ -17,6 +17,9 @@ PATH = "/proc/diskstats"
 ROLES_EVERY = 20
 """Readings between two looks at the roles: five seconds at four a second."""
 
+LATE = 0.5
+"""A phase seen for less than this share of its length was seen too late to tell of it."""
+
 _GONE = "gone"
 
 
@@ -42,9 +45,15 @@ class MemberMeter:
         self._names = tuple(member.device for member in members if member.counted)
         self._roles = {member.device: member.role for member in members}
         self._last: Reading | None = None
+        self._opened: Reading | None = None
         self._begun: Reading | None = None
         self._sum: dict[str, Counters] = {}
         self._taken = 0
+
+    async def open(self) -> None:
+        """Before the job starts: what is counted from when its phases are heard of too late."""
+        if self.members:
+            self._opened = await self._read()
 
     async def begin(self) -> None:
         """From here on counts for `whole`."""
@@ -71,14 +80,27 @@ class MemberMeter:
             self._sum[name] = _added(self._sum.get(name, Counters()), part)
         return self._figures(done, now.at - before.at)
 
-    async def whole(self) -> tuple[MemberFigures, ...]:
-        """Figures from `begin` to the last reading; a member that went away meanwhile has what it did until then."""
+    async def whole(self, seconds: float = 0.0) -> tuple[MemberFigures, ...]:
+        """Figures from `begin` to the last reading; a member that went away meanwhile has what it did until then.
+
+        `seconds`: how long the phase was. On a machine so busy that most of it was over when `begin` came, the figures
+        are from `open` to now: the ramp is then in them, and the idle time around it.
+        """
         if self._last is self._begun:
             await self.take()  # a phase shorter than an interval
         if self._begun is None or self._last is None:
             return ()
         self._roles |= await read_roles(self._host, self.members)
+        if self._last.at - self._begun.at < LATE * seconds and self._opened is not None:
+            return await self._since(self._opened)
         return self._figures(self._sum, self._last.at - self._begun.at)
+
+    async def _since(self, opened: Reading) -> tuple[MemberFigures, ...]:
+        now = await self._read() or self._last
+        if now is None:
+            return ()
+        both = [name for name in now.totals if name in opened.totals]
+        return self._figures({name: since(opened.totals[name], now.totals[name]) for name in both}, now.at - opened.at)
 
     async def _read(self) -> Reading | None:
         text = await self._host.read(PATH)

@@ -90,6 +90,23 @@ async def test_a_phase_without_an_interval_is_measured_up_to_its_end() -> None:
     assert of(await made.whole(), "sda").read_iops == 200.0
 
 
+async def test_a_phase_heard_of_when_it_was_over_is_counted_from_before_the_job() -> None:
+    made = await meter(mirror())
+    await made.open()
+    made._host.files[STATS] = READS  # type: ignore[attr-defined]
+    await made.begin()
+    members = await made.whole(seconds=60)
+    assert [(member.share_of_reads, member.share_of_writes) for member in members] == [(0.25, 1.0), (0.75, 0.0)]
+
+
+async def test_a_phase_heard_of_in_time_is_counted_from_its_beginning() -> None:
+    made = await meter(mirror())
+    await made.open()
+    made._host.files[STATS] = READS  # type: ignore[attr-defined]
+    await made.begin()
+    assert {member.read_iops for member in await made.whole(seconds=0.5)} == {0.0}
+
+
 async def test_what_never_began_has_no_figures() -> None:
     made = await meter(mirror())
     await made.take()
