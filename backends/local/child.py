@@ -27,10 +27,16 @@ _F_SETPIPE_SZ = 1031
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
+_HEEDED = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
+"""Signals by which a program can be asked to end, whatever this one makes of them."""
+
+
 def child_setup(parent: int, nice: int | None) -> Callable[[], None]:
-    """What runs between fork and exec: die with the parent, run at the asked priority."""
+    """What runs between fork and exec: die with the parent, heed signals, run at the asked priority."""
 
     def setup() -> None:
+        for number in _HEEDED:  # a parent that was started with `&` or nohup ignores some, and children inherit that
+            signal.signal(number, signal.SIG_DFL)
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
         if os.getppid() != parent:  # the parent died before the line above
             os._exit(127)

@@ -328,6 +328,16 @@ async def test_a_program_that_exits_ends_its_stream_though_a_daemon_holds_the_pi
     assert await process.wait() == 0
 
 
+async def test_a_program_heeds_an_interrupt_that_we_ourselves_are_deaf_to() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as of a program started with `&` by a script
+    try:
+        async with LocalHost().stream(Command(argv=("/bin/sleep", "600"))) as process:
+            process.interrupt()
+            assert await process.wait() == -signal.SIGINT
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize(
     ("how", "status"), [("interrupt", -signal.SIGINT), ("terminate", -signal.SIGTERM), ("kill", -signal.SIGKILL)]
 )
