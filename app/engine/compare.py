@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.engine import units
+from app.engine.doubts import weakened, weighed
 from app.engine.figures import DirectionFigures, RunStatus
 from app.engine.session import RunRecord, Session
 from app.engine.sides import Sides, pairs_of, sides_of
@@ -120,7 +121,7 @@ class Comparison:
     job: tuple[tuple[str, str | None, str | None], ...]
     """Fields of the job that differ."""
     sentence: str
-    """What they show of the IOPS, in one sentence for each direction."""
+    """What they show of the IOPS, in one sentence for each direction, and what weakens it."""
     caveats: tuple[str, ...]
     """Sentences that have to be read with the figures."""
 
@@ -157,7 +158,7 @@ def _compare(a: RunRecord, b: RunRecord, sides: Sides, names: tuple[str, str]) -
         rows=rows,
         settings=differing(a.start.settings, b.start.settings),
         job=job,
-        sentence=" ".join(_sentence(row, sides, names) for row in rows if row.figure.key == "iops"),
+        sentence=" ".join(_sentences(rows, sides, names)),
         caveats=tuple(_caveats(a, b, sides, bool(job))),
     )
 
@@ -194,7 +195,7 @@ def _rows(sides: Sides) -> Iterator[Row]:
         for figure in FIGURES:
             a, b = _values(sides.a, direction, figure), _values(sides.b, direction, figure)
             if any(value is not None for value in (*a, *b)):
-                yield _row(direction, figure, a, b, sides.interleaved)
+                yield _row(direction, figure, a, b, sides)
 
 
 def _values(runs: Sequence[RunRecord], direction: str, figure: Figure) -> list[float | None]:
@@ -202,13 +203,12 @@ def _values(runs: Sequence[RunRecord], direction: str, figure: Figure) -> list[f
     return [None if figures is None else figure.read(figures) for figures in both]
 
 
-def _row(
-    direction: str, figure: Figure, a: Sequence[float | None], b: Sequence[float | None], interleaved: bool
-) -> Row:
+def _row(direction: str, figure: Figure, a: Sequence[float | None], b: Sequence[float | None], sides: Sides) -> Row:
     ones, others = _all(a), _all(b)
     judgement = None
     if figure.judged and ones and others and min(*ones, *others) > 0:
-        judgement = judge(ones, others, interleaved=interleaved, higher_is_better=figure.higher_is_better)
+        judgement = judge(ones, others, interleaved=sides.interleaved, higher_is_better=figure.higher_is_better)
+        judgement = weighed(judgement, (*sides.a, *sides.b))
     return Row(direction=direction, figure=figure, a=_mean(ones), b=_mean(others), judgement=judgement)
 
 
@@ -222,6 +222,13 @@ def _mean(values: list[float]) -> float | None:
     if len(values) < 2 or min(values) <= 0:
         return sum(values) / len(values) if values else None
     return geometric_mean(values)
+
+
+def _sentences(rows: Sequence[Row], sides: Sides, names: tuple[str, str]) -> Iterator[str]:
+    yield from (_sentence(row, sides, names) for row in rows if row.figure.key == "iops")
+    minded = weakened((*sides.a, *sides.b))
+    if minded:
+        yield f"To be minded: {minded}."
 
 
 def _sentence(row: Row, sides: Sides, names: tuple[str, str]) -> str:
@@ -239,6 +246,8 @@ def _sentence(row: Row, sides: Sides, names: tuple[str, str]) -> str:
             return f"No difference shown between {a} and {b}: {what}, all within +-{THRESHOLD_PERCENT:g} %."
         case Verdict.INCONCLUSIVE:
             return f"Too few repeats to tell {b} from {a}: {what}; {judgement.reason}."
+        case Verdict.REFUSED:
+            return f"No verdict on {b} against {a}: {judgement.reason}; {what}."
 
 
 def _counted(sides: Sides) -> str:

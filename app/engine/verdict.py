@@ -1,4 +1,4 @@
-"""The verdict on two settings: better, worse, no difference, or not known yet. Pure.
+"""The verdict on two settings: better, worse, no difference, not known yet, or refused. Pure.
 
 Better or worse needs an interval that excludes 0, a mean beyond the practical threshold, and signs that do not
 contradict. No difference needs an interval that lies within the threshold: one that merely includes 0 shows nothing.
@@ -35,6 +35,8 @@ class Verdict(StrEnum):
     WORSE = "worse"
     NO_DIFFERENCE = "no-difference"
     INCONCLUSIVE = "inconclusive"
+    REFUSED = "no-verdict"
+    """The state of the array during the runs forbids one, however many there are."""
 
 
 WORDS: dict[Verdict, str] = {
@@ -42,6 +44,7 @@ WORDS: dict[Verdict, str] = {
     Verdict.WORSE: "slower",
     Verdict.NO_DIFFERENCE: "no difference shown",
     Verdict.INCONCLUSIVE: "too few repeats",
+    Verdict.REFUSED: "no verdict",
 }
 """How a verdict is said to people: more IOPS are faster, and so is less latency."""
 
@@ -69,7 +72,7 @@ class Judgement:
     @property
     def decided(self) -> bool:
         """Whether there is a verdict."""
-        return self.verdict is not Verdict.INCONCLUSIVE
+        return self.verdict not in (Verdict.INCONCLUSIVE, Verdict.REFUSED)
 
     @property
     def sentence(self) -> str:

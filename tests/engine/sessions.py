@@ -15,7 +15,7 @@ from app.engine.events import (
     RunStarted,
     SessionStarted,
 )
-from app.engine.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus
+from app.engine.figures import Advice, DirectionFigures, LatencyFigures, RunFigures, RunStatus, SteadyFigures
 from app.engine.store import SessionLog
 from backends.model import Drive, Inventory, Media, State, Target, Write
 
@@ -65,6 +65,8 @@ def run(
     target: str = "block:sda",
     job: dict[str, str] | None = None,
     warnings: tuple[str, ...] = (),
+    advice: tuple[Advice, ...] = (),
+    steady: SteadyFigures | None = None,
 ) -> list[LoggedEvent]:
     """A read run; never ended if not `ended`."""
     start = RunStarted(
@@ -88,7 +90,7 @@ def run(
         runtime_s=60.0,
         latency_ns=latency,
     )
-    figures = RunFigures(status=status, seconds=60.0, read=read, warnings=warnings)
+    figures = RunFigures(status=status, seconds=60.0, read=read, warnings=warnings, advice=advice, steady=steady)
     return [start, RunEnded(at=1063.0, id=id, figures=figures, folder=f"runs/{id}")] if ended else [start]
 
 

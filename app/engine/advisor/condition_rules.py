@@ -23,7 +23,7 @@ FOREIGN_BYTES = 16 << 20
 PERFORMANCE = "performance"
 """The governor that keeps the frequency."""
 
-_TASKS = {
+TASKS = {
     "patrol-read": "patrol read",
     "consistency-check": "a consistency check",
     "initialisation": "an initialisation",
@@ -35,6 +35,8 @@ _TASKS = {
     "reshape": "a reshape",
     "migration": "a migration",
 }
+"""What background work is called in a sentence, by the kind of task."""
+
 _BROKEN = (State.DEGRADED, State.REBUILDING, State.FAILED)
 
 
@@ -55,7 +57,7 @@ def background_task(facts: RunFacts) -> Advice | None:
 
 def _task(task: Task) -> str:
     done = f" ({units.fraction(task.progress)} done)" if task.progress is not None else ""
-    return _TASKS.get(task.kind, task.kind) + done
+    return TASKS.get(task.kind, task.kind) + done
 
 
 def degraded(facts: RunFacts) -> Advice | None:

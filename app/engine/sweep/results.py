@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from app.engine.doubts import weakened, weighed
 from app.engine.session import RunRecord
 from app.engine.stats import THRESHOLD_PERCENT, Spread, geometric_mean, holm, spread
 from app.engine.sweep.record import SweepRecord
@@ -40,7 +41,7 @@ class CellResult:
     failures: tuple[str, ...] = ()
     """Reasons of steps that failed."""
     notes: tuple[str, ...] = ()
-    """What was in force otherwise than set."""
+    """What was in force otherwise than set, why there is no verdict, what weakens one."""
 
     @property
     def value(self) -> float | None:
@@ -121,7 +122,7 @@ def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
     rank = record.design.rank
     cells = tuple(_result(record, cell, known) for cell in record.design.cells)
     by_id = {one.cell.id: one for one in cells}
-    judged = tuple(replace(one, judgement=_judged(record, one, by_id, known)) for one in cells)
+    judged = tuple(_weighed(record, replace(one, judgement=_judged(record, one, by_id, known)), known) for one in cells)
     return Results(
         rows=tuple(dict.fromkeys(cell.row for cell in record.design.cells)),
         columns=tuple(dict.fromkeys(cell.column for cell in record.design.cells)),
@@ -233,6 +234,27 @@ def _judged(
     return _coarse(judge([*before.values()], [*after.values()], interleaved=False, higher_is_better=higher))
 
 
+def _weighed(record: SweepRecord, one: CellResult, known: dict[str, RunRecord]) -> CellResult:
+    """With what its runs and those of its baseline allow to say."""
+    own = _runs(record, known, one.cell.id)
+    minded = weakened(own)
+    notes = (*one.notes, f"to be minded: {minded}") if minded else one.notes
+    if one.judgement is None or one.cell.against is None:
+        return replace(one, notes=notes)
+    judgement = weighed(one.judgement, (*_runs(record, known, one.cell.against), *own))
+    if judgement.verdict is Verdict.REFUSED:
+        notes = (f"no verdict: {judgement.reason}", *notes)
+    return replace(one, judgement=judgement, notes=notes)
+
+
+def _runs(
+    record: SweepRecord, known: dict[str, RunRecord], cell: str, *, confirming: bool = False
+) -> tuple[RunRecord, ...]:
+    """The completed runs of a cell that its judgement rests on."""
+    purposes = (Purpose.CONFIRM,) if confirming else (Purpose.SCREEN, Purpose.BASELINE)
+    return tuple(known[run] for _, run in record.runs_of(cell, *purposes) if run in known)
+
+
 def _coarse(judgement: Judgement) -> Judgement:
     """Runs that were not measured in turn can show that nothing large is there, though nothing finer."""
     interval = judgement.interval
@@ -265,6 +287,8 @@ def _confirmations(record: SweepRecord, known: dict[str, RunRecord]) -> tuple[Co
             judgement = judge(
                 [a[place] for place in both], [b[place] for place in both], interleaved=True, higher_is_better=higher
             )
+            fresh = (_runs(record, known, cell, confirming=True) for cell in (winner.against, winner.id))
+            judgement = weighed(judgement, (run for runs in fresh for run in runs))
         found.append(Confirmation(winner=winner, baseline=cells[winner.against], judgement=judgement, pairs=len(both)))
     return _adjusted(found)
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engine.figures import RunStatus
+from app.engine.figures import Advice, RunStatus
+from app.engine.session import RunRecord
 from app.engine.sweep.further import further, next_depth
 from app.engine.sweep.results import Point, results
 from app.engine.sweep.words import Purpose, Rank, Saturation, StepResult
@@ -173,3 +174,31 @@ def test_the_search_ends_close_below_the_limit(limit: int, latency: int) -> None
     else:
         assert best is not None
         assert most / 1.13 - 1 <= best <= most
+
+
+def advised(one: RunRecord, advice: Advice) -> RunRecord:
+    """The run, with what was said of it."""
+    assert one.end is not None
+    return replace(one, end=replace(one.end, figures=replace(one.figures, advice=(advice,))))
+
+
+def test_a_rebuild_during_a_run_of_the_baseline_leaves_no_verdict_on_what_is_held_against_it() -> None:
+    record, runs = measured(design(STRIP), {"strip=64k": 1000, "strip=8k": 1001})
+    rebuild = Advice(key="background-task", message="Background work goes on: a rebuild.")
+    baseline = next(end.run for end in record.ended if record.steps[end.step - 1].cell == record.cells[0].id)
+    found = results(record, [advised(one, rebuild) if one.id == baseline else one for one in runs])
+    other = found.at("strip=8k", "randread")
+    assert other is not None
+    assert other.judgement is not None
+    assert other.judgement.verdict is Verdict.REFUSED
+    assert f"no verdict: a rebuild was under way in {baseline}" in other.notes
+
+
+def test_what_weakens_a_run_of_a_sweep_is_a_note_of_its_cell() -> None:
+    record, runs = measured(design(STRIP), {"strip=64k": 1000, "strip=8k": 1001})
+    governor = Advice(key="governor", message="The frequency governor is powersave.")
+    found = results(record, [advised(one, governor) for one in runs]).at("strip=8k", "randread")
+    assert found is not None
+    assert found.judgement is not None
+    assert found.judgement.verdict is Verdict.NO_DIFFERENCE
+    assert found.notes[0].startswith("to be minded: frequency governor in ")
