@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,13 +14,19 @@ from backends.local import LocalHost
 from backends.model import Array, Drive, Inventory
 from backends.registry import Machine
 from tests.lab.disks import Disks
+from tests.lab.making import Md
 from tests.lab.results import Results
 from tests.lab.running import run
 
 
-@pytest.fixture
-async def found() -> Inventory:
+async def look() -> Inventory:
     return await Machine.of(LocalHost()).probe()
+
+
+@pytest.fixture(scope="module")
+def found() -> Inventory:
+    """One look for all tests of this file: none of them changes what is there."""
+    return asyncio.run(look())
 
 
 def by_lsblk() -> dict[str, dict[str, Any]]:
@@ -69,7 +77,7 @@ async def test_namespaces_are_as_nvme_lists_them(found: Inventory, table: Result
 
 
 async def test_scsi_disks_are_as_lsscsi_lists_them(found: Inventory, table: Results) -> None:
-    lines = re.findall(r"^\[(\S+)\] +disk +(\S+) +(.+?) +(\S+) +(/dev/\S+)", run("lsscsi"), re.MULTILINE)
+    lines = re.findall(r"^\[(\d\S+)\] +disk +(\S+) +(.+?) +(\S+) +(/dev/\S+)", run("lsscsi"), re.MULTILINE)
     assert lines
     for _, _, product, revision, device in lines:
         drive = found.find(device.replace("/dev/", "block:"))
@@ -79,11 +87,13 @@ async def test_scsi_disks_are_as_lsscsi_lists_them(found: Inventory, table: Resu
     table.add("Machine", "inventory", "SCSI disks are equal to lsscsi", str(len(lines)), ok=True)
 
 
-async def test_arrays_are_as_mdadm_details_them(found: Inventory) -> None:
-    for array in (one for one in found.arrays if one.target.backend == "md"):
-        assert array.device is not None
-        told = dict(
-            line.split("=", 1) for line in run("mdadm", "-D", "--export", array.device).splitlines() if "=" in line
-        )
-        assert array.level.value == told["MD_LEVEL"]
-        assert len(array.members) == len([key for key in told if key.startswith("MD_DEVICE_") and key.endswith("_DEV")])
+async def test_arrays_are_as_mdadm_details_them(array: Callable[..., Md], table: Results) -> None:
+    made = array("raid5", ["nvme0", "sata0", "scsi0"], "--chunk=64")
+    one = (await look()).find(made.device)
+    told = dict(line.split("=", 1) for line in run("mdadm", "-D", "--export", made.device).splitlines() if "=" in line)
+    assert isinstance(one, Array)
+    assert one.level.value == told["MD_LEVEL"]
+    assert len(one.members) == len([key for key in told if key.startswith("MD_DEVICE_") and key.endswith("_DEV")])
+    uuid = next(fact.value for fact in one.facts if fact.label == "UUID")
+    assert uuid == told["MD_UUID"]
+    table.add("Machine", "inventory", "an array is equal to mdadm --detail --export", "level, members, UUID", ok=True)
