@@ -113,7 +113,7 @@ async def test_the_kernel_goes_on_flushing_a_drive_whose_cache_is_off(workbench:
 
 
 @pytest.mark.seconds(300)
-@pytest.mark.parametrize("value", ["4096", "512+8", "4096+64"])
+@pytest.mark.parametrize("value", ["512+8", "4096+64"])
 async def test_a_namespace_is_formatted_and_formatted_back(
     workbench: Workbench, blank: Blank, table: Results, value: str
 ) -> None:
