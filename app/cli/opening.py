@@ -12,8 +12,10 @@ from app.cli.options import Options, current
 from app.cli.output import say
 from app.cli.running import InterruptedByUserError
 from backends.errors import InvalidValueError, NotFoundError, RaidbenchError, RefusedError
+from backends.text import clean
 
 if TYPE_CHECKING:
+    from app.engine.cut_short import CutShort
     from app.engine.session import ChangeRecord
     from app.engine.store import Loaded
     from app.engine.workbench import Workbench
@@ -114,6 +116,21 @@ def warn_of_journal() -> None:
     for folder in sweeps_cut_short():
         say(f"Note: the sweep of session {folder.name} was cut short, and its settings may still stand.")
         say(f"`raidbench sweep --resume {folder.name}` goes on with it, `raidbench recover` puts them back.")
+    for one in experiments_cut_short():
+        say(f"Note: {clean(one.sentence, 300)}. `raidbench recover` puts it back.")
+
+
+def experiments_cut_short() -> tuple[CutShort, ...]:
+    """Experiments on the machine that is meant whose process is gone and whose value may still stand."""
+    from app.engine.paths import Paths
+
+    sessions = Paths.default().sessions
+    if not any(sessions.glob("*/experiment.active")):  # what a look around does not import
+        return ()
+    from app.engine.cut_short import cut_short
+
+    options = current()
+    return cut_short(sessions, simulated=options.demo or options.machine is not None)
 
 
 def sweeps_cut_short() -> tuple[Path, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.failures import DONE, FAILED, INTERRUPTED, REFUSED
-from app.cli.opening import begin, sweeps_cut_short, workbench
+from app.cli.opening import begin, experiments_cut_short, sweeps_cut_short, workbench
 from app.cli.output import ask, can_ask, lines, report_error, say, sign
 from app.cli.review import steps, value
 from app.cli.running import Interruption, run
@@ -17,6 +17,7 @@ from backends.errors import RaidbenchError
 from backends.text import clean
 
 if TYPE_CHECKING:
+    from app.engine.cut_short import CutShort
     from app.engine.journal import Intent
     from app.engine.leftovers import Leftover
     from app.engine.workbench import Workbench
@@ -27,26 +28,31 @@ if TYPE_CHECKING:
 @click.option("--restore", "answer", flag_value="r", help="Put all old values back, remove all scratch files.")
 @click.option("--keep", "answer", flag_value="k", help="Leave everything as it is and do not ask again.")
 def recover_command(listing: bool, answer: str | None) -> int:
-    """What a crash or a lost connection left: changes without an outcome, scratch files.
+    """What a crash or a lost connection left: changes without an outcome, values of sweeps and A/Bs, scratch files.
 
     Asks about each, unless --restore or --keep answers for all.
     """
     from app.engine.leftovers import leftover_scratch
 
     with workbench(quiet=True) as bench:
-        sweeps = sweeps_cut_short()
+        sweeps, experiments = sweeps_cut_short(), experiments_cut_short()
         intents, files = bench.unresolved(), leftover_scratch(bench.paths.sessions)
-        if not intents and not files and not sweeps:
+        if not intents and not files and not sweeps and not experiments:
             say("Nothing was left behind.")
             return DONE
+        left = [
+            *(row for folder in sweeps for row in _sweep(folder)),
+            *(clean(one.sentence, 300) for one in experiments),
+        ]
+        left += [row for rows in (*map(_intent, intents), *map(_file, files)) for row in rows]
         if listing:
-            lines(row for rows in (*map(_sweep, sweeps), *map(_intent, intents), *map(_file, files)) for row in rows)
+            lines(left)
             return DONE
         if answer is None and not can_ask():
-            lines(row for rows in (*map(_sweep, sweeps), *map(_intent, intents), *map(_file, files)) for row in rows)
+            lines(left)
             say("Nothing was done: there is no terminal to ask on. Add --restore or --keep.")
             return REFUSED
-        return run(lambda interruption: _recover(bench, interruption, sweeps, files, answer))
+        return run(lambda interruption: _recover(bench, interruption, sweeps, experiments, files, answer))
 
 
 def _sweep(folder: Path) -> list[str]:
@@ -70,6 +76,7 @@ async def _recover(
     bench: Workbench,
     interruption: Interruption,
     sweeps: tuple[Path, ...],
+    experiments: tuple[CutShort, ...],
     files: tuple[Leftover, ...],
     answer: str | None,
 ) -> int:
@@ -77,6 +84,10 @@ async def _recover(
     with interruption.gracefully(lambda: say("Stopping after this one."), patient=True):
         for folder in sweeps:
             worst = max(worst, await _one_sweep(folder, answer))
+            if interruption.asked():
+                return INTERRUPTED
+        for folder in dict.fromkeys(one.folder for one in experiments):
+            worst = max(worst, await _experiments(folder, [one for one in experiments if one.folder == folder], answer))
             if interruption.asked():
                 return INTERRUPTED
         intents = bench.unresolved()
@@ -113,6 +124,33 @@ async def _one_sweep(folder: Path, answer: str | None) -> int:
 
             forget_active(folder)
             lines([f"kept  sweep of session {folder.name}"])
+        case _:
+            say("Left for later.")
+    return DONE
+
+
+async def _experiments(folder: Path, left: list[CutShort], answer: str | None) -> int:
+    """Put back what the experiments of one session left, or leave it as it is."""
+    for one in left:
+        say(clean(one.sentence, 300))
+    names = ", ".join(one.name for one in left)
+    match answer or ask("[r]estore its value, [k]eep it, or later [enter]? ").lower():
+        case "r" | "restore":
+            from app.engine.cut_short import put_back
+
+            with workbench(quiet=True) as other:
+                await other.open(folder)
+                await other.probe()
+                standing = await put_back(other)
+            lines([f"{sign('failed' if standing else 'restored')}  {names}"])
+            for sentence in standing:
+                say(clean(sentence, 600))
+            return FAILED if standing else DONE
+        case "k" | "keep":
+            from app.engine.cut_short import forget_active
+
+            forget_active(folder)
+            lines([f"kept  {names}"])
         case _:
             say("Left for later.")
     return DONE

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from app.engine.changes import Changer
 from app.engine.compare import compare_experiment
+from app.engine.cut_short import forget_active, mark_active, open_experiments
 from app.engine.events import ExperimentEnded, ExperimentMark, ExperimentStarted
 from app.engine.figures import RunStatus
 from app.engine.measure import Preparation
@@ -126,6 +127,7 @@ class AbExperiment:
         Raises StorageError when that cannot be recorded.
         """
         self._values = await self._read()
+        mark_active(self._bench.need_recording())
         self._bench.emit(self._started())
         status, reason = RunStatus.STOPPED, "it was interrupted"
         try:
@@ -258,3 +260,5 @@ class AbExperiment:
                     moved=self._moved,
                 )
             )
+            if not open_experiments(self._bench.session):
+                forget_active(self._bench.need_recording())

@@ -185,6 +185,7 @@ class WorkbenchApp(App[int]):
 
         leaving = Leaving(self)
         await leaving.offer_recovery()
+        await leaving.offer_experiments()
         await leaving.offer_cleaning()
         await self.sweeping.find()
 

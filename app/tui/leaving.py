@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from app.engine import units
+from app.engine.cut_short import CutShort, cut_short, forget_active, put_back
 from app.engine.leftovers import Leftover, leftover_scratch
 from app.engine.scratch import remove_scratch
 from app.engine.session import ChangeRecord
+from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError
 from backends.text import clean
 from widgets.question import Answer, QuestionDialog
@@ -118,6 +121,46 @@ class Leaving:
                     self._workbench.keep(intent)
             except RaidbenchError as error:
                 self._app.tell(error, title="Not restored")
+
+    async def offer_experiments(self) -> None:
+        """Name the experiments whose process ended in the middle, and offer to put their value back."""
+        bench = self._workbench
+        look = partial(cut_short, bench.paths.sessions, simulated=bench.host.simulated, own=bench.folder)
+        for left in await asyncio.to_thread(look):
+            answer = await self._app.push_screen_wait(
+                QuestionDialog(
+                    "raidbench ended in the middle of an A/B.",
+                    (
+                        Answer(key="r", label="Put its value back", value="restore"),
+                        Answer(key="k", label="Keep as it is", value="keep"),
+                        Answer(key="escape", label="Ask again later", value="later"),
+                    ),
+                    clean(f"{left.sentence}.", 400),
+                )
+            )
+            try:
+                if answer == "restore":
+                    await self._put_back(left)
+                elif answer == "keep":
+                    forget_active(left.folder)
+            except RaidbenchError as error:
+                self._app.tell(error, title="Not put back")
+
+    async def _put_back(self, left: CutShort) -> None:
+        """In a session of its own, unless it is the one that is open. Raises RaidbenchError."""
+        own = left.folder == self._workbench.folder
+        bench = self._workbench if own else Workbench(self._workbench.host, paths=self._workbench.paths)
+        try:
+            if not own:
+                await bench.open(left.folder)
+                await bench.probe()
+            standing = await put_back(bench)
+        finally:
+            if not own:
+                bench.close("put back")
+        start = left.record.start
+        text = " ".join(standing) or f"{start.key} of {start.target} is {start.a} again."
+        self._app.notify(clean(text, 600), severity="error" if standing else "information", markup=False)
 
     async def offer_cleaning(self) -> None:
         """Name the scratch files a crash left, and offer to remove them."""

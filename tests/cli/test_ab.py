@@ -154,3 +154,53 @@ def test_ctrl_c_puts_the_setting_back(state: Path) -> None:
     shown = subprocess.run(argv(*FAST, "show", SDB, "--json"), capture_output=True, env=environment, timeout=60)
     settings = json.loads(shown.stdout)["target"]["settings"]
     assert next(one["now"] for one in settings if one["key"] == "read_ahead") == "none"
+
+
+@pytest.fixture
+def killed(state: Path) -> None:
+    """An experiment killed while B was measured: B stays in force, and no change is without its end."""
+    words = argv("--demo", "--demo-speed", "20", "ab", SDB, "read_ahead=read-ahead", "--runtime", "60", "--yes")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as running:
+        assert running.stderr is not None
+        for line in running.stderr:
+            if b"B: measuring" in line:
+                running.kill()
+                break
+        running.communicate(timeout=60)
+    assert running.returncode == -signal.SIGKILL
+
+
+def test_what_a_killed_one_left_is_named_by_every_command(demo: Cli, killed: None) -> None:
+    assert value_of(demo, "read_ahead") == "read-ahead"
+    said = demo("devices").err
+    assert "experiment e1 of session" in said
+    assert f"read_ahead of {SDB} may still be read-ahead instead of none" in said
+
+
+def test_recover_puts_the_value_back_and_asks_no_more(demo: Cli, killed: None) -> None:
+    assert "cut short" in demo("recover", "--list").out
+    assert demo("recover", "--restore").status == 0
+    assert value_of(demo, "read_ahead") == "none"
+    assert "Nothing was left" in demo("recover").err
+    assert demo("log").out.count("put back afterwards") == 1
+
+
+def test_what_somebody_else_set_meanwhile_is_not_touched(demo: Cli, killed: None, state: Path) -> None:
+    aside = state / "aside"
+    shown = demo("--session", str(aside), "set", SDB, "read_ahead=adaptive", "--yes")
+    assert shown.status == 0, shown.err
+    ended = demo("recover", "--restore")
+    assert (ended.status, "somebody else changed it" in ended.err) == (1, True)
+    assert value_of(demo, "read_ahead") == "adaptive"
+
+
+def test_what_is_kept_is_kept_and_not_asked_again(demo: Cli, killed: None) -> None:
+    assert demo("recover", "--keep").status == 0
+    assert value_of(demo, "read_ahead") == "read-ahead"
+    assert "Nothing was left" in demo("recover").err
+
+
+def test_one_that_came_to_its_end_leaves_nothing(demo: Cli, state: Path) -> None:
+    demo(*AHEAD, "--pairs", "1", "--yes")
+    assert not [*state.glob("sessions/*/experiment.active")]

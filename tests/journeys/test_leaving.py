@@ -6,13 +6,17 @@ import asyncio
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
+from app.engine.cut_short import mark_active
+from app.engine.events import ChangeIntended, ExperimentStarted
 from app.engine.store import SessionLog, load
 from app.tui.base import WorkbenchScreen
+from tests.engine import sessions
 from tests.journeys.test_bench import start
 from tests.journeys.test_settings import AHEAD, apply, stage
 from tests.tui.stage import Table, answer, app_of, heard, notices, opened, set_table, text_of, until
@@ -69,6 +73,49 @@ async def test_asking_twice_asks_once(table: Table) -> None:
         await pilot.press("ctrl+q", "escape")
         await pilot.pause()
         assert (len(pilot.app.screen_stack), pilot.app._exit) == (1, False)
+
+
+async def experiment_cut_short(table: Table, now: str) -> None:
+    """A killed A/B of sda's read-ahead, 128 against 256, and what it is now."""
+    folder = table.bench.paths.sessions / SESSION
+    intent, ended = sessions.change()
+    assert isinstance(intent, ChangeIntended)
+    planned = await table.bench.plan(sessions.SDA, "read_ahead_kb", "256")
+    intent = replace(intent, after="256", writes=planned.writes, undo=planned.undo, identity=planned.identity)
+    begun = ExperimentStarted(
+        at=1001.5,
+        id="e1",
+        target=sessions.SDA,
+        key=intent.key,
+        label=intent.label,
+        a="128",
+        b="256",
+        order=("A", "B"),
+        title="t",
+        measured="block:sda",
+    )
+    sessions.written(folder, sessions.started(simulated=table.bench.host.simulated), begun, intent, ended)
+    mark_active(folder)
+    table.host.files[AHEAD] = now
+
+
+@pytest.mark.parametrize(
+    ("now", "key", "then", "asks_again"),
+    [("256", "r", "128", False), ("256", "k", "256", False), ("256", "escape", "256", True), ("512", "r", "512", True)],
+)
+async def test_an_experiment_that_was_killed_is_offered_at_the_next_start(
+    table: Table, now: str, key: str, then: str, asks_again: bool
+) -> None:
+    await experiment_cut_short(table, now)
+    async with opened(table) as pilot:
+        await asked(pilot)
+        assert "read_ahead_kb of block:sda" in text_of(pilot)
+        await answer(pilot, key)
+        if key == "r":
+            await until(pilot, lambda: "read_ahead_kb" in notices(pilot) or "somebody else" in notices(pilot))
+    assert table.host.files[AHEAD] == then
+    mark = table.bench.paths.sessions / SESSION / "experiment.active"
+    assert mark.exists() is asks_again
 
 
 async def changed(pilot: Pilot[int]) -> None:
