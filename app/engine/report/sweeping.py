@@ -121,6 +121,7 @@ def _judged(judgement: Judgement) -> str:
 
 
 def _gaps(record: SweepRecord, found: Results) -> Iterator[str]:
+    yield from record.damage
     for one in found.cells:
         for reason in dict.fromkeys(one.failures):
             yield f"{_name(found, one)} failed: {reason}"

@@ -52,6 +52,7 @@ def sweep_json(record: SweepRecord, found: Results, *, session: str) -> Json:
         "result": None if end is None else end.result.value,
         "reason": None if end is None else end.reason or None,
         "left": [] if end is None else list(end.left),
+        "damage": list(record.damage),
         "cells": [_result(one) for one in found.cells],
         "rankings": {column: [one.cell.id for one in found.ranking(column)] for column in found.columns},
         "pareto": list(found.front),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -57,6 +58,8 @@ class SweepRecord:
     """How it ended; None while it runs, after a crash and once it goes on."""
     seconds: float = 0.0
     """Time that its steps took, those that were cut short not counted."""
+    damage: tuple[str, ...] = ()
+    """What the log names and does not have, a sentence each: a damaged log still tells all the rest."""
 
     def cell(self, cell_id: str) -> Cell:
         """The cell of that id. Raises KeyError."""
@@ -105,7 +108,9 @@ class SweepRecord:
 def begun(event: SweepStarted) -> SweepRecord:
     """The record that a sweep begins with."""
     design = event.design
-    return SweepRecord(design=design, started=event.at, pid=event.pid, steps=design.steps, cells=design.cells)
+    bare = SweepRecord(design=replace(design, cells=()), started=event.at, pid=event.pid)
+    record = _with(bare, design.cells, design.steps)
+    return replace(record, design=replace(design, cells=record.cells))
 
 
 def fold_sweep(record: SweepRecord | None, event: SweepEvent) -> SweepRecord | None:
@@ -118,12 +123,7 @@ def fold_sweep(record: SweepRecord | None, event: SweepEvent) -> SweepRecord | N
         case SweepResumed():
             return replace(record, pid=event.pid, running=True, end=None)
         case SweepExtended():
-            return replace(
-                record,
-                steps=(*record.steps, *event.steps),
-                cells=(*record.cells, *event.cells),
-                extended=(*record.extended, event.purpose),
-            )
+            return replace(_with(record, event.cells, event.steps), extended=(*record.extended, event.purpose))
         case SweepStepStarted():
             step = next((step for step in record.steps if step.number == event.step), None)
             current = None if step is None else CurrentStep(step=step, since=event.at)
@@ -153,7 +153,28 @@ def with_change(record: SweepRecord | None, change: str) -> SweepRecord | None:
     return record if record is None or not record.running else replace(record, changes=(*record.changes, change))
 
 
+def _with(record: SweepRecord, cells: Sequence[Cell], steps: Sequence[Step]) -> SweepRecord:
+    """With more cells and steps; what names a cell that is not there is left out, and said."""
+    known = {cell.id for cell in (*record.cells, *cells)}
+    lost = [cell for cell in cells if _alone(cell, known)]
+    damage = [f"The log is damaged: {cell.against}, which {cell.id} is compared with, is missing." for cell in lost]
+    unknown = dict.fromkeys(step.cell for step in steps if step.cell not in known)
+    damage += [f"The log is damaged: steps of {name}, a cell that it does not have, are left out." for name in unknown]
+    return replace(
+        record,
+        cells=(*record.cells, *(replace(cell, against=None) if _alone(cell, known) else cell for cell in cells)),
+        steps=(*record.steps, *(step for step in steps if step.cell in known)),
+        damage=(*record.damage, *damage),
+    )
+
+
+def _alone(cell: Cell, known: Container[str]) -> bool:
+    return cell.against is not None and cell.against not in known
+
+
 def _step_ended(record: SweepRecord, event: SweepStepEnded) -> SweepRecord:
+    if all(step.number != event.step for step in record.steps):
+        return replace(record, current=None)
     took = 0.0
     if record.current is not None and record.current.step.number == event.step:
         took = max(0.0, event.at - record.current.since)

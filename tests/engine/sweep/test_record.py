@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from app.engine.sweep.events import SweepEnded, SweepResumed, SweepStepEnded, SweepStepStarted
+from dataclasses import replace
+
+from app.engine.report.sweeping import sweep_sections
+from app.engine.session import Session
+from app.engine.sweep.events import SweepEnded, SweepExtended, SweepResumed, SweepStepEnded, SweepStepStarted
 from app.engine.sweep.record import fold_sweep, left_alone, with_change, with_run
-from app.engine.sweep.words import StepResult, SweepResult
-from tests.engine.sweep.making import after, design, started
+from app.engine.sweep.results import results
+from app.engine.sweep.words import Purpose, Step, StepResult, SweepResult
+from tests.engine.sweep.making import after, design, measured, started
 
 DEPTH = '[[axis]]\njob="iodepth"\nvalues=[1,8]\n'
 
@@ -69,3 +74,40 @@ def test_an_end_ends_it_until_it_goes_on() -> None:
     resumed = fold_sweep(record, SweepResumed(at=2.0))
     assert resumed is not None
     assert resumed.end is None
+
+
+def test_a_log_that_names_cells_it_does_not_have_tells_all_the_rest() -> None:
+    made = design(DEPTH)
+    lost, kept = made.cells
+    record, runs = measured(replace(made, cells=(kept,)), {})
+    assert {step.cell for step in record.steps} == {kept.id}
+    found = results(record, runs)
+    assert [one.cell.id for one in found.cells] == [kept.id]
+    assert any(lost.id in sentence for sentence in record.damage)
+
+
+def test_the_end_of_a_step_that_is_not_there_changes_no_count() -> None:
+    record = started(design(DEPTH))
+    again = fold_sweep(record, SweepStepEnded(at=9.0, step=999, result=StepResult.DONE, run="r2"))
+    assert again is not None
+    assert (again.ended, again.done) == ((), 0)
+
+
+def test_added_steps_of_unknown_cells_are_left_out_and_said() -> None:
+    step = Step(number=99, cell="nowhere", purpose=Purpose.CONFIRM, round=1, block=9)
+    added = SweepExtended(at=1.0, purpose=Purpose.CONFIRM, steps=(step,), cells=())
+    record = fold_sweep(started(design(DEPTH)), added)
+    assert record is not None
+    assert step not in record.steps
+    assert "nowhere" in record.damage[0]
+
+
+def test_a_report_of_a_damaged_log_comes_out_and_says_so() -> None:
+    made = design(DEPTH)
+    record, runs = measured(replace(made, cells=made.cells[1:]), {})
+    sections = [*sweep_sections(Session(runs=tuple(runs), sweep=record))]
+    assert "The log is damaged" in repr(sections)
+
+
+def test_a_whole_log_is_not_called_damaged() -> None:
+    assert started(design(DEPTH)).damage == ()
