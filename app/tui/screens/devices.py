@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -135,7 +137,7 @@ class DevicesScreen(WorkbenchScreen):
             self.workbench_app.workbench.problem(str(thing.target), _defect(thing, error))
             why = _defect(thing, error).message
         if str(thing.target) == self._selected:
-            self._show_settings(tuple(parts), why)
+            self._show_settings(_able_first(parts), why)
 
     async def _part(self, thing: Thing, heading: str = "") -> Part:
         bench = self.workbench_app.workbench
@@ -248,3 +250,15 @@ def _defect(thing: Thing, error: Exception) -> RaidbenchError:
         f"{thing.target} cannot be read: its backend stopped with {type(error).__name__}: {error}",
         hint="This is a defect of raidbench or of the vendor module.",
     )
+
+
+def _able_first(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """The queue's settings before the drive's own where none of these can be changed: a tool is missing."""
+    if len(parts) < 2 or _able(parts[0]) or not _able(parts[1]):
+        return tuple(parts)
+    own, queue = parts
+    return queue, replace(own, heading=f"Of {own.target} itself")
+
+
+def _able(part: Part) -> bool:
+    return any(reading.availability.available for reading in part.readings.values())
