@@ -14,6 +14,7 @@ from app.engine.report.blocks import Code, Grid
 from app.engine.report.raw import Raw
 from app.engine.session import RunRecord, Session
 from app.engine.sides import repeats
+from app.engine.steady import outcome_words
 
 _FIGURE = {figure.key: figure for figure in FIGURES}
 _COLUMNS = (
@@ -106,6 +107,16 @@ def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:
         if run.start.destructive:
             found = "; ".join(run.start.found) or "nothing known"
             yield f"{run.id} overwrote {run.start.device or run.start.target}, where this was found: {found}"
+
+
+def steadiness(runs: Sequence[RunRecord]) -> Iterator[str]:
+    """How runs that waited for the steady state, or were ended early because of it, stood to the rule."""
+    for run in runs:
+        seen = run.figures.steady
+        if seen is not None and (seen.waited_s or seen.capped or seen.ended_early):
+            # How long it waited is in the words already, unless they are about its early end.
+            waited = f"waited {units.duration(seen.waited_s)}: " if seen.waited_s and seen.ended_early else ""
+            yield f"{run.id}: {waited}{outcome_words(seen)}."
 
 
 def named(ids: Sequence[str]) -> str:

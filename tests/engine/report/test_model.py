@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.engine.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded, RunStarted
-from app.engine.figures import Advice, RunStatus
+from app.engine.figures import Advice, RunStatus, SteadyFigures
 from app.engine.report.blocks import Grid, Report, Section, Sentences
 from app.engine.report.graph import HeatMap, LineGraph
 from app.engine.report.model import report_of
@@ -139,3 +139,25 @@ def test_a_disk_is_shown_with_its_identity() -> None:
 def test_many_changes_are_a_table() -> None:
     many = [event for at in range(20) for event in sessions.change(f"c{at}")]
     assert len(table(part(report_of(replay([sessions.started(), *many])), "Changes")).rows) == 20
+
+
+def test_a_run_that_waited_for_the_steady_state_says_how_long_and_how_it_stood() -> None:
+    seen = SteadyFigures(
+        attained=True,
+        range_share=0.12,
+        slope_share=0.03,
+        rounds=9,
+        window=5,
+        round_s=10.0,
+        waited_s=90.0,
+        ended_early=True,
+    )
+    said = told(part(report_of(replay([sessions.started(), *sessions.run("r1", steady=seen)])), "Steady state"))
+    assert said.startswith("r1: waited 90 s: steady, so ended early")
+    assert "range 12 %, slope 3 %" in said
+
+
+def test_a_run_that_did_not_wait_says_nothing_of_it() -> None:
+    seen = SteadyFigures(attained=True, range_share=0.1, slope_share=0.0, rounds=5, window=5, round_s=10.0)
+    report = report_of(replay([sessions.started(), *sessions.run("r1", steady=seen)]))
+    assert "Steady state" not in [section.heading for section in report.sections]
