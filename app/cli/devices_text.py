@@ -10,7 +10,8 @@ from app.cli.output import lines, paint, say, sign
 from app.cli.tables import Align, Column, table
 from app.engine import units
 from app.engine.arrangement import Branch, arranged
-from backends.model import Array, Controller, Drive, Effect, Inventory, Reading, Risk, Use
+from app.engine.effects import effect_words
+from backends.model import Array, Controller, Drive, Inventory, Reading, Risk, Scope, Use
 from backends.settings import Setting
 from backends.text import clean
 
@@ -23,15 +24,6 @@ _COLUMNS = (
     Column(title="Model", shrinks=True),
     Column(title="In use", shrinks=True),
 )
-
-EFFECTS = {
-    Effect.AT_ONCE: "at once",
-    Effect.REBOOT: "after a reboot",
-    Effect.RESET: "after a reset",
-    Effect.RESHAPE: "after a reshape",
-    Effect.RECREATED: "array re-created",
-}
-"""When a change takes effect, in words."""
 
 RISKS = {
     Risk.NONE: "-",
@@ -134,12 +126,12 @@ def target_page(found: Controller | Array | Drive, parts: Sequence[Page]) -> Non
     lines([paint(clean(str(found.target)), "bold"), *(f"  {label:<{wide}}  {text}" for label, text in facts)])
     shown = [part for part in parts if any(each.key in part[2] for each in part[1])]
     for heading, declared, readings in shown:
-        _settings_page(heading, declared, readings)
+        _settings_page(heading, declared, readings, found.target.scope)
     if not shown:
         lines(["", "It has no settings that raidbench can change."])
 
 
-def _settings_page(heading: str, declared: tuple[Setting, ...], readings: Mapping[str, Reading]) -> None:
+def _settings_page(heading: str, declared: tuple[Setting, ...], readings: Mapping[str, Reading], scope: Scope) -> None:
     columns = (
         Column(title="Setting"),
         Column(title="Key"),
@@ -148,7 +140,7 @@ def _settings_page(heading: str, declared: tuple[Setting, ...], readings: Mappin
         Column(title="Takes effect"),
         Column(title="Risk"),
     )
-    rows = [_setting(each, readings[each.key]) for each in declared if each.key in readings]
+    rows = [_setting(each, readings[each.key], scope) for each in declared if each.key in readings]
     head, *body = table(columns, rows, terminal_width())
     lines(["", *([paint(heading, "bold")] if heading else []), paint(head, "bold"), *body])
     reasons = _reasons(declared, readings)
@@ -156,7 +148,7 @@ def _settings_page(heading: str, declared: tuple[Setting, ...], readings: Mappin
         lines(["", "Cannot be changed:", *reasons])
 
 
-def _setting(declared: Setting, reading: Reading) -> list[str]:
+def _setting(declared: Setting, reading: Reading, scope: Scope) -> list[str]:
     unit = f" {declared.unit}" if declared.unit and reading.now not in (None, "unknown") else ""
     now = units.NOTHING if reading.now is None else clean(reading.now) + unit
     if reading.effective not in (None, reading.now):
@@ -167,7 +159,7 @@ def _setting(declared: Setting, reading: Reading) -> list[str]:
         declared.key,
         now,
         legal_values(reading),
-        EFFECTS[declared.effect],
+        effect_words(declared.effect, scope),
         RISKS[declared.risk],
     ]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from app.cli.devices_text import EFFECTS, RISKS
+from app.cli.devices_text import RISKS
 from app.cli.tables import Column, table
 from app.engine import units
+from app.engine.effects import effect_words
 from backends.model import Change, Persistence, Risk, Write
 from backends.text import clean
 
@@ -35,7 +36,7 @@ def review(changes: Sequence[Change]) -> list[str]:
             change.label,
             value(change.before),
             value(change.after),
-            EFFECTS[change.effect],
+            effect_words(change.effect, change.target.scope),
             _UNTIL[change.persistence],
             RISKS[change.risk],
         )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from app.engine import units
 from app.engine.ab import AbPlan
 from app.engine.compare import interim
+from app.engine.effects import effect_words
 from app.engine.session import ExperimentRecord, Session
-from app.tui.devices_view import EFFECTS, confirmation
+from app.tui.devices_view import confirmation
 from widgets.confirm import Confirmation, PlannedChange
 
 
@@ -67,7 +68,7 @@ def review(plan: AbPlan) -> Confirmation:
                 setting=change.label,
                 before=f"A {change.before}",
                 after=f"B {change.after}",
-                effect=EFFECTS[str(change.effect)],
+                effect=effect_words(change.effect, change.target.scope),
                 undo="by itself at the end",
             ),
         ),

@@ -8,20 +8,14 @@ from dataclasses import dataclass
 
 from app.engine import units
 from app.engine.arrangement import Branch, arranged
-from backends.model import Array, Change, Controller, Drive, Effect, Inventory, Reading, Risk, State
+from app.engine.effects import effect_words
+from backends.model import Array, Change, Controller, Drive, Effect, Inventory, Reading, Risk, Scope, State
 from backends.settings import Setting
 from widgets.clean import shorten
 from widgets.confirm import Confirmation, PlannedChange, Tier
 from widgets.keyed_table import Cell, Column, Row
 from widgets.table_layout import Tone
 
-EFFECTS = {
-    "at-once": "at once",
-    "reboot": "after a reboot",
-    "reset": "after a reset",
-    "reshape": "after a reshape",
-    "re-created": "array re-created",
-}
 RISKS: Mapping[Risk, str] = {
     Risk.NONE: "-",
     Risk.PERFORMANCE: "performance",
@@ -153,10 +147,11 @@ def setting_rows(
     outcomes: Mapping[str, tuple[str, Tone]],
     *,
     now_width: int = NOW_WIDTH,
+    scope: Scope = Scope.ARRAY,
 ) -> tuple[Row, ...]:
     """The settings of one target; `staged` and `outcomes` by key. A setting that cannot be changed is dim.
 
-    `now_width`: cells of a present value at most, so that what is staged is always in sight.
+    `now_width`: cells of a present value at most, so that what is staged is always in sight. `scope`: of the target.
     """
     rows = []
     for setting in settings:
@@ -170,7 +165,7 @@ def setting_rows(
                     setting.label,
                     _now(setting, reading, now_width),
                     _staged(setting, reading, staged.get(setting.key), outcomes.get(setting.key)),
-                    EFFECTS[str(setting.effect)],
+                    effect_words(setting.effect, scope),
                     _risk(setting, reading, staged.get(setting.key)),
                 ),
                 dim=not reading.availability.available,
@@ -271,6 +266,6 @@ def _planned(change: Change, *, named: bool) -> PlannedChange:
         setting=f"{change.target} {change.label}" if named else change.label,
         before=change.before or "not reported",
         after=change.after,
-        effect=EFFECTS[str(change.effect)],
+        effect=effect_words(change.effect, change.target.scope),
         undo=undo,
     )

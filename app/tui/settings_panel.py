@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from app.tui.devices_view import NOW_WIDTH, RISKS, SETTING_COLUMNS, next_value, setting_rows
-from backends.model import Reading, Risk
+from backends.model import Reading, Risk, Scope
 from backends.settings import Setting
 from widgets.choice_list import Choice, ChoiceDialog
 from widgets.field_dialog import NumberDialog, NumberSpan, TextDialog
@@ -44,6 +44,8 @@ class Part:
     """Declared settings."""
     readings: dict[str, Reading]
     """Values by key."""
+    scope: Scope = Scope.ARRAY
+    """What kind of thing it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class SettingsPanel(Vertical):
         for part in self._parts:
             staged = self._app.staged.get(part.target, {})
             ended = self.outcomes.get(part.target, {})
-            own = setting_rows(part.settings, part.readings, staged, ended, now_width=width)
+            own = setting_rows(part.settings, part.readings, staged, ended, now_width=width, scope=part.scope)
             if not part.heading:
                 rows += own
             elif own:

@@ -143,7 +143,9 @@ class DevicesScreen(WorkbenchScreen):
         bench = self.workbench_app.workbench
         settings = bench.settings(thing.target)
         readings = dict(await bench.read(thing.target))
-        return Part(target=str(thing.target), heading=heading, settings=settings, readings=readings)
+        return Part(
+            target=str(thing.target), heading=heading, settings=settings, readings=readings, scope=thing.target.scope
+        )
 
     def _show_settings(self, parts: tuple[Part, ...], why: str) -> None:
         self._why_empty = why
