@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from app.engine.compare import Comparison, compare_experiment
 from app.engine.report.blocks import Grid
-from app.engine.report.graph import Axis, Graph, IntervalGraph, LineGraph, Series, Unit, Whisker
+from app.engine.report.graph import Axis, Graph, IntervalGraph, LineGraph, Series, Spacing, Unit, Whisker
 from app.engine.report.series import percentile_graph, percentile_series
+from app.engine.report.svg.scales import Scale
 from app.engine.session import ExperimentRecord, Session
 from app.engine.stats import THRESHOLD_PERCENT
+
+_WIDE = 4.0
+"""Largest difference by smallest, as ratios, from which the axis is one of ratios."""
 
 
 def findings(session: Session) -> Iterator[str]:
@@ -74,12 +78,22 @@ def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGr
         title=f"{record.id}: {start.label}, B against A",
         about=f"{start.title} on {start.measured}; {a}, {b}; {comparison.counted}, 95 % intervals. The band is"
         f" +-{THRESHOLD_PERCENT:g} %: what lies in it makes no difference.",
-        axis=Axis(label="B against A; of latencies less is faster", unit=Unit.PERCENT),
+        axis=Axis(
+            label="B against A; of latencies less is faster",
+            unit=Unit.PERCENT,
+            spacing=Spacing.RATIO if _wide(rows) else Spacing.LINEAR,
+        ),
         rows=tuple(rows),
         zero=True,
         threshold=THRESHOLD_PERCENT,
         simulated=_simulated(comparison),
     )
+
+
+def _wide(rows: Sequence[Whisker]) -> bool:
+    """Whether one of the differences would leave no room to the others on an even axis."""
+    ends = [1 + (end if end is not None else row.mean) / 100 for row in rows for end in (row.low, row.high)]
+    return max(*ends, 1.0) > _WIDE * max(min(*ends, 1.0), 1e-12)
 
 
 def _pairs(record: ExperimentRecord, comparison: Comparison) -> LineGraph | None:
@@ -90,13 +104,15 @@ def _pairs(record: ExperimentRecord, comparison: Comparison) -> LineGraph | None
         series.append(Series(name=name, points=points, measured=True))
     if len(series[0].points) < 2:
         return None
+    y = Axis(label="IOPS, reads and writes", unit=Unit.IOPS)
+    cut = Scale(y, [value for each in series for _, value in each.points if value is not None]).low > 0
     return LineGraph(
         key=f"{record.id}-pairs",
         title=f"{record.id}: IOPS of each pair",
         about=f"{record.start.title} on {record.start.measured}: the runs of a pair were measured one after the"
-        f" other. The axis does not begin at 0.",
+        f" other.{' The axis does not begin at 0.' if cut else ''}",
         x=Axis(label="pair", at=tuple(float(pair) for pair in range(1, len(series[0].points) + 1))),
-        y=Axis(label="IOPS, reads and writes", unit=Unit.IOPS),
+        y=y,
         series=tuple(series),
         from_zero=False,
         simulated=_simulated(comparison),

@@ -37,6 +37,8 @@ class Spacing(StrEnum):
     """By powers of ten."""
     NINES = "nines"
     """Percentiles, 0..100: each further nine is one step."""
+    RATIO = "ratio"
+    """Differences in percent, by the logarithm of their ratio: half lies as far from 0 as double."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

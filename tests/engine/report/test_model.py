@@ -7,7 +7,8 @@ from dataclasses import replace
 from app.engine.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded, RunStarted
 from app.engine.figures import Advice, RunStatus, SteadyFigures
 from app.engine.report.blocks import Grid, Report, Section, Sentences
-from app.engine.report.graph import HeatMap, LineGraph
+from app.engine.report.experiments import experiment_graphs
+from app.engine.report.graph import HeatMap, IntervalGraph, LineGraph, Spacing
 from app.engine.report.model import report_of
 from app.engine.session import Session, replay
 from app.engine.sweep.events import SweepEnded
@@ -154,10 +155,49 @@ def test_a_run_that_waited_for_the_steady_state_says_how_long_and_how_it_stood()
     )
     said = told(part(report_of(replay([sessions.started(), *sessions.run("r1", steady=seen)])), "Steady state"))
     assert said.startswith("r1: waited 90 s: steady, so ended early")
-    assert "range 12 %, slope 3 %" in said
+    assert "range 12 %, slope 3.0 %" in said
 
 
 def test_a_run_that_did_not_wait_says_nothing_of_it() -> None:
     seen = SteadyFigures(attained=True, range_share=0.1, slope_share=0.0, rounds=5, window=5, round_s=10.0)
     report = report_of(replay([sessions.started(), *sessions.run("r1", steady=seen)]))
     assert "Steady state" not in [section.heading for section in report.sections]
+
+
+def differing(factor: float) -> IntervalGraph:
+    """The graph of an A/B whose B has that many times the IOPS of A."""
+    session = compared()
+    runs = tuple(
+        replace(run, end=replace(run.end, figures=replace(run.figures, read=replace(run.figures.read, iops=iops))))
+        for run in session.runs
+        if run.end is not None and run.figures.read is not None and run.start.mark is not None
+        for iops in [(1000.0 * (factor if run.start.mark.letter == "B" else 1)) * (1 + run.start.mark.pair / 1000)]
+    )
+    graphs = experiment_graphs(replace(session, runs=runs))
+    return next(graph for graph in graphs if isinstance(graph, IntervalGraph))
+
+
+def test_a_huge_difference_puts_all_on_an_axis_of_ratios() -> None:
+    assert differing(1000.0).axis.spacing is Spacing.RATIO
+    assert differing(1.1).axis.spacing is Spacing.LINEAR
+
+
+def test_that_an_axis_does_not_begin_at_nothing_is_said_only_where_it_does_not() -> None:
+    pairs = next(graph for graph in experiment_graphs(compared()) if graph.key == "e1-pairs")
+    assert "does not begin at 0" in pairs.about
+    assert isinstance(pairs, LineGraph)
+    far = next(graph for graph in experiment_graphs(spread_out(compared())) if graph.key == "e1-pairs")
+    assert "does not begin at 0" not in far.about
+
+
+def spread_out(session: Session) -> Session:
+    """The session, B at a thousandth of A: both only fit on an axis from 0."""
+    runs = []
+    for run in session.runs:
+        assert run.end is not None
+        assert run.figures.read is not None
+        assert run.start.mark is not None
+        iops = 1.0 if run.start.mark.letter == "B" else 1000.0
+        figures = replace(run.figures, read=replace(run.figures.read, iops=iops))
+        runs.append(replace(run, end=replace(run.end, figures=figures)))
+    return replace(session, runs=tuple(runs))

@@ -173,3 +173,23 @@ def test_a_run_has_its_rate_and_its_latency_over_time() -> None:
     samples = (sample(0.5), sample(1.0))
     made = run_graphs(replay([sessions.started(), *sessions.run()]), Raw(samples={"r1": samples}))
     assert [graph.key for graph in made] == ["r1-iops", "r1-read-latency"]
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ((-5.0, 100_000.0), ["-50 %", "0", "+100 %", "x10", "x100", "x1000"]),
+        ((-92.0, 900.0), ["/100", "/10", "-50 %", "0", "+100 %", "x10"]),
+        ((-60.0, 240.0), ["/5", "-50 %", "0", "+100 %", "x5"]),
+        ((-4.0, 1e9), ["/100", "0", "x100", "x10000", "x1000000", "x100000000"]),
+    ],
+)
+def test_large_differences_are_told_as_ratios(values: tuple[float, ...], shown: list[str]) -> None:
+    scale = Scale(Axis(label="", unit=Unit.PERCENT, spacing=Spacing.RATIO), values, zero=True, most=7)
+    assert [scale.label(mark) for mark in scale.marks] == shown
+
+
+def test_on_an_axis_of_ratios_half_lies_as_far_from_nothing_as_double() -> None:
+    scale = Scale(Axis(label="", unit=Unit.PERCENT, spacing=Spacing.RATIO), (-50, 100_000), zero=True).spread(0, 700)
+    assert scale.place(0) - scale.place(-50) == pytest.approx(scale.place(100) - scale.place(0))
+    assert scale.place(0) - scale.place(-50) > 30

@@ -22,8 +22,8 @@ class Scale:
         self._axis = axis
         self._move: Callable[[float], float] = _MOVES[axis.spacing]
         there = [value for value in values if math.isfinite(value)]
-        if axis.spacing is Spacing.LOG:
-            there = [value for value in there if value > 0]
+        if axis.spacing in _LEAST:
+            there = [value for value in there if value > _LEAST[axis.spacing]]
         low, high = (min(there), max(there)) if there else (1.0, 10.0)
         if zero:
             low, high = min(0.0, low), max(0.0, high)
@@ -44,7 +44,7 @@ class Scale:
 
     def label(self, mark: float) -> str:
         """The text at a mark."""
-        return tick(mark, self._axis.unit)
+        return _times(mark) if self._axis.spacing is Spacing.RATIO else tick(mark, self._axis.unit)
 
 
 def tick(value: float, unit: Unit) -> str:
@@ -83,11 +83,30 @@ def _nines(percent: float) -> float:
     return -math.log10(max(10.0**-_MOST_NINES, 1 - percent / 100))
 
 
+def _times(percent: float) -> str:
+    """A difference as people say it: percent as far as double and half, times beyond."""
+    ratio = 1 + percent / 100
+    if 0.5 <= ratio <= 2:
+        return f"{percent:+.0f} %" if percent else "0"
+    return f"x{ratio:.10g}" if ratio > 1 else f"/{1 / ratio:.10g}"
+
+
+def _log_ratio(percent: float) -> float:
+    return math.log10(max(1 + percent / 100, 1e-12))
+
+
 def _log(value: float) -> float:
     return math.log10(max(value, 1e-12))
 
 
-_MOVES: dict[Spacing, Callable[[float], float]] = {Spacing.LINEAR: float, Spacing.LOG: _log, Spacing.NINES: _nines}
+_MOVES: dict[Spacing, Callable[[float], float]] = {
+    Spacing.LINEAR: float,
+    Spacing.LOG: _log,
+    Spacing.NINES: _nines,
+    Spacing.RATIO: _log_ratio,
+}
+_LEAST = {Spacing.LOG: 0.0, Spacing.RATIO: -100.0}
+"""What lies at or below it has no place."""
 
 
 def _limits(axis: Axis, low: float, high: float, most: int) -> tuple[float, float, tuple[float, ...]]:
@@ -104,6 +123,8 @@ def _limits(axis: Axis, low: float, high: float, most: int) -> tuple[float, floa
             )
         case Spacing.LOG:
             return _logarithmic(low, high, most)
+        case Spacing.RATIO:
+            return _ratios(low, high, most)
         case Spacing.NINES:
             last = max(high, 90.0)
             return 0.0, last, tuple(mark for mark in _PERCENTILES if mark <= last)
@@ -132,6 +153,17 @@ def _logarithmic(low: float, high: float, most: int) -> tuple[float, float, tupl
     inside = [tuple(mark for mark in each if first <= mark <= last) for each in tried]
     marks = next((each for each in inside if len(each) <= most + 1), inside[-1])
     return first, last, marks[:: max(1, math.ceil(len(marks) / (most + 2)))]
+
+
+def _ratios(low: float, high: float, most: int) -> tuple[float, float, tuple[float, ...]]:
+    """Around 0: powers of ten on both sides, with half and double as long as there is room."""
+    lowest, highest = math.floor(_log_ratio(low) + 1e-9), math.ceil(_log_ratio(high) - 1e-9)
+    step = max(1, math.ceil((highest - lowest) / most))
+    powers = [10.0**power for power in range(-12, 301) if power % step == 0]
+    near = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0] if highest - lowest <= 2 else [0.5, 1.0, 2.0]
+    every = sorted({*powers, *(near if highest - lowest <= most - 2 else (1.0,))})
+    marks = _between(low, high, [(ratio - 1) * 100 for ratio in every])
+    return marks[0], marks[-1], marks
 
 
 def _between(low: float, high: float, every: Sequence[float]) -> tuple[float, ...]:
