@@ -100,7 +100,11 @@ async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
         reading = (await bench.read(intent.target)).get(intent.key)
     now = None if reading is None else reading.now
     result = {intent.after: "verified", intent.before: "failed"}.get(now, "differs")
-    return ChangeEnded(at=time.time(), id=intent.id, result=result, now=now, message="cut short, read afterwards")
+    if result != "differs":
+        return ChangeEnded(at=time.time(), id=intent.id, result=result, now=now, message="cut short, read afterwards")
+    # Whose value this is, nobody saw: noted as now of this change, it would pass for ours and be overwritten.
+    message = f"cut short; afterwards it read {now or 'nothing'}, which is neither old nor new"
+    return ChangeEnded(at=time.time(), id=intent.id, result=result, now=None, message=message)
 
 
 def _in_force(bench: Workbench, record: SweepRecord) -> list[ChangeRecord]:
@@ -132,7 +136,7 @@ async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[Chang
 
 
 def _ended_at(change: ChangeRecord) -> tuple[str | None, ...]:
-    return () if change.end is None else (change.end.now,)
+    return () if change.end is None or change.end.now is None else (change.end.now,)
 
 
 def _taken_back(bench: Workbench, change: ChangeRecord, now: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.events import AnyEvent, CommandRan
+from app.engine.events import AnyEvent, ChangeIntended, CommandRan
 from app.engine.locks import hold_lock
 from app.engine.paths import Paths
 from app.engine.session import Session
@@ -209,6 +209,30 @@ async def test_what_somebody_else_set_meanwhile_is_left_alone_and_told(bed: Bed)
     assert record.end.result is SweepResult.FAILED
     assert "somebody else" in record.end.left[0]
     assert (await settings(bench))["read_ahead"] == "adaptive"
+
+
+async def test_what_somebody_else_set_after_a_crash_in_a_change_is_left_alone(bed: Bed, tmp_path: Path) -> None:
+    bench = await bed.begun(AHEAD)
+    copy = tmp_path / "copy"
+
+    def keep(_session: Session, event: AnyEvent) -> None:
+        if isinstance(event, ChangeIntended) and not copy.exists():
+            shutil.copytree(bed.folder, copy)
+
+    bench.listen(keep)
+    await SweepRunner(bench).go()
+    bench.close()
+    assert bench.folder is not None
+    shutil.rmtree(bed.folder)
+    shutil.copytree(copy, bed.folder)
+    with bed.rack().changing() as rack:
+        rack.cards[0].volumes[1].read_ahead = "adaptive"
+    again = bed.bench()
+    await again.open(bench.folder)
+    await again.probe()
+    record = await SweepRunner(again).give_up()
+    assert record.end is not None
+    assert (await settings(again))["read_ahead"] == "adaptive"
 
 
 async def test_a_second_sweep_in_a_session_is_refused(bed: Bed) -> None:
