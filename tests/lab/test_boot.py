@@ -45,8 +45,13 @@ def test_fio_reads_and_writes_each_kind_of_disk(
     blank: Callable[..., tuple[Disk, ...]], table: Results, name: str
 ) -> None:
     (disk,) = blank(name)
-    done = fio(disk.device, "--rw=randrw", "--bs=4k", "--direct=1", "--ioengine=libaio", "--iodepth=8")
-    assert table.add("Machine", name, "fio, direct, queue depth 8", "runs without an error", ok=done > 0)
+    done = fio(disk.device, "--rw=randrw", "--bs=4k", "--direct=1", "--ioengine=libaio", "--iodepth=32")
+    assert table.add("Machine", name, "fio, direct, queue depth 32", "runs without an error", ok=done > 0)
+
+
+def test_no_disk_has_stood_still() -> None:
+    told = run("dmesg").splitlines()
+    assert [line for line in told if "timeout, aborting" in line or "reset controller" in line] == []
 
 
 def test_an_array_is_made_and_taken_down(array: Callable[..., Md], table: Results) -> None:
