@@ -41,8 +41,9 @@ def roles(device: str) -> list[str]:
     return [node for _, node in sorted(found, key=lambda one: int(one[0]))]
 
 
-async def seen(bench: Workbench, made: Made) -> Array:
-    inventory = await bench.probe()
+async def seen(bench: Workbench, made: Made, *, by_all: bool = False) -> Array:
+    """The array as the md backend sees it, or as all backends together do: that takes the emulated machine seconds."""
+    inventory = await (bench.probe() if by_all else bench.machine.backends["md"].inventory())
     found = inventory.find(f"md:{made.kernel}")
     assert isinstance(found, Array), inventory.problems
     return found
@@ -88,7 +89,7 @@ async def test_an_array_is_what_mdadm_says(
 
 async def test_members_are_the_drives_of_their_vendors(workbench: Workbench, array: Callable[..., Md]) -> None:
     made = array("raid5", ["nvme0", "nvme1", "sata0", "scsi0"])
-    found = await seen(workbench, made)
+    found = await seen(workbench, made, by_all=True)
     assert [member.backend for member in found.members] == ["nvme", "nvme", "scsi", "scsi"]
 
 
