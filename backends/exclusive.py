@@ -1,6 +1,7 @@
 """Devices of this machine opened for oneself alone: the one complete test for use, and the lock during a run.
 
-Besides backends.local the only module of the backends that opens anything: an open file cannot pass through a `Host`.
+Besides backends.hosts.local the only module of the backends that opens anything: an open file cannot pass through a
+`Host`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from types import TracebackType
 
 from backends.errors import DeviceGoneError, RefusedError
 from backends.host import Host
-from backends.local import LocalHost
+from backends.hosts.local import LocalHost
 from backends.model import Identity
 from backends.topology.facts import CLOSED, Claim
 

@@ -36,17 +36,12 @@ class Found:
 
 
 def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> Found:
-    """Every `VENDOR` of the modules in backends.vendors, then of the entry points; the first of a name counts.
-
-    A module whose `VENDOR` is None offers none and is passed over.
-    """
+    """Every `VENDOR` of the modules in backends.vendors, then of the entry points; the first of a name counts."""
     vendors: dict[str, Vendor] = {}
     problems: list[Problem] = []
     for source, load in (*_modules(), *_plugins(plugins)):
         try:
             vendor = load()
-            if vendor is None:
-                continue
             name = vendor.name
         except Exception as error:  # whatever a plugin does wrong, the rest must start
             problems.append(_broken(source, f"{type(error).__name__}: {error}"))
@@ -60,19 +55,19 @@ def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> Found:
     return Found(vendors=tuple(vendors.values()), problems=tuple(problems))
 
 
-def _modules() -> list[tuple[str, Callable[[], Vendor | None]]]:
+def _modules() -> list[tuple[str, Callable[[], Vendor]]]:
     names = sorted(module.name for module in pkgutil.iter_modules(backends.vendors.__path__))
     return [(name, lambda name=name: _load(name)) for name in names if not name.startswith("_")]  # type: ignore[misc]
 
 
-def _load(name: str) -> Vendor | None:
-    """The vendor of a module; None of one that says it is none (the simulated rack is a host)."""
+def _load(name: str) -> Vendor:
+    """The vendor of a module."""
     module = importlib.import_module(f"{backends.vendors.__name__}.{name}")
-    vendor: Vendor | None = module.VENDOR
+    vendor: Vendor = module.VENDOR
     return vendor
 
 
-def _plugins(points: Iterable[EntryPoint] | None) -> list[tuple[str, Callable[[], Vendor | None]]]:
+def _plugins(points: Iterable[EntryPoint] | None) -> list[tuple[str, Callable[[], Vendor]]]:
     known = entry_points(group=GROUP) if points is None else points
     return [(f"{GROUP}: {point.name}", point.load) for point in known]
 

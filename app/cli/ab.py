@@ -22,15 +22,15 @@ from app.cli.output import document, lines, paint, say
 from app.cli.review import steps, value
 from app.cli.running import Interruption, run
 from app.cli.steady import steady_options
-from app.engine.stats import STANDARD_PAIRS
+from app.engine.judge.stats import STANDARD_PAIRS
 from backends.text import clean
 
 if TYPE_CHECKING:
     from app.engine.ab import AbPlan
-    from app.engine.events import AnyEvent
     from app.engine.fio.job import Job
-    from app.engine.session import ExperimentRecord, Session
-    from app.engine.steady import SteadyPlan
+    from app.engine.session.events import AnyEvent
+    from app.engine.session.state import ExperimentRecord, Session
+    from app.engine.session.steady import SteadyPlan
     from app.engine.workbench import Workbench
 
 HURRY = 30.0
@@ -158,7 +158,7 @@ async def _ab(bench: Workbench, interruption: Interruption, wish: _Wish, how: _H
 
 async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
     from app.engine.ab import plan_ab
-    from app.engine.measure import Request
+    from app.engine.measure.measurer import Request
 
     thing = await bench.find(wish.target)
     change = await bench.plan(thing.target, wish.key, wish.value)
@@ -172,7 +172,7 @@ async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
 
 def _review(plan: AbPlan) -> Iterator[str]:
     """What is done, how often and for how long; the commands; what is restored."""
-    from app.engine import units
+    from widgets.plain import units
 
     change = plan.change
     yield f"A/B of {change.label} of {change.target}: A is {value(change.before)} as now, B is {value(change.after)}."
@@ -199,7 +199,7 @@ def _of_the_rack() -> str:
 
 
 def _show(plan: AbPlan, as_json: bool) -> None:
-    from app.engine import schema, schema_compare
+    from app.engine.view import schema, schema_compare
 
     if as_json:
         document(schema.document(dry_run=True, plan=schema_compare.plan(plan)))
@@ -230,9 +230,9 @@ class _Teller:
         self._forget = bench.listen(self._heard)
 
     def _heard(self, session: Session, event: AnyEvent) -> None:
-        from app.engine.compare import interim
-        from app.engine.events import RunEnded, RunStarted
-        from app.engine.telling import result_line
+        from app.engine.judge.comparison import interim
+        from app.engine.session.events import RunEnded, RunStarted
+        from app.engine.view.events import result_line
 
         match event:
             case RunStarted(mark=mark) if mark is not None:
@@ -265,8 +265,8 @@ class _Teller:
 
 
 def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
-    from app.engine import schema, schema_compare
-    from app.engine.compare import compare_experiment
+    from app.engine.judge.comparison import compare_experiment
+    from app.engine.view import schema, schema_compare
 
     comparison = compare_experiment(bench.session, record.id)
     folder = str(bench.folder)

@@ -27,7 +27,7 @@ def attach_command(session: str | None, stop: bool, as_json: bool) -> int:
     """
     folder = _folder(session)
     if stop:
-        from app.engine.sweep.requests import is_written, request_stop
+        from app.engine.session.requests import is_written, request_stop
 
         if not is_written(folder):
             raise RefusedError("It is not running, so there is nothing to stop.")
@@ -38,8 +38,8 @@ def attach_command(session: str | None, stop: bool, as_json: bool) -> int:
 
 def _folder(name: str | None) -> Path:
     from app.cli.opening import loaded_session
-    from app.engine import store
-    from app.engine.paths import Paths
+    from app.engine.session import store
+    from app.engine.session.paths import Paths
 
     if name is not None or current().session is not None:
         loaded = loaded_session(name)

@@ -19,8 +19,8 @@ from app.cli.options import current
 from app.cli.output import ReaderGoneError, document, say
 from app.cli.running import Interruption, run
 from app.cli.steady import steady_options
-from app.engine.figures import RunStatus
 from app.engine.fio.fields import FIELDS
+from app.engine.session.figures import RunStatus
 from backends.errors import RefusedError, StorageError
 from backends.model import Risk
 from backends.text import clean
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from app.cli.bench_live import Follower
     from app.engine.config import Config
     from app.engine.fio.job import Job
-    from app.engine.measure import Preparation, Request
-    from app.engine.session import RunRecord
-    from app.engine.steady import SteadyPlan
+    from app.engine.measure.measurer import Preparation, Request
+    from app.engine.session.state import RunRecord
+    from app.engine.session.steady import SteadyPlan
     from app.engine.workbench import Workbench
 
 
@@ -79,7 +79,7 @@ def bench_command(
     job, name = job_of(texts, profile=profile, jobfile=jobfile, config=config)
 
     async def work(interruption: Interruption) -> int:
-        from app.engine.measure import Request
+        from app.engine.measure.measurer import Request
 
         where, shown = await resolve(bench, target)
         sized = scratch_size(job, where, config, given="size" in texts)
@@ -174,7 +174,7 @@ def allowed(ready: Preparation, typed: str | None) -> str | None:
 
 def _announce(ready: Preparation) -> None:
     from app.cli.bench_text import advice
-    from app.engine import units
+    from widgets.plain import units
 
     say(f"{clean(ready.request.name, 300)}: {ready.job.describe()}, fio {ready.fio_version}")
     if ready.request.steady is not None and (words := ready.request.steady.describe()):
@@ -197,8 +197,8 @@ def _report(
     as_json: bool,
     stream: bool,
 ) -> None:
-    from app.engine import schema, schema_compare
-    from app.engine.repeats import spreads
+    from app.engine.judge.repeats import spreads
+    from app.engine.view import schema, schema_compare
 
     if not records:
         return

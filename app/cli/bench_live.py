@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from app.cli.options import is_terminal
 from app.cli.output import ReaderGoneError, document, say
 from app.cli.tables import cut
-from app.engine import schema, units
-from app.engine.events import AnyEvent, PhaseChanged, SampleTaken
-from app.engine.figures import DirectionSample, Phase, Sample
-from app.engine.steady import steady_words
+from app.engine.session.events import AnyEvent, PhaseChanged, SampleTaken
+from app.engine.session.figures import DirectionSample, Phase, Sample
+from app.engine.session.steady import steady_words
+from app.engine.view import schema
+from widgets.plain import units
 
 if TYPE_CHECKING:
-    from app.engine.session import ActiveRun, Session
+    from app.engine.session.state import ActiveRun, Session
     from app.engine.workbench import Workbench
 
 _REDRAW = 0.2

@@ -11,12 +11,12 @@ from app.cli.members_text import member_table
 from app.cli.options import current, is_terminal, is_utf8
 from app.cli.output import SIGNS, lines, paint, say, sign
 from app.cli.tables import Align, Column, table
-from app.engine import units
-from app.engine.figures import Advice, DirectionFigures, RunStatus, Sample
-from app.engine.repeats import mean_text, spreads
-from app.engine.session import RunRecord
-from app.engine.steady import outcome_words
+from app.engine.judge.repeats import mean_text, spreads
+from app.engine.session.figures import Advice, DirectionFigures, RunStatus, Sample
+from app.engine.session.state import RunRecord
+from app.engine.session.steady import outcome_words
 from backends.text import clean
+from widgets.plain import units
 
 _COLUMNS = (
     Column(title="Run"),

@@ -39,10 +39,10 @@ def capture_command(folder: Path, force: bool) -> int:
 
 
 async def _capture(folder: Path) -> int:
-    from app.engine import units
-    from app.engine.machine import machine_facts
-    from backends.recorded import RecordingHost
+    from app.engine.session.machine import machine_facts
+    from backends.hosts.recorded import RecordingHost
     from backends.registry import Machine
+    from widgets.plain import units
 
     host = RecordingHost(host_of(current()))
     machine = Machine.of(host)

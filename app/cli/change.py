@@ -19,7 +19,7 @@ from backends.errors import InvalidValueError, RaidbenchError
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.engine.events import ChangeEnded
+    from app.engine.session.events import ChangeEnded
     from app.engine.workbench import Workbench
     from backends.model import Change, Target
 
@@ -85,7 +85,7 @@ async def _set(
     how: _How,
 ) -> int:
     if how.trial is not None:
-        from app.engine.trial import check_seconds
+        from app.engine.change.trial import check_seconds
 
         check_seconds(how.trial)
     target = (await bench.find(address)).target
@@ -107,7 +107,7 @@ async def _set(
 
 
 def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> int:
-    from app.engine import schema
+    from app.engine.view import schema
 
     if as_json:
         document(
@@ -164,7 +164,7 @@ def _tell(
     as_json: bool,
 ) -> None:
     if as_json:
-        from app.engine import schema
+        from app.engine.view import schema
 
         document(
             schema.document(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.cli.output import paint
 from app.cli.tables import Align, Column, table
-from app.engine.compare import Comparison, Row
+from app.engine.judge.comparison import Comparison, Row
 
 
 def verdict_table(comparison: Comparison, a: str, b: str) -> list[str]:

@@ -13,7 +13,7 @@ from app.cli.opening import host_of, warn_of_journal, workbench
 from app.cli.options import current
 from app.cli.output import document, say
 from app.cli.running import run
-from app.engine import schema
+from app.engine.view import schema
 from backends.errors import RaidbenchError
 from backends.model import Array, Controller, Drive, Inventory, Problem, Reading, Target
 from backends.text import clean

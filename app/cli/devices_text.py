@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from app.cli.options import is_terminal
 from app.cli.output import lines, paint, say, sign
 from app.cli.tables import Align, Column, table
-from app.engine import units
-from app.engine.arrangement import Branch, arranged
-from app.engine.effects import effect_words
+from app.engine.view.arrangement import Branch, arranged
+from app.engine.view.effects import effect_words
 from backends.model import Array, Controller, Drive, Inventory, Reading, Risk, Scope, Use
 from backends.settings import Setting
 from backends.text import clean
+from widgets.plain import units
 
 _COLUMNS = (
     Column(title="Address"),

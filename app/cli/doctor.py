@@ -29,7 +29,7 @@ def doctor_command(as_json: bool) -> int:
     found = (*found, _configuration())
     status = FAILED if any(finding.grade is Grade.MISSING for finding in found) else DONE
     if as_json:
-        from app.engine import schema
+        from app.engine.view import schema
 
         listed = [
             {"grade": each.grade.value, "what": each.what, "detail": each.detail, "advice": each.advice or None}
@@ -53,7 +53,7 @@ def doctor_command(as_json: bool) -> int:
 def _configuration() -> Finding:
     """The configuration file: read, or why not."""
     from app.engine.doctor import Finding, Grade
-    from app.engine.paths import Paths
+    from app.engine.session.paths import Paths
 
     options = current()
     path = options.config or Paths.default().config

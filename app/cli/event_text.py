@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.engine import units
-from app.engine.events import (
+from app.engine.session.events import (
     ChangeIntended,
     CommandRan,
     InventorySeen,
@@ -14,9 +13,10 @@ from app.engine.events import (
     RunStarted,
     SessionStarted,
 )
-from app.engine.figures import DirectionFigures, RunFigures
-from app.engine.telling import Told, told
+from app.engine.session.figures import DirectionFigures, RunFigures
+from app.engine.view.events import Told, told
 from backends.text import clean
+from widgets.plain import units
 
 _INDENT = " " * 10
 _OUTPUT_LINES = 5

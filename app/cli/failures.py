@@ -97,7 +97,7 @@ def _report_crash(error: Exception) -> None:
 def _keep(details: str) -> Path | None:
     """Write a crash down in the state folder; None if that is not possible either."""
     with contextlib.suppress(Exception):
-        from app.engine.paths import Paths, private_folder
+        from app.engine.session.paths import Paths, private_folder
 
         folder = private_folder(Paths.default().sessions.parent / "crashes")
         file = folder / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{os.getpid()}.txt"

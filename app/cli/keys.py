@@ -19,7 +19,7 @@ def keys_command(as_json: bool) -> int:
 
     The names in the last column are what [keymap] in the configuration file takes.
     """
-    from app.tui.commands import COMMANDS
+    from app.commands import COMMANDS
 
     keymap = dict(current().load_config().keymap)
     unknown = [name for name in keymap if name not in {command.id for command in COMMANDS}]
@@ -28,7 +28,7 @@ def keys_command(as_json: bool) -> int:
             f"The keymap names {clean(unknown[0], 40)!r}, which is no command.", hint="`raidbench keys` lists them."
         )
     if as_json:
-        from app.engine.schema import document as schema
+        from app.engine.view.schema import document as schema
 
         document(
             schema(

@@ -28,11 +28,12 @@ def log_command(follow: bool, listing: bool, as_json: bool, session: str | None)
         return _list(as_json)
     loaded = loaded_session(session)
     if follow:
-        from app.engine.store import LOG
+        from app.engine.session.store import LOG
 
         return _follow(loaded.folder / LOG, as_json)
     if as_json:
-        from app.engine import schema, wire
+        from app.engine.session import wire
+        from app.engine.view import schema
 
         events = [wire.as_json(event) for event in loaded.session.events]
         document(schema.document(session=str(loaded.folder), passed_over=loaded.passed_over, events=events))
@@ -43,8 +44,10 @@ def log_command(follow: bool, listing: bool, as_json: bool, session: str | None)
 
 
 def _list(as_json: bool) -> int:
-    from app.engine import schema, store, units
-    from app.engine.paths import Paths
+    from app.engine.session import store
+    from app.engine.session.paths import Paths
+    from app.engine.view import schema
+    from widgets.plain import units
 
     found = [store.load(folder) for folder in store.folders(Paths.default().sessions)]
     if as_json:
@@ -90,7 +93,7 @@ def _list(as_json: bool) -> int:
 
 def _follow(file: Path, as_json: bool) -> int:
     """Whole lines as they are appended; ends with Ctrl-C, or when the reader goes."""
-    from app.engine import wire
+    from app.engine.session import wire
 
     rest = b""
     with file.open("rb") as log:

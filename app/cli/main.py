@@ -102,7 +102,7 @@ def _prepare_streams() -> None:
 def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     if not wanted or ctx.resilient_parsing:
         return
-    from app.engine.recorder import program_version
+    from app.engine.session.recorder import program_version
 
     click.echo(f"raidbench {program_version()}")
     ctx.exit()
@@ -174,14 +174,14 @@ def _open_workbench(options: Options) -> int:
         say(f"raidbench: {reason}")
         say("`raidbench --help` lists the commands that need none.")
         return USAGE
-    from app.cli.curtain import curtain
+    from app.cli.splash import curtain
 
     with curtain("" if options.demo or options.machine else os.uname().nodename):
         from app.cli.opening import host_of
         from app.cli.steady import steady_plan
         from app.cli.sweep import HURRY
         from app.cli.sweep_background import hand_over
-        from app.engine.priority import lower_priority
+        from app.engine.measure.priority import lower_priority
         from app.engine.workbench import Workbench
 
         config = options.load_config()

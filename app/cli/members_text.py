@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.cli.devices_text import terminal_width
 from app.cli.output import lines, paint
 from app.cli.tables import Align, Column, cell_width, table
-from app.engine.members.telling import SHORT_COLUMNS, row
-from app.engine.session import RunRecord
+from app.engine.session.state import RunRecord
+from app.engine.view.members import SHORT_COLUMNS, row
 from backends.text import clean
 
 _LEFT = ("Member", "Model", "Role")

@@ -15,9 +15,9 @@ from backends.errors import InvalidValueError, NotFoundError, RaidbenchError, Re
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.engine.cut_short import CutShort
-    from app.engine.session import ChangeRecord
-    from app.engine.store import Loaded
+    from app.engine.change.interrupted import CutShort
+    from app.engine.session.state import ChangeRecord
+    from app.engine.session.store import Loaded
     from app.engine.workbench import Workbench
     from backends.host import Host
 
@@ -31,11 +31,11 @@ def host_of(options: Options, *, dry: bool = False, child_nice: int | None = Non
     """
     host = _bare_host(options, child_nice, hurry)
     if dry:
-        from app.engine.dryrun import DryRunHost
+        from backends.hosts.dry_run import DryRunHost
 
         return DryRunHost(host)
     if options.read_only:
-        from backends.wrapped import ReadOnlyHost
+        from backends.hosts.wrapped import ReadOnlyHost
 
         return ReadOnlyHost(host)
     return host
@@ -47,10 +47,10 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float) -> Host:
     if options.demo:
         return _rack(options, options.demo_speed or hurry)
     if options.machine is not None:
-        from backends.recorded import ReplayHost
+        from backends.hosts.recorded import ReplayHost
 
         return ReplayHost(options.machine)
-    from backends.local import LocalHost
+    from backends.hosts.local import LocalHost
 
     return LocalHost(child_nice=child_nice, firmware_queries=_may_ask(options))
 
@@ -65,9 +65,9 @@ def _may_ask(options: Options) -> bool:
 
 def _rack(options: Options, speed: float) -> Host:
     """The simulated rack, whose state lies beside the sessions. Raises StorageError."""
-    from app.engine.paths import Paths
-    from backends.vendors.simulated.host import SimulatedHost
-    from backends.vendors.simulated.state import RackFile
+    from app.engine.session.paths import Paths
+    from backends.hosts.simulated.host import SimulatedHost
+    from backends.hosts.simulated.state import RackFile
 
     rack = RackFile(Paths.default().sessions.parent / "demo-rack.json", speed=speed)
     if options.demo_reset:
@@ -103,14 +103,14 @@ def workbench(*, dry: bool = False, quiet: bool = False, hurry: float = 1.0) -> 
 
 def warn_of_journal() -> None:
     """Say on standard error that a crash left something on the machine that is meant."""
-    from app.engine.journal import Journal
-    from app.engine.paths import Paths
+    from app.engine.session.journal import Journal
+    from app.engine.session.paths import Paths
 
     options = current()
     elsewhere = options.demo or options.machine is not None
     left = Journal(Paths.default().journal_of(simulated=elsewhere)).unresolved()
     if left:
-        from app.engine.units import plural
+        from widgets.plain.units import plural
 
         say(f"Note: a crash left {plural(len(left), 'change')} in the middle. `raidbench recover` shows and mends it.")
     for folder in sweeps_cut_short():
@@ -122,12 +122,12 @@ def warn_of_journal() -> None:
 
 def experiments_cut_short() -> tuple[CutShort, ...]:
     """Experiments on the machine that is meant whose process is gone and whose value may still stand."""
-    from app.engine.paths import Paths
+    from app.engine.session.paths import Paths
 
     sessions = Paths.default().sessions
     if not any(sessions.glob("*/experiment.active")):  # what a look around does not import
         return ()
-    from app.engine.cut_short import cut_short
+    from app.engine.change.interrupted import cut_short
 
     options = current()
     return cut_short(sessions, simulated=options.demo or options.machine is not None)
@@ -135,13 +135,13 @@ def experiments_cut_short() -> tuple[CutShort, ...]:
 
 def sweeps_cut_short() -> tuple[Path, ...]:
     """Sessions of sweeps on the machine that is meant that neither run nor ended, newest first."""
-    from app.engine.paths import Paths
+    from app.engine.session.paths import Paths
 
     sessions = Paths.default().sessions
     if not any(sessions.glob("*/sweep.active")):  # what a look around does not import
         return ()
-    from app.engine import store
-    from app.engine.sweep.requests import cut_short
+    from app.engine.session import store
+    from app.engine.session.requests import cut_short
 
     options = current()
     simulated = options.demo or options.machine is not None
@@ -172,8 +172,8 @@ def loaded_session(name: str | None = None) -> Loaded:
 
     Raises NotFoundError, StorageError.
     """
-    from app.engine import store
-    from app.engine.paths import Paths
+    from app.engine.session import store
+    from app.engine.session.paths import Paths
 
     folder = Path(name) if name is not None else current().session
     root = Paths.default().sessions
@@ -190,7 +190,7 @@ def loaded_session(name: str | None = None) -> Loaded:
 
 def _told(loaded: Loaded) -> Loaded:
     if loaded.passed_over:
-        from app.engine.units import plural
+        from widgets.plain.units import plural
 
         say(f"{plural(loaded.passed_over, 'line')} of {loaded.folder.name} could not be read and were passed over.")
     return loaded
@@ -198,8 +198,8 @@ def _told(loaded: Loaded) -> Loaded:
 
 def session_with_changes() -> tuple[Path, tuple[ChangeRecord, ...]] | None:
     """The newest session that has changes in force, with these, newest first; None if there is none."""
-    from app.engine import store
-    from app.engine.paths import Paths
+    from app.engine.session import store
+    from app.engine.session.paths import Paths
 
     options = current()
     if options.session is not None:

@@ -50,7 +50,7 @@ class Options:
     def load_config(self) -> Config:
         """The configuration file's values. Raises ConfigError, NotFoundError."""
         from app.engine.config import load_config
-        from app.engine.paths import Paths
+        from app.engine.session.paths import Paths
 
         return load_config(self.config or Paths.default().config, required=self.config is not None)
 

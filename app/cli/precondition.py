@@ -17,14 +17,14 @@ from app.cli.options import current
 from app.cli.output import document, lines, say
 from app.cli.running import Interruption, run
 from app.cli.steady import precondition_options, steady_plan
-from app.engine.figures import RunStatus
-from app.engine.precondition import WORKLOAD
+from app.engine.measure.preconditioning import WORKLOAD
+from app.engine.session.figures import RunStatus
 from backends.errors import RefusedError, StorageError
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.engine.measure import Preparation, Request
-    from app.engine.session import RunRecord
+    from app.engine.measure.measurer import Preparation, Request
+    from app.engine.session.state import RunRecord
     from app.engine.workbench import Workbench
 
 
@@ -56,7 +56,7 @@ def precondition_command(
     plan = steady_plan(config, cap=steady_cap, round_s=steady_round)
 
     async def work(interruption: Interruption) -> int:
-        from app.engine.precondition import precondition_request
+        from app.engine.measure.preconditioning import precondition_request
 
         where, shown = await resolve(bench, target)
         sized = scratch_size(job, where, config, given=size is not None)
@@ -93,7 +93,7 @@ async def _precondition(
 
 def plan_lines(ready: Preparation, wear: tuple[str, ...] = ()) -> Iterator[str]:
     """What will be done, before it is confirmed."""
-    from app.engine import units
+    from widgets.plain import units
 
     fills, size = ready.request.fills, ready.size
     runtime = units.duration(ready.job.runtime)
@@ -110,7 +110,7 @@ async def wear_lines(bench: Workbench, ready: Preparation) -> tuple[str, ...]:
     """What is known of the wear of what is written: writing costs life."""
     if ready.device is None or ready.scratch is not None:
         return ()
-    from app.engine.precondition import wear_of
+    from app.engine.measure.preconditioning import wear_of
 
     inventory = await bench.probe() if bench.session.probing else bench.session.inventory
     return wear_of(inventory, ready.disk or ready.device)
@@ -128,10 +128,11 @@ def _asked(ready: Preparation, *, yes: bool, typed: str | None) -> str | None:
 
 
 def _report(bench: Workbench, record: RunRecord, *, as_json: bool) -> None:
-    from app.engine import schema, units
-    from app.engine.events import PreconditionEnded
-    from app.engine.steady import outcome_words
-    from app.engine.telling import told as described
+    from app.engine.session.events import PreconditionEnded
+    from app.engine.session.steady import outcome_words
+    from app.engine.view import schema
+    from app.engine.view.events import told as described
+    from widgets.plain import units
 
     figures = record.figures
     if as_json:

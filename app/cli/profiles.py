@@ -14,7 +14,7 @@ from app.cli.tables import Column, table
 def profiles_command(as_json: bool) -> int:
     """The workloads by name, for `bench --profile`."""
     from app.engine.fio.profiles import PROFILES
-    from app.engine.schema import document as schema
+    from app.engine.view.schema import document as schema
 
     if as_json:
         listed = [

@@ -12,14 +12,14 @@ from app.cli.opening import begin, experiments_cut_short, sweeps_cut_short, work
 from app.cli.output import ask, can_ask, lines, report_error, say, sign
 from app.cli.review import steps, value
 from app.cli.running import Interruption, run
-from app.engine import units
 from backends.errors import RaidbenchError
 from backends.text import clean
+from widgets.plain import units
 
 if TYPE_CHECKING:
-    from app.engine.cut_short import CutShort
-    from app.engine.journal import Intent
-    from app.engine.leftovers import Leftover
+    from app.engine.change.interrupted import CutShort
+    from app.engine.measure.leftovers import Leftover
+    from app.engine.session.journal import Intent
     from app.engine.workbench import Workbench
 
 
@@ -32,7 +32,7 @@ def recover_command(listing: bool, answer: str | None) -> int:
 
     Asks about each, unless --restore or --keep answers for all.
     """
-    from app.engine.leftovers import leftover_scratch
+    from app.engine.measure.leftovers import leftover_scratch
 
     with workbench(quiet=True) as bench:
         sweeps, experiments = sweeps_cut_short(), experiments_cut_short()
@@ -120,7 +120,7 @@ async def _one_sweep(folder: Path, answer: str | None) -> int:
                 say(clean(sentence, 600))
             return FAILED if left else DONE
         case "k" | "keep":
-            from app.engine.sweep.requests import forget_active
+            from app.engine.session.requests import forget_active
 
             forget_active(folder)
             lines([f"kept  sweep of session {folder.name}"])
@@ -136,7 +136,7 @@ async def _experiments(folder: Path, left: list[CutShort], answer: str | None) -
     names = ", ".join(one.name for one in left)
     match answer or ask("[r]estore its value, [k]eep it, or later [enter]? ").lower():
         case "r" | "restore":
-            from app.engine.cut_short import put_back
+            from app.engine.change.interrupted import put_back
 
             with workbench(quiet=True) as other:
                 await other.open(folder)
@@ -147,7 +147,7 @@ async def _experiments(folder: Path, left: list[CutShort], answer: str | None) -
                 say(clean(sentence, 600))
             return FAILED if standing else DONE
         case "k" | "keep":
-            from app.engine.cut_short import forget_active
+            from app.engine.change.interrupted import forget_active
 
             forget_active(folder)
             lines([f"kept  {names}"])
@@ -181,7 +181,7 @@ async def _one_change(bench: Workbench, intent: Intent, answer: str | None) -> i
 
 
 def _one_file(left: Leftover, answer: str | None) -> None:
-    from app.engine.scratch import remove_scratch
+    from app.engine.measure.scratch import remove_scratch
 
     for row in _file(left):
         say(row)

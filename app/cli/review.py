@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from app.cli.devices_text import RISKS
 from app.cli.tables import Column, table
-from app.engine import units
-from app.engine.effects import effect_words
+from app.engine.view.effects import effect_words
 from backends.model import Change, Persistence, Risk, Write
 from backends.text import clean
+from widgets.plain import units
 
 _COLUMNS = (
     Column(title="Target"),

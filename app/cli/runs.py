@@ -17,9 +17,9 @@ from backends.errors import NotFoundError
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.engine.compare import Comparison
-    from app.engine.session import RunRecord
-    from app.engine.store import Loaded
+    from app.engine.judge.comparison import Comparison
+    from app.engine.session.state import RunRecord
+    from app.engine.session.store import Loaded
 
 
 @click.command("runs")
@@ -30,8 +30,8 @@ def runs_command(everything: bool, as_json: bool) -> int:
     sessions = list(_sessions()) if everything else _session()
     pairs = [(loaded, run) for loaded in sessions for run in loaded.session.runs]
     if as_json:
-        from app.engine import schema, schema_compare
-        from app.engine.compare import compare_experiment
+        from app.engine.judge.comparison import compare_experiment
+        from app.engine.view import schema, schema_compare
 
         document(
             schema.document(
@@ -62,7 +62,7 @@ def runs_command(everything: bool, as_json: bool) -> int:
 
 def _experiments(loaded: Loaded, *, named: bool) -> None:
     """What each experiment of a session has shown."""
-    from app.engine.compare import compare_experiment
+    from app.engine.judge.comparison import compare_experiment
 
     for record in loaded.session.experiments:
         comparison = compare_experiment(loaded.session, record.id)
@@ -82,8 +82,8 @@ def _session() -> list[Loaded]:
 
 def _sessions() -> Iterator[Loaded]:
     """Every session, oldest first; one that cannot be read is passed over with a word."""
-    from app.engine import store
-    from app.engine.paths import Paths
+    from app.engine.session import store
+    from app.engine.session.paths import Paths
     from backends.errors import RaidbenchError
 
     for folder in reversed(store.folders(Paths.default().sessions)):
@@ -94,10 +94,10 @@ def _sessions() -> Iterator[Loaded]:
 
 
 def _table(pairs: list[tuple[Loaded, RunRecord]], *, named: bool) -> list[str]:
-    from app.engine import units
-    from app.engine.compare import FIGURES, varying
-    from app.engine.repeats import Repeats, mean_text, spread_of
-    from app.engine.telling import minded_mark
+    from app.engine.judge.comparison import FIGURES, varying
+    from app.engine.judge.repeats import Repeats, mean_text, spread_of
+    from app.engine.view.events import minded_mark
+    from widgets.plain import units
 
     keys = varying([run.start.settings for _, run in pairs])
     by_session = {loaded.folder: Repeats(loaded.session.runs) for loaded, _ in pairs}
@@ -157,14 +157,14 @@ def compare_command(a: str, b: str | None, as_json: bool) -> int:
     A run is named r3, or SESSION/r3 for one of another session. An experiment of `raidbench ab` is named e1, and
     stands alone.
     """
-    from app.engine.compare import compare
+    from app.engine.judge.comparison import compare
 
     if b is None:
         return _experiment(a, as_json)
     (where_a, run_a), (where_b, run_b) = _find(a), _find(b)
     comparison = compare(run_a, run_b, where_a.session.runs, where_b.session.runs)
     if as_json:
-        from app.engine import schema, schema_compare
+        from app.engine.view import schema, schema_compare
 
         document(
             schema.document(
@@ -190,7 +190,7 @@ def compare_command(a: str, b: str | None, as_json: bool) -> int:
 
 def _experiment(name: str, as_json: bool) -> int:
     """One experiment, by the name that `raidbench ab` gave it."""
-    from app.engine.compare import compare_experiment
+    from app.engine.judge.comparison import compare_experiment
 
     session, slash, experiment_id = name.rpartition("/")
     loaded = loaded_session(session if slash else None)
@@ -203,7 +203,7 @@ def _experiment(name: str, as_json: bool) -> int:
         )
     comparison = compare_experiment(loaded.session, record.id)
     if as_json:
-        from app.engine import schema, schema_compare
+        from app.engine.view import schema, schema_compare
 
         document(
             schema.document(

@@ -129,7 +129,7 @@ def _list(as_json: bool) -> int:
 
     plans = {name: load_plan(str(file)) for name, file in shipped().items()}
     if as_json:
-        from app.engine import schema
+        from app.engine.view import schema
 
         listed = [{"name": name, "title": plan.title, "about": plan.about} for name, plan in plans.items()]
         document(schema.document(plans=listed))
@@ -155,11 +155,11 @@ def _outliving_terminal() -> Iterator[None]:
 
 
 async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: SweepPlan, how: _How) -> int:
-    from app.engine import schema
-    from app.engine.sweep.as_json import design_json
     from app.engine.sweep.expand import expand
     from app.engine.sweep.known import look
     from app.engine.sweep.survey import survey
+    from app.engine.view import schema
+    from app.engine.view.schema_sweep import design_json
 
     await bench.probe()
     known = await look(bench, plan, how.targets)
@@ -241,7 +241,7 @@ async def _go(bench: Workbench, interruption: Interruption, *, as_json: bool) ->
 
 def _resume(name: str, *, detach: bool, handed_over: bool, as_json: bool) -> int:
     from app.cli.opening import loaded_session
-    from app.engine.sweep.requests import forget_request, is_written
+    from app.engine.session.requests import forget_request, is_written
 
     loaded = loaded_session(name)
     if loaded.session.sweep is None:
@@ -288,7 +288,7 @@ async def _open(bench: Workbench, folder: Path) -> None:
 async def _hand_over(bench: Workbench, *, as_json: bool) -> int:
     """Let a process of its own go on with the session's sweep."""
     from app.cli.sweep_background import hand_over
-    from app.engine import schema
+    from app.engine.view import schema
 
     folder = bench.folder
     assert folder is not None

@@ -44,7 +44,7 @@ async def hand_over(folder: Path, options: Options, nice: int | None = None) -> 
 
 def _runs_in(folder: Path, pid: int) -> bool:
     """Whether the log says that this process goes on with the sweep, or went on with it to its end."""
-    from app.engine import store
+    from app.engine.session import store
 
     record = store.load(folder).session.sweep
     return record is not None and record.pid == pid
@@ -55,7 +55,7 @@ async def start(folder: Path, options: Options, nice: int | None = None) -> int:
 
     Raises StorageError when it cannot be started.
     """
-    from backends.local import start_detached
+    from backends.hosts.local import start_detached
 
     order = {
         "argv": [*_before(options), "sweep", "--resume", str(folder), "--handed-over"],

@@ -13,13 +13,13 @@ from app.cli.options import is_terminal
 from app.cli.output import say
 from app.cli.sweep_text import step_line
 from app.cli.tables import cut
-from app.engine import units
-from app.engine.events import AnyEvent, PhaseChanged, SampleTaken
+from app.engine.session.events import AnyEvent, PhaseChanged, SampleTaken
+from app.engine.session.sweep_events import SweepExtended, SweepStepEnded, SweepStepStarted
 from app.engine.sweep.estimate import seconds_left
-from app.engine.sweep.events import SweepExtended, SweepStepEnded, SweepStepStarted
+from widgets.plain import units
 
 if TYPE_CHECKING:
-    from app.engine.session import Session
+    from app.engine.session.state import Session
 
 _REDRAW = 0.2
 _CLEAR = "\r\x1b[K"

@@ -10,16 +10,16 @@ from app.cli.output import document, lines, say
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.engine.session import Session
-    from app.engine.sweep.record import SweepRecord
+    from app.engine.session.state import Session
+    from app.engine.session.sweep_record import SweepRecord
 
 
 def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool) -> None:
     """What the sweep of a session found, and how it ended."""
     from app.cli.sweep_text import result_lines
-    from app.engine import schema
-    from app.engine.sweep.as_json import sweep_json
     from app.engine.sweep.results import results
+    from app.engine.view import schema
+    from app.engine.view.schema_sweep import sweep_json
 
     found = results(record, session.runs)
     if as_json:
@@ -33,7 +33,7 @@ def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool)
 
 def ending(record: SweepRecord, folder: str, *, simulated: bool) -> str:
     """How it ended, in a sentence, and what to do next."""
-    from app.engine.sweep.words import SweepResult
+    from app.engine.session.sweep_steps import SweepResult
 
     go_on = f"Go on: raidbench{' --demo' if simulated else ''} sweep --resume {Path(folder).name}"
     end = record.end
@@ -48,7 +48,7 @@ def ending(record: SweepRecord, folder: str, *, simulated: bool) -> str:
 
 def status_of(record: SweepRecord) -> int:
     """Exit status of a sweep that ended."""
-    from app.engine.sweep.words import SweepResult
+    from app.engine.session.sweep_steps import SweepResult
 
     if record.end is None:
         return FAILED

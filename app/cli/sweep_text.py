@@ -8,15 +8,15 @@ from itertools import groupby
 from app.cli.devices_text import terminal_width
 from app.cli.output import paint
 from app.cli.tables import Align, Column, table
-from app.engine import units
-from app.engine.session import Session
+from app.engine.judge.verdict import Judgement
+from app.engine.session.state import Session
+from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_steps import Cell, Design, Purpose, Rank, Step, StepResult
 from app.engine.sweep.estimate import switches
-from app.engine.sweep.record import SweepRecord
 from app.engine.sweep.results import CellResult, Results, Saturated
 from app.engine.sweep.survey import Survey
-from app.engine.sweep.words import Cell, Design, Purpose, Rank, Step, StepResult
-from app.engine.verdict import Judgement
 from backends.text import clean
+from widgets.plain import units
 
 _NOT_IN_TURN = "*"
 """Marks a verdict on runs that could not be made in turn."""

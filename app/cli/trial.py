@@ -16,7 +16,7 @@ from app.cli.running import run
 from backends.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from app.engine.journal import Intent
+    from app.engine.session.journal import Intent
     from app.engine.workbench import Workbench
 
 
@@ -60,7 +60,7 @@ def keep_command(as_json: bool) -> int:
 async def _keep(bench: Workbench, as_json: bool) -> int:
     from pathlib import Path
 
-    from app.engine import schema
+    from app.engine.view import schema
 
     trials = bench.journal.trials()
     if not trials:

@@ -19,7 +19,7 @@ from backends.model import Risk
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.engine.session import ChangeRecord
+    from app.engine.session.state import ChangeRecord
     from app.engine.workbench import Workbench
 
 
@@ -67,7 +67,7 @@ def _chosen(records: tuple[ChangeRecord, ...], change: str | None, everything: b
 
 
 def _listing(records: tuple[ChangeRecord, ...] | list[ChangeRecord]) -> list[str]:
-    from app.engine import units
+    from widgets.plain import units
 
     columns = tuple(Column(title=title) for title in ("Change", "When", "Target", "Setting", "Set to", "Back to"))
     rows = [

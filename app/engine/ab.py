@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING
 
-from app.engine.changes import Changer
-from app.engine.compare import compare_experiment
-from app.engine.cut_short import forget_active, mark_active, open_experiments
-from app.engine.events import ExperimentEnded, ExperimentMark, ExperimentStarted
-from app.engine.figures import RunStatus
-from app.engine.measure import Preparation
-from app.engine.pairs import Letter, order, switches
-from app.engine.rest import rest
-from app.engine.session import ChangeRecord, ExperimentRecord
-from app.engine.stats import STANDARD_PAIRS
+from app.engine.change.changer import Changer
+from app.engine.change.interrupted import forget_active, mark_active, open_experiments
+from app.engine.judge.comparison import compare_experiment
+from app.engine.judge.order import Letter, order, switches
+from app.engine.judge.stats import STANDARD_PAIRS
+from app.engine.measure.idle_wait import rest
+from app.engine.measure.measurer import Preparation
+from app.engine.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted
+from app.engine.session.figures import RunStatus
+from app.engine.session.state import ChangeRecord, ExperimentRecord
 from backends.errors import BlockedError, InvalidValueError, RaidbenchError, RefusedError, StorageError
 from backends.host import to_the_end
 from backends.model import Change, Effect, Risk

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from app.engine.journal import Journal
-from app.engine.paths import Paths, private_folder
+from app.engine.session.journal import Journal
+from app.engine.session.paths import Paths, private_folder
 from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.protocol import Backend, HasDiagnosis

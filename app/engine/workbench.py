@@ -14,9 +14,17 @@ from typing import TYPE_CHECKING
 from app.engine.advisor import Condition, advise
 from app.engine.advisor.gather import gather, policies_of
 from app.engine.advisor.watching import Watch
-from app.engine.aftermath import witness
-from app.engine.changes import Changer, lapsed, reverse
-from app.engine.events import (
+from app.engine.change.changer import Changer, lapsed, reverse
+from app.engine.change.trial import arm, check_seconds
+from app.engine.fio.load import FioLoad
+from app.engine.fio.preflight import preflight
+from app.engine.measure.device_access import Gate
+from app.engine.measure.device_faults import witness
+from app.engine.measure.measurer import Measurer, Preparation, Request
+from app.engine.measure.preconditioning import DeviceMemory, written_by
+from app.engine.measure.scratch_place import scratching_on
+from app.engine.members import member_meter
+from app.engine.session.events import (
     BaselineMarked,
     ChangeEnded,
     InventorySeen,
@@ -25,20 +33,12 @@ from app.engine.events import (
     ProblemMet,
     RulePersisted,
 )
-from app.engine.figures import Advice, Sample
-from app.engine.fio.load import FioLoad
-from app.engine.fio.preflight import preflight
-from app.engine.gate import Gate
-from app.engine.journal import Intent, Journal, boot_clock
-from app.engine.measure import Measurer, Preparation, Request
-from app.engine.members import member_meter
-from app.engine.paths import Paths
-from app.engine.precondition import DeviceMemory, written_by
-from app.engine.recorder import Recorder
-from app.engine.scratching import scratching_on
-from app.engine.session import ChangeRecord, ExperimentRecord, RunRecord
-from app.engine.trial import arm, check_seconds
-from app.engine.written import written_ago
+from app.engine.session.figures import Advice, Sample
+from app.engine.session.journal import Intent, Journal, boot_clock
+from app.engine.session.paths import Paths
+from app.engine.session.recorder import Recorder
+from app.engine.session.state import ChangeRecord, ExperimentRecord, RunRecord
+from app.engine.session.write_history import written_ago
 from backends.errors import BlockedError, NotFoundError, RaidbenchError, RefusedError, StorageError
 from backends.host import CanRestart, Command, Host
 from backends.joining import joined

@@ -23,16 +23,16 @@ from textual.notifications import SeverityLevel
 from textual.reactive import var
 from textual.worker import Worker
 
-from app.engine.events import AnyEvent, CpuSampled
-from app.engine.session import Session
-from app.engine.steady import SteadyPlan
+from app.commands import COMMANDS as TABLE
+from app.commands import SCREENS
+from app.engine.session.events import AnyEvent, CpuSampled
+from app.engine.session.state import Session
+from app.engine.session.steady import SteadyPlan
 from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
-from app.tui.commands import COMMANDS as TABLE
-from app.tui.commands import SCREENS
 from app.tui.lines import StatusLine
 from app.tui.palette import CommandsProvider
-from app.tui.sweeping import Sweeping
+from app.tui.screens.sweep.control import Sweeping
 from app.tui.terminal import SteadyDriver
 from backends.errors import RaidbenchError, StorageError
 from backends.text import clean, clean_lines
@@ -95,7 +95,7 @@ def _screen(name: str) -> Callable[[], WorkbenchScreen]:
     """Makes a screen of `app.tui.screens`, which is imported when it is first shown."""
 
     def make() -> WorkbenchScreen:
-        module = importlib.import_module(f"app.tui.screens.{name}")
+        module = importlib.import_module(f"app.tui.screens.{name}.screen")
         screen: WorkbenchScreen = getattr(module, f"{name.title()}Screen")()
         return screen
 
@@ -244,7 +244,7 @@ class WorkbenchApp(App[int]):
 
     def show_sweep(self) -> None:
         """Bring what shows the sweep up to date: its screen, and the header of any."""
-        from app.tui.screens.sweep import SweepScreen
+        from app.tui.screens.sweep.screen import SweepScreen
 
         screen = self.screen
         if isinstance(screen, WorkbenchScreen) and screen.is_mounted and self.is_running:
@@ -265,7 +265,7 @@ class WorkbenchApp(App[int]):
 
     def measure_device(self, name: str, device: str) -> None:
         """Take a device to the Bench screen."""
-        from app.tui.screens.bench import BenchScreen
+        from app.tui.screens.bench.screen import BenchScreen
 
         self.wanted_device = (name, device)
         self.switch_mode("bench")

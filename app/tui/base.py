@@ -13,8 +13,8 @@ from textual.css.query import NoMatches
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from app.engine.session import Session
-from app.tui.commands import commands_of
+from app.commands import commands_of
+from app.engine.session.state import Session
 from app.tui.lines import KeyLine, StatusLine
 from backends.text import clean_lines
 from widgets.sparse_screen import SparseScreen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.engine.report.writing import form_of, write_report
-from app.engine.session import Session
+from app.engine.session.state import Session
 
 
 def export_report(session: Session, path: Path, *, folder: Path) -> Path:

@@ -7,14 +7,14 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from app.engine import units
-from app.engine.cut_short import CutShort, cut_short, forget_active, put_back
-from app.engine.leftovers import Leftover, leftover_scratch
-from app.engine.scratch import remove_scratch
-from app.engine.session import ChangeRecord
+from app.engine.change.interrupted import CutShort, cut_short, forget_active, put_back
+from app.engine.measure.leftovers import Leftover, leftover_scratch
+from app.engine.measure.scratch import remove_scratch
+from app.engine.session.state import ChangeRecord
 from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError
 from backends.text import clean
+from widgets.plain import units
 from widgets.question import Answer, QuestionDialog
 
 if TYPE_CHECKING:

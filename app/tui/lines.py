@@ -11,10 +11,10 @@ from rich.style import Style
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from app.engine.session import Session
-from app.tui.bench_view import short_progress
-from app.tui.commands import footer_of
-from app.tui.sweep_view import short
+from app.commands import footer_of
+from app.engine.session.state import Session
+from app.tui.screens.bench.live_view import short_progress
+from app.tui.screens.sweep.results_view import short
 from backends.text import clean
 from widgets.clean import shorten, width_of
 from widgets.steady import SteadyWidget

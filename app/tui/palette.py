@@ -6,7 +6,7 @@ from functools import partial
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from app.tui.commands import COMMANDS, SCREENS, CommandSpec
+from app.commands import COMMANDS, SCREENS, CommandSpec
 
 
 class CommandsProvider(Provider):

@@ -25,7 +25,7 @@ CLOSED = "it is offline or gone, the kernel lets nobody open it"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceFacts:
-    """What is known of a device; `judge` (app.engine.guard) decides by nothing else."""
+    """What is known of a device; `judge` (backends.guard) decides by nothing else."""
 
     device: str
     """Its node, by the kernel's name, whatever link was given."""

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from backends.errors import DeviceGoneError, ToolFailedError
-from backends.local import LocalHost
+from backends.hosts.local import LocalHost
+from backends.hosts.wrapped import ReadOnlyHost
 from backends.model import Change, Media, Target, Write
 from backends.protocol import Backend
 from backends.vendors.block import VENDOR
-from backends.wrapped import ReadOnlyHost
 from tests.backends.conformance import Conformance
 from tests.backends.loops import Loop, loop, needs_loops, run, wait_for
 
@@ -136,7 +136,7 @@ async def test_read_only_mode_blocks_every_setting(device: Loop, target: Target)
 _AS_NOBODY = """
 import asyncio, concurrent.futures.thread, os, sys
 from backends.errors import BlockedError, ToolFailedError
-from backends.local import LocalHost
+from backends.hosts.local import LocalHost
 from backends.model import Change, Target, Write
 from backends.vendors.block import VENDOR
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.guard import Intent, look_at, secure
-from backends.local import LocalHost
+from backends.guard import Intent, look_at, secure
+from backends.hosts.local import LocalHost
 from backends.model import Media, Target
 from backends.protocol import Backend
 from backends.vendors.block import VENDOR

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from backends.local import LocalHost
-from backends.recorded import RecordingHost, ReplayHost
+from backends.hosts.local import LocalHost
+from backends.hosts.recorded import RecordingHost, ReplayHost
 from backends.vendors.block import VENDOR
 
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from backends import local
 from backends.errors import ToolFailedError, ToolMissingError, ToolTimeoutError
 from backends.host import Command, FileStat
-from backends.local import OUTPUT_LIMIT, LocalHost
+from backends.hosts import local
+from backends.hosts.local import OUTPUT_LIMIT, LocalHost
 
 ROOT = Path(__file__).parents[2]
 
@@ -234,7 +234,7 @@ def test_a_closing_event_loop_waits_for_a_change(tmp_path: Path) -> None:
 _PARENT = """
 import asyncio, sys
 from backends.host import Command
-from backends.local import LocalHost
+from backends.hosts.local import LocalHost
 script, mutates, files = sys.argv[1], sys.argv[2] == "change", sys.argv[3:]
 asyncio.run(LocalHost().run(Command(argv=("/bin/sh", "-c", script, "sh", *files), mutates=mutates)))
 """

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolMissingError
 from backends.host import Command, Host
-from backends.local import LocalHost
-from backends.recorded import RecordingHost, ReplayHost, stand_in
+from backends.hosts.local import LocalHost
+from backends.hosts.recorded import RecordingHost, ReplayHost, stand_in
 
 SAY = Command(argv=(sys.executable, "-c", "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"))
 

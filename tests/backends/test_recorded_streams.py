@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.events import AnyEvent, SampleTaken
-from app.engine.figures import RunStatus
 from app.engine.fio.profiles import profile
-from app.engine.measure import Request
-from app.engine.paths import Paths
-from app.engine.session import Session
+from app.engine.measure.measurer import Request
+from app.engine.session.events import AnyEvent, SampleTaken
+from app.engine.session.figures import RunStatus
+from app.engine.session.paths import Paths
+from app.engine.session.state import Session
 from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError, ToolMissingError
 from backends.host import Command
-from backends.recorded import ReplayHost
-from backends.streams import FOLDER, Recording
+from backends.hosts.recorded import ReplayHost
+from backends.hosts.streams import FOLDER, Recording
 from tests.machines.storage_server import FOLDER as SERVER
 
 FIO = ("*fio", "--output-format=json+", "**")

@@ -48,13 +48,6 @@ def test_our_own_vendors_are_found_without_problems() -> None:
     assert found.problems == ()
 
 
-def test_a_module_that_is_no_vendor_is_passed_over() -> None:
-    point = EntryPoint(name="rack", value="backends.vendors.simulated:VENDOR", group="raidbench.vendors")
-    found = find_vendors(plugins=[point])
-    assert "simulated" not in {vendor.name for vendor in found.vendors}
-    assert found.problems == ()
-
-
 @pytest.mark.parametrize(
     ("value", "words"),
     [

@@ -12,9 +12,9 @@ import pytest
 
 from backends.errors import RaidbenchError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
-from backends.local import LocalHost
-from backends.recorded import ReplayHost
-from backends.wrapped import HostWrapper, LoggingHost, Ran, ReadOnlyHost
+from backends.hosts.local import LocalHost
+from backends.hosts.recorded import ReplayHost
+from backends.hosts.wrapped import HostWrapper, LoggingHost, Ran, ReadOnlyHost
 
 SET = Command(argv=("/opt/storcli", "set", "wrcache=wb"), mutates=True)
 SHOW = Command(argv=("/opt/storcli", "show"))

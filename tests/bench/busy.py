@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
-from app.engine.measure import Measurer
+from app.engine.measure.measurer import Measurer
 from app.engine.members import Member, MemberMeter
 from app.engine.members.meter import PATH
 from app.engine.workbench import Workbench
 from backends.host import Host
-from backends.wrapped import HostWrapper
+from backends.hosts.wrapped import HostWrapper
 
 
 def name(number: int) -> str:

@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 
-from backends.recorded import RecordingHost
+from backends.hosts.recorded import RecordingHost
 from backends.registry import Machine
 from tests.backends.fakes import FakeHost, disk, machine
 from tests.bench.figures import Figure, median, ratio_of_medians

@@ -7,10 +7,10 @@ import time
 from collections.abc import Iterator
 
 from backends.host import Command, Completed
+from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.machines import rack_of
+from backends.hosts.simulated.tools import PATHS
 from backends.vendors.megaraid.storcli import StorCli7
-from backends.vendors.simulated.host import SimulatedHost
-from backends.vendors.simulated.machines import rack_of
-from backends.vendors.simulated.tools import PATHS
 from tests.bench.figures import Figure, median
 from tests.bench.place import Place
 

@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from app.engine.paths import Paths
+from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
-from app.tui.device_tree import DeviceTree
-from app.tui.devices_view import nodes
+from app.tui.screens.devices.rows import nodes
+from app.tui.screens.devices.tree import DeviceTree
 from backends.model import Drive, Inventory, Media, Scope, State, Target
 from tests.backends.fakes import FakeHost, machine
 from tests.bench.figures import Figure, median

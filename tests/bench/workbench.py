@@ -10,15 +10,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from app.engine.events import AnyEvent, PhaseChanged, RunEnded
-from app.engine.figures import Phase
 from app.engine.fio.job import Job
-from app.engine.priority import lower_priority
-from app.engine.session import Session
+from app.engine.measure.priority import lower_priority
+from app.engine.session.events import AnyEvent, PhaseChanged, RunEnded
+from app.engine.session.figures import Phase
+from app.engine.session.state import Session
 from app.engine.workbench import Workbench
 from app.tui.app import Options, WorkbenchApp
-from app.tui.screens.bench import BenchScreen
-from backends.local import LocalHost
+from app.tui.screens.bench.screen import BenchScreen
+from backends.hosts.local import LocalHost
 from tests.bench.busy import make_up_members
 
 

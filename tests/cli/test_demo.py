@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.vendors.simulated.rules import DEMO_KEY
+from backends.hosts.simulated.rules import DEMO_KEY
 from tests.cli.conftest import Cli, Outcome, argv
 
 FAST = ("--demo", "--demo-speed", "500")

@@ -6,9 +6,9 @@ import pytest
 
 from app.cli import members_text
 from app.cli.members_text import member_table
-from app.engine.events import RunEnded, RunStarted
-from app.engine.figures import MemberFigures, RunFigures, RunStatus
-from app.engine.session import RunRecord
+from app.engine.session.events import RunEnded, RunStarted
+from app.engine.session.figures import MemberFigures, RunFigures, RunStatus
+from app.engine.session.state import RunRecord
 
 START = RunStarted(
     at=0.0, id="r1", target="md:md0", device="/dev/md0", profile=None, job={}, title="", planned_seconds=1.0

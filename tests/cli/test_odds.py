@@ -38,7 +38,7 @@ def test_a_broken_configuration_is_a_finding(cli: Cli, state: Path) -> None:
 
 
 def test_keys_come_from_the_commands_of_the_screens(cli: Cli) -> None:
-    from app.tui.commands import COMMANDS
+    from app.commands import COMMANDS
 
     assert {each["id"] for each in cli("keys", "--json").json["commands"]} == {each.id for each in COMMANDS}
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.engine import journal as module
-from app.engine.journal import Journal
+from app.engine.session import journal as module
+from app.engine.session.journal import Journal
 from backends.model import Change, Identity, Write
 from tests.cli.conftest import Cli
 from tests.engine import sessions

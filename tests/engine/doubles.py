@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.engine.changes import Changer
-from app.engine.events import AnyEvent, ChangeEnded
-from app.engine.journal import Journal
-from app.engine.session import ChangeRecord, Session, fold
+from app.engine.change.changer import Changer
+from app.engine.session.events import AnyEvent, ChangeEnded
+from app.engine.session.journal import Journal
+from app.engine.session.state import ChangeRecord, Session, fold
 from backends.errors import NotFoundError
 from backends.model import Availability, Change, Choice, Identity, Inventory, Persistence, Reading, Target, Write
 from backends.settings import Setting

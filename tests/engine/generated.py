@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin
 
 from hypothesis import strategies as st
 
-from app.engine.events import InventorySeen, LoggedEvent
+from app.engine.session.events import InventorySeen, LoggedEvent
 
 _PLAIN: dict[Any, st.SearchStrategy[Any]] = {
     str: st.text(max_size=12) | st.sampled_from(["", "\n", "\x1b[31m", "\ud800", "null", "ünï", '"', "\\u0000"]),
@@ -57,7 +57,7 @@ def logged_events() -> st.SearchStrategy[Any]:
 
 def related_events() -> st.SearchStrategy[list[Any]]:
     """Events that speak of each other: few ids, so that an end finds its beginning."""
-    from app.engine.events import BaselineMarked, ChangeEnded, ChangeIntended, RunEnded, RunStarted
+    from app.engine.session.events import BaselineMarked, ChangeEnded, ChangeIntended, RunEnded, RunStarted
 
     ids = st.sampled_from(["c1", "c2", "r1"])
     results = st.sampled_from(["verified", "differs", "failed", "restored", "kept"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.engine.events import (
+from app.engine.session.events import (
     ChangeEnded,
     ChangeIntended,
     InventorySeen,
@@ -15,8 +15,8 @@ from app.engine.events import (
     RunStarted,
     SessionStarted,
 )
-from app.engine.figures import Advice, DirectionFigures, LatencyFigures, RunFigures, RunStatus, SteadyFigures
-from app.engine.store import SessionLog
+from app.engine.session.figures import Advice, DirectionFigures, LatencyFigures, RunFigures, RunStatus, SteadyFigures
+from app.engine.session.store import SessionLog
 from backends.model import Drive, Inventory, Media, State, Target, Write
 
 SDA = Target(backend="block", address="sda")

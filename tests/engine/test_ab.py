@@ -11,16 +11,16 @@ from random import Random
 import pytest
 
 from app.engine.ab import AbPlan, plan_ab
-from app.engine.compare import compare_experiment, interim
-from app.engine.figures import Phase, RunStatus
 from app.engine.fio.events import Finished, LoadEvent, PhaseChanged
 from app.engine.fio.job import Engine, Job
 from app.engine.fio.target import JobTarget
-from app.engine.measure import Preparation, Request
-from app.engine.rest import rest
-from app.engine.session import replay
-from app.engine.steady import SteadyPlan
-from app.engine.store import load
+from app.engine.judge.comparison import compare_experiment, interim
+from app.engine.measure.idle_wait import rest
+from app.engine.measure.measurer import Preparation, Request
+from app.engine.session.figures import Phase, RunStatus
+from app.engine.session.state import replay
+from app.engine.session.steady import SteadyPlan
+from app.engine.session.store import load
 from backends.errors import InvalidValueError, RefusedError
 from backends.model import Change, Effect, Risk, Target
 from tests.backends.fakes import FakeHost
@@ -293,7 +293,7 @@ class Counting(FakeHost):
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.engine.rest.LOOK_SECONDS", 0.001)
+    monkeypatch.setattr("app.engine.measure.idle_wait.LOOK_SECONDS", 0.001)
 
 
 async def test_a_device_at_rest_is_not_waited_for(at_once: None) -> None:

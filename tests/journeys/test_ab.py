@@ -10,15 +10,15 @@ from typing import Protocol
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.figures import Phase, RunStatus
 from app.engine.fio.events import Finished, LoadEvent, PhaseChanged
 from app.engine.fio.job import Engine, Job
 from app.engine.fio.target import JobTarget
-from app.engine.steady import SteadyPlan
+from app.engine.session.figures import Phase, RunStatus
+from app.engine.session.steady import SteadyPlan
 from app.tui.app import WorkbenchApp
-from app.tui.screens.bench import BenchScreen
-from app.tui.screens.compare import CompareScreen
-from app.tui.screens.runs import RunsScreen
+from app.tui.screens.bench.screen import BenchScreen
+from app.tui.screens.runs.compare import CompareScreen
+from app.tui.screens.runs.screen import RunsScreen
 from tests.tui.stage import SECTOR, SIZES, Table, app_of, figures, heard, notices, opened, settled, text_of, until
 from widgets.choice_list import ChoiceDialog
 from widgets.confirm import ConfirmDialog

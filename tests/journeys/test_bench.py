@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.figures import RunStatus
-from app.tui.screens.bench import BenchScreen
-from app.tui.screens.compare import CompareScreen
-from app.tui.screens.figures import FiguresScreen
-from app.tui.screens.job_form import JobForm
-from app.tui.screens.log import LogScreen
+from app.engine.session.figures import RunStatus
+from app.tui.screens.bench.job_form import JobForm
+from app.tui.screens.bench.screen import BenchScreen
+from app.tui.screens.log.screen import LogScreen
+from app.tui.screens.runs.compare import CompareScreen
+from app.tui.screens.runs.figures import FiguresScreen
 from backends.errors import StorageError
 from tests.tui.stage import Table, answer, app_of, heard, notices, opened, set_table, text_of, until
 from widgets.chart import LineChart

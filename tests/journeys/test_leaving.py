@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.cut_short import mark_active
-from app.engine.events import ChangeIntended, ExperimentStarted
-from app.engine.store import SessionLog, load
+from app.engine.change.interrupted import mark_active
+from app.engine.session.events import ChangeIntended, ExperimentStarted
+from app.engine.session.store import SessionLog, load
 from app.tui.base import WorkbenchScreen
 from tests.engine import sessions
 from tests.journeys.test_bench import start
@@ -168,7 +168,7 @@ def crashed(folder: Path, *, value: str = "256") -> None:
     program = """
 import sys
 from pathlib import Path
-from app.engine.journal import Journal
+from app.engine.session.journal import Journal
 from backends.model import Change, Identity, Persistence, Target, Write
 path = "/sys/block/sda/queue/read_ahead_kb"
 Journal(Path(sys.argv[1]) / "journal").intent("c1", Path(sys.argv[1]) / "sessions" / "old", Change(

@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Tree
 
-from app.tui.screens.devices import DevicesScreen
+from app.tui.screens.devices.screen import DevicesScreen
 from backends.model import Drive
 from tests.tui.stage import (
     SECTOR,

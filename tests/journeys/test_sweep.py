@@ -10,11 +10,11 @@ from typing import Protocol
 import pytest
 from textual.pilot import Pilot
 
+from app.engine.session.sweep_steps import SweepResult
 from app.engine.sweep.plans import load_plan
-from app.engine.sweep.words import SweepResult
 from app.engine.workbench import Workbench
 from app.tui.app import Options, WorkbenchApp
-from app.tui.screens.sweep import SweepScreen
+from app.tui.screens.sweep.screen import SweepScreen
 from tests.backends.simulated.asking import still_host
 from tests.tui.stage import (
     SIZES,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.events import NoteAdded
+from app.engine.session.events import NoteAdded
 from app.tui.app import WorkbenchApp
 from tests.backends.fakes import FakeHost, disk, machine
 from tests.journeys.terminal import DEADLINE, Terminal, terminal, wait_until

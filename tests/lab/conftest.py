@@ -12,9 +12,9 @@ from types import FrameType
 
 import pytest
 
-from app.engine.paths import Paths
+from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
-from backends.local import LocalHost
+from backends.hosts.local import LocalHost
 from tests.lab import making, results, running
 from tests.lab.disks import Disk, Disks
 from tests.lab.making import Dm, Made, Md

@@ -12,7 +12,7 @@ import pytest
 from app.cli.opening import host_of
 from app.cli.options import Options
 from backends.firmware import firmware_of
-from backends.local import LocalHost
+from backends.hosts.local import LocalHost
 from backends.model import Array, Controller, Inventory, Level, State
 from backends.registry import Machine, find_vendors
 from tests.lab.disks import Disks

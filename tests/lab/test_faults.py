@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from app.engine.figures import RunStatus
 from app.engine.fio.job import Job
-from app.engine.measure import Preparation, Request
-from app.engine.paths import Paths
-from app.engine.session import RunRecord
-from app.engine.store import load
+from app.engine.measure.measurer import Preparation, Request
+from app.engine.session.figures import RunStatus
+from app.engine.session.paths import Paths
+from app.engine.session.state import RunRecord
+from app.engine.session.store import load
 from app.engine.workbench import Workbench
 from backends.errors import DeviceGoneError, RaidbenchError
-from backends.local import LocalHost
+from backends.hosts.local import LocalHost
 from backends.model import Scope, Target
 from tests.lab.disks import Disk, Disks
 from tests.lab.making import Dm, Made, Md, stop_md

@@ -13,14 +13,14 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli
-from app.engine.events import ChangeEnded
 from app.engine.fio.job import Job
 from app.engine.fio.profiles import profile
-from app.engine.measure import Request
-from app.engine.paths import Paths
+from app.engine.measure.measurer import Request
+from app.engine.session.events import ChangeEnded
+from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError
-from backends.local import LocalHost
+from backends.hosts.local import LocalHost
 from backends.model import Change, Effect, Scope, Target
 from tests.lab.disks import Disk, Disks
 from tests.lab.making import Md, md_array

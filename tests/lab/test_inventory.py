@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from backends.local import LocalHost
+from backends.hosts.local import LocalHost
 from backends.model import Array, Drive, Inventory
 from backends.registry import Machine
 from tests.lab.disks import Disks

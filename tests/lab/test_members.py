@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from app.engine.figures import MemberFigures, RunStatus
 from app.engine.fio.job import Job
-from app.engine.measure import Request
+from app.engine.measure.measurer import Request
 from app.engine.members import member_meter
-from app.engine.session import RunRecord
+from app.engine.session.figures import MemberFigures, RunStatus
+from app.engine.session.state import RunRecord
 from app.engine.workbench import Workbench
-from backends.local import LocalHost
+from backends.hosts.local import LocalHost
 from tests.lab.disks import Disks
 from tests.lab.making import Dm, Made, Md
 from tests.lab.results import Results

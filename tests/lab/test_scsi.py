@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.engine.workbench import Workbench
-from backends.local import LocalHost
+from backends.hosts.local import LocalHost
 from backends.model import Drive, Media, Target
 from backends.vendors.scsi.backend import ScsiBackend
 from tests.lab.disks import Disk, Disks

@@ -19,8 +19,8 @@ from app.engine.fio.profiles import profile
 from app.engine.fio.render import render
 from app.engine.fio.target import JobTarget, TargetKind
 from backends.host import Command
-from backends.local import LocalHost
-from backends.streams import FOLDER, Recording
+from backends.hosts.local import LocalHost
+from backends.hosts.streams import FOLDER, Recording
 
 
 async def record(job: Job, scratch: Path, device: str) -> Recording:

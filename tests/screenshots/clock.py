@@ -63,8 +63,8 @@ def set_clock(clock: Clock) -> Iterator[None]:
     try:
         with (
             patch("time.time", clock.time),
-            patch("backends.wrapped.time", stopwatch),
-            patch("app.engine.measure.time", stopwatch),
+            patch("backends.hosts.wrapped.time", stopwatch),
+            patch("app.engine.measure.measurer.time", stopwatch),
         ):
             yield
     finally:

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from app.engine.paths import Paths
+from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
 from app.tui.app import Options, WorkbenchApp
-from app.tui.device_tree import DeviceTree
-from app.tui.screens.bench import BenchScreen
-from app.tui.screens.sweep import SweepScreen
-from backends.recorded import ReplayHost
+from app.tui.screens.bench.screen import BenchScreen
+from app.tui.screens.devices.tree import DeviceTree
+from app.tui.screens.sweep.screen import SweepScreen
+from backends.hosts.recorded import ReplayHost
 from tests.machines.storage_server import FOLDER
 from tests.screenshots.clock import Clock
 from tests.screenshots.drawing import save

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from app.engine.events import MachineFacts
+from app.engine.session.events import MachineFacts
 from tests.tui.stage import MACHINE, NOON, Table, set_table
 
 
@@ -20,10 +20,10 @@ def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     async def facts(_host: object) -> MachineFacts:
         return MACHINE
 
-    monkeypatch.setattr("app.engine.recorder.machine_facts", facts)
-    monkeypatch.setattr("app.engine.recorder.program_version", lambda: "0.1.0")
+    monkeypatch.setattr("app.engine.session.recorder.machine_facts", facts)
+    monkeypatch.setattr("app.engine.session.recorder.program_version", lambda: "0.1.0")
     monkeypatch.setattr(time, "time", lambda: NOON)
-    monkeypatch.setattr("backends.wrapped.time", SimpleNamespace(time=lambda: NOON, monotonic=lambda: 0.0))
+    monkeypatch.setattr("backends.hosts.wrapped.time", SimpleNamespace(time=lambda: NOON, monotonic=lambda: 0.0))
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.delenv("NO_COLOR", raising=False)
     time.tzset()

@@ -12,8 +12,14 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from app.engine.events import MachineFacts
-from app.engine.figures import (
+from app.engine.fio.events import CpuSampled, Finished, LoadEvent, PhaseChanged, SampleTaken
+from app.engine.fio.job import Engine, Job, JobTarget
+from app.engine.fio.preflight import Preflight
+from app.engine.measure.device_access import Gate, Judgement
+from app.engine.measure.measurer import Measurer
+from app.engine.members import member_meter
+from app.engine.session.events import MachineFacts
+from app.engine.session.figures import (
     CpuFigures,
     DirectionFigures,
     DirectionSample,
@@ -23,17 +29,11 @@ from app.engine.figures import (
     RunStatus,
     Sample,
 )
-from app.engine.fio.events import CpuSampled, Finished, LoadEvent, PhaseChanged, SampleTaken
-from app.engine.fio.job import Engine, Job, JobTarget
-from app.engine.fio.preflight import Preflight
-from app.engine.gate import Gate, Judgement
-from app.engine.guard import Intent, Verdict
-from app.engine.measure import Measurer
-from app.engine.members import member_meter
-from app.engine.paths import Paths
-from app.engine.steady import SteadyPlan
+from app.engine.session.paths import Paths
+from app.engine.session.steady import SteadyPlan
 from app.engine.workbench import Workbench
 from app.tui.app import Options, WorkbenchApp
+from backends.guard import Intent, Verdict
 from backends.model import Change, Identity, Inventory, Reading, Target
 from backends.protocol import Backend, Vendor
 from backends.registry import Machine

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.engine.events import LoggedEvent, PhaseChanged, SampleTaken, SessionStarted
-from app.engine.figures import DirectionSample, Phase, Sample
-from app.engine.paths import Paths
-from app.engine.session import Session
-from app.engine.store import SessionLog
-from app.engine.sweep.events import SweepEnded, SweepStarted, SweepStepEnded, SweepStepStarted
+from app.engine.session.events import LoggedEvent, PhaseChanged, SampleTaken, SessionStarted
+from app.engine.session.figures import DirectionSample, Phase, Sample
+from app.engine.session.paths import Paths
+from app.engine.session.requests import forget_active, mark_active, stop_requested
+from app.engine.session.state import Session
+from app.engine.session.store import SessionLog
+from app.engine.session.sweep_events import SweepEnded, SweepStarted, SweepStepEnded, SweepStepStarted
+from app.engine.session.sweep_steps import Design, Step, StepResult, SweepResult
 from app.engine.sweep.live import LiveWriter
-from app.engine.sweep.requests import forget_active, mark_active, stop_requested
 from app.engine.sweep.runner import SweepRunner
-from app.engine.sweep.words import Design, Step, StepResult, SweepResult
 from app.engine.workbench import Workbench
 from backends.host import Host
 from tests.engine.sweep.making import design, run

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.events import RunStarted
-from app.engine.figures import Advice, DirectionSample, Phase, RunFigures, RunStatus, Sample, SteadyFigures
-from app.engine.session import ActiveRun
-from app.engine.steady import SteadyPlan
-from app.engine.telling import after_words, result_line
-from app.tui.bench_view import (
+from app.engine.session.events import RunStarted
+from app.engine.session.figures import Advice, DirectionSample, Phase, RunFigures, RunStatus, Sample, SteadyFigures
+from app.engine.session.state import ActiveRun
+from app.engine.session.steady import SteadyPlan
+from app.engine.view.events import after_words, result_line
+from app.tui.screens.bench.live_view import (
     Curves,
     Spread,
     advice_groups,

@@ -6,14 +6,14 @@ from collections import Counter
 
 import pytest
 
+from app.commands import COMMANDS, SCREENS, CommandSpec, commands_of, footer_of
 from app.tui.app import WorkbenchApp
 from app.tui.base import WorkbenchScreen
-from app.tui.commands import COMMANDS, SCREENS, CommandSpec, commands_of, footer_of
-from app.tui.screens.bench import BenchScreen
-from app.tui.screens.devices import DevicesScreen
-from app.tui.screens.log import LogScreen
-from app.tui.screens.runs import RunsScreen
-from app.tui.screens.sweep import SweepScreen
+from app.tui.screens.bench.screen import BenchScreen
+from app.tui.screens.devices.screen import DevicesScreen
+from app.tui.screens.log.screen import LogScreen
+from app.tui.screens.runs.screen import RunsScreen
+from app.tui.screens.sweep.screen import SweepScreen
 
 CLASSES: dict[str, type[WorkbenchScreen]] = {
     "devices": DevicesScreen,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.engine.workbench import Workbench
 from app.tui.app import Options, WorkbenchApp
-from app.tui.screens.bench import BenchScreen
+from app.tui.screens.bench.screen import BenchScreen
 from tests.backends.simulated.asking import still_host
 from tests.tui.stage import paths_in, settled
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.tui.devices_view import (
+from app.tui.screens.devices.facts import facts
+from app.tui.screens.devices.rows import (
     RISKS,
     Node,
     confirmation,
@@ -16,7 +17,6 @@ from app.tui.devices_view import (
     setting_rows,
     value_label,
 )
-from app.tui.facts_view import facts
 from backends.model import (
     Array,
     Availability,

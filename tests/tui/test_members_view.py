@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.figures import MemberFigures
-from app.tui.members_view import member_table, outlier
+from app.engine.session.figures import MemberFigures
+from app.tui.screens.bench.members import member_table, outlier
 from widgets.still_table import plain
 
 

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from app.engine.events import (
+from app.engine.session.events import (
     BaselineMarked,
     ChangeEnded,
     ChangeIntended,
@@ -24,9 +24,9 @@ from app.engine.events import (
     SessionEnded,
     SessionStarted,
 )
-from app.engine.figures import RunStatus
-from app.engine.session import RunRecord
-from app.engine.sweep.events import (
+from app.engine.session.figures import RunStatus
+from app.engine.session.state import RunRecord
+from app.engine.session.sweep_events import (
     SweepEnded,
     SweepExtended,
     SweepResumed,
@@ -34,9 +34,9 @@ from app.engine.sweep.events import (
     SweepStepEnded,
     SweepStepStarted,
 )
-from app.engine.sweep.words import Purpose, StepResult, SweepResult
-from app.engine.written import Written
-from app.tui.session_view import differing_settings, log_entry, run_columns, run_row
+from app.engine.session.sweep_steps import Purpose, StepResult, SweepResult
+from app.engine.session.write_history import Written
+from app.tui.screens.runs.rows import differing_settings, log_entry, run_columns, run_row
 from backends.model import Drive, Inventory, Problem, Target, Write
 from tests.engine.sweep.making import design
 from tests.tui.stage import MACHINE, figures

@@ -7,14 +7,23 @@ from dataclasses import replace
 import pytest
 
 from app.engine.fio.profiles import PROFILES, profile
+from app.engine.session.sweep_steps import Design, Destroyed
 from app.engine.sweep.expand import expand
 from app.engine.sweep.plan_file import parse_plan
 from app.engine.sweep.results import results
 from app.engine.sweep.survey import Survey
-from app.engine.sweep.words import Design, Destroyed
-from app.tui.sweep_draft import Axis, Draft, axes_of, plan_text
-from app.tui.sweep_plan_view import axis_rows, plan_facts, question
-from app.tui.sweep_view import cell_words, grid, names_at, ranking, short, state_words, turned, why_left_out
+from app.tui.screens.sweep.draft import Axis, Draft, axes_of, plan_text
+from app.tui.screens.sweep.plan_view import axis_rows, plan_facts, question
+from app.tui.screens.sweep.results_view import (
+    cell_words,
+    grid,
+    names_at,
+    ranking,
+    short,
+    state_words,
+    turned,
+    why_left_out,
+)
 from backends.model import Risk
 from tests.engine.sweep.making import HEAD, VOLUME, after, design, known, measured, plan, started
 from tests.tui.sweeps import TWO_BY_THREE

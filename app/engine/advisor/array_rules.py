@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from app.engine import units
 from app.engine.advisor.facts import RunFacts
 from app.engine.advisor.stripes import StripeCost, stripe_cost
-from app.engine.figures import Advice, MemberFigures
 from app.engine.fio.sizes import format_size
+from app.engine.session.figures import Advice, MemberFigures
 from backends.model import Media
+from widgets.plain import units
 
 CACHE_FACTOR = 4
 """The area is this many times the cache before what the cache holds of it matters little."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.engine import units
 from app.engine.advisor.facts import Condition, RunFacts
-from app.engine.figures import Advice
 from app.engine.members.diskstats import SECTOR
+from app.engine.session.figures import Advice
 from backends.model import State, Task
+from widgets.plain import units
 
 POLICIES = ("write_cache", "read_ahead", "io_policy")
 """Settings that a controller puts out of force by itself."""

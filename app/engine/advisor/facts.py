@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from app.engine.figures import CpuFigures, MemberFigures
 from app.engine.fio.job import Job
 from app.engine.members.diskstats import Counters
+from app.engine.session.figures import CpuFigures, MemberFigures
 from backends.model import Level, Media, Protection, State, Task
 
 PARITY = {Level.RAID4: 1, Level.RAID5: 1, Level.RAID50: 1, Level.RAID6: 2, Level.RAID60: 2}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from app.engine.advisor.facts import PARITY, Condition, Geometry, Policy, RunFacts
 from app.engine.advisor.history import written
 from app.engine.fio.job import Job
-from app.engine.session import Session
+from app.engine.session.state import Session
 from backends.host import Host
 from backends.model import Array, Controller, Drive, Inventory, Level, Media, Reading, Target, Task
 from backends.text import clean

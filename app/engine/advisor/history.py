@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from app.engine.events import ChangeEnded, PreconditionEnded, RunEnded
-from app.engine.figures import RunStatus
 from app.engine.fio.sizes import parse_size
-from app.engine.session import Session
+from app.engine.session.events import ChangeEnded, PreconditionEnded, RunEnded
+from app.engine.session.figures import RunStatus
+from app.engine.session.state import Session
 from backends.errors import InvalidValueError
 from backends.model import Risk, Target
 

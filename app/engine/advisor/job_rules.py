@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from math import gcd
 
-from app.engine import units
 from app.engine.advisor.facts import RunFacts
-from app.engine.figures import Advice
 from app.engine.fio.fields import Engine
 from app.engine.fio.sizes import format_size
-from app.engine.steadiness import WINDOW
+from app.engine.session.figures import Advice
+from app.engine.session.steadiness import WINDOW
 from backends.model import Media
+from widgets.plain import units
 
 ROUND_S = 10
 """Seconds of a round at least (METHOD of the steady state: five rounds make a window)."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, fsum
 
-from app.engine import units
 from app.engine.advisor.facts import RunFacts
 from app.engine.advisor.job_rules import ENOUGH_S, ROUND_S
-from app.engine.figures import Advice
-from app.engine.steadiness import RANGE_SHARE, SLOPE_SHARE, WINDOW, steadiness
+from app.engine.session.figures import Advice
+from app.engine.session.steadiness import RANGE_SHARE, SLOPE_SHARE, WINDOW, steadiness
+from widgets.plain import units
 
 CORE_FULL = 95.0
 """Percent of a core per job from which fio, not the device, is the limit."""

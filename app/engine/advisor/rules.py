@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from app.engine.advisor import array_rules, condition_rules, job_rules, measured_rules
 from app.engine.advisor.facts import RunFacts
-from app.engine.figures import Advice
+from app.engine.session.figures import Advice
 
 Rule = Callable[[RunFacts], Advice | None]
 """Says something or nothing; knows nothing of the others."""

@@ -11,9 +11,9 @@ from app.engine.advisor.facts import Condition, Measured, RunFacts
 from app.engine.advisor.gather import kernel_name, throttles, too_warm
 from app.engine.advisor.job_rules import ROUND_S
 from app.engine.advisor.rules import advise
-from app.engine.figures import Advice, CpuFigures, MemberFigures, Phase, RunFigures, RunStatus, Sample
 from app.engine.members.diskstats import Counters, parse, since
 from app.engine.members.meter import PATH
+from app.engine.session.figures import Advice, CpuFigures, MemberFigures, Phase, RunFigures, RunStatus, Sample
 from backends.host import Host
 
 EVERY_S = 2.0

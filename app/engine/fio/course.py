@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.engine.figures import Phase, Sample, SteadyFigures
 from app.engine.fio.document import FioDocument
 from app.engine.fio.sampler import Sampler
-from app.engine.steady import SteadyPlan, SteadyWatch
+from app.engine.session.figures import Phase, Sample, SteadyFigures
+from app.engine.session.steady import SteadyPlan, SteadyWatch
 
 _JUDGED = (Phase.SETTLING, Phase.MEASURING)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from app.engine.figures import CpuFigures
+from app.engine.session.figures import CpuFigures
 
 if TYPE_CHECKING:
     import psutil  # type: ignore[import-untyped]

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.engine.figures import Sample
 from app.engine.fio.course import Course
 from app.engine.fio.document import FioDocument
 from app.engine.fio.stream import Document, StreamParser
-from app.engine.steady import SteadyPlan
+from app.engine.session.figures import Sample
+from app.engine.session.steady import SteadyPlan
 
 _CHUNK = 1 << 20
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.engine.figures import Phase, RunFigures, Sample, SteadyFigures
+from app.engine.session.figures import Phase, RunFigures, Sample, SteadyFigures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from app.engine.figures import Phase, RunFigures, RunStatus
 from app.engine.fio.course import Course
 from app.engine.fio.events import (
     CpuSampled,
@@ -28,7 +27,8 @@ from app.engine.fio.preflight import find_fio
 from app.engine.fio.render import FILL_BLOCK, Rendering, render, render_fill, render_layout
 from app.engine.fio.running import Running, open_raw
 from app.engine.fio.target import JobTarget, TargetKind
-from app.engine.steady import SteadyPlan
+from app.engine.session.figures import Phase, RunFigures, RunStatus
+from app.engine.session.steady import SteadyPlan
 from backends.errors import InvalidValueError, StorageError
 from backends.host import Command, Host
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from app.engine.fio.job import Engine, Job
 from app.engine.fio.sizes import format_size
 from app.engine.fio.target import JobTarget, TargetKind
-from app.engine.steady import SteadyPlan
+from app.engine.session.steady import SteadyPlan
 from backends.errors import InvalidValueError
 
 JOB_NAME = "raidbench"

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from app.engine.figures import CpuFigures, Phase, RunFigures
 from app.engine.fio.course import Course
 from app.engine.fio.cpu import CpuMeter
 from app.engine.fio.document import FioDocument
@@ -19,7 +18,8 @@ from app.engine.fio.patience import Patience, bring_to_an_end
 from app.engine.fio.stream import Broken, Document, Event, Noise, StreamParser
 from app.engine.fio.summary import Outcome, Window, summarize
 from app.engine.fio.target import JobTarget
-from app.engine.steady import outcome_words
+from app.engine.session.figures import CpuFigures, Phase, RunFigures
+from app.engine.session.steady import outcome_words
 from backends.host import Process
 from backends.text import clean
 

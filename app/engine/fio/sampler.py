@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from app.engine.figures import DirectionSample, Phase, Sample
 from app.engine.fio.document import Counters, FioDocument
 from app.engine.fio.histogram import LAST_VALUE, Histogram
+from app.engine.session.figures import DirectionSample, Phase, Sample
 
 _DIRECTIONS = ("read", "write", "mixed")
 _STALL_S = 0.1

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.engine.figures import CpuFigures, DirectionFigures, LatencyFigures, RunFigures, RunStatus
 from app.engine.fio.diagnosis import Diagnosis, diagnose, died_of, first_words, signal_from_outside
 from app.engine.fio.difference import counters_since
 from app.engine.fio.document import Counters, FioDocument
 from app.engine.fio.job import Job
 from app.engine.fio.sizes import format_size
 from app.engine.fio.target import JobTarget
+from app.engine.session.figures import CpuFigures, DirectionFigures, LatencyFigures, RunFigures, RunStatus
 from backends.text import clean_lines
 
 _ENOUGH_BEYOND = 10

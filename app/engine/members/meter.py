@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.engine.figures import MemberFigures
 from app.engine.members.diskstats import SECTOR, Counters, parse, since
 from app.engine.members.finding import Member, find_members, read_roles
+from app.engine.session.figures import MemberFigures
 from backends.host import Host
 
 PATH = "/proc/diskstats"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from app.engine import schema, schema_compare, wire
-from app.engine.compare import compare_experiment
-from app.engine.events import NoteAdded, RulePersisted
-from app.engine.session import Session
+from app.engine.judge.comparison import compare_experiment
+from app.engine.session import wire
+from app.engine.session.events import NoteAdded, RulePersisted
+from app.engine.session.state import Session
+from app.engine.view import schema, schema_compare
 
 
 def to_json(session: Session, *, folder: str) -> schema.Json:

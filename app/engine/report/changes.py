@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.engine import units
-from app.engine.events import CommandRan, ProblemMet, RulePersisted
 from app.engine.report.blocks import Code, Facts, Grid, Section, section
-from app.engine.session import ChangeRecord, Session
+from app.engine.session.events import CommandRan, ProblemMet, RulePersisted
+from app.engine.session.state import ChangeRecord, Session
 from backends.model import Persistence, Risk
+from widgets.plain import units
 
 DETAILED = 12
 """Changes that are told with their steps; of more a table says more."""

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from app.engine.figures import DirectionFigures, DirectionSample, Sample
 from app.engine.fio.job import Job
-from app.engine.session import RunRecord, Session
+from app.engine.session.figures import DirectionFigures, DirectionSample, Sample
+from app.engine.session.state import RunRecord, Session
 from backends.text import clean
 
 _LONGEST = 2000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.engine import units
 from app.engine.report.blocks import Facts, Grid
-from app.engine.session import Session
+from app.engine.session.state import Session
 from backends.model import Array, Controller, Drive, Inventory, Target
+from widgets.plain import units
 
 
 def machine_facts(session: Session) -> Facts:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from app.engine.compare import Comparison, compare_experiment
+from app.engine.judge.comparison import Comparison, compare_experiment
+from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.report.blocks import Grid
 from app.engine.report.graph import Axis, Graph, IntervalGraph, LineGraph, Series, Spacing, Unit, Whisker
 from app.engine.report.series import percentile_graph, percentile_series
 from app.engine.report.svg.scales import Scale
-from app.engine.session import ExperimentRecord, Session
-from app.engine.stats import THRESHOLD_PERCENT
+from app.engine.session.state import ExperimentRecord, Session
 
 _WIDE = 4.0
 """Largest difference by smallest, as ratios, from which the axis is one of ratios."""

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.engine.figures import DirectionSample, Phase, RunStatus, Sample
 from app.engine.fio.course import Course
 from app.engine.fio.curves import documents_of
 from app.engine.fio.document import FioDocument
 from app.engine.fio.sizes import parse_size
 from app.engine.report.csv import runs_csv
 from app.engine.report.raw import has_ramp, run_folder, seconds_of
-from app.engine.session import RunRecord, Session
+from app.engine.session.figures import DirectionSample, Phase, RunStatus, Sample
+from app.engine.session.state import RunRecord, Session
 from backends.errors import InvalidValueError
 from backends.text import clean
 

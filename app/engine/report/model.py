@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.engine import units
-from app.engine.events import NoteAdded
+from app.engine.judge.grouping import repeats
 from app.engine.report import changes, devices, experiments, runs, sweeping
 from app.engine.report.blocks import Graphs, Paragraph, Report, Section, Sentences, section
 from app.engine.report.raw import Raw
 from app.engine.report.series import MOST_RUNS, pictured, run_graphs
-from app.engine.session import Session
-from app.engine.sides import repeats
+from app.engine.session.events import NoteAdded
+from app.engine.session.state import Session
 from backends.text import clean
+from widgets.plain import units
 
 _SINGLE = "n is the number of runs. A single run says nothing about how far runs of the same settings lie apart."
 _COUNTED = "From the kernel's own counters over the measured time: what others did on a member is counted, too."

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.engine.figures import Sample
 from app.engine.fio.curves import samples_of
-from app.engine.session import RunRecord, Session
+from app.engine.session.figures import Sample
+from app.engine.session.state import RunRecord, Session
 from backends.text import clean
 
 _LARGEST_JOB = 64 * 1024

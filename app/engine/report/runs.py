@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from app.engine import units
-from app.engine.compare import FIGURES, varying
-from app.engine.events import CommandRan
-from app.engine.figures import DirectionFigures
-from app.engine.members.telling import COLUMNS, paths, row
-from app.engine.repeats import mean_text, spread_of
+from app.engine.judge.comparison import FIGURES, varying
+from app.engine.judge.grouping import repeats
+from app.engine.judge.repeats import mean_text, spread_of
 from app.engine.report.blocks import Code, Grid
 from app.engine.report.raw import Raw
-from app.engine.session import RunRecord, Session
-from app.engine.sides import repeats
-from app.engine.steady import outcome_words
+from app.engine.session.events import CommandRan
+from app.engine.session.figures import DirectionFigures
+from app.engine.session.state import RunRecord, Session
+from app.engine.session.steady import outcome_words
+from app.engine.view.members import COLUMNS, paths, row
+from widgets.plain import units
 
 _FIGURE = {figure.key: figure for figure in FIGURES}
 _COLUMNS = (

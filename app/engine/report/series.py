@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from math import log10
 
-from app.engine.figures import DirectionFigures, DirectionSample, Phase, RunStatus, Sample
 from app.engine.report.graph import Axis, Graph, LineGraph, Point, Series, Spacing, Unit
 from app.engine.report.raw import Raw
-from app.engine.session import RunRecord, Session
+from app.engine.session.figures import DirectionFigures, DirectionSample, Phase, RunStatus, Sample
+from app.engine.session.state import RunRecord, Session
 
 MOST_RUNS = 12
 """Runs by themselves that get graphs of their own, the newest."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from app.engine import units
 from app.engine.fio.sizes import parse_size
+from app.engine.judge.verdict import Judgement
 from app.engine.report.blocks import Graphs, Grid, Paragraph, Section, Sentences, section
 from app.engine.report.graph import Axis, Graph, HeatMap, IntervalGraph, LineGraph, Series, Spacing, Unit, Whisker
-from app.engine.session import Session
-from app.engine.sweep.record import SweepRecord
+from app.engine.session.state import Session
+from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.results import CellResult, Results, results
-from app.engine.sweep.words import Rank
-from app.engine.verdict import Judgement
 from backends.errors import InvalidValueError
+from widgets.plain import units
 
 _TITLES = {Rank.IOPS: "IOPS", Rank.BANDWIDTH: "MiB/s", Rank.P99: "p99"}
 _UNITS = {Rank.IOPS: Unit.IOPS, Rank.BANDWIDTH: Unit.MIB_PER_S, Rank.P99: Unit.LATENCY}

@@ -7,7 +7,7 @@ import os
 from enum import StrEnum
 from pathlib import Path
 
-from app.engine.session import Session
+from app.engine.session.state import Session
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.text import clean
 

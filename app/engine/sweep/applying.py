@@ -6,11 +6,11 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 
-from app.engine.events import ChangeEnded
-from app.engine.session import ChangeRecord
-from app.engine.sweep.record import SweepRecord
+from app.engine.session.events import ChangeEnded
+from app.engine.session.state import ChangeRecord
+from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_steps import Assignment
 from app.engine.sweep.settling import wait_for_tasks
-from app.engine.sweep.words import Assignment
 from app.engine.workbench import Workbench
 from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
 from backends.model import Effect, Reading, Target

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from app.engine.sweep.record import SweepRecord
-from app.engine.sweep.words import Assignment, Cell, Design, Purpose, Step
+from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_steps import Assignment, Cell, Design, Purpose, Step
 
 START_SECONDS = 2.0
 """fio's own start and end, and looking at the device."""

@@ -9,11 +9,11 @@ from itertools import product
 from app.engine.fio.job import InvalidJobError, Job
 from app.engine.fio.profiles import profile
 from app.engine.fio.sizes import parse_size
+from app.engine.session.sweep_steps import Assignment, Cell, Design, Skipped
 from app.engine.sweep.estimate import seconds_of
 from app.engine.sweep.known import Holder, Known
 from app.engine.sweep.order import arrange
 from app.engine.sweep.plan import JobAxis, PlanError, SettingAxis, SetUp, SkipRule, SweepPlan, Workload
-from app.engine.sweep.words import Assignment, Cell, Design, Skipped
 from backends.errors import InvalidValueError
 from backends.model import Effect, Reading
 from backends.settings import Setting, check_value

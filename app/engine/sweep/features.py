@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import time
 
-from app.engine.events import ChangeEnded
+from app.engine.session.events import ChangeEnded
+from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_steps import Feature
 from app.engine.sweep.known import is_active
-from app.engine.sweep.record import SweepRecord
-from app.engine.sweep.words import Feature
 from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError, ToolFailedError
 from backends.model import Controller

@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from app.engine import store, wire
-from app.engine.events import AnyEvent
-from app.engine.session import Session, fold
-from app.engine.store import LOG
+from app.engine.session import store, wire
+from app.engine.session.events import AnyEvent
+from app.engine.session.requests import ACTIVE, cut_short, is_written
+from app.engine.session.state import Session, fold
+from app.engine.session.store import LOG
+from app.engine.session.sweep_record import SweepRecord
 from app.engine.sweep.live import LiveReader
-from app.engine.sweep.record import SweepRecord
-from app.engine.sweep.requests import ACTIVE, cut_short, is_written
 
 Listener = Callable[[Session, AnyEvent], None]
 

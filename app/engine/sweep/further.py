@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from app.engine.pairs import order
-from app.engine.session import RunRecord
-from app.engine.sweep.events import SweepExtended
-from app.engine.sweep.record import SweepRecord
+from app.engine.judge.order import order
+from app.engine.session.state import RunRecord
+from app.engine.session.sweep_events import SweepExtended
+from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_steps import Cell, Purpose, Saturation, Step
 from app.engine.sweep.results import Point, Results, results, saturation_points, winners
-from app.engine.sweep.words import Cell, Purpose, Saturation, Step
 
 NEAR = 1.12
 """A search ends when the depths on both sides of the limit are nearer than this."""

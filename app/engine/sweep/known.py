@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from app.engine.session.sweep_steps import Feature
 from app.engine.sweep.plan import PlanError, SweepPlan
-from app.engine.sweep.words import Feature
 from app.engine.workbench import Workbench
 from backends.errors import NotFoundError
 from backends.model import Array, Controller, Drive, Reading, Target

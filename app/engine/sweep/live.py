@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
-from app.engine import wire
-from app.engine.events import AnyEvent, LiveEvent, RunStarted
-from app.engine.session import Session
+from app.engine.session import wire
+from app.engine.session.events import AnyEvent, LiveEvent, RunStarted
+from app.engine.session.state import Session
 
 FILE = "live.jsonl"
 """Lies in the session's folder."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from random import Random
 
-from app.engine.sweep.words import Assignment, Cell, Purpose, Step
+from app.engine.session.sweep_steps import Assignment, Cell, Purpose, Step
 
 _Block = tuple[tuple[str, ...], tuple[Assignment, ...]]
 """Features and slow settings."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from app.engine.sweep.words import Rank, Saturation
+from app.engine.session.sweep_steps import Rank, Saturation
 from backends.errors import InvalidValueError
 
 MOST_VALUES = 64

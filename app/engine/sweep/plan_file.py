@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from app.engine.fio.fields import FIELDS, parse_seconds
 from app.engine.fio.profiles import PROFILES
+from app.engine.session.sweep_steps import Rank, Saturation
 from app.engine.sweep.plan import (
     MOST_VALUES,
     FeaturePlan,
@@ -20,7 +21,6 @@ from app.engine.sweep.plan import (
     Workload,
 )
 from app.engine.sweep.toml_lines import Lines
-from app.engine.sweep.words import Rank, Saturation
 from backends.errors import InvalidValueError
 from backends.text import clean
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.engine.doubts import weakened, weighed
-from app.engine.session import RunRecord
-from app.engine.stats import THRESHOLD_PERCENT, Spread, geometric_mean, holm, spread
-from app.engine.sweep.record import SweepRecord
+from app.engine.judge.caveats import weakened, weighed
+from app.engine.judge.stats import THRESHOLD_PERCENT, Spread, geometric_mean, holm, spread
+from app.engine.judge.verdict import NOT_INTERLEAVED_PERCENT, Judgement, Verdict, judge
+from app.engine.session.state import RunRecord
+from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_steps import Cell, Purpose, Rank, StepResult
 from app.engine.sweep.scores import Score, score
-from app.engine.sweep.words import Cell, Purpose, Rank, StepResult
-from app.engine.verdict import NOT_INTERLEAVED_PERCENT, Judgement, Verdict, judge
 
 SIGNIFICANT = 0.05
 """Largest p value, adjusted for the number of winners, of a confirmed one."""

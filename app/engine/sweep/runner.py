@@ -8,19 +8,19 @@ import os
 import time
 from collections.abc import Iterator
 
-from app.engine.figures import RunStatus
 from app.engine.fio.job import Job
-from app.engine.locks import hold_lock
-from app.engine.measure import Preparation, Request
+from app.engine.measure.measurer import Preparation, Request
+from app.engine.session.figures import RunStatus
+from app.engine.session.locks import hold_lock
+from app.engine.session.requests import forget_active, mark_active, stop_requested
+from app.engine.session.sweep_events import SweepEnded, SweepResumed, SweepStarted, SweepStepEnded, SweepStepStarted
+from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_steps import Cell, Design, Step, StepResult, SweepResult
 from app.engine.sweep.applying import bring, restore, settle
-from app.engine.sweep.events import SweepEnded, SweepResumed, SweepStarted, SweepStepEnded, SweepStepStarted
 from app.engine.sweep.features import FeatureMissingError, activate, forget
 from app.engine.sweep.further import further
 from app.engine.sweep.known import is_active
 from app.engine.sweep.live import LiveWriter
-from app.engine.sweep.record import SweepRecord
-from app.engine.sweep.requests import forget_active, mark_active, stop_requested
-from app.engine.sweep.words import Cell, Design, Step, StepResult, SweepResult
 from app.engine.workbench import Workbench
 from backends.errors import BlockedError, DeviceGoneError, RaidbenchError, RefusedError, StorageError
 from backends.host import to_the_end

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.engine.figures import DirectionFigures, RunFigures, RunStatus
-from app.engine.session import RunRecord
-from app.engine.sweep.words import Rank
+from app.engine.session.figures import DirectionFigures, RunFigures, RunStatus
+from app.engine.session.state import RunRecord
+from app.engine.session.sweep_steps import Rank
 
 ENOUGH_FOR_P99 = 1000
 """I/Os of which ten lie beyond the 99th percentile."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from app.engine.fio.job import Job
-from app.engine.measure import Request
+from app.engine.measure.measurer import Request
+from app.engine.session.sweep_steps import Assignment, Design, Destroyed
 from app.engine.sweep.known import Holder, Known
-from app.engine.sweep.words import Assignment, Design, Destroyed
 from app.engine.workbench import Workbench
 from backends.model import Risk
 

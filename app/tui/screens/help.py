@@ -10,7 +10,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from app.tui.commands import SCREENS, commands_of
+from app.commands import SCREENS, commands_of
 from widgets.details import Details, Fact, FactGroup
 
 _MOVING = FactGroup(

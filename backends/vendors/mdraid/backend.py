@@ -29,12 +29,12 @@ from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tas
 from backends.vendors.mdraid.persist import KEPT, RELOAD, RULES, explain, merge
 from backends.vendors.mdraid.plans import GEOMETRY, Beside, change_of, identity_for, sysfs_path, wanted_value, way_of
 from backends.vendors.mdraid.readings import readings
+from backends.vendors.mdraid.reshape import Way
 from backends.vendors.mdraid.running import Runner
 from backends.vendors.mdraid.settings import Outline, outline_of, settings_of
 from backends.vendors.mdraid.sysfs import read_arrays
 from backends.vendors.mdraid.units import count_cpus
 from backends.vendors.mdraid.view import ArrayView
-from backends.vendors.mdraid.ways import Way
 
 _MEMORY, _CPUS, _SPEED = "/proc/meminfo", "/sys/devices/system/cpu/online", "/proc/sys/dev/raid/speed_limit_max"
 

@@ -10,10 +10,10 @@ from backends.model import Change, Choice, Effect, Identity, Reading, Risk, Sign
 from backends.settings import Setting, check_value
 from backends.vendors.mdraid.readings import SPEED_LIMIT
 from backends.vendors.mdraid.recreate import recreation
+from backends.vendors.mdraid.reshape import Way, chunk_offers, hours_text, layout_offers
 from backends.vendors.mdraid.settings import ON_OFF, SPEEDS, member_of
 from backends.vendors.mdraid.units import size_words
 from backends.vendors.mdraid.view import ArrayView
-from backends.vendors.mdraid.ways import Way, chunk_offers, hours_text, layout_offers
 
 GEOMETRY = ("chunk_size", "layout")
 """Settings that move every byte."""

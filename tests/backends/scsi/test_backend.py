@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
+from backends.hosts.wrapped import ReadOnlyHost
 from backends.model import Drive, Media, Persistence, Reading, Risk, Target, Write
 from backends.vendors.scsi.backend import ScsiBackend
-from backends.wrapped import ReadOnlyHost
 from tests.backends.scsi.drives import PROTECTED, Ata, DriveHost, Kind, Scsi, Volume
 
 SDA = Target(backend="scsi", address="sda")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from backends.hosts.simulated.calibration import CARDS, DRIVES, MIB
+from backends.hosts.simulated.load import Layout, Workload
 from backends.model import Level
-from backends.vendors.simulated.calibration import CARDS, DRIVES, MIB
-from backends.vendors.simulated.load import Layout, Workload
 
 _A = Layout(
     card=CARDS["LSI MegaRAID SAS 9280-24i4e"],

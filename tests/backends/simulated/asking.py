@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from backends.host import Command, Completed
-from backends.vendors.simulated.host import SimulatedHost
-from backends.vendors.simulated.machines import demo_rack
-from backends.vendors.simulated.rack import Rack
-from backends.vendors.simulated.tools import PATHS
+from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.machines import demo_rack
+from backends.hosts.simulated.rack import Rack
+from backends.hosts.simulated.tools import PATHS
 
 NOW = 1_700_000_000.0
 """A moment at which time stands still."""

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.figures import RunStatus
 from app.engine.fio.job import Engine, Job, Pattern
 from app.engine.fio.load import FioLoad
 from app.engine.fio.preflight import preflight
 from app.engine.fio.profiles import PROFILES
 from app.engine.fio.stream import Document, StreamParser
 from app.engine.fio.target import JobTarget, TargetKind
+from app.engine.session.figures import RunStatus
 from backends.fio_buckets import value_of
-from backends.vendors.simulated.fio.latency import latencies, moments
-from backends.vendors.simulated.host import SimulatedHost
+from backends.hosts.simulated.fio.latency import latencies, moments
+from backends.hosts.simulated.host import SimulatedHost
 from tests.backends.simulated.asking import SDB, still_host, storcli
 from tests.backends.simulated.loads import follow, run
 

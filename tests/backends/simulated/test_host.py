@@ -6,11 +6,11 @@ import pytest
 
 from backends.errors import NotFoundError, ToolFailedError, ToolMissingError, ToolTimeoutError
 from backends.host import Command
+from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.tools import PATHS
 from backends.model import Array, Inventory, Level, State
 from backends.registry import Machine
 from backends.topology import look
-from backends.vendors.simulated.host import SimulatedHost
-from backends.vendors.simulated.tools import PATHS
 from tests.backends.simulated.asking import still_host, still_rack
 
 

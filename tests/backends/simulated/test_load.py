@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import pytest
 
+from backends.hosts.simulated.calibration import CARDS, DRIVES, GB, MIB
+from backends.hosts.simulated.load import Expected, Layout, Workload, expect
 from backends.model import Level
-from backends.vendors.simulated.calibration import CARDS, DRIVES, GB, MIB
-from backends.vendors.simulated.load import Expected, Layout, Workload, expect
 from tests.backends.simulated.articles import TABLE_A, TABLE_E, Cell
 
 A = TABLE_A[0].layout

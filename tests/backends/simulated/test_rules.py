@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from backends.vendors.simulated.card import FASTPATH, Card
-from backends.vendors.simulated.host import SimulatedHost
-from backends.vendors.simulated.rules import DEMO_KEY
+from backends.hosts.simulated.card import FASTPATH, Card
+from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.rules import DEMO_KEY
 from tests.backends.simulated.asking import SDB, ask, cache, megacli, row, still_host, storcli
 
 

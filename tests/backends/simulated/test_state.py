@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from backends.errors import InvalidValueError
-from backends.vendors.simulated.host import SimulatedHost
-from backends.vendors.simulated.machines import rack_of
-from backends.vendors.simulated.state import RackFile, dumped, loaded
+from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.machines import rack_of
+from backends.hosts.simulated.state import RackFile, dumped, loaded
 from tests.backends.simulated.asking import FAST, SDB, cache, still_rack, storcli
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from backends.host import Command, Completed
+from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.tools import PATHS
 from backends.vendors.megaraid.dialect import Contents
 from backends.vendors.megaraid.facts import VirtualDrive
 from backends.vendors.megaraid.megacli import MegaCli
 from backends.vendors.megaraid.storcli import StorCli7
-from backends.vendors.simulated.host import SimulatedHost
-from backends.vendors.simulated.tools import PATHS
 from tests.backends.simulated.asking import FAST, still_host, still_rack
 
 

@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from app.engine.fio.job import Job
-from app.engine.pairs import order
-from app.engine.verdict import Verdict, judge
-from backends.vendors.simulated.host import SimulatedHost
-from backends.vendors.simulated.machines import demo_rack
+from app.engine.judge.order import order
+from app.engine.judge.verdict import Verdict, judge
+from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.machines import demo_rack
 from tests.backends.simulated.loads import run
 
 DECIDED = (Verdict.BETTER, Verdict.WORSE)

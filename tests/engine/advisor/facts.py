@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from app.engine.advisor import Condition, Geometry, Measured, Policy, RunFacts, advise
-from app.engine.figures import Advice
 from app.engine.fio.job import Job
+from app.engine.session.figures import Advice
 from backends.model import Level, Media
 
 K, M, G = 1 << 10, 1 << 20, 1 << 30

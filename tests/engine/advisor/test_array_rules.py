@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.engine.advisor import Condition, Geometry
-from app.engine.figures import MemberFigures
+from app.engine.session.figures import MemberFigures
 from backends.model import Level, Media
 from tests.engine.advisor.facts import BLAMELESS, RAID5, G, K, M, going, keys, over, run, said, set_to
 

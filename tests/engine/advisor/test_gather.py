@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from app.engine.advisor.gather import Place, gather, geometry, policies_of, throttles, too_warm
-from app.engine.events import (
+from app.engine.fio.job import Job
+from app.engine.session.events import (
     ChangeEnded,
     ChangeIntended,
     InventorySeen,
@@ -12,10 +13,9 @@ from app.engine.events import (
     RunEnded,
     RunStarted,
 )
-from app.engine.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus
-from app.engine.fio.job import Job
-from app.engine.session import Session, replay
-from app.engine.written import Written
+from app.engine.session.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus
+from app.engine.session.state import Session, replay
+from app.engine.session.write_history import Written
 from backends.model import (
     Array,
     Controller,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.engine.advisor.measured_rules import in_rounds, steady_after
-from app.engine.figures import CpuFigures
+from app.engine.session.figures import CpuFigures
 from tests.engine.advisor.facts import going, keys, over, run, said
 
 FULL = CpuFigures(fio_percent_of_core=98.0, host_percent=9.0)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.figures import Advice
 from app.engine.fio.job import Job
-from app.engine.measure import Request
-from app.engine.paths import Paths
+from app.engine.measure.measurer import Request
+from app.engine.session.figures import Advice
+from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
 from backends.errors import NotFoundError
 from backends.model import Scope, Target

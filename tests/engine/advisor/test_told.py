@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine import schema
-from app.engine.events import Advised, LoggedEvent, RunEnded
-from app.engine.figures import Advice, RunFigures, RunStatus
-from app.engine.session import fold, replay
-from app.engine.telling import minded_mark, told
-from app.engine.wire import decode, encode
+from app.engine.session.events import Advised, LoggedEvent, RunEnded
+from app.engine.session.figures import Advice, RunFigures, RunStatus
+from app.engine.session.state import fold, replay
+from app.engine.session.wire import decode, encode
+from app.engine.view import schema
+from app.engine.view.events import minded_mark, told
 from tests.engine import sessions
 
 ADVICE = Advice(key="governor", message="The governor is powersave.", do="Set it.")

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from app.engine.advisor import Condition
 from app.engine.advisor.watching import Watch
-from app.engine.figures import (
+from app.engine.members.meter import PATH
+from app.engine.session.figures import (
     Advice,
     CpuFigures,
     DirectionFigures,
@@ -18,7 +19,6 @@ from app.engine.figures import (
     RunStatus,
     Sample,
 )
-from app.engine.members.meter import PATH
 from tests.backends.fakes import FakeHost
 from tests.engine.advisor.facts import run, set_to
 

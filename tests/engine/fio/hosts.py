@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from backends.host import Command, Completed
-from backends.local import LocalHost
+from backends.hosts.local import LocalHost
 
 
 class ScriptedProcess:

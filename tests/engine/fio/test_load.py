@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.figures import Phase, RunFigures, RunStatus
 from app.engine.fio.job import Job, Pattern
 from app.engine.fio.load import (
     CpuSampled,
@@ -21,7 +20,8 @@ from app.engine.fio.load import (
 )
 from app.engine.fio.patience import Patience
 from app.engine.fio.target import JobTarget, TargetKind
-from app.engine.steady import SteadyPlan
+from app.engine.session.figures import Phase, RunFigures, RunStatus
+from app.engine.session.steady import SteadyPlan
 from backends.errors import InvalidValueError, StorageError, ToolMissingError
 from tests.engine.fio.documents import direction, document, printed
 from tests.engine.fio.hosts import ScriptedHost, ScriptedProcess

@@ -17,14 +17,14 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from app.engine.figures import DirectionFigures, Phase, RunFigures, RunStatus, Sample
 from app.engine.fio.histogram import bucket_of
 from app.engine.fio.job import Engine, Job, Pattern
 from app.engine.fio.load import CpuSampled, Finished, FioLoad, LoadEvent, PhaseChanged, SampleTaken
 from app.engine.fio.preflight import preflight
 from app.engine.fio.target import JobTarget, TargetKind
-from app.engine.steady import SteadyPlan
-from backends.local import LocalHost
+from app.engine.session.figures import DirectionFigures, Phase, RunFigures, RunStatus, Sample
+from app.engine.session.steady import SteadyPlan
+from backends.hosts.local import LocalHost
 
 pytestmark = [pytest.mark.fio, pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")]
 
@@ -205,7 +205,7 @@ from contextlib import aclosing
 from pathlib import Path
 from app.engine.fio.job import Job, JobTarget, TargetKind
 from app.engine.fio.load import FioLoad, SampleTaken
-from backends.local import LocalHost
+from backends.hosts.local import LocalHost
 
 async def main(path, size, folder):
     target = JobTarget(path=path, name=path, kind=TargetKind.FILE, size=int(size))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.figures import Phase, Sample
 from app.engine.fio.document import FioDocument
 from app.engine.fio.sampler import Sampler
+from app.engine.session.figures import Phase, Sample
 from tests.engine.fio.documents import direction, document, reads
 
 FAST, SLOW = 99840, 1048576

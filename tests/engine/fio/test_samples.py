@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.figures import RunFigures, RunStatus
 from app.engine.fio.document import FioDocument
 from app.engine.fio.histogram import bucket_of, value_of
 from app.engine.fio.sampler import Sampler
 from app.engine.fio.stream import Broken, Document, Event, Noise, StreamParser
 from app.engine.fio.summary import Outcome, summarize
+from app.engine.session.figures import RunFigures, RunStatus
 
 FOLDER = Path(__file__).parents[3].parent / "shared" / "samples" / "fio"
 STREAMS = sorted(FOLDER.glob("*.stdout"))

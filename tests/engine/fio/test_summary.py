@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.figures import RunFigures, RunStatus
 from app.engine.fio.document import FioDocument
 from app.engine.fio.job import Job
 from app.engine.fio.summary import Outcome, summarize
 from app.engine.fio.target import JobTarget, TargetKind
+from app.engine.session.figures import RunFigures, RunStatus
 from tests.engine.fio.documents import direction, document, reads
 
 JOB = Job(runtime=10, ramp=0, iodepth=4)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.engine import schema, wire
-from app.engine.events import AnyEvent, MembersSampled, RunEnded, RunStarted
-from app.engine.figures import DirectionSample, MemberFigures, Phase, Sample
-from app.engine.session import RunRecord, Session, fold
+from app.engine.session import wire
+from app.engine.session.events import AnyEvent, MembersSampled, RunEnded, RunStarted
+from app.engine.session.figures import DirectionSample, MemberFigures, Phase, Sample
+from app.engine.session.state import RunRecord, Session, fold
+from app.engine.view import schema
 from tests.engine import sessions
 
 MEMBER = MemberFigures(device="sda", role="spare", depth=1, read_iops=5.5, utilisation=0.25, share_of_reads=0.125)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.figures import MemberFigures
 from app.engine.members import MemberMeter, member_meter
 from app.engine.members.meter import ROLES_EVERY
+from app.engine.session.figures import MemberFigures
 from tests.backends.fakes import FakeHost
 from tests.engine.members.machines import STATS, meter, mirror, nested, stats, uncounted
 

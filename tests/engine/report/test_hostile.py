@@ -19,8 +19,8 @@ from app.engine.report.html import to_html
 from app.engine.report.markdown import to_markdown
 from app.engine.report.model import report_of
 from app.engine.report.svg import to_svg
-from app.engine.session import Session, replay
-from app.engine.sweep.events import SweepEvent
+from app.engine.session.state import Session, replay
+from app.engine.session.sweep_events import SweepEvent
 from backends.text import clean
 from tests.engine.generated import related_events
 from tests.engine.report.pages import Reader, hostile, picture

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.events import ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded, RunStarted
-from app.engine.figures import MemberFigures
 from app.engine.report.blocks import Code
 from app.engine.report.markdown import _code, text, to_markdown
 from app.engine.report.model import report_of
-from app.engine.session import replay
+from app.engine.session.events import ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded, RunStarted
+from app.engine.session.figures import MemberFigures
+from app.engine.session.state import replay
 from tests.cli.machine import HOSTILE
 from tests.engine import sessions
 

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.engine.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded, RunStarted
-from app.engine.figures import Advice, RunStatus, SteadyFigures
 from app.engine.report.blocks import Grid, Report, Section, Sentences
 from app.engine.report.experiments import experiment_graphs
 from app.engine.report.graph import HeatMap, IntervalGraph, LineGraph, Spacing
 from app.engine.report.model import report_of
-from app.engine.session import Session, replay
-from app.engine.sweep.events import SweepEnded
-from app.engine.sweep.words import SweepResult
+from app.engine.session.events import (
+    ExperimentEnded,
+    ExperimentMark,
+    ExperimentStarted,
+    LoggedEvent,
+    RunEnded,
+    RunStarted,
+)
+from app.engine.session.figures import Advice, RunStatus, SteadyFigures
+from app.engine.session.state import Session, replay
+from app.engine.session.sweep_events import SweepEnded
+from app.engine.session.sweep_steps import SweepResult
 from backends.model import Array, Controller, Drive, Inventory, Level, State, Target
 from tests.engine import sessions
 from tests.engine.sweep.making import design, measured

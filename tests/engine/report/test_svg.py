@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.figures import DirectionFigures, DirectionSample, LatencyFigures, Phase, Sample
 from app.engine.report.graph import Axis, HeatMap, IntervalGraph, LineGraph, Series, Spacing, Unit, Whisker
 from app.engine.report.raw import Raw
 from app.engine.report.series import percentile_series, run_graphs, thinned
 from app.engine.report.svg import to_svg
 from app.engine.report.svg.scales import Scale, tick
-from app.engine.session import replay
+from app.engine.session.figures import DirectionFigures, DirectionSample, LatencyFigures, Phase, Sample
+from app.engine.session.state import replay
 from tests.engine import sessions
 from tests.engine.report.pages import picture, words
 

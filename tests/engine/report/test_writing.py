@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.events import RunEnded, RunStarted
 from app.engine.report.html import to_html
 from app.engine.report.model import report_of
 from app.engine.report.writing import Form, form_of, report_text, write_report
-from app.engine.session import Session, replay
+from app.engine.session.events import RunEnded, RunStarted
+from app.engine.session.state import Session, replay
 from backends.errors import InvalidValueError, RefusedError
 from tests.engine import sessions
 from tests.engine.fio.documents import direction, document, printed

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from app.engine.events import RunEnded, RunStarted
-from app.engine.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus
-from app.engine.session import RunRecord
-from app.engine.sweep.events import SweepStarted, SweepStepEnded, SweepStepStarted
+from app.engine.session.events import RunEnded, RunStarted
+from app.engine.session.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus
+from app.engine.session.state import RunRecord
+from app.engine.session.sweep_events import SweepStarted, SweepStepEnded, SweepStepStarted
+from app.engine.session.sweep_record import SweepRecord, begun, fold_sweep
+from app.engine.session.sweep_steps import Cell, Design, Feature, Step, StepResult
 from app.engine.sweep.expand import expand
 from app.engine.sweep.known import Holder, Known
 from app.engine.sweep.plan import SweepPlan
 from app.engine.sweep.plan_file import parse_plan
-from app.engine.sweep.record import SweepRecord, begun, fold_sweep
-from app.engine.sweep.words import Cell, Design, Feature, Step, StepResult
 from backends.model import Availability, Choice, Effect, Reading, Risk, Scope, Target
 from backends.settings import Setting
 

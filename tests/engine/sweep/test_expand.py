@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.engine.session.sweep_steps import Purpose
 from app.engine.sweep.estimate import seconds_left, switches
 from app.engine.sweep.expand import expand
 from app.engine.sweep.plan import PlanError
-from app.engine.sweep.words import Purpose
 from tests.engine.sweep.making import after, design, known, plan, started, values
 
 CACHE = '[[axis]]\ntarget="array"\nsetting="cache"\nvalues=["off","on"]\n'

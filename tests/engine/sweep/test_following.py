@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.store import LOG
+from app.engine.session.store import LOG
+from app.engine.session.sweep_steps import SweepResult
 from app.engine.sweep import following
 from app.engine.sweep.following import Follower, left_behind, under_way
-from app.engine.sweep.words import SweepResult
 from tests.tui.sweeps import WrittenSweep
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.engine.events import PhaseChanged, RunStarted, SampleTaken
-from app.engine.figures import DirectionSample, Phase, Sample
-from app.engine.session import Session
+from app.engine.session.events import PhaseChanged, RunStarted, SampleTaken
+from app.engine.session.figures import DirectionSample, Phase, Sample
+from app.engine.session.state import Session
 from app.engine.sweep.live import FILE, LiveReader, LiveWriter
 
 STARTED = RunStarted(at=0.0, id="r1", target="t", device=None, profile=None, job={}, title="", planned_seconds=1.0)

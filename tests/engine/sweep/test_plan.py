@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.plan import JobAxis, PlanError, SettingAxis
 from app.engine.sweep.plan_file import parse_plan
 from app.engine.sweep.plans import load_plan, shipped
-from app.engine.sweep.words import Rank
 from backends.errors import NotFoundError
 from tests.engine.sweep.making import HEAD, plan
 

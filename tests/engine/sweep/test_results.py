@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engine.figures import Advice, RunStatus
-from app.engine.session import RunRecord
+from app.engine.judge.verdict import Verdict
+from app.engine.session.figures import Advice, RunStatus
+from app.engine.session.state import RunRecord
+from app.engine.session.sweep_steps import Purpose, Rank, Saturation, StepResult
 from app.engine.sweep.further import further, next_depth
 from app.engine.sweep.results import Point, results
-from app.engine.sweep.words import Purpose, Rank, Saturation, StepResult
-from app.engine.verdict import Verdict
 from tests.engine.sweep.making import after, design, measured, run, started
 
 AHEAD = '[[axis]]\ntarget="array"\nsetting="ahead"\nvalues=["none","some","all"]\n'

@@ -9,26 +9,26 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.events import AnyEvent, ChangeIntended, CommandRan
-from app.engine.locks import hold_lock
-from app.engine.paths import Paths
-from app.engine.session import Session
-from app.engine.sweep.events import SweepStepEnded
+from app.engine.session.events import AnyEvent, ChangeIntended, CommandRan
+from app.engine.session.locks import hold_lock
+from app.engine.session.paths import Paths
+from app.engine.session.state import Session
+from app.engine.session.sweep_events import SweepStepEnded
+from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_steps import StepResult, SweepResult
 from app.engine.sweep.expand import expand
 from app.engine.sweep.known import look
 from app.engine.sweep.plan_file import parse_plan
-from app.engine.sweep.record import SweepRecord
 from app.engine.sweep.runner import SweepRunner
 from app.engine.sweep.survey import survey
-from app.engine.sweep.words import StepResult, SweepResult
 from app.engine.workbench import Workbench
 from backends.errors import RefusedError
+from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.machines import demo_rack
+from backends.hosts.simulated.rules import DEMO_KEY
+from backends.hosts.simulated.state import RackFile
+from backends.hosts.simulated.volume import Content
 from backends.model import Scope, Target
-from backends.vendors.simulated.host import SimulatedHost
-from backends.vendors.simulated.machines import demo_rack
-from backends.vendors.simulated.rules import DEMO_KEY
-from backends.vendors.simulated.state import RackFile
-from backends.vendors.simulated.volume import Content
 from tests.backends.simulated.asking import FAST, NOW
 
 VOLUME = Target(backend="megaraid", address="/c0/v1", scope=Scope.ARRAY)

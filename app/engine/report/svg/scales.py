@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from app.engine import units
 from app.engine.report.graph import Axis, Spacing, Unit
+from widgets.plain import units
 
 _MEBI = 1 << 20
 _MOST_NINES = 6

@@ -1,0 +1,1 @@
+"""Changing settings: planned, journalled, applied, verified, tried, taken back."""

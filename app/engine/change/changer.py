@@ -1,0 +1,369 @@
+"""Changing a setting: lock, look again, intent on disk, write, read back, say how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from app.engine.session.events import AnyEvent, ChangeEnded, ChangeIntended
+from app.engine.session.journal import Intent, Journal, boot_id
+from app.engine.session.locks import hold_lock
+from app.engine.session.state import ChangeRecord
+from backends.errors import (
+    BlockedError,
+    DeviceGoneError,
+    NotFoundError,
+    RaidbenchError,
+    RefusedError,
+    StorageError,
+)
+from backends.host import to_the_end
+from backends.model import Change, Effect, Persistence, Risk, Target
+from backends.protocol import Backend
+
+Emit = Callable[[AnyEvent], None]
+
+Arm = Callable[[float], Awaitable[None]]
+"""Sees to it that a watchdog waits for this deadline. Raises RefusedError."""
+
+
+class Changer:
+    """Applies changes one at a time. What it promises is on disk before the first command."""
+
+    def __init__(
+        self,
+        *,
+        backends: Mapping[str, Backend],
+        journal: Journal,
+        locks: Path,
+        folder: Path,
+        emit: Emit,
+        next_id: Callable[[], str],
+        arm: Arm | None = None,
+    ) -> None:
+        self._backends = backends
+        self._journal = journal
+        self._locks = locks
+        self._folder = folder
+        self._emit = emit
+        self._next_id = next_id
+        self._arm_watchdog = arm
+
+    async def apply(self, change: Change, *, undoes: str | None = None, until: float | None = None) -> ChangeEnded:
+        """Make the change and verify it. Not cancelled half-way: whoever cancels waits until it came to its end.
+
+        With `until` (CLOCK_BOOTTIME) it is a trial: a watchdog is armed first and takes it back then.
+
+        Raises RefusedError (somebody else holds the device, another trial is not decided, the watchdog cannot be
+        armed, or the value is not what it was when planned), StorageError (nothing was done unless its message says
+        so).
+        """
+        return await to_the_end(asyncio.create_task(self._apply(change, undoes, until), name="apply"))
+
+    async def apply_all(
+        self, changes: Sequence[Change], *, until: float | None = None
+    ) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
+        """Make several changes in their order; the first that is not verified is the last.
+
+        One change may move another's starting value (a new scheduler resets nr_requests): what follows on the same
+        target is planned again, and refused if it would take other steps than those that were shown. Steps that also
+        carry the value of a setting changed before in the same set (two fields of one register) may differ by that.
+        """
+        touched: dict[Target, set[str]] = {}
+        for shown in changes:
+            change = shown
+            done = touched.setdefault(change.target, set())
+            if done:
+                change = await self._backend(change.target).plan(change.target, change.key, change.after)
+                if change.writes != shown.writes and not done & set(change.extra.get("shares", "").split(",")):
+                    raise RefusedError(
+                        f"{change.label} of {change.target} would now take other steps than those shown.",
+                        hint="Review it again.",
+                    )
+            done.add(change.key)
+            ended = await self.apply(change, until=until)
+            yield change, ended
+            if ended.result != "verified":
+                return
+
+    async def _apply(self, change: Change, undoes: str | None, until: float | None) -> ChangeEnded:
+        backend = self._backend(change.target)
+        if until is not None:
+            _no_trial_of(change)
+        with hold_lock(self._locks, change.lock or str(change.target), f"changing {change.key}"):
+            await self._still_as_planned(backend, change)
+            if undoes is None:
+                self._no_other_trial(change, until)
+            change_id = self._next_id()
+            self._emit(_intent_event(change_id, change, undoes, until))
+            try:
+                self._journal.intent(change_id, self._folder, change, until=until)
+                if until is not None:
+                    await self._arm(until)
+            except (StorageError, RefusedError) as error:
+                failed = ChangeEnded(
+                    at=time.time(), id=change_id, result="failed", now=change.before, message=error.message
+                )
+                with contextlib.suppress(StorageError):
+                    self._emit(failed)
+                if isinstance(error, RefusedError):
+                    self._journal.outcome(change_id, self._folder, "failed")
+                raise
+            message = ""
+            surprise: BaseException | None = None
+            try:
+                await backend.apply(change)
+            except RaidbenchError as error:
+                message = " ".join(filter(None, (error.message, error.hint)))
+                surprise = error if isinstance(error, DeviceGoneError) else None
+            except (Exception, asyncio.CancelledError) as error:  # recorded like any failure, and then told
+                message = f"raidbench failed while setting it: {type(error).__name__}: {error}".rstrip(": ")
+                surprise = error
+            ended = await self._verdict(backend, change_id, change, message)
+            self._record_end(change, ended)
+            if surprise is not None:
+                raise surprise
+            return ended
+
+    async def _arm(self, until: float) -> None:
+        if self._arm_watchdog is None:
+            raise RefusedError("There are no trials on this host.")
+        await self._arm_watchdog(until)
+
+    def _no_other_trial(self, change: Change, until: float | None) -> None:
+        """A trial of the same set may go on; any other undecided one on this device stands in the way."""
+        for trial in self._journal.trials():
+            same_set = until is not None and trial.until == until and trial.session == str(self._folder)
+            if trial.target == change.target and not same_set:
+                raise RefusedError(
+                    f"{trial.key} of {trial.target} is on trial and not decided yet.",
+                    hint="Keep it, or wait until it is taken back.",
+                )
+
+    def _record_end(self, change: Change, ended: ChangeEnded) -> None:
+        """In the session and in the journal, and in the other one if one cannot be written.
+
+        Raises StorageError saying what was done: the change is made, whatever the disk says.
+        """
+        trouble: StorageError | None = None
+        try:
+            self._emit(ended)
+        except StorageError as error:
+            trouble = error
+        try:
+            self._journal.outcome(ended.id, self._folder, ended.result)
+        except StorageError as error:
+            trouble = trouble or error
+        if trouble is not None:
+            raise StorageError(
+                f"{change.label} of {change.target} was set to {change.after} and reads {ended.now}, "
+                f"but that could not be recorded: {trouble.message}",
+                hint=trouble.hint,
+                evidence=trouble.evidence,
+            ) from trouble
+
+    async def undo(self, record: ChangeRecord, *, confirm: str | None = None) -> ChangeEnded:
+        """Take a change back; a value that is neither the new nor the old one is left alone.
+
+        `confirm`: the target's address, typed by somebody, where taking it back destroys data.
+        Raises RefusedError, BlockedError, NotFoundError, StorageError.
+        """
+        intent = record.intent
+        back = reverse(intent)
+        try:
+            now = (await self._backend(intent.target).read(intent.target)).get(intent.key)
+        except (NotFoundError, DeviceGoneError) as error:
+            return self._gone(intent, error)
+        if now is not None and now.now == intent.before:
+            ended = ChangeEnded(
+                at=time.time(),
+                id=intent.id,
+                result="restored",
+                now=now.now,
+                message="it already had its old value",
+            )
+            self._emit(ended)
+            self._journal.outcome(intent.id, self._folder, "restored")
+            return ended
+        left_at = {intent.after, intent.after if record.end is None else record.end.now} - {None}
+        if now is not None and now.now not in left_at:
+            raise RefusedError(
+                f"{intent.label} of {intent.target} is now {now.now or 'not readable'}, neither {intent.after} "
+                f"(set here) nor {intent.before} (before): somebody else changed it.",
+                hint="Nothing was touched. Set the value you want by hand.",
+            )
+        if intent.risk is Risk.DESTROYS_DATA and confirm != str(intent.target):
+            raise RefusedError(
+                f"Taking {intent.label} of {intent.target} back destroys what lies on it now.",
+                hint=f"Undo {intent.id} alone, and confirm it by the name {intent.target}.",
+            )
+        current = now.now if now is not None else intent.after
+        try:
+            ended = await self.apply(replace(back, before=current), undoes=intent.id)
+        except DeviceGoneError as error:
+            return self._gone(intent, error)
+        if ended.result == "verified":
+            self._journal.outcome(intent.id, self._folder, "restored")  # ends a trial; says nothing new otherwise
+        return ended
+
+    def _gone(self, intent: ChangeIntended, error: RaidbenchError) -> ChangeEnded:
+        """A setting that lives in the kernel went with its device; any other one is still to be taken back.
+
+        Raises the error for the latter.
+        """
+        if intent.persistence is not Persistence.LOST_AT_REBOOT:
+            raise error
+        message = f"the device is gone, and the setting with it: {error.message}"
+        ended = ChangeEnded(at=time.time(), id=intent.id, result="gone", now=None, message=message)
+        self._emit(ended)
+        self._journal.outcome(intent.id, self._folder, "gone")
+        return ended
+
+    async def recover(self, intent: Intent) -> str:
+        """Restore what a crash left unresolved: `restored`, or `conflict` with nothing touched.
+
+        Raises RaidbenchError when the device is gone or refuses, RefusedError when putting it back destroys data:
+        nobody has named the device for that.
+        """
+        backend = self._backend(intent.target)
+        now = (await backend.read(intent.target)).get(intent.key)
+        value = None if now is None else now.now
+        session = Path(intent.session)
+        if intent.before is None:
+            return "conflict"
+        if value == intent.before:
+            self._journal.outcome(intent.id, session, "restored")
+            return "restored"
+        if value != intent.after:
+            return "conflict"
+        if intent.risk is Risk.DESTROYS_DATA:
+            raise RefusedError(
+                f"Putting {intent.key} of {intent.target} back destroys what lies on it now.",
+                hint=f"Keep it, or set {intent.key}={intent.before} and confirm that by name.",
+            )
+        change = Change(
+            target=intent.target,
+            key=intent.key,
+            label=intent.key,
+            before=value,
+            after=intent.before,
+            writes=intent.undo,
+            undo=(),
+            identity=intent.identity,
+            lock=intent.lock,
+        )
+        own = intent.session == str(self._folder)
+        undoes = intent.id if own else f"{Path(intent.session).name}/{intent.id}"
+        ended = await self.apply(change, undoes=undoes)
+        if ended.result != "verified":
+            raise RaidbenchError(f"{intent.key} of {intent.target}: {(ended.message or ended.result).rstrip('.')}.")
+        self._journal.outcome(intent.id, session, "restored")
+        return "restored"
+
+    def _backend(self, target: Target) -> Backend:
+        backend = self._backends.get(target.backend)
+        if backend is None:
+            raise NotFoundError(f"Nothing here manages {target}.", hint="`raidbench doctor` says what is missing.")
+        return backend
+
+    async def _still_as_planned(self, backend: Backend, change: Change) -> None:
+        reading = (await backend.read(change.target)).get(change.key)
+        if reading is None:
+            raise DeviceGoneError(f"{change.target} no longer has the setting {change.key}.")
+        if reading.now != change.before:
+            raise RefusedError(
+                f"{change.label} of {change.target} changed since it was shown: "
+                f"{change.before} then, {reading.now} now.",
+                hint="Look at it again and stage it anew.",
+            )
+        if not reading.availability.available:
+            raise BlockedError(f"{change.label} of {change.target}: {reading.availability.why_not}.")
+
+    async def _verdict(self, backend: Backend, change_id: str, change: Change, message: str) -> ChangeEnded:
+        """Read back: the tool's word is not proof."""
+        try:
+            reading = (await backend.read(change.target)).get(change.key)
+            now = None if reading is None else reading.now
+        except RaidbenchError as error:
+            now = None
+            message = message or error.message
+        except Exception as error:  # not knowing is a failure; it must not leave the change without an end
+            now = None
+            message = message or f"raidbench failed while reading it back: {type(error).__name__}: {error}"
+        if message:
+            result = "failed"
+        elif now == change.after:
+            result = "verified"
+        else:
+            result = "differs"
+            message = f"{change.label} reads {now} after {change.after} was accepted"
+        return ChangeEnded(at=time.time(), id=change_id, result=result, now=now, message=message)
+
+
+def _no_trial_of(change: Change) -> None:
+    """Raises RefusedError for what must not come back by itself, with nobody there to look."""
+    if change.effect is Effect.AT_ONCE and change.risk is not Risk.DESTROYS_DATA:
+        return
+    reason = {
+        Effect.RESHAPE: "takes a reshape of hours",
+        Effect.REBOOT: "takes effect with a reboot",
+        Effect.RESET: "takes effect with a reset",
+    }.get(change.effect, "destroys data, and so does taking it back")
+    raise RefusedError(
+        f"{change.label} of {change.target} cannot be tried for a while: it {reason}.", hint="Apply it without a trial."
+    )
+
+
+def _intent_event(change_id: str, change: Change, undoes: str | None, until: float | None) -> ChangeIntended:
+    return ChangeIntended(
+        at=time.time(),
+        boot=boot_id(),
+        trial_until=until,
+        id=change_id,
+        target=change.target,
+        key=change.key,
+        label=change.label,
+        before=change.before,
+        after=change.after,
+        writes=change.writes,
+        undo=change.undo,
+        identity=change.identity,
+        risk=change.risk,
+        effect=change.effect,
+        persistence=change.persistence,
+        undoes=undoes,
+        lock=change.lock,
+    )
+
+
+def reverse(intent: ChangeIntended) -> Change:
+    """The change that takes `intent` back. Raises BlockedError when its old value is not known."""
+    if intent.before is None or not intent.undo:
+        raise BlockedError(
+            f"{intent.label} of {intent.target} cannot be taken back: its old value is not known.",
+            hint="Set the value you want by hand.",
+        )
+    return Change(
+        target=intent.target,
+        key=intent.key,
+        label=intent.label,
+        before=intent.after,
+        after=intent.before,
+        writes=intent.undo,
+        undo=intent.writes,
+        risk=intent.risk,
+        effect=intent.effect,
+        persistence=intent.persistence,
+        identity=intent.identity,
+        lock=intent.lock,
+    )
+
+
+def lapsed(intent: ChangeIntended) -> bool:
+    """Whether a reboot since has taken the change back."""
+    lost = intent.persistence is Persistence.LOST_AT_REBOOT
+    return lost and bool(intent.boot) and intent.boot != boot_id()

@@ -1,0 +1,145 @@
+"""Experiments whose process ended in the middle: found by a mark, put back under the rules of every undo.
+
+A kill leaves B in force, and its change is complete: neither the journal nor the session calls that a failure. The mark
+lies in the session's folder from the beginning of an experiment until its value is back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.engine.change.changer import lapsed
+from app.engine.session import store
+from app.engine.session.events import ExperimentEnded, SessionStarted
+from app.engine.session.figures import RunStatus
+from app.engine.session.requests import is_written
+from app.engine.session.state import ChangeRecord, ExperimentRecord, Session
+from backends.errors import RaidbenchError, StorageError
+
+if TYPE_CHECKING:
+    from app.engine.workbench import Workbench
+
+ACTIVE = "experiment.active"
+"""Its presence means that an experiment may have left its value in force."""
+
+_REASON = "Its process ended in the middle; the value of before was put back afterwards."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutShort:
+    """An experiment that nobody is at, and whose value may still stand."""
+
+    folder: Path
+    """Of its session."""
+    record: ExperimentRecord
+    """Which."""
+
+    @property
+    def name(self) -> str:
+        """`experiment e1 of session 20260301-101500`."""
+        return f"experiment {self.record.id} of session {self.folder.name}"
+
+    @property
+    def sentence(self) -> str:
+        """What was left; no full stop."""
+        start = self.record.start
+        return f"{self.name}: cut short, {start.key} of {start.target} may still be {start.b} instead of {start.a}"
+
+
+def mark_active(folder: Path) -> None:
+    """From now on a value may have to be put back. Raises StorageError."""
+    try:
+        (folder / ACTIVE).touch(mode=0o600)
+    except OSError as error:
+        raise StorageError(f"{folder / ACTIVE} cannot be made: {error.strerror}.", evidence=str(error)) from error
+
+
+def forget_active(folder: Path) -> None:
+    """There is nothing to be put back, or it is to stay as it is."""
+    with contextlib.suppress(OSError):
+        (folder / ACTIVE).unlink()
+
+
+def cut_short(sessions: Path, *, simulated: bool, own: Path | None = None) -> tuple[CutShort, ...]:
+    """Experiments without a process whose value may still stand, newest session first. Never raises.
+
+    `own`: the folder of a session that this process has opened, and in which it measures nothing now.
+    """
+    try:
+        marked = sorted((mark.parent for mark in sessions.glob(f"*/{ACTIVE}")), reverse=True)
+    except OSError:
+        return ()
+    found: list[CutShort] = []
+    for folder in marked:
+        if folder != own and is_written(folder):
+            continue
+        with contextlib.suppress(RaidbenchError):
+            session = store.load(folder).session
+            if session.simulated is simulated:
+                found += [CutShort(folder=folder, record=record) for record in open_experiments(session)]
+    return tuple(found)
+
+
+def open_experiments(session: Session) -> tuple[ExperimentRecord, ...]:
+    """Experiments that did not put their value back, and of which a change stands, newest first."""
+    return tuple(
+        record
+        for record in reversed(session.experiments)
+        if (record.end is None or not record.end.restored) and _in_force(session, record)
+    )
+
+
+async def put_back(bench: Workbench) -> tuple[str, ...]:
+    """Put back what the experiments of the open session left; sentences about what could not be.
+
+    A value that is neither A nor B is somebody else's and stays. Raises StorageError when nothing can be recorded.
+    """
+    folder = bench.need_recording()
+    left: list[str] = []
+    for record in open_experiments(bench.session):
+        standing = {change.id for change in _in_force(bench.session, record)}
+        failed = [
+            sentence
+            for change in bench.undoable()
+            if change.id in standing and (sentence := await _undone(bench, change))
+        ]
+        left += failed
+        if record.end is None and not failed:
+            bench.emit(
+                ExperimentEnded(
+                    at=time.time(), id=record.id, status=RunStatus.STOPPED, restored=True, reason=_REASON, sentence=""
+                )
+            )
+    if not left:
+        forget_active(folder)
+    return tuple(left)
+
+
+async def _undone(bench: Workbench, change: ChangeRecord) -> str:
+    """Take one change back; why that was not possible, "" where it was."""
+    try:
+        ended = await bench.undo(change.id)
+    except RaidbenchError as error:
+        return " ".join(filter(None, (error.message, error.hint)))
+    if ended.result in ("verified", "restored", "gone"):
+        return ""
+    why = (ended.message or ended.result).rstrip(".")
+    return f"{change.intent.label} of {change.intent.target} was not put back: {why}."
+
+
+def _in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord, ...]:
+    """Its changes to B whose value may still stand; what a later process set is somebody's wish."""
+    start = record.start
+    ends = [event.at for event in session.events if isinstance(event, SessionStarted) and event.at > start.at]
+    until = min(ends, default=float("inf"))
+    return tuple(
+        change
+        for change in session.in_force
+        if start.at <= change.intent.at < until
+        and not lapsed(change.intent)
+        and (change.intent.target, change.intent.key, change.intent.after) == (start.target, start.key, start.b)
+    )

@@ -1,0 +1,48 @@
+"""Trials: a change that comes back by itself unless somebody keeps it, whatever becomes of the terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from app.engine.session.paths import Paths
+from backends.errors import RefusedError
+from backends.hosts.local import start_detached
+
+SHORTEST, LONGEST = 10.0, 600.0
+"""Seconds a trial may last."""
+
+ARM_SECONDS = 20.0
+"""How long the watchdog may take to say that it is armed."""
+
+
+def check_seconds(seconds: float) -> float:
+    """The length of a trial. Raises RefusedError outside 10 to 600 s."""
+    if not SHORTEST <= seconds <= LONGEST:
+        raise RefusedError(f"A trial lasts {SHORTEST:g} to {LONGEST:g} seconds, not {seconds:g}.")
+    return seconds
+
+
+async def arm(paths: Paths, session: Path, until: float) -> None:
+    """Start the watchdog of a set of trials and wait until it says that nothing but its deadline can stop it.
+
+    Raises RefusedError when it does not: then nothing may be set.
+    """
+    order = json.dumps(
+        {
+            "sessions": str(paths.sessions),
+            "journal": str(paths.journal),
+            "locks": str(paths.locks),
+            "config": str(paths.config),
+            "session": str(session),
+            "until": until,
+        }
+    )
+    argv = (sys.executable, "-I", "-m", "app.engine.change.watchdog")
+    try:
+        answer = await start_detached(argv, order + "\n", ARM_SECONDS)
+    except OSError as error:
+        raise RefusedError(f"The watchdog of the trial could not be started: {error.strerror}.") from error
+    if answer != "armed":
+        raise RefusedError(f"The watchdog of the trial is not armed: {answer or 'it said nothing'}. Nothing was set.")

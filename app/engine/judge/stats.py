@@ -1,0 +1,191 @@
+"""Intervals of log-ratios, and what else is needed to tell a difference from chance. Pure, standard library only.
+
+A run is one value; the samples within a run are not repeats. Two settings are compared in pairs measured in turn
+(ABBA, the first letter drawn), because drift and order make as much of a difference as most settings do (Duplyakin
+et al., USENIX ATC 2023).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb, exp, expm1, fsum, log, sqrt
+
+from app.engine.judge.student import quantile, tails
+
+THRESHOLD_PERCENT = 2.0
+"""A difference smaller than this makes no one change a setting."""
+
+QUICK_PAIRS, STANDARD_PAIRS, CAREFUL_PAIRS = 3, 6, 12
+"""Six is the fewest of which equal signs alone are less likely than 5 %: 2 * 0.5**6 = 3.1 %."""
+
+MOST_PAIRS = 1000
+"""More are never proposed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """The mean of natural logarithms of ratios B/A with its two-sided 95 % interval."""
+
+    mean: float
+    """ln(B/A), on the average."""
+    low: float
+    """Lower end."""
+    high: float
+    """Upper end."""
+    sd: float
+    """Standard deviation of one log-ratio, of one run of B to one run of A."""
+    n: int
+    """How many log-ratios; of groups the number of runs in the smaller one."""
+    p: float
+    """Two-sided p value of no difference at all."""
+
+    @property
+    def percent(self) -> float:
+        """The mean as percent of A."""
+        return expm1(self.mean) * 100
+
+    @property
+    def percent_low(self) -> float:
+        """The lower end as percent of A."""
+        return expm1(self.low) * 100
+
+    @property
+    def percent_high(self) -> float:
+        """The upper end as percent of A."""
+        return expm1(self.high) * 100
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether all of it lies on one side."""
+        return self.low > 0 or self.high < 0
+
+    def within(self, percent: float) -> bool:
+        """Whether all of it lies inside +-percent."""
+        return self.percent_low > -percent and self.percent_high < percent
+
+    def __str__(self) -> str:
+        return f"{self.percent:+.1f} % [{self.percent_low:+.1f}, {self.percent_high:+.1f}]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """The mean of repeats of the same thing with its 95 % interval, in the unit of the values."""
+
+    mean: float
+    """Arithmetic mean."""
+    half: float | None
+    """Half the width of the interval; None of a single value."""
+    sd: float | None
+    """Standard deviation from run to run; None of a single value."""
+    n: int
+    """How many runs."""
+
+
+def paired(a: Sequence[float], b: Sequence[float]) -> Interval:
+    """The interval of ln(b[i]/a[i]) with Student's t, n-1 degrees of freedom.
+
+    Raises ValueError unless both hold the same number, at least two, of positive values.
+    """
+    if len(a) != len(b) or len(a) < 2:
+        raise ValueError(f"{len(a)} and {len(b)} values make no pairs")
+    ratios = log_ratios(a, b)
+    mean, variance = _moments(ratios)
+    return _interval(mean, sqrt(variance), sqrt(variance / len(ratios)), len(ratios) - 1, len(ratios))
+
+
+def unpaired(a: Sequence[float], b: Sequence[float]) -> Interval:
+    """The interval of the difference of the mean logarithms of two groups, after Welch.
+
+    Raises ValueError unless both hold at least two positive values.
+    """
+    if min(len(a), len(b)) < 2:
+        raise ValueError(f"{len(a)} and {len(b)} values make no groups")
+    (mean_a, variance_a), (mean_b, variance_b) = _moments([*map(log, a)]), _moments([*map(log, b)])
+    share_a, share_b = variance_a / len(a), variance_b / len(b)
+    squares = share_a**2 / (len(a) - 1) + share_b**2 / (len(b) - 1)
+    dof = (share_a + share_b) ** 2 / squares if squares else float(len(a) + len(b) - 2)
+    spread = sqrt(variance_a + variance_b)
+    return _interval(mean_b - mean_a, spread, sqrt(share_a + share_b), dof, min(len(a), len(b)))
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """Mean and 95 % interval of repeats. Raises ValueError of no values."""
+    if not values:
+        raise ValueError("no values")
+    if len(values) == 1:
+        return Spread(mean=values[0], half=None, sd=None, n=1)
+    mean, variance = _moments(values)
+    half = quantile(0.975, len(values) - 1) * sqrt(variance / len(values))
+    return Spread(mean=mean, half=half, sd=sqrt(variance), n=len(values))
+
+
+def further_pairs(interval: Interval, *, threshold: float = THRESHOLD_PERCENT) -> int:
+    """Pairs to add, so that an effect as large as the one seen is found with 80 % power; at least 1.
+
+    Of effects below the threshold, as many as would find one of its size.
+    """
+    effect = max(abs(interval.mean), log(1 + threshold / 100))
+    return max(1, min(MOST_PAIRS, pairs_needed(interval.sd, effect) - interval.n))
+
+
+def pairs_needed(sd: float, effect: float, *, power: float = 0.80) -> int:
+    """The smallest n >= ((t.975 + t.power) * sd / effect)**2, with n-1 degrees of freedom; at most MOST_PAIRS + 1.
+
+    `sd` of one log-ratio, `effect` as log-ratio.
+    """
+
+    def enough(n: int) -> bool:
+        return n >= ((quantile(0.975, n - 1) + quantile(power, n - 1)) * sd / effect) ** 2
+
+    low, high = 1, MOST_PAIRS + 1
+    while high - low > 1:  # both quantiles fall as n grows, so enough stays enough
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def opposite(differences: Sequence[float]) -> int:
+    """How many have another sign than their mean."""
+    mean = fsum(differences)
+    return sum(d * mean < 0 for d in differences)
+
+
+def sign_test(differences: Sequence[float]) -> float:
+    """Two-sided p value of equally likely signs; zeros do not count."""
+    n = sum(d != 0 for d in differences)
+    fewer = min(sum(d > 0 for d in differences), sum(d < 0 for d in differences))
+    return min(1.0, 2 * sum(comb(n, k) for k in range(fewer + 1)) / 2.0**n)
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """p values adjusted for their number after Holm, in the order given."""
+    ranked = sorted(range(len(p_values)), key=lambda index: p_values[index])
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, index in enumerate(ranked):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = largest
+    return tuple(adjusted)
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Of positive values: the mean that belongs to log-ratios."""
+    return exp(fsum(map(log, values)) / len(values))
+
+
+def log_ratios(a: Sequence[float], b: Sequence[float]) -> list[float]:
+    """ln(b[i]/a[i]) of each pair. Raises ValueError of unequal numbers or of what has no logarithm."""
+    return [log(other / one) for one, other in zip(a, b, strict=True)]
+
+
+def _moments(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and variance (n-1)."""
+    mean = fsum(values) / len(values)
+    return mean, fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+
+
+def _interval(mean: float, sd: float, error: float, dof: float, n: int) -> Interval:
+    half = quantile(0.975, dof) * error
+    p = tails(mean / error, dof) if error else float(mean == 0)
+    return Interval(mean=mean, low=mean - half, high=mean + half, sd=sd, n=n, p=p)

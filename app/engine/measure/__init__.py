@@ -1,0 +1,1 @@
+"""Measuring: from what somebody asked for to a run on disk."""

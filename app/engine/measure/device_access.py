@@ -1,0 +1,131 @@
+"""Between a wish to measure a device and the device: what it is, whether it may be touched, and the hold on it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from backends.errors import NotFoundError, RefusedError
+from backends.guard import DeviceFacts, Intent, Verdict, facts_of, judge, look_at, require, secure
+from backends.host import Host
+from backends.model import Identity, Inventory
+
+SECTOR = 512
+"""Logical block size where the kernel does not say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What the guard says of a device, with what a job has to know of it."""
+
+    device: str
+    """Its node by the kernel's name."""
+    disk: str
+    """Node of its disk: itself, unless it is a partition."""
+    size: int
+    """Bytes."""
+    logical_block_size: int
+    """Smallest unit of direct I/O, bytes."""
+    identity: Identity | None
+    """What it is."""
+    intent: Intent
+    """Read or write."""
+    verdict: Verdict
+    """The guard's word."""
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Reasons against it, each a sentence; empty if there is none."""
+        return () if self.verdict.ok else self.verdict.refused
+
+    def insist(self, typed: str | None) -> None:
+        """Raises RefusedError unless it may go ahead with what was typed."""
+        if not self.verdict.ok:
+            raise RefusedError(" ".join(self.verdict.refused), hint=self.verdict.hint)
+        if not self.verdict.confirmed_by(typed):
+            raise RefusedError(
+                f"{self.device} is not blank: {'; '.join(self.verdict.found)}.",
+                hint=f"To destroy that, confirm with the name {self.verdict.confirm_text}.",
+            )
+
+
+class Gate:
+    """Asks the guard about devices of one host."""
+
+    def __init__(self, host: Host, disks: Callable[[], Awaitable[Inventory]] | None = None) -> None:
+        """`disks`: the kernel's disks now, asked of a simulated host only."""
+        self._host = host
+        self._disks = disks
+
+    async def is_device(self, path: str) -> bool:
+        """Whether a block device is at `path`."""
+        stat = await self._host.stat(path)
+        return stat is not None and stat.kind == "block"
+
+    async def device_number(self, path: str) -> str:
+        """MAJ:MIN of a device node, "" if there is none."""
+        stat = await self._host.stat(path)
+        return "" if stat is None else stat.devno or ""
+
+    async def judge(self, path: str, *, writes: bool) -> Judgement:
+        """Look at the device and judge it. Raises NotFoundError when the kernel does not know it."""
+        intent = Intent.WRITE if writes else Intent.READ
+        facts, verdict = await self._look(path, intent)
+        if facts.identity is None:
+            raise NotFoundError(
+                f"{facts.device} is no device that the kernel knows.", hint="`raidbench devices` lists what is there."
+            )
+        disk, block = await self.beneath(facts.identity.devno or "")
+        return Judgement(
+            device=facts.device,
+            disk=disk or facts.device,
+            size=facts.size_bytes or 0,
+            logical_block_size=block,
+            identity=facts.identity,
+            intent=intent,
+            verdict=verdict,
+        )
+
+    async def _look(self, path: str, intent: Intent) -> tuple[DeviceFacts, Verdict]:
+        """The facts of a device and the verdict on them.
+
+        Of a simulated disk by what the inventory tells: it cannot be opened for oneself to make sure, and need not be.
+        """
+        if self._host.simulated and self._disks is not None:
+            real = await self._host.link(path) or path
+            drives = (await self._disks()).drives
+            drive = next((drive for drive in drives if drive.device in (path, real)), None)
+            if drive is not None:
+                facts = facts_of(drive)
+                return facts, judge(facts, intent)
+        return await look_at(self._host, path, intent)
+
+    async def beneath(self, devno: str) -> tuple[str | None, int]:
+        """Node of the disk behind a device number (a partition's disk), and its logical block size.
+
+        (None, 512) for filesystems without a device of their own, such as tmpfs or overlay.
+        """
+        folder = await self._host.link(f"/sys/dev/block/{devno}")
+        if folder is None:
+            return None, SECTOR
+        if await self._host.read(f"{folder}/partition") is not None:
+            folder = folder.rpartition("/")[0]
+        size = await self._host.read(f"{folder}/queue/logical_block_size")
+        block = int(size) if size is not None and size.isdigit() and int(size) else SECTOR
+        return f"/dev/{folder.rpartition('/')[2]}", block
+
+    @asynccontextmanager
+    async def hold(self, judgement: Judgement, typed: str | None) -> AsyncGenerator[str, None]:
+        """The path fio is to open, good while inside.
+
+        Judged again while held. Of a simulated machine there is nothing to hold, and nothing that would be harmed.
+        Raises RefusedError, DeviceGoneError.
+        """
+        if self._host.simulated:
+            _, verdict = await self._look(judgement.device, judgement.intent)
+            require(verdict, typed)
+            yield judgement.device
+            return
+        async with secure(self._host, judgement.device, judgement.intent, typed, judgement.identity) as hold:
+            yield hold.path

@@ -1,0 +1,211 @@
+"""What became of the device under a run: gone, offline, an array that lost members, I/O that stood still."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from app.engine.members import Member
+from app.engine.session.figures import MemberFigures, Phase, RunFigures, RunStatus, Sample
+from backends.host import Host
+from widgets.plain import units
+
+SPARED = {"raid1": None, "raid4": 1, "raid5": 1, "raid6": 2}
+"""Members that an md array of a level can do without; None for all but one, levels not named here: not known."""
+
+STILL_S = 2.0
+"""Seconds without a completed I/O from which that is said: a disk that retries takes longer, a slow one does not."""
+
+_LOST = {
+    "faulty": "failed during the run and is marked faulty",
+    "removed": "was removed from its array during the run",
+    "gone": "went away during the run",
+}
+"""What befell a member, by its role at the end (`MemberFigures.role`)."""
+
+_WELL = ("running", "live")
+"""Words of device/state for a disk that works (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c)."""
+
+_LEAVING = ("cancel", "deleted", "deleting", "deleting (no IO)", "dead", "transport-offline")
+"""Those for one that is about to go; the kernel takes a moment over it."""
+
+_LOOKS = 8
+_BETWEEN_S = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A disk, and the array that it may be, as the kernel has them at one moment."""
+
+    name: str
+    """Kernel name."""
+    sequence: str | None
+    """Which disk it is (`diskseq`, else its number): another one under the same name has another. None: not there."""
+    state: str | None = None
+    """device/state of a SCSI or NVMe disk: `running`, `offline`, `live`, `dead`; None of what has none."""
+    level: str | None = None
+    """Of an md array: `raid5`."""
+    members: int | None = None
+    """Members that it should have."""
+    missing: int | None = None
+    """Members that it does without."""
+
+    @property
+    def broken(self) -> bool:
+        """Whether it misses more members than its level can do without."""
+        if self.level not in SPARED or not self.missing:
+            return False
+        spared = SPARED[self.level]
+        most = spared if spared is not None else (self.members or 0) - 1
+        return self.missing > most
+
+
+class Witness:
+    """Looks at a device before a run and after it, and says in the figures what befell it."""
+
+    def __init__(self, host: Host, before: Standing | None, samples: Callable[[], Sequence[Sample]]) -> None:
+        """`samples`: those of the run, asked for at its end."""
+        self._host = host
+        self._before = before
+        self._samples = samples
+
+    async def tell(self, figures: RunFigures, members: Sequence[Member] = ()) -> RunFigures:
+        """The figures with what befell device and members. `members`: as they were when the run began."""
+        if sentence := stood_still(self._samples()):
+            figures = replace(figures, warnings=(*figures.warnings, sentence))
+        if self._before is None:
+            return figures
+        after = await settled(self._host, self._before, figures)
+        return explained(figures, self._before, after, {member.device: member.role for member in members})
+
+
+async def witness(host: Host, samples: Callable[[], Sequence[Sample]], device: str | None) -> Witness:
+    """The witness of a run on a disk, by its node; None for one that is not known."""
+    return Witness(host, await standing(host, device), samples)
+
+
+async def standing(host: Host, device: str | None) -> Standing | None:
+    """How a disk stands now, by its node; None where there is none to be asked for."""
+    if device is None or host.simulated:
+        return None
+    name = device.removeprefix("/dev/").replace("/", "!")
+    folder = f"/sys/block/{name}"
+    names = ("diskseq", "dev", "device/state", "md/level", "md/raid_disks", "md/degraded")
+    texts = await host.read_many([f"{folder}/{one}" for one in names])
+    own = {one: text.strip() for one in names if (text := texts.get(f"{folder}/{one}")) is not None}
+    return Standing(
+        name=name,
+        sequence=own.get("diskseq", own.get("dev")) if "dev" in own else None,
+        state=own.get("device/state"),
+        level=own.get("md/level"),
+        members=_number(own.get("md/raid_disks")),
+        missing=_number(own.get("md/degraded")),
+    )
+
+
+async def settled(host: Host, before: Standing, figures: RunFigures) -> Standing:
+    """How it stands after a run. A disk that is leaving fails its I/O first and goes a moment later: waited for."""
+    after = before
+    for look in range(_LOOKS if figures.status is RunStatus.FAILED else 1):
+        if look:
+            await asyncio.sleep(_BETWEEN_S)
+        after = await standing(host, f"/dev/{before.name}") or before
+        if after.sequence != before.sequence or after.broken or after.state == "offline":
+            break
+    return after
+
+
+def explained(
+    figures: RunFigures, before: Standing, after: Standing, roles: Mapping[str, str] | None = None
+) -> RunFigures:
+    """The figures with what befell the device and its members. Pure.
+
+    `roles`: of the members when the run began.
+    """
+    lost = lost_members(figures.members, roles or {})
+    warnings = (*figures.warnings, *_of_members(lost, after))
+    if figures.status is not RunStatus.FAILED:
+        return replace(figures, warnings=warnings)
+    reason, hint = _of_device(before, after) or (figures.reason, figures.hint)
+    return replace(figures, reason=reason, hint=hint, warnings=warnings)
+
+
+def _of_device(before: Standing, after: Standing) -> tuple[str, str] | None:
+    """Why it failed, by what the kernel says of the device; fio's error numbers of a disk that left are a race."""
+    name = before.name
+    if after.sequence is None or after.state in _LEAVING:
+        return (
+            f"The device is gone: {name} left the machine during the run (unplugged, removed or failed)",
+            "The kernel log says why. Once it is back, look for hardware again: it may have another name.",
+        )
+    if after.sequence != before.sequence:
+        return (
+            f"The device is gone: another one is called {name} now",
+            "Look for hardware again, and choose it anew.",
+        )
+    if after.broken:
+        return (
+            f"The array has failed: {name} ({after.level}) misses {after.missing} of its {after.members} members",
+            f"mdadm --detail /dev/{name} and the kernel log say why. Do not create it anew: that loses what is on it.",
+        )
+    if after.state is not None and after.state not in _WELL:
+        return (
+            f"The device is {after.state}: the kernel lets no I/O through to {name}",
+            f"The kernel log says why. Writing running to /sys/block/{name}/device/state lets I/O through again.",
+        )
+    return None
+
+
+def lost_members(members: Sequence[MemberFigures], roles: Mapping[str, str]) -> tuple[MemberFigures, ...]:
+    """Members that failed or went since the run began."""
+    return tuple(one for one in members if one.role in _LOST and roles.get(one.device, "") != one.role)
+
+
+def _of_members(lost: Sequence[MemberFigures], after: Standing) -> Iterator[str]:
+    for one in lost:
+        yield f"{one.device} {_LOST[one.role]}"
+    if lost and after.missing and not after.broken:
+        yield (
+            f"{after.name} is degraded now ({after.missing} of {after.members} members missing): the figures are a"
+            " mixture. Replace the member, let the array rebuild, then measure again"
+        )
+    elif lost and not after.broken:
+        yield "The figures are a mixture of before and after: put it right, then measure again"
+
+
+def standstills(samples: Sequence[Sample]) -> tuple[tuple[float, float], ...]:
+    """(second of the run at which it began, its length) of each stretch without a completed I/O. Pure."""
+    found: list[tuple[float, float]] = []
+    begin: float | None = None
+    length = 0.0
+    for sample in (one for one in samples if one.phase is Phase.MEASURING):
+        if sample.stalled or not _completed(sample):
+            begin = max(0.0, sample.at - sample.seconds) if begin is None else begin
+            length += sample.seconds
+        else:
+            found += [(begin, length)] if begin is not None else []
+            begin, length = None, 0.0
+    found += [(begin, length)] if begin is not None else []
+    return tuple((at, seconds) for at, seconds in found if seconds >= STILL_S)
+
+
+def stood_still(samples: Sequence[Sample]) -> str | None:
+    """A sentence on the longest of them, None if there is none."""
+    found = standstills(samples)
+    if not found:
+        return None
+    at, seconds = max(found, key=lambda one: one[1])
+    more = f" (the longest of {len(found)} such times)" if len(found) > 1 else ""
+    return (
+        f"Nothing was completed for {units.duration(seconds)}, from second {at:.0f} on{more}: the device stood still."
+        " The kernel log tells of time-outs and resets"
+    )
+
+
+def _completed(sample: Sample) -> int:
+    return sum(part.ios for part in (sample.read, sample.write) if part is not None)
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdigit() else None

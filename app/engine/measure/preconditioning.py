@@ -1,0 +1,133 @@
+"""Preconditioning: writing a device in full before it is measured, and remembering that it was.
+
+Reads of blocks that were never written do not reach the flash, and a drive with all its blocks free writes faster than
+it ever will again. So it is filled in order, twice, and then put under the workload until that is steady (SNIA's SSS
+PTS).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from app.engine.fio.job import Job
+from app.engine.measure.preparation import Preparation, Request
+from app.engine.session.paths import private_folder
+from app.engine.session.state import RunRecord
+from app.engine.session.steady import SteadyPlan
+from app.engine.session.wire import structure, unstructure
+from app.engine.session.write_history import Written
+from backends.errors import StorageError
+from backends.model import Array, Identity, Inventory
+
+ENDURANCE = "Endurance used"
+"""What the vendors of drives call that among their facts."""
+
+LOOPS = 2
+"""How often the whole device is filled."""
+
+WORKLOAD = "randwrite-4k"
+"""The workload when none is named: the one whose figures a fresh drive flatters most."""
+
+
+def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, profile: str | None) -> Request:
+    """What to measure, so that the target is filled and then put under the job until that is steady or at the cap.
+
+    `where` and `name` as of a Request; a scratch file stays. Raises InvalidValueError for a plan that makes no sense.
+    """
+    replace(plan, until=True).checked()
+    return Request(
+        where=where,
+        name=name,
+        job=replace(job, ramp=0, runtime=plan.cap_s),
+        profile=profile,
+        keep=True,
+        steady=replace(plan, until=False, end_early=True),
+        fills=LOOPS,
+    )
+
+
+def written_by(record: RunRecord, ready: Preparation, *, session: str) -> Written:
+    """What a run wrote that filled its target first."""
+    figures = record.figures
+    worked = figures.read is not None or figures.write is not None
+    return Written(
+        at=time.time(),
+        device=ready.device or record.start.target,
+        size_bytes=ready.size,
+        filled_bytes=figures.filled_bytes,
+        workload=(record.start.profile or record.start.title) if worked else "",
+        workload_bytes=figures.write.total_bytes if figures.write is not None else 0,
+        steady=figures.steady.attained if figures.steady is not None else False if worked else None,
+        session=session,
+    )
+
+
+def wear_of(inventory: Inventory, device: str) -> tuple[str, ...]:
+    """How much of their rated endurance is used of the drives that writing to a device writes to, a clause each."""
+    things = inventory.at(device)
+    members = [target for thing in things if isinstance(thing, Array) for target in thing.members]
+    drives = [drive for drive in inventory.drives if drive in things or drive.target in members]
+    return tuple(
+        f"{fact.label} of {drive.target}: {fact.value}"
+        for drive in drives
+        for fact in drive.facts
+        if fact.label == ENDURANCE
+    )
+
+
+def device_key(identity: Identity) -> str | None:
+    """The name under which a device is remembered; None for one that cannot be told from another of its kind.
+
+    By what survives a reboot and another name: WWN and serial number, or the backing file of a loop device.
+    """
+    lasting = (identity.wwn, identity.serial, identity.backing)
+    if not any(lasting):
+        return None
+    told = "\n".join(str(fact or "") for fact in (*lasting, identity.size_bytes))
+    return hashlib.sha256(told.encode()).hexdigest()[:24]
+
+
+class DeviceMemory:
+    """Append-only, one file a device."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def remember(self, identity: Identity, written: Written) -> bool:
+        """Whether it could be remembered, which takes something to know the device by. Raises StorageError."""
+        key = device_key(identity)
+        if key is None:
+            return False
+        path = self._folder / f"{key}.jsonl"
+        try:
+            private_folder(self._folder)
+            path.touch(mode=0o600)
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(unstructure(written)) + "\n")
+        except OSError as error:
+            raise StorageError(
+                f"It cannot be remembered that {written.device} was written: {error.strerror}.",
+                hint=f"Check {self._folder}.",
+                evidence=str(error),
+            ) from error
+        return True
+
+    def last_written(self, identity: Identity) -> Written | None:
+        """The last preconditioning of the device that filled any of it; None if none is known."""
+        key = device_key(identity)
+        if key is None:
+            return None
+        try:
+            lines = (self._folder / f"{key}.jsonl").read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            return None
+        for line in reversed(lines):
+            try:
+                return structure(json.loads(line), Written)
+            except Exception:  # a line torn by a crash, or of another version
+                continue
+        return None

@@ -1,0 +1,129 @@
+"""What somebody wants measured, and what doing so will mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.engine.advisor.gather import Place
+from app.engine.fio.job import Job
+from app.engine.measure.device_access import Judgement
+from app.engine.measure.scratch import ScratchPlan
+from app.engine.session.events import ExperimentMark
+from app.engine.session.figures import Advice
+from app.engine.session.steady import SteadyPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What somebody wants measured."""
+
+    where: str
+    """A block device node, or a file or folder for a scratch file."""
+    name: str
+    """What to call it: an address, a device, the file's path."""
+    job: Job
+    """The workload."""
+    profile: str | None = None
+    """Its name, None for a custom job."""
+    keep: bool = False
+    """Whether a scratch file stays afterwards."""
+    again: bool = False
+    """Whether another run follows on the same scratch file, which then stays until that one."""
+    steady: SteadyPlan | None = None
+    """What to do about the steady state; None measures at once, for the whole time."""
+    fills: int = 0
+    """How often to write all of it in order before, to precondition it."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether anything is written, so whether the data of a device are lost."""
+        return self.job.writes or self.fills > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preparation:
+    """What will be done, for the dialog; nothing has been touched yet."""
+
+    request: Request
+    """What was asked for."""
+    job: Job
+    """The job as the device can serve it."""
+    fio: str
+    """Path of the program."""
+    fio_version: str
+    """`3.33`."""
+    scratch: ScratchPlan | None = None
+    """The file, None for a device."""
+    judgement: Judgement | None = None
+    """The guard's word on a device, None for a file."""
+    device: str | None = None
+    """Block device beneath, `/dev/sda`; None if unknown."""
+    command: tuple[str, ...] = ()
+    """fio's words, the job file standing for itself."""
+    fill_command: tuple[str, ...] = ()
+    """The same of the fill before it; empty if there is none."""
+    jobfile: str = ""
+    """The job file's text."""
+    block: int = 512
+    """Smallest unit of direct I/O of what is measured, bytes."""
+    notes: tuple[str, ...] = ()
+    """What was changed or deserves to be known."""
+    advice: tuple[Advice, ...] = ()
+    """What makes the figures doubtful and can still be mended."""
+    mark: ExperimentMark | None = None
+    """Its place in an experiment."""
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Why it will not be done at all."""
+        return () if self.judgement is None else self.judgement.refused
+
+    @property
+    def hint(self) -> str:
+        """What to do next when it is refused."""
+        return "" if self.judgement is None else self.judgement.verdict.hint
+
+    @property
+    def confirm_text(self) -> str | None:
+        """What has to be typed first, None if nothing has to."""
+        return None if self.judgement is None else self.judgement.verdict.confirm_text
+
+    @property
+    def disk(self) -> str | None:
+        """Node of the disk beneath, a partition's disk; None if unknown."""
+        return self.device if self.judgement is None else self.judgement.disk
+
+    @property
+    def place(self) -> Place:
+        """The same for the advisor."""
+        whole = self.scratch.size if self.scratch is not None else self.judgement.size if self.judgement else 0
+        return Place(
+            job=self.job,
+            name=self.request.name if self.scratch is None else str(self.scratch.path),
+            device=self.disk,
+            area_bytes=min(self.job.size or whole, whole) or None,
+            scratch=self.scratch is not None,
+            whole_disk=self.judgement is None or self.judgement.disk == self.judgement.device,
+            holes=self.scratch is not None and self.scratch.holes and not self.scratch.fill,
+        )
+
+    @property
+    def found(self) -> tuple[str, ...]:
+        """What lies on the device and would be lost."""
+        return () if self.judgement is None else self.judgement.verdict.found
+
+    @property
+    def destructive(self) -> bool:
+        """Whether a device is overwritten."""
+        return self.scratch is None and self.request.writes
+
+    @property
+    def title(self) -> str:
+        """The job in one line, with the fill that comes before it."""
+        fills = self.request.fills
+        return f"fill {fills}x, then {self.job.describe()}" if fills else self.job.describe()
+
+    @property
+    def size(self) -> int:
+        """Bytes of what is measured, all of it."""
+        return self.scratch.size if self.scratch is not None else self.judgement.size if self.judgement else 0

@@ -1,0 +1,125 @@
+"""Where scratch files are made: on this machine, or only in the imagination of a simulated one."""
+
+from __future__ import annotations
+
+import posixpath
+from pathlib import Path
+from typing import Protocol
+
+from app.engine.measure.scratch import (
+    DEFAULT_SIZE,
+    NAME,
+    ScratchPlan,
+    create_scratch,
+    device_number,
+    file_identity,
+    plan_scratch,
+    remove_scratch,
+)
+from backends.errors import InvalidValueError
+from backends.host import Host
+from backends.text import clean
+from backends.topology.mounts import parse_mountinfo
+from backends.topology.picture import file_mount
+
+
+class Scratching(Protocol):
+    """Plans, makes and removes scratch files."""
+
+    @property
+    def real(self) -> bool:
+        """Whether anything lies on this machine's disks."""
+        ...
+
+    async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
+        """What measuring at `where` would do. Raises InvalidValueError, RefusedError."""
+        ...
+
+    async def create(self, plan: ScratchPlan) -> None:
+        """Make the empty file. Raises StorageError, RefusedError."""
+        ...
+
+    async def remove(self, plan: ScratchPlan) -> None:
+        """Take it away again, if it is ours."""
+        ...
+
+    async def beneath(self, plan: ScratchPlan) -> str:
+        """MAJ:MIN of what it lies on, "" if that is not known."""
+        ...
+
+
+class LocalScratching:
+    """On this machine."""
+
+    def __init__(self) -> None:
+        self._made: dict[Path, tuple[int, int] | None] = {}
+
+    @property
+    def real(self) -> bool:
+        """It is."""
+        return True
+
+    async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
+        """See `plan_scratch`."""
+        return plan_scratch(where, size, writes=writes)
+
+    async def create(self, plan: ScratchPlan) -> None:
+        """See `create_scratch`."""
+        create_scratch(plan)
+        self._made[plan.path] = file_identity(plan.path)
+
+    async def remove(self, plan: ScratchPlan) -> None:
+        """See `remove_scratch`."""
+        if plan.own:
+            remove_scratch(plan.path, identity=self._made.get(plan.path))
+
+    async def beneath(self, plan: ScratchPlan) -> str:
+        """The filesystem's own number."""
+        return device_number(plan.path)
+
+
+class ImaginedScratching:
+    """On a simulated or recorded host, which knows of its files only what it was told: nothing lies anywhere."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    @property
+    def real(self) -> bool:
+        """It is not."""
+        return False
+
+    async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
+        """A file in a folder that the host has; every file there is ours. Raises InvalidValueError."""
+        path = posixpath.normpath(posixpath.abspath(where))
+        found = await self._host.stat(path)
+        if found is not None and found.kind == "directory":
+            path = posixpath.join(path, NAME)
+            found = await self._host.stat(path)
+        folder = await self._host.stat(posixpath.dirname(path))
+        if path.split("/")[1:2] in (["dev"], ["proc"], ["sys"]) or (found is None and folder is None):
+            raise InvalidValueError(
+                f"There is no folder {clean(posixpath.dirname(path))} on {self._host.name}.",
+                hint="Measure an array or a drive that `raidbench devices` lists.",
+            )
+        wanted = size or (found.size if found is not None else 0) or DEFAULT_SIZE
+        fill = found is None or found.size < wanted
+        return ScratchPlan(path=Path(path), size=wanted, exists=found is not None, own=True, fill=fill, free_after=None)
+
+    async def create(self, plan: ScratchPlan) -> None:
+        """The load makes it, as far as it is made at all."""
+
+    async def remove(self, plan: ScratchPlan) -> None:
+        """Forgotten."""
+        await self._host.install(str(plan.path), "")
+
+    async def beneath(self, plan: ScratchPlan) -> str:
+        """By the longest mount point above it."""
+        mounts = parse_mountinfo(await self._host.read("/proc/self/mountinfo") or "")
+        mount = file_mount(str(plan.path), mounts)
+        return mount.devno if mount is not None else ""
+
+
+def scratching_on(host: Host) -> Scratching:
+    """The way to make scratch files on a host."""
+    return ImaginedScratching(host) if host.simulated else LocalScratching()

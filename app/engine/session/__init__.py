@@ -1,0 +1,1 @@
+"""A session: its events, their fold, and the files they are kept in."""

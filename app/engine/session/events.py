@@ -1,0 +1,423 @@
+"""What happens in a session, as values. The stream of these is the session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from app.engine.session.figures import Advice, MemberFigures, Phase, RunFigures, RunStatus, Sample, SteadyFigures
+from app.engine.session.steady import SteadyPlan
+from app.engine.session.sweep_events import SweepEnded, SweepEvent, SweepExtended, SweepStarted, SweepStepEnded
+from app.engine.session.write_history import Written
+from backends.model import Effect, Identity, Inventory, Persistence, Problem, Risk, Target, Write
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineFacts:
+    """The machine a session runs on."""
+
+    host: str
+    """Host name."""
+    cpu: str
+    """CPU model."""
+    cores: int
+    """Logical CPUs."""
+    memory_bytes: int | None
+    """RAM."""
+    kernel: str
+    """Kernel release."""
+    system: str
+    """Distribution."""
+    root: bool
+    """Whether raidbench runs as root."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStarted:
+    """The first line of every log, and one more each time a program continues it."""
+
+    at: float
+    """Seconds since the epoch, as in every event."""
+    id: str
+    """The session's name."""
+    version: str
+    """raidbench's version."""
+    simulated: bool
+    """Whether the hardware is simulated or recorded."""
+    machine: MachineFacts
+    """Where."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InventorySeen:
+    """Hardware was looked for."""
+
+    at: float
+    inventory: Inventory
+    """All that was found."""
+    complete: bool = True
+    """False while backends are still answering."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandRan:
+    """A program ran or a file was written."""
+
+    at: float
+    line: str
+    """As a person would type it."""
+    mutates: bool
+    """Whether it changed something."""
+    seconds: float
+    """How long it took."""
+    returncode: int | None
+    """Exit status; None if it did not come to an end."""
+    output: str = ""
+    """What it said, cleaned and shortened."""
+    output_file: str | None = None
+    """Where all of it lies, below the session's folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeIntended:
+    """A change is about to be made: on disk before the first command."""
+
+    at: float
+    id: str
+    """Unique in the session: c1, c2, ..."""
+    target: Target
+    """What."""
+    key: str
+    """Which setting."""
+    label: str
+    """Its label."""
+    before: str | None
+    """Value before."""
+    after: str
+    """Value wanted."""
+    writes: tuple[Write, ...]
+    """Steps."""
+    undo: tuple[Write, ...]
+    """Steps back."""
+    identity: Identity | None = None
+    """The device."""
+    risk: Risk = Risk.NONE
+    """The worst that may happen."""
+    effect: Effect = Effect.AT_ONCE
+    """When it takes effect."""
+    persistence: Persistence = Persistence.LOST_AT_REBOOT
+    """Whether it survives a reboot."""
+    undoes: str | None = None
+    """The change this one takes back."""
+    boot: str = ""
+    """The kernel's boot id: a setting that is lost at a reboot needs no undo after one."""
+    trial_until: float | None = None
+    """For a trial: when it is taken back unless it is kept, in seconds of CLOCK_BOOTTIME."""
+    lock: str = ""
+    """Name of the lock it takes, "" for the target's own; taking it back takes the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeEnded:
+    """How a change ended."""
+
+    at: float
+    id: str
+    """The change."""
+    result: str
+    """`verified`, `differs`, `failed`, `restored`, `kept` (after a crash or trial) or `gone` (with its device)."""
+    now: str | None
+    """Value read back."""
+    message: str = ""
+    """A sentence when it is not verified; the tool's own words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentMark:
+    """A run's place in an experiment."""
+
+    experiment: str
+    """Its id."""
+    letter: str
+    """`A`: as it was before; `B`: with the other value."""
+    pair: int
+    """Counted from 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted:
+    """A benchmark begins."""
+
+    at: float
+    id: str
+    """Unique in the session: r1, r2, ..."""
+    target: str
+    """As shown: an address or a file path."""
+    device: str | None
+    """Block device beneath, `/dev/sda`."""
+    profile: str | None
+    """Profile's name, None for a custom job."""
+    job: dict[str, str]
+    """The job's fields."""
+    title: str
+    """The job in one line."""
+    planned_seconds: float
+    """Ramp and runtime."""
+    settings: dict[str, str] = field(default_factory=dict)
+    """Values of the target's settings before the run."""
+    destructive: bool = False
+    """Whether it overwrites a device."""
+    found: tuple[str, ...] = ()
+    """What lay on the device and was confirmed to go."""
+    fio_version: str | None = None
+    """`3.33`."""
+    simulated: bool = False
+    """Whether the load is simulated."""
+    scratch: str | None = None
+    """The scratch file that is removed at the end; left behind only by a crash."""
+    mark: ExperimentMark | None = None
+    """Its place in an experiment, None for a run by itself."""
+    steady: SteadyPlan | None = None
+    """What was asked for about the steady state; None if nothing."""
+    fills: int = 0
+    """How often the target is written in full before, to precondition it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseChanged:
+    """The running job entered another phase. Not logged."""
+
+    at: float
+    id: str
+    """The run."""
+    phase: Phase
+    """Which."""
+    seconds: float | None = None
+    """How long the phase will last, None if unknown."""
+    message: str = ""
+    """A sentence worth showing, such as waiting for outstanding I/O."""
+    total_bytes: int | None = None
+    """Bytes after which it is over, of a phase that ends by amount; None if unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleTaken:
+    """One interval of the running job. Not logged: fio's raw output has it."""
+
+    at: float
+    id: str
+    """The run."""
+    sample: Sample
+    """Figures."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CpuSampled:
+    """Processor shares at this moment. Not logged."""
+
+    at: float
+    id: str
+    """The run."""
+    fio_percent_of_core: float | None
+    """100 is one core."""
+    host_percent: float | None
+    """100 is all cores."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembersSampled:
+    """What the devices below the one under test did in the last interval. Not logged."""
+
+    at: float
+    id: str
+    """The run."""
+    members: tuple[MemberFigures, ...]
+    """Each of them, those of a nested array after it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advised:
+    """What is to be minded of the running job now. Not logged: the run's figures have it at the end."""
+
+    at: float
+    id: str
+    """The run."""
+    advice: tuple[Advice, ...]
+    """All of it, the worst first; takes the place of what was said before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SteadinessSeen:
+    """A round ended: how the run stands to the steady state rule. Not logged."""
+
+    at: float
+    id: str
+    """The run."""
+    steady: SteadyFigures
+    """The last rounds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnded:
+    """A benchmark is over."""
+
+    at: float
+    id: str
+    """The run."""
+    figures: RunFigures
+    """What it measured and how it ended."""
+    folder: str
+    """Where fio's raw output lies, below the session's folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreconditionEnded:
+    """A device or file was written in full, or part of it, to be measured as it will be in use."""
+
+    at: float
+    id: str
+    """The run that did it."""
+    target: str
+    """As shown: an address or a file path."""
+    written: Written
+    """How much of what."""
+    remembered: bool
+    """Whether other sessions will know."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentStarted:
+    """One setting is measured in pairs, as it is and with another value."""
+
+    at: float
+    id: str
+    """Unique in the session: e1, e2, ..."""
+    target: Target
+    """What has the setting."""
+    key: str
+    """The setting."""
+    label: str
+    """The setting for people."""
+    a: str
+    """The value as it is, and as it will be again."""
+    b: str
+    """The value that is tried."""
+    order: tuple[str, ...]
+    """Letters in the order of the runs, two of each pair after another."""
+    title: str
+    """The job in one line."""
+    measured: str
+    """What is measured, as shown: an address or a file path."""
+    rest_seconds: float = 0.0
+    """Idle time before each run."""
+
+    @property
+    def pairs(self) -> int:
+        """How many were planned."""
+        return len(self.order) // 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentEnded:
+    """An experiment is over."""
+
+    at: float
+    id: str
+    """The experiment."""
+    status: RunStatus
+    """`ok`: every planned run; `stopped` or `failed`: with what is there."""
+    restored: bool
+    """Whether the setting has its value of before again."""
+    reason: str = ""
+    """A sentence when it is not ok or not restored."""
+    sentence: str = ""
+    """What the IOPS of its pairs show; "" without a whole pair."""
+    moved: dict[str, str] = field(default_factory=dict)
+    """Other settings of the target that moved along with it, and how: `256 -> 64`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineMarked:
+    """A run became what others are shown against; None takes the mark away."""
+
+    at: float
+    run: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteAdded:
+    """Somebody wrote something down."""
+
+    at: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulePersisted:
+    """A file that keeps settings after a reboot was written or removed."""
+
+    at: float
+    target: Target
+    path: str
+    """The file."""
+    values: dict[str, str]
+    """The target's kept settings; empty when taken out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemMet:
+    """Something went wrong that the session should remember."""
+
+    at: float
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEnded:
+    """A program left the session."""
+
+    at: float
+    reason: str = "left"
+    """`left`, `SIGTERM`, `SIGHUP`, an exception's sentence."""
+
+
+LoggedEvent = (
+    SessionStarted
+    | InventorySeen
+    | CommandRan
+    | ChangeIntended
+    | ChangeEnded
+    | RunStarted
+    | RunEnded
+    | PreconditionEnded
+    | ExperimentStarted
+    | ExperimentEnded
+    | BaselineMarked
+    | NoteAdded
+    | RulePersisted
+    | ProblemMet
+    | SessionEnded
+    | SweepEvent
+)
+"""Events on disk."""
+
+LiveEvent = PhaseChanged | SampleTaken | CpuSampled | MembersSampled | Advised | SteadinessSeen
+"""Events that only matter while they happen."""
+
+AnyEvent = LoggedEvent | LiveEvent
+"""Everything that happens."""
+
+DURABLE = (
+    ChangeIntended,
+    ChangeEnded,
+    RunStarted,
+    RunEnded,
+    PreconditionEnded,
+    ExperimentStarted,
+    ExperimentEnded,
+    RulePersisted,
+    SweepStarted,
+    SweepExtended,
+    SweepStepEnded,
+    SweepEnded,
+)
+"""Events that are fsynced."""

@@ -1,0 +1,269 @@
+"""The write-ahead journal: no intent on disk, no command.
+
+One record is one `write` and one `fsync`: `crc32 length JSON\\n`. A torn or flipped record is detected and passed
+over, every complete one before and after it is kept: records are found by their checksums, not by the lines. The
+journal outlives sessions: what a crash left unresolved is found at the next start.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from app.engine.session.paths import private_folder
+from backends.errors import StorageError
+from backends.model import Change, Identity, Persistence, Risk, Target, Write
+
+FILE = "journal.log"
+OVERDUE = 20.0
+"""Seconds after which a trial that its watchdog did not take back counts as left by a crash."""
+
+_ENDS_A_TRIAL = ("kept", "restored", "failed", "conflict", "gone")
+_HEAD = re.compile(rb'([0-9a-f]{8}) ([1-9][0-9]{0,8}) (?=\{")')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """A change that was about to be made."""
+
+    id: str
+    """The change's id in its session."""
+    session: str
+    """The session's folder."""
+    target: Target
+    """What was to be changed."""
+    identity: Identity | None
+    """The device it was planned for."""
+    key: str
+    """The setting."""
+    before: str | None
+    """The value to go back to."""
+    after: str
+    """The value that was wanted."""
+    undo: tuple[Write, ...]
+    """The steps that bring `before` back."""
+    persistence: Persistence
+    """Whether a reboot alone undoes it."""
+    at: float
+    """Seconds since the epoch."""
+    pid: int
+    """Who was about to do it."""
+    boot: str
+    """The kernel's boot id then."""
+    start: str
+    """Start time of that process, so that a recycled pid is not taken for it."""
+    lock: str = ""
+    """Name of the lock that the change took, "" for the target's own."""
+    until: float | None = None
+    """For a trial: when it is taken back unless it is kept, in seconds of CLOCK_BOOTTIME."""
+    risk: Risk = Risk.NONE
+    """The worst that the change, and taking it back, may do."""
+
+
+class Journal:
+    """Appends intents and outcomes, each on disk before the call returns."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @property
+    def file(self) -> Path:
+        """Where it lies."""
+        return self._folder / FILE
+
+    def intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
+        """Put the intent on disk; with `until` it is a trial, open until it is kept or restored.
+
+        Raises StorageError: then nothing may be changed.
+        """
+        self._append(
+            {
+                "kind": "intent",
+                "id": change_id,
+                "session": str(session),
+                "target": asdict(change.target),
+                "identity": None if change.identity is None else asdict(change.identity),
+                "key": change.key,
+                "before": change.before,
+                "after": change.after,
+                "undo": [asdict(step) for step in change.undo],
+                "persistence": change.persistence.value,
+                "lock": change.lock,
+                "until": until,
+                "risk": change.risk.value,
+                "at": time.time(),
+                "pid": os.getpid(),
+                "boot": boot_id(),
+                "start": process_start(os.getpid()),
+            },
+            "Nothing was changed.",
+        )
+
+    def outcome(self, change_id: str, session: Path, result: str) -> None:
+        """Say how it ended: `verified`, `differs`, `failed`, `restored`, `kept`.
+
+        Raises StorageError.
+        """
+        self._append(
+            {"kind": "outcome", "id": change_id, "session": str(session), "result": result},
+            f"It does not say that the change {change_id} ended: {result}.",
+        )
+
+    def unresolved(self) -> tuple[Intent, ...]:
+        """Intents without an outcome whose process is gone, newest first. Never raises.
+
+        A setting that a reboot undoes is resolved by a reboot.
+        """
+        boot = boot_id()
+        left = [
+            intent
+            for intent in self._open().values()
+            if not _looked_after(intent, boot)
+            and not (boot and intent.boot != boot and intent.persistence is Persistence.LOST_AT_REBOOT)
+        ]
+        return tuple(sorted(left, key=lambda intent: intent.at, reverse=True))
+
+    def trials(self) -> tuple[Intent, ...]:
+        """Trials of this boot that are neither kept nor taken back yet, newest first. Never raises."""
+        boot, now = boot_id(), boot_clock()
+        found = [
+            intent
+            for intent in self._open().values()
+            if intent.until is not None and intent.boot == boot and now < intent.until + OVERDUE
+        ]
+        return tuple(sorted(found, key=lambda intent: intent.at, reverse=True))
+
+    def _open(self) -> dict[tuple[str, str], Intent]:
+        """Intents that have not come to an end; that of a trial is to be kept, restored or to have failed."""
+        intents: dict[tuple[str, str], Intent] = {}
+        for record in read_records(self.file):
+            key = (str(record.get("session")), str(record.get("id")))
+            if record.get("kind") == "intent":
+                intent = _intent(record)
+                if intent is not None:
+                    intents[key] = intent
+            elif (
+                record.get("kind") == "outcome"
+                and key in intents
+                and (intents[key].until is None or record.get("result") in _ENDS_A_TRIAL)
+            ):
+                del intents[key]
+        return intents
+
+    def _append(self, record: Mapping[str, Any], otherwise: str) -> None:
+        body = json.dumps(record, separators=(",", ":")).encode()
+        line = b"%08x %d %s\n" % (zlib.crc32(body), len(body), body)
+        try:
+            new = not self.file.exists()
+            private_folder(self._folder)
+            descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            try:
+                size = os.fstat(descriptor).st_size
+                if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                    line = b"\n" + line  # a torn record stands alone
+                if os.write(descriptor, line) != len(line):
+                    raise OSError(28, "No space left on device")
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            if new:
+                folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                try:
+                    os.fsync(folder)
+                finally:
+                    os.close(folder)
+        except OSError as error:
+            raise StorageError(
+                f"The journal cannot be written: {error.strerror or error}. {otherwise}",
+                hint=f"Make room or rights for {self.file}.",
+                evidence=str(error),
+            ) from error
+
+
+def read_records(file: Path) -> list[dict[str, Any]]:
+    """Every complete record; torn and flipped ones are passed over. A missing file has none."""
+    try:
+        data = file.read_bytes()
+    except OSError:
+        return []
+    records: list[dict[str, Any]] = []
+    at = 0
+    while head := _HEAD.search(data, at):
+        at = head.start() + 1
+        body = data[head.end() : head.end() + int(head[2])]
+        if len(body) != int(head[2]) or zlib.crc32(body) != int(head[1], 16):
+            continue
+        at = head.end() + len(body)
+        try:
+            record = json.loads(body)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(record, dict):
+            records.append(record)
+    return records
+
+
+def _intent(record: Mapping[str, Any]) -> Intent | None:
+    """A record as an intent; None if an other version wrote it in a shape unknown here."""
+    try:
+        identity = record["identity"]
+        return Intent(
+            id=str(record["id"]),
+            session=str(record["session"]),
+            target=Target(**record["target"]),
+            identity=None if identity is None else Identity(**identity),
+            key=str(record["key"]),
+            before=record["before"],
+            after=str(record["after"]),
+            undo=tuple(
+                Write(path=step["path"], text=step["text"], argv=tuple(step["argv"])) for step in record["undo"]
+            ),
+            persistence=Persistence(record["persistence"]),
+            at=float(record["at"]),
+            pid=int(record["pid"]),
+            boot=str(record["boot"]),
+            start=str(record["start"]),
+            until=None if record.get("until") is None else float(record["until"]),
+            lock=str(record.get("lock", "")),
+            risk=Risk(record.get("risk", Risk.NONE)),
+        )
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+
+
+def boot_id() -> str:
+    """The kernel's id of this boot, "" where there is none."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def process_start(pid: int) -> str:
+    """Start time of a process in clock ticks since boot, "" if it is gone."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        return stat.rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
+def boot_clock() -> float:
+    """Seconds since boot, sleep included: no clock change moves it."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def _looked_after(intent: Intent, boot: str) -> bool:
+    """Whether somebody alive still sees to it: its process, or the watchdog of a trial."""
+    if intent.boot != boot:
+        return False
+    if intent.until is not None:
+        return boot_clock() < intent.until + OVERDUE
+    return bool(intent.start) and process_start(intent.pid) == intent.start

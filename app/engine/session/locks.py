@@ -1,0 +1,69 @@
+"""One writer per controller or disk: flock files that die with their process."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from app.engine.session.paths import private_folder
+from backends.errors import RefusedError, StorageError
+from backends.text import clean
+
+_PATIENCE = 50
+"""Looks at an unsigned lock, 2 ms apart."""
+
+
+@contextmanager
+def hold_lock(folder: Path, name: str, what: str) -> Iterator[None]:
+    """Hold the lock `name` while inside; `what` is told to whoever comes second.
+
+    Raises RefusedError naming the holder, StorageError when the lock file cannot be made.
+    """
+    safe = re.sub(r"[^A-Za-z0-9._-]", "_", name) or "lock"
+    try:
+        private_folder(folder)
+        descriptor = os.open(folder / f"{safe}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise StorageError(
+            f"The lock for {name} could not be made: {error.strerror or error}.",
+            hint=f"Check {folder}.",
+            evidence=str(error),
+        ) from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RefusedError(
+                f"{name} is in the hands of {_holder(descriptor)}.", hint="Wait until it is done, or end it there."
+            ) from None
+        _sign(descriptor, f"raidbench pid {os.getpid()} ({what})\n")
+        try:
+            yield
+        finally:
+            _sign(descriptor, "")  # whoever comes next must not be told of us
+            fcntl.flock(descriptor, fcntl.LOCK_UN)  # a program that is just being started still holds a copy
+    finally:
+        os.close(descriptor)
+
+
+def _sign(descriptor: int, text: str) -> None:
+    """Leave a name for whoever comes second. It is a courtesy: the lock holds without it, on a full disk too."""
+    with contextlib.suppress(OSError):
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, text.encode(), 0)
+
+
+def _holder(descriptor: int) -> str:
+    """Who holds the lock; a moment is given to somebody who has just taken it and not yet signed."""
+    for _ in range(_PATIENCE):
+        name = os.pread(descriptor, 200, 0).decode("utf-8", "replace")
+        if name.endswith("\n"):
+            return clean(name, 200)
+        time.sleep(0.002)
+    return "another raidbench"

@@ -1,0 +1,347 @@
+"""A session: the fold of its events. Immutable, so screens may hold it and compare it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from app.engine.session.events import (
+    Advised,
+    AnyEvent,
+    BaselineMarked,
+    ChangeEnded,
+    ChangeIntended,
+    CommandRan,
+    CpuSampled,
+    ExperimentEnded,
+    ExperimentStarted,
+    InventorySeen,
+    LiveEvent,
+    LoggedEvent,
+    MachineFacts,
+    MembersSampled,
+    NoteAdded,
+    PhaseChanged,
+    PreconditionEnded,
+    ProblemMet,
+    RulePersisted,
+    RunEnded,
+    RunStarted,
+    SampleTaken,
+    SessionEnded,
+    SessionStarted,
+    SteadinessSeen,
+)
+from app.engine.session.figures import Advice, MemberFigures, Phase, RunFigures, RunStatus, Sample, SteadyFigures
+from app.engine.session.sweep_events import (
+    SweepEnded,
+    SweepExtended,
+    SweepResumed,
+    SweepStarted,
+    SweepStepEnded,
+    SweepStepStarted,
+)
+from app.engine.session.sweep_record import SweepRecord, fold_sweep, left_alone, with_change, with_run
+from backends.model import Inventory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeRecord:
+    """A change and how it ended."""
+
+    intent: ChangeIntended
+    """What was to be done."""
+    end: ChangeEnded | None = None
+    """None while it is being done, or after a crash."""
+    undone_by: str | None = None
+    """The change that took it back, once that is verified."""
+
+    @property
+    def id(self) -> str:
+        """The change's id."""
+        return self.intent.id
+
+    @property
+    def in_force(self) -> bool:
+        """Whether its value may still stand: applied in some way, not taken back, not itself an undo."""
+        if self.undone_by is not None or self.intent.undoes is not None:
+            return False
+        if self.end is None or self.end.result in ("verified", "differs", "kept"):
+            return True
+        return self.end.result == "failed" and self.end.now != self.intent.before  # it failed, and yet it did something
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """A run and what it measured."""
+
+    start: RunStarted
+    """What was to be measured."""
+    end: RunEnded | None = None
+    """None while it runs, or after a crash."""
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return self.start.id
+
+    @property
+    def figures(self) -> RunFigures:
+        """What was measured; a run that never ended has failed."""
+        if self.end is not None:
+            return self.end.figures
+        return RunFigures(
+            status=RunStatus.FAILED, reason="raidbench ended before the run did; fio was stopped with it."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentRecord:
+    """A setting measured in pairs; its runs are those of the session that carry its mark."""
+
+    start: ExperimentStarted
+    """What was to be measured."""
+    end: ExperimentEnded | None = None
+    """None while it goes on, or after a crash."""
+
+    @property
+    def id(self) -> str:
+        """The experiment's id."""
+        return self.start.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveRun:
+    """The job that is running now."""
+
+    start: RunStarted
+    """What it is."""
+    phase: Phase = Phase.PREPARING
+    """What it is doing."""
+    phase_since: float = 0.0
+    """When that began, seconds since the epoch."""
+    phase_seconds: float | None = None
+    """How long that will last."""
+    message: str = ""
+    """A sentence worth showing."""
+    samples: tuple[Sample, ...] = ()
+    """Intervals so far, oldest first; those of laying out and filling are dropped when that is over."""
+    fio_percent_of_core: float | None = None
+    """fio's CPU now."""
+    host_percent: float | None = None
+    """The host's CPU now."""
+    members: tuple[MemberFigures, ...] = ()
+    """What the devices below the one under test do now; empty if it has none."""
+    advice: tuple[Advice, ...] = ()
+    """What is to be minded, the worst first."""
+
+    steady: SteadyFigures | None = None
+    """How it stands to the steady state rule; None before the first round ended."""
+    settled: float = 0.0
+    """Seconds of settling before measuring began; 0 until then."""
+    moved_bytes: float = 0.0
+    """Bytes moved in the present phase, by its samples."""
+    total_bytes: int | None = None
+    """Bytes after which the present phase is over; None if it ends by time or nobody knows."""
+
+    def passed(self, now: float) -> float:
+        """Seconds of the present phase; those of a simulated run by its own clock, which may run faster."""
+        if self.start.simulated and self.samples and self.samples[-1].phase is self.phase:
+            return self.samples[-1].at
+        return max(0.0, now - self.phase_since)
+
+    def amount_left(self, now: float) -> float | None:
+        """Seconds until a phase that ends by amount is over, at its speed so far; None if nobody knows."""
+        if not self.total_bytes or not self.moved_bytes:
+            return None
+        return max(0.0, self.total_bytes - self.moved_bytes) * self.passed(now) / self.moved_bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """Everything a screen or a report needs to know."""
+
+    id: str = ""
+    """Name of the session."""
+    started: float = 0.0
+    """Seconds since the epoch."""
+    machine: MachineFacts | None = None
+    """Where it runs."""
+    simulated: bool = False
+    """Whether any of it is simulated."""
+    version: str = ""
+    """raidbench's version."""
+    inventory: Inventory = field(default_factory=Inventory)
+    """What was found last."""
+    probing: bool = True
+    """Whether hardware is still being looked for."""
+    changes: tuple[ChangeRecord, ...] = ()
+    """Oldest first."""
+    runs: tuple[RunRecord, ...] = ()
+    """Oldest first."""
+    experiments: tuple[ExperimentRecord, ...] = ()
+    """Oldest first."""
+    active: ActiveRun | None = None
+    """The running job."""
+    baseline: str | None = None
+    """The run others are shown against."""
+    events: tuple[LoggedEvent, ...] = ()
+    """All that is on disk, oldest first."""
+    sweep: SweepRecord | None = None
+    """The sweep that this session is about."""
+    ended: bool = False
+    """Whether the last program left it in good order."""
+
+    def run(self, run_id: str) -> RunRecord | None:
+        """The run of that id."""
+        return next((run for run in self.runs if run.id == run_id), None)
+
+    def experiment(self, experiment_id: str) -> ExperimentRecord | None:
+        """The experiment of that id."""
+        return next((each for each in self.experiments if each.id == experiment_id), None)
+
+    def change(self, change_id: str) -> ChangeRecord | None:
+        """The change of that id."""
+        return next((change for change in self.changes if change.id == change_id), None)
+
+    @property
+    def in_force(self) -> tuple[ChangeRecord, ...]:
+        """Changes that could be undone, newest first."""
+        return tuple(change for change in reversed(self.changes) if change.in_force)
+
+
+def fold(session: Session, event: AnyEvent) -> Session:
+    """The session after the event. Pure; a forgotten event is a type error."""
+    match event:
+        case PhaseChanged() | SampleTaken() | CpuSampled() | MembersSampled() | Advised() | SteadinessSeen():
+            return _fold_live(session, event)
+        case InventorySeen(complete=False):  # backends still answer: shown, not kept
+            return _fold_logged(session, event)
+        case _:
+            return _fold_logged(replace(session, events=(*session.events, event)), event)
+
+
+def replay(events: Iterable[LoggedEvent]) -> Session:
+    """The session that the events make."""
+    collected = tuple(events)
+    session = Session()
+    for event in collected:
+        session = _fold_logged(session, event)
+    return replace(session, events=collected)
+
+
+def _fold_live(session: Session, event: LiveEvent) -> Session:
+    active = session.active
+    if active is None or active.start.id != event.id:
+        return session
+    match event:
+        case PhaseChanged(phase=phase):
+            fresh = phase != active.phase
+            if fresh:
+                active = _phase_left(active)
+            active = replace(
+                active,
+                phase=phase,
+                phase_since=event.at if fresh else active.phase_since,
+                phase_seconds=event.seconds if fresh or event.seconds is not None else active.phase_seconds,
+                message=event.message,
+                total_bytes=event.total_bytes if fresh or event.total_bytes is not None else active.total_bytes,
+            )
+        case SampleTaken(sample=sample):
+            both = (part for part in (sample.read, sample.write) if part is not None)
+            moved = sum(part.bytes_per_second for part in both) * sample.seconds
+            active = replace(active, samples=(*active.samples, sample), moved_bytes=active.moved_bytes + moved)
+        case SteadinessSeen(steady=steady):
+            active = replace(active, steady=steady)
+        case MembersSampled(members=members):
+            active = replace(active, members=members)
+        case Advised(advice=advice):
+            active = replace(active, advice=advice)
+        case CpuSampled():
+            active = replace(
+                active,
+                fio_percent_of_core=event.fio_percent_of_core,
+                host_percent=event.host_percent,
+            )
+        case _:
+            assert_never(event)
+    return replace(session, active=active)
+
+
+def _phase_left(active: ActiveRun) -> ActiveRun:
+    """Without what does not outlast the phase."""
+    match active.phase:
+        case Phase.LAYOUT | Phase.FILLING:
+            return replace(active, samples=(), moved_bytes=0.0)
+        case Phase.SETTLING:
+            return replace(active, settled=active.samples[-1].at if active.samples else 0.0, moved_bytes=0.0)
+        case _:
+            return replace(active, moved_bytes=0.0)
+
+
+def _fold_logged(session: Session, event: LoggedEvent) -> Session:
+    match event:
+        case SessionStarted():
+            return replace(
+                session,
+                id=session.id or event.id,
+                started=session.started or event.at,
+                machine=event.machine,
+                simulated=session.simulated or event.simulated,
+                version=event.version,
+                probing=True,
+                ended=False,
+                active=None,
+                sweep=left_alone(session.sweep),
+            )
+        case InventorySeen():
+            return replace(session, inventory=event.inventory, probing=not event.complete)
+        case ChangeIntended():
+            changes = (*session.changes, ChangeRecord(intent=event))
+            return replace(session, changes=changes, sweep=with_change(session.sweep, event.id))
+        case ChangeEnded():
+            return replace(session, changes=_end_change(session.changes, event))
+        case RunStarted():
+            return replace(
+                session,
+                runs=(*session.runs, RunRecord(start=event)),
+                active=ActiveRun(start=event, phase_since=event.at),
+                sweep=with_run(session.sweep, event.id),
+            )
+        case RunEnded():
+            runs = tuple(replace(run, end=event) if run.id == event.id else run for run in session.runs)
+            active = session.active
+            if active is not None and active.start.id == event.id:
+                active = None
+            return replace(session, runs=runs, active=active)
+        case ExperimentStarted():
+            return replace(session, experiments=(*session.experiments, ExperimentRecord(start=event)))
+        case ExperimentEnded():
+            ended = tuple(replace(each, end=event) if each.id == event.id else each for each in session.experiments)
+            return replace(session, experiments=ended)
+        case BaselineMarked():
+            return replace(session, baseline=event.run)
+        case SessionEnded():
+            return replace(session, ended=True, active=None, sweep=left_alone(session.sweep))
+        case SweepStarted() | SweepResumed() | SweepExtended() | SweepStepStarted() | SweepStepEnded() | SweepEnded():
+            return replace(session, sweep=fold_sweep(session.sweep, event))
+        case CommandRan() | NoteAdded() | RulePersisted() | ProblemMet() | PreconditionEnded():
+            return session
+        case _:
+            assert_never(event)
+
+
+def _end_change(changes: tuple[ChangeRecord, ...], event: ChangeEnded) -> tuple[ChangeRecord, ...]:
+    undoes = next((change.intent.undoes for change in changes if change.id == event.id), None)
+    taken_back = undoes if event.result == "verified" else None
+    ended = []
+    for change in changes:
+        if change.id == event.id:
+            change = replace(change, end=event)
+            if event.result == "restored":
+                change = replace(change, undone_by=event.id)
+        elif taken_back is not None and change.id == taken_back:
+            change = replace(change, undone_by=event.id)
+        ended.append(change)
+    return tuple(ended)

@@ -1,0 +1,188 @@
+"""Sessions on disk: one folder each, `session.jsonl` in it, raw output beside it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.engine.session import wire
+from app.engine.session.events import DURABLE, LoggedEvent, SessionStarted
+from app.engine.session.paths import private_folder
+from app.engine.session.state import Session, replay
+from backends.errors import NotFoundError, StorageError
+
+LOG = "session.jsonl"
+CONTINUE_WITHIN = 12 * 3600.0
+"""A command continues the last session of the same machine if that was used within these seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A session read from disk."""
+
+    folder: Path
+    """Where it lies."""
+    session: Session
+    """What it says."""
+    passed_over: int
+    """Lines that are torn, damaged or of a kind this version does not know."""
+
+
+class SessionLog:
+    """Appends events; holds the folder's lock, so that one program writes a session at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises StorageError; BlockingIOError when another program writes this session."""
+        self.folder = folder
+        try:
+            private_folder(folder)
+            self._descriptor = os.open(
+                folder / LOG, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+            )
+        except OSError as error:
+            raise _storage(folder, error) from error
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._descriptor)
+            raise
+        except OSError as error:  # a network filesystem without locks
+            os.close(self._descriptor)
+            raise _storage(folder, error) from error
+        size = os.fstat(self._descriptor).st_size
+        self._torn = bool(size) and os.pread(self._descriptor, 1, size - 1) != b"\n"
+
+    def append(self, event: LoggedEvent) -> None:
+        """One line, on disk before the call returns for changes and runs.
+
+        Raises StorageError.
+        """
+        line = wire.encode(event).encode() + b"\n"
+        if self._torn:
+            line = b"\n" + line
+        try:
+            written = os.write(self._descriptor, line)
+            if written != len(line):
+                self._torn = True
+                raise OSError(28, "No space left on device")
+            self._torn = False
+            if isinstance(event, DURABLE):
+                os.fsync(self._descriptor)
+        except OSError as error:
+            raise _storage(self.folder, error) from error
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        with contextlib.suppress(OSError):
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)  # a program that is just being started still holds a copy
+            os.close(self._descriptor)
+        self._descriptor = -1  # the number may soon be another file's
+
+
+def _storage(folder: Path, error: OSError) -> StorageError:
+    return StorageError(
+        f"The session cannot be written: {error.strerror or error}.",
+        hint=f"Make room or rights for {folder}, or choose another place with --session DIR.",
+        evidence=str(error),
+    )
+
+
+def load(folder: Path) -> Loaded:
+    """A session from its folder.
+
+    Raises NotFoundError when there is none, StorageError when it cannot be read.
+    """
+    file = folder / LOG
+    try:
+        text = file.read_bytes().decode("utf-8", "replace")
+    except FileNotFoundError:
+        raise NotFoundError(f"{folder} holds no session.", hint="`raidbench log --list` lists them.") from None
+    except OSError as error:
+        raise StorageError(f"{file} cannot be read: {error.strerror}.", evidence=str(error)) from error
+    events: list[LoggedEvent] = []
+    passed_over = 0
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        event = wire.decode(line)
+        if event is None:
+            passed_over += 1
+        else:
+            events.append(event)
+    return Loaded(folder=folder, session=replay(events), passed_over=passed_over)
+
+
+def folders(root: Path) -> list[Path]:
+    """Session folders below `root`, newest first."""
+    try:
+        used = {entry: when for entry in root.iterdir() if (when := _last_used(entry)) is not None}
+    except OSError:
+        return []
+    return sorted(used, key=lambda entry: (used[entry], entry.name), reverse=True)
+
+
+def _last_used(folder: Path) -> float | None:
+    """Seconds since the epoch; None if there is no log, or not any more."""
+    try:
+        info = (folder / LOG).stat()
+    except OSError:
+        return None
+    return info.st_mtime if stat.S_ISREG(info.st_mode) else None
+
+
+def new_folder(root: Path) -> Path:
+    """A new session's folder, made here so that nobody else gets the same: its time, a number if that is taken.
+
+    Raises StorageError.
+    """
+    try:
+        private_folder(root)
+        for name in _names(time.strftime("%Y-%m-%d-%H%M%S")):
+            with contextlib.suppress(FileExistsError):
+                (root / name).mkdir(mode=0o700)
+                return root / name
+    except OSError as error:
+        raise _storage(root, error) from error
+    raise AssertionError("names never end")
+
+
+def _names(base: str) -> Iterator[str]:
+    yield base
+    number = 2
+    while True:
+        yield f"{base}-{number}"
+        number += 1
+
+
+def latest(root: Path) -> Path | None:
+    """The session used last, None if there is none."""
+    found = folders(root)
+    return found[0] if found else None
+
+
+def continuable(root: Path, *, host: str, simulated: bool) -> Path | None:
+    """The last session of this machine, if it is young enough for the next command to go on with it."""
+    for folder in folders(root):
+        used = _last_used(folder)
+        if used is None or not 0 <= time.time() - used < CONTINUE_WITHIN:
+            continue
+        begun = beginning(folder)
+        if begun is not None and (begun.machine.host, begun.simulated) == (host, simulated):
+            return folder
+    return None
+
+
+def beginning(folder: Path) -> SessionStarted | None:
+    """The event that a log begins with."""
+    try:
+        with (folder / LOG).open(encoding="utf-8", errors="replace") as lines:
+            event = wire.decode(lines.readline(65536))
+    except OSError:
+        return None
+    return event if isinstance(event, SessionStarted) else None

@@ -1,0 +1,1 @@
+"""What is shown of devices, runs, changes, comparisons and sweeps, told once for screen, command line and report."""

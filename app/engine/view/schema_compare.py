@@ -1,0 +1,90 @@
+"""Experiments, comparisons and repeats as the JSON of the command line. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.engine.judge.comparison import Comparison, Row
+from app.engine.judge.stats import Spread
+from app.engine.session.state import ExperimentRecord, Session
+from app.engine.view import schema
+from app.engine.view.schema import Json
+
+if TYPE_CHECKING:  # only `ab` pays for the plan of one
+    from app.engine.ab import AbPlan
+
+
+def plan(planned: AbPlan) -> Json:
+    """What `ab` would do."""
+    return {
+        "change": schema.change(planned.change),
+        "measured": planned.ready.request.name,
+        "job": {key: text for key, text in planned.ready.job.texts().items() if text},
+        "pairs": planned.pairs,
+        "order": list(planned.order),
+        "changes": planned.switches,
+        "rest_seconds": planned.rest_seconds,
+        "seconds": planned.seconds,
+    }
+
+
+def experiment(record: ExperimentRecord, found: Session, compared: Comparison | None, *, session: str) -> Json:
+    """A setting measured in pairs; `runs` are the ids of its runs, `compared` is None before the first whole pair."""
+    start, end = record.start, record.end
+    runs = [each for each in found.runs if each.start.mark is not None and each.start.mark.experiment == record.id]
+    return {
+        "id": record.id,
+        "at": start.at,
+        "target": str(start.target),
+        "key": start.key,
+        "a": start.a,
+        "b": start.b,
+        "order": list(start.order),
+        "pairs": 0 if compared is None else len(compared.sides.a),
+        "measured": start.measured,
+        "title": start.title,
+        "status": None if end is None else end.status.value,
+        "reason": None if end is None else end.reason or None,
+        "restored": None if end is None else end.restored,
+        "moved": {} if end is None else dict(end.moved),
+        "simulated": any(each.start.simulated for each in runs),
+        "sentence": None if compared is None else compared.sentence,
+        "figures": [] if compared is None else [figure(row) for row in compared.rows],
+        "runs": [each.id for each in runs],
+        "session": session,
+    }
+
+
+def figure(row: Row) -> Json:
+    """One figure of both sides, with what its repeats show."""
+    judgement = row.judgement
+    interval = None if judgement is None else judgement.interval
+    return {
+        "direction": row.direction,
+        "figure": row.figure.key,
+        "a": row.a,
+        "b": row.b,
+        "percent": row.percent,
+        "verdict": None if judgement is None else judgement.verdict.value,
+        "reason": None if judgement is None else judgement.reason or None,
+        "interval_percent": None if interval is None else [interval.percent_low, interval.percent_high],
+        "sd_percent": None if interval is None else interval.sd * 100,
+        "n": None if interval is None else interval.n,
+        "p": None if interval is None else interval.p,
+        "interleaved": None if judgement is None else judgement.interleaved,
+        "further_pairs": None if judgement is None else judgement.further_pairs,
+    }
+
+
+def spread(direction: str, figure_key: str, seen: Spread) -> Json:
+    """One figure of repeats."""
+    low, high = (None, None) if seen.half is None else (seen.mean - seen.half, seen.mean + seen.half)
+    return {
+        "direction": direction,
+        "figure": figure_key,
+        "n": seen.n,
+        "mean": seen.mean,
+        "low": low,
+        "high": high,
+        "sd": seen.sd,
+    }

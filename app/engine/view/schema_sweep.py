@@ -1,0 +1,126 @@
+"""A sweep as JSON of the command line; fields are only ever added. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.engine.judge.verdict import Judgement
+from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_steps import Cell, Design
+from app.engine.sweep.results import CellResult, Results
+
+Json = dict[str, Any]
+
+
+def design_json(design: Design) -> Json:
+    """What a sweep will do."""
+    return {
+        "title": design.title,
+        "seed": design.seed,
+        "repeats": design.repeats,
+        "pairs": design.pairs,
+        "rank": design.rank.value,
+        "targets": dict(design.targets),
+        "seconds": design.seconds,
+        "cells": [_cell(cell) for cell in design.cells],
+        "steps": [
+            {
+                "number": step.number,
+                "cell": step.cell,
+                "purpose": step.purpose.value,
+                "round": step.round,
+                "block": step.block,
+            }
+            for step in design.steps
+        ],
+        "skipped": [{"row": one.row, "column": one.column, "reason": one.reason} for one in design.skipped],
+        "before": [{"target": str(one.target), "key": one.key, "value": one.value} for one in design.originals],
+        "destroys": [{"device": one.device, "name": one.name, "found": list(one.found)} for one in design.destroys],
+    }
+
+
+def sweep_json(record: SweepRecord, found: Results, *, session: str) -> Json:
+    """How far a sweep has come, and what it found."""
+    end = record.end
+    return {
+        "session": session,
+        "started": record.started,
+        "pid": record.pid,
+        "design": design_json(record.design),
+        "done": record.done,
+        "steps": len(record.steps),
+        "result": None if end is None else end.result.value,
+        "reason": None if end is None else end.reason or None,
+        "left": [] if end is None else list(end.left),
+        "damage": list(record.damage),
+        "cells": [_result(one) for one in found.cells],
+        "rankings": {column: [one.cell.id for one in found.ranking(column)] for column in found.columns},
+        "pareto": list(found.front),
+        "confirmations": [
+            {
+                "winner": one.winner.id,
+                "baseline": one.baseline.id,
+                "pairs": one.pairs,
+                "judgement": _judgement(one.judgement),
+            }
+            for one in found.confirmations
+        ],
+        "saturation": [
+            {
+                "row": one.cell.row,
+                "points": [{"depth": p.depth, "iops": p.iops, "p99_ns": p.p99_ns} for p in one.points],
+                "best": None if one.best is None else one.best.depth,
+            }
+            for one in found.saturated
+        ],
+        "ended": [
+            {"step": end.step, "result": end.result.value, "run": end.run, "reason": end.reason or None}
+            for end in record.ended
+        ],
+    }
+
+
+def _cell(cell: Cell) -> Json:
+    return {
+        "id": cell.id,
+        "row": cell.row,
+        "column": cell.column,
+        "target": cell.where,
+        "settings": [{"target": str(one.target), "key": one.key, "value": one.value} for one in cell.settings],
+        "job": dict(cell.job),
+        "profile": cell.profile,
+        "against": cell.against,
+        "block": cell.block,
+    }
+
+
+def _result(one: CellResult) -> Json:
+    figure = one.figure
+    return {
+        "id": one.cell.id,
+        "row": one.cell.row,
+        "column": one.cell.column,
+        "runs": len(one.scores),
+        "values": [score.iops for score in one.scores],
+        "iops": one.iops,
+        "mean": None if figure is None else figure.mean,
+        "half": None if figure is None else figure.half,
+        "latency_ns": {"mean": one.mean_ns, "p99": one.p99_ns},
+        "judgement": _judgement(one.judgement),
+        "failures": list(one.failures),
+        "notes": list(one.notes),
+    }
+
+
+def _judgement(judgement: Judgement | None) -> Json | None:
+    if judgement is None:
+        return None
+    interval = judgement.interval
+    return {
+        "verdict": judgement.verdict.value,
+        "interleaved": judgement.interleaved,
+        "reason": judgement.reason or None,
+        "percent": None if interval is None else interval.percent,
+        "low": None if interval is None else interval.percent_low,
+        "high": None if interval is None else interval.percent_high,
+    }

@@ -1,0 +1,57 @@
+"""The events of a sweep in words. Pure."""
+
+from __future__ import annotations
+
+from typing import Literal, assert_never
+
+from app.engine.session.sweep_events import (
+    SweepEnded,
+    SweepEvent,
+    SweepExtended,
+    SweepResumed,
+    SweepStarted,
+    SweepStepEnded,
+    SweepStepStarted,
+)
+from app.engine.session.sweep_steps import StepResult, SweepResult
+from widgets.plain import units
+
+SweepTone = Literal["accent", "good", "warning", "bad", "muted"]
+"""How it went."""
+
+_ENDS: dict[SweepResult, SweepTone] = {
+    SweepResult.FINISHED: "good",
+    SweepResult.STOPPED: "warning",
+    SweepResult.WAITING: "warning",
+    SweepResult.FAILED: "bad",
+}
+
+
+def sweep_words(event: SweepEvent) -> tuple[str, list[str], SweepTone]:
+    """Headline, what belongs to it, and how it went."""
+    match event:
+        case SweepStarted(design=design):
+            steps, cells = units.plural(len(design.steps), "step"), units.plural(len(design.cells), "cell")
+            body = [f"{role} is {address}" for role, address in design.targets.items()]
+            body += [f"destroys what is on {each.device}" for each in design.destroys]
+            body += [f"before: {each.key} of {each.target} = {each.value}" for each in design.originals]
+            body += [f"left out: {each.row}, {each.column}: {each.reason}" for each in design.skipped]
+            return f"sweep {design.title}: {steps} for {cells}, seed {design.seed}", body, "accent"
+        case SweepResumed():
+            return "sweep goes on", [], "accent"
+        case SweepExtended():
+            return f"sweep: {units.plural(len(event.steps), 'more step')} for {event.purpose}", [], "accent"
+        case SweepStepStarted():
+            return f"step {event.step}", [], "muted"
+        case SweepStepEnded():
+            tone: SweepTone = "muted" if event.result is StepResult.DONE else "warning"
+            if event.result is StepResult.FAILED:
+                tone = "bad"
+            run = f", {event.run}" if event.run else ""
+            return f"step {event.step} {event.result}{run}", [event.reason] if event.reason else [], tone
+        case SweepEnded():
+            body = [*filter(None, (event.reason,)), *event.left]
+            back = "the settings are as before" if not event.left else "NOT ALL SETTINGS ARE AS BEFORE"
+            return f"sweep {event.result}: {back}", body, "bad" if event.left else _ENDS[event.result]
+        case _:
+            assert_never(event)

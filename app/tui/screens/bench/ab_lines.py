@@ -1,0 +1,78 @@
+"""A running or finished experiment as the lines that screens show. Pure."""
+
+from __future__ import annotations
+
+from app.engine.ab import AbPlan
+from app.engine.judge.comparison import interim
+from app.engine.session.state import ExperimentRecord, Session
+from app.engine.view.effects import effect_words
+from app.tui.screens.devices.rows import confirmation
+from widgets.confirm import Confirmation, PlannedChange
+from widgets.plain import units
+
+
+def running(session: Session) -> ExperimentRecord | None:
+    """The experiment that has not ended; after a crash one that never will."""
+    last = session.experiments[-1] if session.experiments else None
+    return last if last is not None and last.end is None else None
+
+
+def progress_line(session: Session, record: ExperimentRecord) -> str:
+    """`A/B e1: run 5 of 12, pair 3, B read-ahead · read IOPS -18.0 % [-19.1, -16.9], not yet decided`."""
+    start = record.start
+    marks = [run.start.mark for run in session.runs if run.start.mark is not None]
+    own = [mark for mark in marks if mark.experiment == record.id]
+    if not own:
+        return f"A/B {record.id}: about to begin"
+    now = own[-1]
+    value = start.a if now.letter == "A" else start.b
+    at = f"run {len(own)} of {len(start.order)}, pair {now.pair} of {start.pairs}, {now.letter} {value}"
+    resting = "" if session.active is not None else ", at rest"
+    so_far = interim(session, record.id)
+    return f"A/B {record.id}: {at}{resting}" + (f" · {so_far}" if so_far else "")
+
+
+def ended_line(record: ExperimentRecord) -> str:
+    """What it has shown, or why it has not; whether the old value is back."""
+    end = record.end
+    if end is None:
+        return ""
+    why = f"{record.id} {end.status}: {end.reason}." if end.reason else ""
+    back = f"{record.start.label} is {record.start.a} again." if end.restored else "THE OLD VALUE IS NOT BACK."
+    return " ".join(filter(None, (end.sentence or "No pair was measured to its end.", why, back)))
+
+
+def plan_lines(plan: AbPlan) -> tuple[str, str]:
+    """What is measured; how often and for how long."""
+    pause = f" and {units.duration(plan.rest_seconds)} of rest before each" if plan.rest_seconds else ""
+    count = f"{units.plural(plan.pairs, 'pair')}, in the order {' '.join(plan.order)}: {len(plan.order)} runs{pause}"
+    return (
+        f"{plan.ready.job.describe()} on {plan.ready.request.name}",
+        f"{count}, about {units.duration(plan.seconds)}.",
+    )
+
+
+def review(plan: AbPlan) -> Confirmation:
+    """The dialog before it: every command on the way there and back, how often, how long."""
+    change = plan.change
+    asked = confirmation((change,), title=f"A/B: {change.label} of {change.target}")
+    job, count = plan_lines(plan)
+    often = f"Set {plan.switches} times, and at the end it is {change.before} again, also after x or a failure."
+    back = tuple(tuple(step.argv) if step.path is None else step.shown() for step in change.undo)
+    return Confirmation(
+        title=asked.title,
+        tier=asked.tier,
+        summary=f"{job}\n{count} {often}",
+        changes=(
+            PlannedChange(
+                setting=change.label,
+                before=f"A {change.before}",
+                after=f"B {change.after}",
+                effect=effect_words(change.effect, change.target.scope),
+                undo="by itself at the end",
+            ),
+        ),
+        commands=(*asked.commands, *back),
+        risks=(*asked.risks, *plan.ready.notes),
+        apply_label="Begin",
+    )

@@ -1,0 +1,60 @@
+"""The question before a job that writes to a device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.engine.measure.preconditioning import wear_of
+from widgets.confirm import Confirmation, ConfirmDialog
+from widgets.plain import units
+
+if TYPE_CHECKING:
+    from app.engine.measure.measurer import Preparation
+    from app.tui.app import WorkbenchApp
+
+
+async def allowed(app: WorkbenchApp, ready: Preparation) -> bool:
+    """Whether the person lets a writing job on a device go ahead; a refused one only gives its reasons."""
+    if ready.refused:
+        title = f"{ready.job.describe()} on {ready.request.where}"
+        reasons = tuple(filter(None, (*ready.refused, ready.hint)))
+        await app.push_screen_wait(ConfirmDialog(Confirmation(title=title, tier="refused", reasons=reasons)))
+        return False
+    if ready.request.fills:
+        return await app.push_screen_wait(ConfirmDialog(_precondition(app, ready))) is True
+    if not ready.destructive:
+        return True
+    device = ready.device or ready.request.where
+    question = Confirmation(
+        title=f"{ready.job.describe()} writes to {device}",
+        tier="destructive",
+        summary="All data on it is lost. There is no undo.",
+        commands=(ready.command,),
+        risks=(f"{device} is overwritten.", *ready.notes),
+        evidence=ready.found or ("nothing: the device is blank",),
+        required=ready.confirm_text or device.removeprefix("/dev/"),
+        apply_label="Overwrite",
+    )
+    return await app.push_screen_wait(ConfirmDialog(question)) is True
+
+
+def _precondition(app: WorkbenchApp, ready: Preparation) -> Confirmation:
+    """The question before all of a device, or of a file, is written."""
+    fills, device = ready.request.fills, ready.device or ready.request.where
+    shown = device if ready.scratch is None else str(ready.scratch.path)
+    loss = " All data on it is lost. There is no undo." if ready.destructive else " The file stays."
+    whole = units.size(fills * ready.size)
+    all_of_it = f"writes all {units.size(ready.size)} of it {fills} times in order, {whole} in all"
+    workload = ready.job.describe().partition(f" · {ready.job.runtime} s")[0]
+    then = f"then {workload} until steady, for {units.duration(ready.job.runtime)} at most"
+    wear = wear_of(app.session.inventory, ready.disk) if ready.destructive and ready.disk is not None else ()
+    return Confirmation(
+        title=f"preconditioning {shown}",
+        tier="destructive" if ready.destructive else "harmless",
+        summary=f"It {all_of_it}; {then}.{loss}",
+        commands=(ready.fill_command, ready.command),
+        risks=(f"{device} is overwritten, which wears it.", *wear, *ready.notes) if ready.destructive else ready.notes,
+        evidence=(ready.found or ("nothing: the device is blank",)) if ready.destructive else (),
+        required=ready.confirm_text or device.removeprefix("/dev/"),
+        apply_label="Overwrite" if ready.destructive else "Write",
+    )

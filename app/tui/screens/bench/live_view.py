@@ -1,0 +1,314 @@
+"""A running or finished job as the curves and figures that the Bench screen shows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from app.engine.session.figures import Advice, DirectionFigures, Phase, RunFigures, Sample, SteadyFigures
+from app.engine.session.state import ActiveRun
+from app.engine.session.steady import outcome_words, steady_words
+from widgets.bars import Progress
+from widgets.chart import ChartData, Reference, Series
+from widgets.clean import shorten
+from widgets.details import Fact, FactGroup
+from widgets.plain import units
+
+Points = tuple[tuple[float, float | None], ...]
+NS = 1e-9
+
+
+def iops_label(value: float) -> str:
+    """A tick of the upper graph."""
+    return units.iops(value)
+
+
+def rate_label(value: float) -> str:
+    """A tick of the upper graph in MiB/s."""
+    return units.three(value / (1 << 20))
+
+
+def latency_label(value: float) -> str:
+    """A tick of the lower graph; values are nanoseconds."""
+    return units.latency(value)
+
+
+@dataclass(slots=True)
+class Spread:
+    """Figures of one curve so far, kept point by point: a long run costs no more than a short one."""
+
+    now: float | None = None
+    """The last."""
+    low: float | None = None
+    """Smallest of the measured phase."""
+    high: float | None = None
+    """Largest of the measured phase."""
+    count: int = 0
+    """Values of the measured phase."""
+    total: float = 0.0
+    """Their sum."""
+
+    @property
+    def mean(self) -> float | None:
+        """Arithmetic mean of the measured phase."""
+        return self.total / self.count if self.count else None
+
+    def add(self, value: float | None, *, measured: bool) -> None:
+        """One more point."""
+        self.now = value
+        if value is not None and measured:
+            self.count += 1
+            self.total += value
+            self.low = value if self.low is None else min(self.low, value)
+            self.high = value if self.high is None else max(self.high, value)
+
+
+@dataclass(slots=True)
+class Curves:
+    """Points grown sample by sample, so that a long run costs no more per sample than a short one."""
+
+    taken: int = 0
+    """Samples of the run that are in."""
+    ramp: float = 0.0
+    """Seconds of ramp before the measured phase."""
+    settled: float = 0.0
+    """Seconds of waiting for the steady state between the two."""
+    first: Sample | None = None
+    """The oldest sample that is in."""
+    series: dict[str, list[tuple[float, float | None]]] = field(default_factory=dict)
+    """Points by name: `read iops`, `write iops`, `read rate`, `p50`, ..."""
+    spreads: dict[str, Spread] = field(default_factory=dict)
+    """Their figures by the same names."""
+
+    def take(self, samples: tuple[Sample, ...], ramp: float) -> None:
+        """Add the samples that are new; a shorter tuple begins anew."""
+        first = samples[0] if samples else None
+        if len(samples) < self.taken or first is not self.first:
+            self.taken, self.first, self.settled = 0, first, 0.0
+            self.series.clear()
+            self.spreads.clear()
+        self.ramp = ramp
+        for sample in samples[self.taken :]:
+            self._add(sample)
+        self.taken = len(samples)
+
+    def _add(self, sample: Sample) -> None:
+        match sample.phase:
+            case Phase.SETTLING:
+                self.settled = sample.at
+                at = sample.at + self.ramp
+            case Phase.MEASURING:
+                at = sample.at + self.ramp + self.settled
+            case _:
+                at = sample.at
+        for name, direction in (("read", sample.read), ("write", sample.write)):
+            if direction is not None:
+                self._point(f"{name} iops", at, direction.iops)
+                self._point(f"{name} rate", at, direction.bytes_per_second)
+        both = [direction for direction in (sample.read, sample.write) if direction is not None]
+        # One picture for both directions: the slower of the two, so that nothing bad hides behind the other.
+        for name in ("p50_ns", "p99_ns", "p99_9_ns"):
+            values = [value for direction in both if (value := getattr(direction, name)) is not None]
+            if both:
+                self._point(name, at, float(max(values)) if values else None)
+
+    def _point(self, name: str, at: float, value: float | None) -> None:
+        self.series.setdefault(name, []).append((at, value))
+        self.spreads.setdefault(name, Spread()).add(value, measured=at > self.ramp + self.settled)
+
+    def points(self, name: str) -> Points:
+        """The points of one curve."""
+        return tuple(self.series.get(name, ()))
+
+
+def throughput_chart(
+    curves: Curves, *, rate: bool, total: float | None, baseline: RunFigures | None = None
+) -> ChartData:
+    """The upper graph: IOPS or bytes per second of reads and writes, the baseline's mean dotted."""
+    unit = "rate" if rate else "iops"
+    colors = {"read": "$primary", "write": "$warning"}
+    series = tuple(
+        Series(name=name, points=curves.points(f"{name} {unit}"), color=color)
+        for name, color in colors.items()
+        if f"{name} {unit}" in curves.series
+    )
+    references = []
+    if baseline is not None:
+        for name, direction in (("read", baseline.read), ("write", baseline.write)):
+            if direction is not None and direction.iops:
+                mean = direction.bytes_per_second if rate else direction.iops
+                references.append(Reference(label=f"baseline {name}", value=mean))
+    return ChartData(
+        series=series,
+        references=tuple(references),
+        x_max=total,
+        y_format=rate_label if rate else iops_label,
+    )
+
+
+def latency_chart(curves: Curves, *, total: float | None) -> ChartData:
+    """The lower graph: percentiles of completion latency of each interval."""
+    names = (("p50", "p50_ns", "$success"), ("p99", "p99_ns", "$warning"), ("p99.9", "p99_9_ns", "$error"))
+    return ChartData(
+        series=tuple(Series(name=name, points=curves.points(key), color=color) for name, key, color in names),
+        x_max=total,
+        y_format=latency_label,
+    )
+
+
+def side_figures(curves: Curves, *, rate: bool) -> tuple[FactGroup, ...]:
+    """What stands beside the upper graph."""
+    unit = "rate" if rate else "iops"
+    show: Callable[[float | None], str] = units.rate if rate else units.iops
+    groups = []
+    for name in ("read", "write"):
+        seen = curves.spreads.get(f"{name} {unit}")
+        if seen is not None:
+            groups.append(_spread_group(f"{name} {'MiB/s' if rate else 'IOPS'}", seen, show))
+    return tuple(groups)
+
+
+def side_latency(curves: Curves) -> tuple[FactGroup, ...]:
+    """What stands beside the lower graph."""
+    facts = []
+    for name, key in (("p50", "p50_ns"), ("p99", "p99_ns"), ("p99.9", "p99_9_ns")):
+        seen = curves.spreads.get(key)
+        if seen is not None:
+            facts.append(Fact(label=name, value=f"{units.latency(seen.now):>8}"))
+            facts.append(Fact(label="  max", value=f"{units.latency(seen.high):>8}", tone="muted"))
+    return (FactGroup(heading="latency", facts=tuple(facts)),) if facts else ()
+
+
+def _spread_group(heading: str, seen: Spread, show: Callable[[float | None], str]) -> FactGroup:
+    rows = (("now", seen.now), ("mean", seen.mean), ("min", seen.low), ("max", seen.high))
+    return FactGroup(
+        heading=heading, facts=tuple(Fact(label=label, value=f"{show(value):>8}") for label, value in rows)
+    )
+
+
+def progress(active: ActiveRun, now: float) -> Progress:
+    """How far the job has come, over all its phases."""
+    within = active.passed(now)
+    planned = active.start.planned_seconds
+    waits = active.start.steady is not None and active.start.steady.until
+    match active.phase:
+        case Phase.SETTLING:
+            return Progress(phase="settling", elapsed=within, total=active.phase_seconds)
+        case Phase.RAMP if waits:
+            return Progress(phase="ramp", elapsed=within)
+        case Phase.FILLING:
+            fraction = active.moved_bytes / active.total_bytes if active.total_bytes else None
+            return Progress(phase="filling", fraction=fraction, elapsed=within, eta=active.amount_left(now))
+        case Phase.RAMP | Phase.MEASURING:
+            runtime = active.phase_seconds if active.phase is Phase.MEASURING and active.phase_seconds else None
+            ramp = planned - runtime if runtime is not None else 0.0
+            elapsed = within + (ramp if active.phase is Phase.MEASURING else 0.0)
+            elapsed = min(elapsed, planned)
+            return Progress(
+                phase=str(active.phase),
+                fraction=elapsed / planned if planned else None,
+                elapsed=elapsed,
+                total=planned,
+                eta=max(0.0, planned - elapsed),
+            )
+        case _:
+            return Progress(phase=str(active.phase), elapsed=within)
+
+
+def machine_line(steady: SteadyFigures | None, fio: float | None, host: float | None) -> str:
+    """How the run stands to the steady state rule, and who works how much."""
+    return " · ".join(filter(None, (steady_words(steady) if steady is not None else "", cpu_line(fio, host))))
+
+
+def chart_seconds(active: ActiveRun) -> float | None:
+    """Length of the graphs' time axis: the whole run where it is known, None to follow what comes."""
+    if active.phase not in (Phase.RAMP, Phase.MEASURING, Phase.STOPPING):
+        return None
+    waits = active.start.steady is not None and active.start.steady.until
+    if waits and not active.settled:
+        return None
+    return active.start.planned_seconds + active.settled
+
+
+def cpu_line(fio: float | None, host: float | None) -> str:
+    """Who works how much; of a machine that is not this one only fio's own count is known."""
+    shares = [f"fio {units.percent(fio)} of a core"] if fio is not None else []
+    shares += [f"host {units.percent(host)}"] if host is not None else []
+    return f"CPU: {', '.join(shares)}" if shares else ""
+
+
+def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False) -> str:
+    """How much there is to be minded and the worst of it, in `width` columns; `i` shows the rest."""
+    if not advice:
+        return ""
+    return shorten(f"{'!' if ascii else '▲'} {len(advice)} (i) {advice[0].message}", width)
+
+
+def advice_groups(advice: tuple[Advice, ...]) -> tuple[FactGroup, ...]:
+    """Every piece of advice under its key, with what to do."""
+    groups = []
+    for each in advice:
+        facts = [Fact(label="", value=each.message, tone="warning")]
+        facts += [Fact(label="", value=each.do)] if each.do else []
+        groups.append(FactGroup(heading=each.key, facts=tuple(facts)))
+    return tuple(groups)
+
+
+def short_progress(active: ActiveRun, now: float) -> str:
+    """The running job in the header of every screen: `randread-4k 42 % ETA 35 s`."""
+    state = progress(active, now)
+    mark = active.start.mark
+    name = f"A/B {mark.pair}{mark.letter}" if mark is not None else active.start.profile or "custom job"
+    if state.fraction is None:
+        return f"{name}: {state.phase}"
+    return f"{name} {int(state.fraction * 100 + 1e-9)} % ETA {units.duration(round(state.eta or 0))}"
+
+
+def figure_groups(figures: RunFigures) -> tuple[FactGroup, ...]:
+    """Every figure of a finished run."""
+    groups = []
+    for name, direction in (("Read", figures.read), ("Write", figures.write)):
+        if direction is not None:
+            groups.append(FactGroup(heading=name, facts=_direction_facts(direction)))
+    cpu = figures.cpu
+    groups.append(
+        FactGroup(
+            heading="Processor",
+            facts=(
+                Fact(label="fio", value=f"{units.percent(cpu.fio_percent_of_core)} of a core"),
+                Fact(label="host", value=units.percent(cpu.host_percent)),
+            ),
+        )
+    )
+    groups += advice_groups(figures.advice)
+    if figures.steady is not None:
+        fact = Fact(label="", value=outcome_words(figures.steady), tone="" if figures.steady.attained else "warning")
+        groups.append(FactGroup(heading="Steady state", facts=(fact,)))
+    if figures.warnings:
+        groups.append(
+            FactGroup(
+                heading="Mind",
+                facts=tuple(Fact(label="", value=warning, tone="warning") for warning in figures.warnings),
+            )
+        )
+    return tuple(groups)
+
+
+def _direction_facts(direction: DirectionFigures) -> tuple[Fact, ...]:
+    latency = direction.latency_ns
+    rows = (
+        ("IOPS", units.iops(direction.iops)),
+        ("Bandwidth", units.rate(direction.bytes_per_second)),
+        ("I/Os", f"{direction.total_ios:,}"),
+        ("Moved", units.size(direction.total_bytes)),
+        ("Time", units.duration(direction.runtime_s)),
+        ("Mean", units.latency(latency.mean)),
+        ("Deviation", units.latency(latency.stddev)),
+        ("Min", units.latency(latency.min)),
+        ("p50", units.latency(latency.p50)),
+        ("p95", units.latency(latency.p95)),
+        ("p99", units.latency(latency.p99) if latency.p99 is not None else "too few I/Os"),
+        ("p99.9", units.latency(latency.p99_9) if latency.p99_9 is not None else "too few I/Os"),
+        ("Max", units.latency(latency.max)),
+    )
+    return tuple(Fact(label=label, value=value) for label, value in rows)

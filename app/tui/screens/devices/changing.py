@@ -1,0 +1,138 @@
+"""From staged values to verified ones, and back: plan, show, ask, do, say how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from app.tui.screens.devices.rows import confirmation
+from app.tui.screens.devices.trials import Trials
+from backends.errors import RaidbenchError
+from backends.model import Change
+from widgets.confirm import ConfirmDialog
+from widgets.table_layout import Tone
+
+if TYPE_CHECKING:
+    from app.tui.app import WorkbenchApp
+
+Outcomes = dict[str, dict[str, tuple[str, Tone]]]
+"""Target -> key -> words and tone."""
+
+
+class Changing:
+    """Reviews, applies and undoes. Writes run on the app in a group that nothing cancels."""
+
+    def __init__(self, app: WorkbenchApp, outcomes: Outcomes, shown: Callable[[], None]) -> None:
+        """`outcomes` is filled as changes end; `shown` brings the screen up to date."""
+        self._app = app
+        self._outcomes = outcomes
+        self._shown = shown
+
+    async def review(self) -> None:
+        """Plan all that is staged, show it, apply it after the yes."""
+        try:
+            changes = await self._planned()
+        except RaidbenchError as error:
+            self._app.tell(error, title="Cannot be planned")
+            return
+        except Exception as error:  # a vendor module of somebody else's must not end the workbench
+            defect = f"Planning stopped with {type(error).__name__}: {error}"
+            self._app.tell(RaidbenchError(defect, hint="Nothing was changed."), title="Cannot be planned")
+            return
+        if not changes:
+            self._say("What was staged cannot be set any more.", severity="warning")
+            return
+        seconds = self._app.options.trial_seconds
+        label = "" if self._app.workbench.host.simulated else f"Trial, {seconds:.0f} s"
+        dialog = ConfirmDialog(confirmation(changes, trial_label=label))
+        if await self._app.push_screen_wait(dialog):
+            trial = seconds if dialog.trial_chosen else None
+            # Never in an exclusive group: a newer worker would cancel a write half-way.
+            self._app.run_worker(self._apply(changes, trial), group="write", exit_on_error=True)
+
+    async def _planned(self) -> tuple[Change, ...]:
+        """Every staged change, each target's in the order of its settings. Raises RaidbenchError."""
+        bench = self._app.workbench
+        changes: list[Change] = []
+        # A copy: more may be staged while a slow tool is asked.
+        staged = {target: dict(values) for target, values in self._app.staged.items()}
+        for address, values in staged.items():
+            found = bench.session.inventory.find(address)  # not waiting for backends that still think
+            thing = found if found is not None else await bench.find(address)
+            for setting in bench.settings(thing.target):
+                if setting.key in values:
+                    changes.append(await bench.plan(thing.target, setting.key, values[setting.key]))
+        return tuple(changes)
+
+    async def _apply(self, changes: tuple[Change, ...], trial: float | None) -> None:
+        app = self._app
+        done = 0
+        try:
+            async with aclosing(app.workbench.apply_all(changes, trial=trial)) as steps:
+                async for change, ended in steps:
+                    target = str(change.target)
+                    words, tone = _outcome(ended.result, ended.now)
+                    if trial is not None and ended.result == "verified":
+                        words = "verified, on trial"
+                    self._outcomes.setdefault(target, {})[change.key] = (words, tone)
+                    if ended.result == "verified":
+                        done += 1
+                        app.stage(target, change.key, None)
+                    else:
+                        self._say(f"{change.label} of {target}: {ended.message}", severity="error", title=ended.result)
+        except RaidbenchError as error:
+            app.tell(error, title="Not applied")
+        if done == len(changes):
+            self._say(f"{done} of {done} verified: read back from the kernel or the tool.", title="Applied")
+        elif done:
+            self._say(f"{done} of {len(changes)} verified, the rest was not done.", severity="warning")
+        self._shown()
+        if trial is not None and app.workbench.trials():
+            await Trials(app).watch()
+            self._outcomes.clear()
+            self._shown()
+
+    async def undo(self, ids: tuple[str, ...]) -> None:
+        """Show how changes are taken back, newest first, and do it after the yes."""
+        try:
+            plans = tuple(self._app.workbench.plan_undo(change_id) for change_id in ids)
+        except RaidbenchError as error:
+            self._app.tell(error, title="Cannot be undone")
+            return
+        title = f"Undo {ids[0]}" if len(ids) == 1 else f"Undo {len(ids)} changes, newest first"
+        if await self._app.push_screen_wait(ConfirmDialog(confirmation(plans, title=title))):
+            self._app.run_worker(self._take_back(plans, ids), group="write", exit_on_error=True)
+
+    async def _take_back(self, plans: tuple[Change, ...], ids: tuple[str, ...]) -> None:
+        """Do it; the dialog had those targets typed whose data it destroys."""
+        bench = self._app.workbench
+        for plan, change_id in zip(plans, ids, strict=True):
+            try:
+                ended = await bench.undo(change_id, confirm=str(plan.target))
+            except RaidbenchError as error:
+                self._app.tell(error, title=f"{change_id} was not undone")
+                break
+            record = bench.session.change(change_id)
+            good = ended.result in ("verified", "restored")
+            if record is not None:
+                words: tuple[str, Tone] = ("undone", "good") if good else (f"undo {ended.result}", "bad")
+                self._outcomes.setdefault(str(record.intent.target), {})[record.intent.key] = words
+            if not good:
+                self._say(ended.message, severity="error", title=f"{change_id} was not undone")
+                break
+            self._say(f"{change_id} is undone and verified: now {ended.now}.")
+        self._shown()
+
+    def _say(self, message: str, *, severity: str = "information", title: str = "") -> None:
+        self._app.notify(message, title=title, severity=severity, markup=False)  # type: ignore[arg-type]
+
+
+def _outcome(result: str, now: str | None) -> tuple[str, Tone]:
+    match result:
+        case "verified":
+            return "verified", "good"
+        case "differs":
+            return f"differs: now {now}", "warning"
+        case _:
+            return result, "bad"

@@ -1,0 +1,271 @@
+"""Devices and settings as the rows, facts and words that the Devices screen shows. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+
+from app.engine.view.arrangement import Branch, arranged
+from app.engine.view.effects import effect_words
+from backends.model import Array, Change, Controller, Drive, Effect, Inventory, Reading, Risk, Scope, State
+from backends.settings import Setting
+from widgets.clean import shorten
+from widgets.confirm import Confirmation, PlannedChange, Tier
+from widgets.keyed_table import Cell, Column, Row
+from widgets.plain import units
+from widgets.table_layout import Tone
+
+RISKS: Mapping[Risk, str] = {
+    Risk.NONE: "-",
+    Risk.PERFORMANCE: "performance",
+    Risk.POWER_LOSS: "power loss",
+    Risk.OUTAGE: "outage",
+    Risk.DESTROYS_DATA: "DESTROYS DATA",
+}
+_TONES: Mapping[Risk, Tone] = {Risk.POWER_LOSS: "warning", Risk.OUTAGE: "warning", Risk.DESTROYS_DATA: "bad"}
+_SEVERITY = (Risk.NONE, Risk.PERFORMANCE, Risk.POWER_LOSS, Risk.OUTAGE, Risk.DESTROYS_DATA)
+_SIGNS: Mapping[State, tuple[str, Tone]] = {
+    State.OPTIMAL: ("+", "good"),
+    State.ONLINE: ("+", "good"),
+    State.SPARE: ("s", ""),
+    State.UNASSIGNED: ("-", "muted"),
+    State.DEGRADED: ("!", "warning"),
+    State.REBUILDING: ("~", "warning"),
+    State.FOREIGN: ("?", "warning"),
+    State.FAILED: ("X", "bad"),
+    State.OFFLINE: ("X", "bad"),
+    State.MISSING: ("X", "bad"),
+    State.UNKNOWN: ("?", "muted"),
+}
+NOW_WIDTH = 34
+"""Cells of a value at most: a longer one is whole in the facts and in the list of choices."""
+
+SETTING_COLUMNS = (
+    Column(key="setting", label="Setting"),
+    Column(key="now", label="Now"),
+    Column(key="staged", label="Staged"),
+    Column(key="effect", label="Takes effect", priority=2),
+    Column(key="risk", label="Risk", priority=1),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A line of the device tree."""
+
+    key: str
+    """The target's address, or a group's name."""
+    label: str
+    """What it says."""
+    tone: Tone = ""
+    """Its colour."""
+    children: tuple[Node, ...] = ()
+    """What hangs below."""
+
+    def matches(self, words: str) -> bool:
+        """Whether the line holds every word."""
+        text = f"{self.key} {self.label}".lower()
+        return all(word in text for word in words.lower().split())
+
+
+def nodes(inventory: Inventory) -> tuple[Node, ...]:
+    """The tree, in the order of `arranged`."""
+    models = Counter(controller.model for controller in inventory.controllers)
+    alike = {model for model, count in models.items() if count > 1}
+    return tuple(_node(branch, alike) for branch in arranged(inventory))
+
+
+def _node(branch: Branch, alike: Container[str | None]) -> Node:
+    """`alike`: models of which there are several controllers, so that their names do not tell them apart."""
+    below = tuple(_node(one, alike) for one in branch.below)
+    match branch.thing:
+        case Controller() as controller:
+            address = str(controller.target)
+            label = f"{controller.target.address} {controller.model}" if controller.model in alike else controller.model
+            return Node(key=address, label=label or address, tone="accent", children=below)
+        case Array() as array:
+            return _array_node(array, branch, below)
+        case Drive() as drive:
+            return _drive_node(drive, branch.role)
+
+
+def filtered(tree: tuple[Node, ...], words: str) -> tuple[Node, ...]:
+    """What matches, with the branches that lead there."""
+    if not words.strip():
+        return tree
+    kept = []
+    for node in tree:
+        below = filtered(node.children, words)
+        if node.matches(words):
+            kept.append(node)
+        elif below:
+            kept.append(Node(key=node.key, label=node.label, tone=node.tone, children=below))
+    return tuple(kept)
+
+
+def _array_node(array: Array, branch: Branch, below: tuple[Node, ...]) -> Node:
+    sign, tone = _SIGNS[array.state]
+    state = "" if array.state is State.OPTIMAL else ": ".join(filter(None, (str(array.state), branch.why)))
+    address = array.target.address
+    names = (array.name or address, array.device)
+    if array.device == f"/dev/{address}":  # of md arrays the kernel's name is the one that everybody uses
+        names = (address, array.name if array.name != address else None)
+    words = (names[0], state, str(array.level), units.size(array.size_bytes), names[1])
+    return Node(
+        key=str(array.target),
+        label=f"{sign} " + " ".join(filter(None, words)),
+        tone=tone if tone in ("warning", "bad") else "",
+        children=below,
+    )
+
+
+def _drive_node(drive: Drive, role: str) -> Node:
+    sign, tone = _member_sign(role) or _SIGNS[drive.state]
+    use = f"[{drive.uses[0].kind}]" if drive.uses and not role else ""
+    kind = drive.interface if drive.media.value in ("unknown", "virtual") else str(drive.media)
+    state = role or ("" if drive.state in (State.ONLINE, State.OPTIMAL, State.UNKNOWN) else str(drive.state))
+    size = units.size(drive.size_bytes) if drive.size_bytes is not None else ""
+    return Node(
+        key=str(drive.target),
+        label=" ".join(filter(None, (sign, drive.target.address, state, size, kind, use, drive.model))),
+        tone=tone if tone in ("warning", "bad") else "",
+    )
+
+
+def _member_sign(role: str) -> tuple[str, Tone] | None:
+    """The sign of what a drive does in its array, which says more than that the kernel has it."""
+    first = role.partition(",")[0]
+    states = {"failed": State.FAILED, "faulty": State.FAILED, "spare": State.SPARE, "rebuilding": State.REBUILDING}
+    return _SIGNS[states[first]] if first in states else None
+
+
+def setting_rows(
+    settings: tuple[Setting, ...],
+    readings: Mapping[str, Reading],
+    staged: Mapping[str, str],
+    outcomes: Mapping[str, tuple[str, Tone]],
+    *,
+    now_width: int = NOW_WIDTH,
+    scope: Scope = Scope.ARRAY,
+) -> tuple[Row, ...]:
+    """The settings of one target; `staged` and `outcomes` by key. A setting that cannot be changed is dim.
+
+    `now_width`: cells of a present value at most, so that what is staged is always in sight. `scope`: of the target.
+    """
+    rows = []
+    for setting in settings:
+        reading = readings.get(setting.key)
+        if reading is None:
+            continue
+        rows.append(
+            Row(
+                key=setting.key,
+                cells=(
+                    setting.label,
+                    _now(setting, reading, now_width),
+                    _staged(setting, reading, staged.get(setting.key), outcomes.get(setting.key)),
+                    effect_words(setting.effect, scope),
+                    _risk(setting, reading, staged.get(setting.key)),
+                ),
+                dim=not reading.availability.available,
+            )
+        )
+    return tuple(rows)
+
+
+def value_label(setting: Setting, reading: Reading, value: str | None) -> str:
+    """A value as people write it."""
+    if value is None:
+        return "not reported"
+    for choice in reading.choices:
+        if choice.value == value:
+            return choice.label
+    return f"{value} {setting.unit}".rstrip()
+
+
+def _now(setting: Setting, reading: Reading, width: int) -> str | Cell:
+    now = value_label(setting, reading, reading.now)
+    if reading.effective is not None and reading.effective != reading.now:
+        joint = ": " if reading.effective.startswith("not ") else ", in force "
+        now = f"{now}{joint}{value_label(setting, reading, reading.effective)}"
+        return Cell(text=shorten(now, width), tone="warning")
+    return shorten(now, width)
+
+
+def _staged(setting: Setting, reading: Reading, value: str | None, outcome: tuple[str, Tone] | None) -> str | Cell:
+    if outcome is not None:  # of the value that is staged, if it is still: another one takes it away
+        return Cell(text=outcome[0], tone=outcome[1])
+    if value is not None:
+        text = "***" if setting.secret else value_label(setting, reading, value)
+        return Cell(text=text, tone="accent")
+    return ""
+
+
+def _risk(setting: Setting, reading: Reading, staged: str | None) -> str | Cell:
+    """The risk of the staged value, else the worst of the setting."""
+    risk = setting.risk
+    if staged is not None:
+        risk = next((choice.risk for choice in reading.choices if choice.value == staged), risk)
+    if risk is Risk.NONE:
+        worst = max((choice.risk for choice in reading.choices), key=_SEVERITY.index, default=Risk.NONE)
+        risk = worst if staged is None else risk
+    return Cell(text=RISKS[risk], tone=_TONES.get(risk, ""))
+
+
+def next_value(reading: Reading, current: str | None, step: int) -> str | None:
+    """The legal value after or before `current`; None where there is nothing to step through."""
+    if reading.choices:
+        values = [choice.value for choice in reading.choices]
+        if current not in values:
+            return values[0 if step > 0 else -1]
+        return values[(values.index(current) + step) % len(values)]
+    span = reading.span
+    if span is None:
+        return None
+    try:
+        number = int(current or "")
+    except ValueError:
+        return str(span.minimum)
+    if number <= 0 or span.maximum - span.minimum <= 16 * span.step:
+        number += step * span.step
+    else:  # powers of two walk a wide span in a few keys
+        number = number * 2 if step > 0 else number // 2
+        number -= (number - span.minimum) % span.step
+    return str(min(max(number, span.minimum), span.maximum))
+
+
+def confirmation(changes: tuple[Change, ...], *, title: str = "", trial_label: str = "") -> Confirmation:
+    """The review dialog's contents for planned changes."""
+    worst = max((change.risk for change in changes), key=_SEVERITY.index, default=Risk.NONE)
+    tiers: Mapping[Risk, Tier] = {Risk.DESTROYS_DATA: "destructive", Risk.POWER_LOSS: "risky", Risk.OUTAGE: "risky"}
+    targets = sorted({str(change.target) for change in changes})
+    count = units.plural(len(changes), "change")
+    commands = tuple(
+        tuple(write.argv) if write.path is None else write.shown() for change in changes for write in change.writes
+    )
+    return Confirmation(
+        title=title or f"Apply {count} to {', '.join(targets)}",
+        tier=tiers.get(worst, "harmless"),
+        changes=tuple(_planned(change, named=len(targets) > 1) for change in changes),
+        commands=commands,
+        risks=tuple(dict.fromkeys(change.risk_text for change in changes if change.risk_text)),
+        required=" ".join(sorted({str(one.target) for one in changes if one.risk is Risk.DESTROYS_DATA})),
+        trial_label=trial_label if all(_may_come_back(change) for change in changes) else "",
+    )
+
+
+def _may_come_back(change: Change) -> bool:
+    """Whether it can be tried for a while: what destroys data or takes hours must not come back by itself."""
+    return bool(change.undo) and change.effect is Effect.AT_ONCE and change.risk is not Risk.DESTROYS_DATA
+
+
+def _planned(change: Change, *, named: bool) -> PlannedChange:
+    undo = "; ".join(write.shown() for write in change.undo) if change.undo else "cannot be taken back"
+    return PlannedChange(
+        setting=f"{change.target} {change.label}" if named else change.label,
+        before=change.before or "not reported",
+        after=change.after,
+        effect=effect_words(change.effect, change.target.scope),
+        undo=undo,
+    )

@@ -1,0 +1,231 @@
+"""The settings of the selected thing, and what is staged in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from app.tui.screens.devices.rows import NOW_WIDTH, RISKS, SETTING_COLUMNS, next_value, setting_rows
+from backends.model import Reading, Risk, Scope
+from backends.settings import Setting
+from widgets.choice_list import Choice, ChoiceDialog
+from widgets.field_dialog import NumberDialog, NumberSpan, TextDialog
+from widgets.keyed_table import KeyedTable, Row
+from widgets.lines import Prose
+from widgets.table_layout import Tone
+
+if TYPE_CHECKING:
+    from app.tui.app import WorkbenchApp
+
+LEAST_NOW = 14
+"""Cells that a present value keeps in the narrowest terminal."""
+
+BESIDE_NOW = 38
+"""Cells that the name of a setting and what is staged need beside it."""
+
+_JOINT = "|"
+"""Between target and key in the row keys of a part that is not the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The settings of one target, as they were read."""
+
+    target: str
+    """Its address."""
+    heading: str = ""
+    """Stands above them; "" for the thing's own."""
+    settings: tuple[Setting, ...] = ()
+    """Declared settings."""
+    readings: dict[str, Reading]
+    """Values by key."""
+    scope: Scope = Scope.ARRAY
+    """What kind of thing it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """The setting under the cursor."""
+
+    part: Part
+    """Where it belongs."""
+    setting: Setting
+    """What it is."""
+    reading: Reading
+    """What it says."""
+
+
+class SettingsPanel(Vertical):
+    """A table of settings over a word of help. An array shows its block device's queue settings, too."""
+
+    def __init__(self) -> None:
+        super().__init__(id="settings-panel")
+        self._parts: tuple[Part, ...] = ()
+        self.outcomes: dict[str, dict[str, tuple[str, Tone]]] = {}
+        """How changes ended: target -> key -> words and tone; shown until something else is staged there."""
+
+    def compose(self) -> ComposeResult:
+        """Table and help."""
+        yield KeyedTable(SETTING_COLUMNS, id="settings", empty="looking for hardware ...")
+        yield Prose("", "label", id="setting-help")
+
+    @property
+    def table(self) -> KeyedTable:
+        """The table."""
+        return self.query_one(KeyedTable)
+
+    @property
+    def _app(self) -> WorkbenchApp:
+        return cast("WorkbenchApp", self.app)
+
+    def show(self, parts: tuple[Part, ...]) -> None:
+        """Show these settings."""
+        self._parts = parts
+        self.fill()
+
+    def fill(self) -> None:
+        """Bring the rows up to date with what is staged and what became of it."""
+        rows: list[Row] = []
+        width = max(LEAST_NOW, min(NOW_WIDTH, self.size.width - BESIDE_NOW))
+        for part in self._parts:
+            staged = self._app.staged.get(part.target, {})
+            ended = self.outcomes.get(part.target, {})
+            own = setting_rows(part.settings, part.readings, staged, ended, now_width=width, scope=part.scope)
+            if not part.heading:
+                rows += own
+            elif own:
+                rows.append(Row(key=part.target, cells=(part.heading,), separator=True))
+                rows += [
+                    Row(key=f"{part.target}{_JOINT}{row.key}", cells=row.cells, dim=row.dim, tone=row.tone)
+                    for row in own
+                ]
+        self.table.rows = tuple(rows)
+        self._help()
+
+    def on_resize(self) -> None:
+        """The present values leave room for what is staged."""
+        self.fill()
+
+    @on(KeyedTable.RowHighlighted)
+    def _row_highlighted(self) -> None:
+        self._help()
+
+    def _help(self) -> None:
+        """A sentence on the setting under the cursor, or why it cannot be changed."""
+        spot = self._spot()
+        line = self.query_one(Prose)
+        if spot is None:
+            line.say("", "label")
+        elif spot.reading.availability.why_not is not None:
+            line.say(f"Cannot be changed: {spot.reading.availability.why_not}. {spot.setting.help}", "warning")
+        else:
+            why = (
+                f"In force is {spot.reading.effective}: {spot.reading.why_effective}. "
+                if spot.reading.why_effective
+                else ""
+            )
+            line.say(f"{why}{spot.setting.help} {spot.setting.risk_text}".strip(), "warning" if why else "label")
+
+    def _spot(self) -> Spot | None:
+        """The setting under the cursor."""
+        key = self.table.cursor or ""
+        target, joint, name = key.partition(_JOINT)
+        for part in self._parts:
+            if joint and part.target != target:
+                continue
+            wanted = name if joint else key
+            setting = next((setting for setting in part.settings if setting.key == wanted), None)
+            reading = part.readings.get(wanted)
+            if setting is not None and reading is not None:
+                return Spot(part, setting, reading)
+        return None
+
+    def _changeable(self) -> Spot | None:
+        """The setting under the cursor, if it may be changed; says why not. From elsewhere the table is entered."""
+        table = self.table
+        if self.screen.focused is not table:
+            if table.rows:
+                self.screen.set_focus(table)
+            return None
+        spot = self._spot()
+        if spot is not None and spot.reading.availability.why_not is not None:
+            self.app.notify(
+                f"{spot.setting.label} cannot be changed: {spot.reading.availability.why_not}.",
+                severity="warning",
+                markup=False,
+            )
+            return None
+        return spot
+
+    def _staged(self, spot: Spot) -> str | None:
+        return self._app.staged.get(spot.part.target, {}).get(spot.setting.key, spot.reading.now)
+
+    def _stage(self, spot: Spot, value: str | None) -> None:
+        self.outcomes.get(spot.part.target, {}).pop(spot.setting.key, None)
+        self._app.stage(spot.part.target, spot.setting.key, None if value == spot.reading.now else value)
+        self.fill()
+
+    def cycle(self, step: int) -> None:
+        """Stage the value after or before; from the tree, right goes to the settings."""
+        if step < 0 and self.screen.focused is not self.table:
+            return
+        spot = self._changeable()
+        if spot is None:
+            return
+        value = next_value(spot.reading, self._staged(spot), step)
+        if value is not None:
+            self._stage(spot, value)
+
+    def unstage(self) -> None:
+        """Take the staged value of the setting back."""
+        spot = self._spot()
+        if spot is not None:
+            self._stage(spot, None)
+
+    @on(KeyedTable.RowSelected)
+    def _row_selected(self) -> None:
+        self.choose()
+
+    def choose(self) -> None:
+        """Open the list of legal values, or a field for a number."""
+        spot = self._changeable()
+        if spot is None:
+            return
+        if spot.reading.choices:
+            self.app.push_screen(
+                ChoiceDialog(spot.setting.label, _choices(spot), self._staged(spot)), self._chosen(spot)
+            )
+        elif spot.reading.span is not None:
+            span = spot.reading.span
+            numbers = NumberSpan(
+                minimum=span.minimum, maximum=span.maximum, step=span.step, unit=span.unit or spot.setting.unit
+            )
+            dialog = NumberDialog(spot.setting.label, numbers, self._staged(spot) or "", help=spot.setting.help)
+            self.app.push_screen(dialog, self._chosen(spot))
+        else:
+            asked = TextDialog(spot.setting.label, help=spot.setting.help, secret=spot.setting.secret)
+            self.app.push_screen(asked, self._chosen(spot))
+
+    def _chosen(self, spot: Spot) -> Callable[[str | None], None]:
+        def take(value: str | None) -> None:
+            if value is not None:
+                self._stage(spot, value)
+
+        return take
+
+
+def _choices(spot: Spot) -> tuple[Choice, ...]:
+    return tuple(
+        Choice(
+            value=choice.value,
+            label=choice.label,
+            help=choice.help or spot.setting.help,
+            risk="" if choice.risk is Risk.NONE else RISKS[choice.risk],
+        )
+        for choice in spot.reading.choices
+    )

@@ -1,0 +1,70 @@
+"""A change on trial: the question whether to keep it, while the watchdog's time runs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from app.engine.session.journal import Intent, boot_clock
+from backends.errors import RaidbenchError
+from widgets.plain import units
+from widgets.question import Answer, QuestionDialog
+
+if TYPE_CHECKING:
+    from app.tui.app import WorkbenchApp
+
+AFTER = 5.0
+"""Seconds beyond the deadline in which the watchdog is given time to finish."""
+
+
+class Trials:
+    """Asks once, then watches until the trial is decided one way or the other."""
+
+    def __init__(self, app: WorkbenchApp) -> None:
+        self._app = app
+        self._workbench = app.workbench
+
+    async def watch(self) -> None:
+        """Ask, and end with the session knowing how it ended."""
+        trials = self._workbench.trials()
+        dialog = QuestionDialog(
+            f"{units.plural(len(trials), 'change')} on trial: keep?",
+            (
+                Answer(key="k", label="Keep", value="keep"),
+                Answer(key="escape", label="Let it be taken back", value="wait"),
+            ),
+            self._words(trials),
+        )
+        asked = asyncio.create_task(self._ask(dialog))
+        try:
+            while self._workbench.trials() and not asked.done() and self._left(trials) > -AFTER:
+                await asyncio.wait({asked}, timeout=0.5)
+            while not asked.done() and dialog.is_attached and not dialog.is_current:
+                await asyncio.wait({asked}, timeout=0.2)  # another question lies on top of this one
+        finally:
+            if not asked.done() and dialog.is_current:
+                dialog.dismiss("wait")
+        answer = await asked
+        try:
+            if answer == "keep":
+                kept = self._workbench.keep_trials()
+                self._app.notify(f"Kept: {', '.join(trial.key for trial in kept)}.", markup=False)
+                return
+            self._app.notify("It is taken back when its time is over.", markup=False)
+            while self._workbench.trials() and self._left(trials) > -AFTER:
+                await asyncio.sleep(0.5)
+            await self._workbench.end_trials()
+        except RaidbenchError as error:
+            self._app.tell(error, title="Not kept" if answer == "keep" else "The trial")
+            return
+        self._app.notify("The trial is over: the old values are back.", markup=False)
+
+    async def _ask(self, dialog: QuestionDialog) -> str:
+        return await self._app.push_screen_wait(dialog) or "wait"
+
+    def _left(self, trials: tuple[Intent, ...]) -> float:
+        return max((trial.until or 0.0) - boot_clock() for trial in trials)
+
+    def _words(self, trials: tuple[Intent, ...]) -> str:
+        listed = "\n".join(f"{trial.key} of {trial.target}: {trial.before} -> {trial.after}" for trial in trials)
+        return f"{listed}\nWithout an answer the old values come back in {self._left(trials):.0f} s by themselves."

@@ -1,0 +1,304 @@
+"""What is ticked on the Sweep screen, and the plan that it makes: the text of a plan file. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from app.engine.fio.job import Job
+from app.engine.fio.profiles import PROFILES, profile
+from app.engine.session.sweep_steps import Rank
+from app.engine.sweep.known import Holder
+from backends.model import Effect, Reading, Risk, Span
+from backends.settings import Setting
+
+Kind = Literal["setting", "job", "measure"]
+"""Whose values an axis has: a target's setting, a field of the job, how it is measured."""
+
+ROLE = "target"
+"""The one role of a plan that is ticked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """Something to tick."""
+
+    value: str
+    """As the plan has it."""
+    label: str
+    """For people."""
+    now: bool = False
+    """Whether it is in force, or the job's, now."""
+    risk: Risk = Risk.NONE
+    """The worst it may do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """A setting or field and the values it may take on the way."""
+
+    kind: Kind
+    """Whose."""
+    name: str
+    """The setting's key, the field's name."""
+    label: str
+    """For people."""
+    help: str = ""
+    """A sentence or two."""
+    group: str = ""
+    """Heading it stands under."""
+    values: tuple[Value, ...] = ()
+    """What is offered."""
+    free: bool = False
+    """Whether other values may be typed."""
+    unit: str = ""
+    """Of typed values."""
+    why_not: str = ""
+    """Why no sweep can change it; "" if one can."""
+
+    @property
+    def key(self) -> str:
+        """Tells the axes apart: `setting:read_ahead`."""
+        return f"{self.kind}:{self.name}"
+
+    @property
+    def single(self) -> bool:
+        """Whether exactly one value holds."""
+        return self.kind == "measure"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What was chosen so far."""
+
+    address: str
+    """What is measured: an address, or the path of a scratch file."""
+    job: Job
+    """The job, where no axis says otherwise."""
+    profile: str | None = None
+    """The job's name, None for a custom one."""
+    ticked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Values by the key of their axis."""
+
+    def has(self, axis: Axis, value: str) -> bool:
+        """Whether a value is ticked."""
+        return value in self.ticked.get(axis.key, DEFAULTS.get(axis.key, ()))
+
+    def chosen(self, axis: Axis) -> tuple[str, ...]:
+        """The ticked values of an axis, in its order."""
+        ticked = self.ticked.get(axis.key, DEFAULTS.get(axis.key, ()))
+        offered = [one.value for one in axis.values if one.value in ticked]
+        return (*offered, *(value for value in ticked if value not in offered))
+
+    def toggled(self, axis: Axis, value: str) -> Draft:
+        """With a value ticked, or not any more; of a single one the other goes."""
+        if axis.single:
+            values: tuple[str, ...] = (value,)
+        elif self.has(axis, value):
+            values = tuple(one for one in self.chosen(axis) if one != value)
+        else:
+            values = (*self.chosen(axis), value)
+        rest = {key: kept for key, kept in self.ticked.items() if key != axis.key}
+        return replace(self, ticked=rest | ({axis.key: values} if values else {}))
+
+    @property
+    def varies(self) -> bool:
+        """Whether there is anything to compare."""
+        return any(len(values) > 1 for key, values in self.ticked.items() if not key.startswith("measure:"))
+
+
+DEFAULTS: Mapping[str, tuple[str, ...]] = {
+    "measure:repeats": ("3",),
+    "measure:pairs": ("6",),
+    "measure:rank": (Rank.IOPS.value,),
+}
+"""What holds unless something else is chosen."""
+
+_JOB_VALUES: Sequence[tuple[str, str, str, tuple[str, ...]]] = (
+    ("bs", "Block size", "Bytes of one I/O.", ("512", "4k", "8k", "16k", "32k", "64k", "128k", "256k", "1M", "4M")),
+    (
+        "iodepth",
+        "Queue depth",
+        "I/Os that each job keeps in flight.",
+        ("1", "2", "4", "8", "16", "32", "64", "128", "256", "512"),
+    ),
+    (
+        "rwmixread",
+        "Read share",
+        "Percent of reads. A plain pattern becomes the mixed one: anything below 100 writes.",
+        ("100", "90", "70", "50", "30", "0"),
+    ),
+    ("numjobs", "Jobs", "Threads that do the same at once.", ("1", "2", "4", "8", "16")),
+    ("rw", "Pattern", "Sequential or random, reads or writes.", ("read", "randread", "write", "randwrite", "randrw")),
+)
+_MEASURE_VALUES: Sequence[tuple[str, str, str, tuple[tuple[str, str], ...]]] = (
+    (
+        "repeats",
+        "Runs of each",
+        "How often each combination is measured, in rounds drawn at random.",
+        (("1", "1"), ("2", "2"), ("3", "3"), ("5", "5")),
+    ),
+    (
+        "pairs",
+        "Confirm winner",
+        "Fresh pairs of the winner and its baseline: the best of a screening is partly luck.",
+        (("0", "not"), ("3", "3 pairs"), ("6", "6 pairs"), ("12", "12 pairs")),
+    ),
+    (
+        "rank",
+        "Best is",
+        "What the combinations are ranked by.",
+        (("iops", "IOPS"), ("bandwidth", "MiB/s"), ("p99", "p99")),
+    ),
+)
+
+
+def axes_of(holders: Sequence[Holder], draft: Draft) -> tuple[Axis, ...]:
+    """All that may be ticked: the job's fields, the settings of the target and of its queue, how it is measured."""
+    texts = draft.job.texts()
+    found = [
+        Axis(
+            kind="job",
+            name=name,
+            label=label,
+            help=help,
+            group="Job",
+            values=_with_present(name, texts, values),
+            free=name != "rw",
+        )
+        for name, label, help, values in _JOB_VALUES
+    ]
+    found.append(_profiles(draft))
+    seen: set[str] = set()
+    for holder in holders:
+        for key, setting in holder.settings.items():
+            reading = holder.readings.get(key)
+            if reading is not None and key not in seen:
+                seen.add(key)
+                found.append(_setting(setting, reading, f"Settings of {holder.target}"))
+    found += [
+        Axis(
+            kind="measure",
+            name=name,
+            label=label,
+            help=help,
+            group="Measuring",
+            values=tuple(Value(value=value, label=text) for value, text in values),
+        )
+        for name, label, help, values in _MEASURE_VALUES
+    ]
+    return tuple(found)
+
+
+def _with_present(name: str, texts: Mapping[str, str], values: tuple[str, ...]) -> tuple[Value, ...]:
+    """The usual values, and the job's own among them."""
+    now = texts[name]
+    if name == "rwmixread" and texts["rw"] not in ("rw", "randrw"):
+        now = "0" if "write" in texts["rw"] else "100"
+    listed = values if now in values or not now else (now, *values)
+    return tuple(
+        Value(value=value, label=f"{value} %" if name == "rwmixread" else value, now=value == now) for value in listed
+    )
+
+
+def _profiles(draft: Draft) -> Axis:
+    values = tuple(
+        Value(
+            value=known.name,
+            label=known.name,
+            now=known.name == draft.profile,
+            risk=Risk.DESTROYS_DATA if known.job.writes else Risk.NONE,
+        )
+        for known in PROFILES.values()
+    )
+    return Axis(
+        kind="job", name="profile", label="Workload", help="Whole workloads by name.", group="Job", values=values
+    )
+
+
+def _setting(setting: Setting, reading: Reading, group: str) -> Axis:
+    choices = tuple(
+        Value(value=choice.value, label=choice.label, now=choice.value == reading.now, risk=choice.risk)
+        for choice in reading.choices
+    )
+    return Axis(
+        kind="setting",
+        name=setting.key,
+        label=setting.label,
+        help=f"{setting.help} {setting.risk_text}".strip(),
+        group=group,
+        values=choices or _around(reading, reading.span, setting.risk),
+        free=not reading.choices,
+        unit=reading.span.unit if reading.span is not None else setting.unit,
+        why_not=_why_not(setting, reading),
+    )
+
+
+def _why_not(setting: Setting, reading: Reading) -> str:
+    if setting.secret or setting.effect in (Effect.REBOOT, Effect.RESET):
+        return "it takes effect after a restart only"
+    if reading.availability.why_not is not None:
+        return reading.availability.why_not
+    return "it cannot be read, so it could not be put back" if reading.now is None else ""
+
+
+def _around(reading: Reading, span: Span | None, risk: Risk) -> tuple[Value, ...]:
+    """What is set now, and legal values a quarter to sixteen times as large."""
+    if span is None or reading.now is None or not reading.now.lstrip("-").isdigit():
+        return () if reading.now is None else (Value(value=reading.now, label=reading.now, now=True),)
+    now = int(reading.now)
+    wanted = {now, *(now * factor // 4 for factor in (1, 2, 8, 16, 64))}
+    if now == 0:
+        wanted |= {span.minimum, span.maximum}
+    if span.maximum - span.minimum <= 8 * span.step:
+        wanted |= set(range(span.minimum, span.maximum + 1, span.step))
+    legal = [one for one in wanted if span.minimum <= one <= span.maximum and (one - span.minimum) % span.step == 0]
+    return tuple(Value(value=str(one), label=str(one), now=one == now, risk=risk) for one in sorted({*legal, now}))
+
+
+def plan_text(draft: Draft, axes: Sequence[Axis]) -> str:
+    """The plan file of what is ticked."""
+    varied = [(axis, values) for axis in axes if not axis.single and (values := draft.chosen(axis))]
+    title = " and ".join([axis.label for axis, values in varied if len(values) > 1] or ["One job"])
+    lines = [
+        f"title = {_text(f'{title} of {draft.address}')}",
+        "",
+        "[targets]",
+        f"{ROLE} = {_text(draft.address)}",
+        "",
+        "[measure]",
+        f"target = {_text(ROLE)}",
+    ]
+    for axis in axes:
+        if axis.single and (chosen := draft.chosen(axis)):
+            lines.append(f"{axis.name} = {_text(chosen[0]) if axis.name == 'rank' else chosen[0]}")
+    lines += ["", "[job]", *_job_lines(draft, {axis.name for axis, _ in varied if axis.kind == "job"})]
+    for axis, values in varied:
+        whose = [f"job = {_text(axis.name)}"]
+        if axis.kind == "setting":
+            whose = [f"target = {_text(ROLE)}", f"setting = {_text(axis.name)}"]
+        lines += ["", "[[axis]]", *whose, f"values = [{', '.join(map(_text, values))}]"]
+    return "\n".join(lines) + "\n"
+
+
+def _job_lines(draft: Draft, varied: set[str]) -> list[str]:
+    """The job's fields as far as they differ from its workload's; an axis of workloads keeps only the times."""
+    base = profile(draft.profile).job if draft.profile is not None else Job()
+    own, plain = draft.job.texts(), base.texts()
+    fields = {key: text for key, text in own.items() if text != plain[key] and key not in varied}
+    lines = []
+    if "profile" in varied:
+        fields = {key: own[key] for key in ("runtime", "ramp")}
+    elif draft.profile is not None:
+        lines.append(f"profile = {_text(draft.profile)}")
+    if "rwmixread" in varied and not varied & {"rw", "profile"} and not draft.job.mixed:
+        fields["rw"] = "randrw" if own["rw"].startswith("rand") else "rw"
+    fields |= {key: own[key] for key in ("runtime", "ramp")}
+    return [*lines, *(f"{key} = {_text(text)}" for key, text in fields.items())]
+
+
+def _text(value: str) -> str:
+    """A TOML string."""
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,141 @@
+"""Watching a sweep: the matrix that fills in, the running step, and at the end what was found."""
+
+from __future__ import annotations
+
+import time
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Static
+
+from app.engine.session.state import ActiveRun, Session
+from app.engine.session.sweep_record import SweepRecord
+from app.engine.sweep.following import Follower
+from app.engine.sweep.results import Results, results
+from app.tui.screens.bench.live_view import Curves, latency_chart, progress, throughput_chart
+from app.tui.screens.sweep.results_view import (
+    LEGEND,
+    cell_words,
+    findings,
+    grid,
+    names_at,
+    ranking,
+    state_words,
+    title_words,
+    whole,
+    why_left_out,
+)
+from backends.text import clean_lines
+from widgets.bars import ProgressLine
+from widgets.chart import LineChart
+from widgets.details import Details
+from widgets.lines import Prose
+from widgets.matrix import Matrix
+from widgets.still_table import StillTable
+
+LATENCY_FROM = 30
+"""Lines from which the latency has a graph of its own."""
+
+
+class SweepWatch(Vertical):
+    """A sweep as its log tells it. Only looks on."""
+
+    def __init__(self) -> None:
+        super().__init__(id="sweep-run")
+        self._curves = Curves()
+        self._run_id: str | None = None
+        self._found: tuple[object, Results] | None = None
+        self._shown: tuple[Session, SweepRecord] | None = None
+
+    def compose(self) -> ComposeResult:
+        """Matrix and cell; below them the graphs while it runs, the findings afterwards."""
+        yield Static("", id="sweep-title", markup=False)
+        yield Matrix(id="sweep-matrix")
+        yield Static(LEGEND, id="sweep-legend", markup=False)
+        yield Static("", id="sweep-cell", markup=False)
+        with Vertical(id="sweep-live"):
+            yield LineChart(title="IOPS", id="sweep-iops")
+            yield LineChart(title="Latency", id="sweep-latency", log_scale=True)
+            yield ProgressLine(id="sweep-step")
+            yield ProgressLine(id="sweep-whole")
+        with VerticalScroll(id="sweep-found"):
+            yield StillTable(id="sweep-ranking")
+            yield Details(id="sweep-findings")
+        yield Prose("", id="sweep-state")
+
+    def on_mount(self) -> None:
+        """Draws as the app does."""
+        ascii = bool(getattr(self.app, "ascii", False))
+        for chart in self.query(LineChart):
+            chart.ascii = ascii
+        for line in self.query(ProgressLine):
+            line.ascii = ascii
+        self.query_one(Matrix).ascii = ascii
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The latency has a graph where there is room; the matrix leaves some."""
+        self.query_one("#sweep-latency").display = event.size.height >= LATENCY_FROM
+        self.query_one(Matrix).styles.max_height = max(4, event.size.height * 2 // 5)
+
+    def show(self, follower: Follower, *, stopping: bool, speed: float) -> None:
+        """Bring everything up to date. `speed`: how many times as fast a simulation runs."""
+        session, record, running = follower.session, follower.record, follower.running
+        if record is None:
+            return
+        self._shown = (session, record)
+        found = self._results(session, record)
+        self.query_one(Matrix).grid = grid(record, found)
+        self._put("#sweep-title", title_words(session, record))
+        self.query_one("#sweep-live").display = running
+        self.query_one("#sweep-found").display = not running
+        self._show_cell(record, found)
+        if running:
+            self._show_live(session.active, record, speed)
+        else:
+            self.query_one("#sweep-findings", Details).groups = findings(record, found)
+        words, tone = state_words(record, running=running, stopping=stopping)
+        self.query_one("#sweep-state", Prose).say(words, tone)
+
+    def _put(self, selector: str, text: str) -> None:
+        line, cleaned = self.query_one(selector, Static), clean_lines(text)
+        if line.content != cleaned:
+            line.update(cleaned)
+
+    def _results(self, session: Session, record: SweepRecord) -> Results:
+        """What was found so far; judged anew only when a step ended."""
+        key = (session.id, len(record.ended), len(record.cells))
+        if self._found is None or self._found[0] != key:
+            self._found = (key, results(record, session.runs))
+        return self._found[1]
+
+    @on(Matrix.Moved)
+    def _moved(self) -> None:
+        if self._shown is not None:
+            session, record = self._shown
+            self._show_cell(record, self._results(session, record))
+
+    def _show_cell(self, record: SweepRecord, found: Results) -> None:
+        """The cell under the cursor, and the ranking of its workload."""
+        setup, workload = names_at(found, *self.query_one(Matrix).cursor)
+        one = found.at(setup, workload)
+        told = cell_words(one, record, found.rank) if one is not None else why_left_out(record, setup, workload)
+        self._put("#sweep-cell", told)
+        table = self.query_one("#sweep-ranking", StillTable)
+        table.columns, table.rows = ranking(found, workload)
+
+    def _show_live(self, active: ActiveRun | None, record: SweepRecord, speed: float) -> None:
+        now = time.time()
+        self.query_one("#sweep-whole", ProgressLine).progress = whole(record, now, speed)
+        if active is None:
+            self.query_one("#sweep-step", ProgressLine).progress = None
+            return
+        if active.start.id != self._run_id:
+            self._run_id, self._curves = active.start.id, Curves()
+        ramp = float(active.start.job.get("ramp", "0").rstrip("s") or 0)
+        self._curves.take(active.samples, ramp)
+        total = active.start.planned_seconds
+        upper, lower = self.query_one("#sweep-iops", LineChart), self.query_one("#sweep-latency", LineChart)
+        upper.data = throughput_chart(self._curves, rate=False, total=total)
+        lower.data = latency_chart(self._curves, total=total)
+        self.query_one("#sweep-step", ProgressLine).progress = progress(active, now)

@@ -1,0 +1,1 @@
+"""The outside worlds: this machine, recorded ones, simulated ones, and wrappers round them."""

@@ -1,0 +1,135 @@
+"""A program that is run to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import time
+
+from backends.errors import ToolTimeoutError
+from backends.host import Command, Completed
+from backends.hosts.local.child import OUTPUT_LIMIT, Child, clean_environment, not_started, private_folder, start
+
+LINGER = 1.0
+"""Seconds that output is waited for after a program has exited while a child of it holds the pipe."""
+
+
+def run_change(command: Command, nice: int | None) -> Completed:
+    """Run a command that changes the machine, whatever happens to anybody else."""
+    folder = command.cwd or private_folder()
+    started = time.monotonic()
+    try:
+        process = subprocess.Popen(
+            command.argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=clean_environment(command.env),
+            start_new_session=True,
+        )
+        with process:
+            if nice is not None:
+                with contextlib.suppress(OSError):
+                    os.setpriority(os.PRIO_PROCESS, process.pid, nice)
+            out, err, cut = _listen(process)
+    except OSError as error:
+        raise not_started(command, error) from error
+    finally:
+        if command.cwd is None:
+            shutil.rmtree(folder, ignore_errors=True)
+    return Completed(
+        returncode=process.returncode,
+        stdout=out.decode("utf-8", "replace"),
+        stderr=err.decode("utf-8", "replace"),
+        seconds=time.monotonic() - started,
+        truncated=cut,
+    )
+
+
+async def run_read(command: Command, nice: int | None) -> Completed:
+    """Run a command that changes nothing; it is killed when its time is up. Raises ToolTimeoutError."""
+    folder = command.cwd or private_folder()
+    started = time.monotonic()
+    try:
+        child = await start(command, folder, nice)
+        try:
+            async with asyncio.timeout(command.timeout):
+                out, err, cut = await _collect(child)
+        except TimeoutError:
+            raise ToolTimeoutError(
+                f"{os.path.basename(command.argv[0])}: no answer in {command.timeout:g} s.",
+                hint="It was stopped; try again when the device is less busy.",
+                evidence=command.shown(),
+            ) from None
+        finally:
+            child.signal(signal.SIGKILL)
+            with contextlib.suppress(TimeoutError):  # one stuck in the kernel is left to it
+                async with asyncio.timeout(5):
+                    await child.wait()
+            child.close()
+    finally:
+        if command.cwd is None:
+            shutil.rmtree(folder, ignore_errors=True)
+    assert child.returncode is not None
+    return Completed(
+        returncode=child.returncode,
+        stdout=out.decode("utf-8", "replace"),
+        stderr=err.decode("utf-8", "replace"),
+        seconds=time.monotonic() - started,
+        truncated=cut,
+    )
+
+
+async def _collect(child: Child) -> tuple[bytes, bytes, bool]:
+    """Both outputs, each up to the limit; a program that floods is stopped."""
+    outputs = (bytearray(), bytearray())
+    cut = False
+
+    async def take(stream: asyncio.StreamReader, kept: bytearray) -> None:
+        nonlocal cut
+        while chunk := await stream.read(262144):
+            room = OUTPUT_LIMIT - len(kept)
+            kept += chunk[:room]
+            if len(chunk) > room:
+                cut = True
+                child.signal(signal.SIGKILL)
+
+    readers = [asyncio.create_task(take(child.stdout, outputs[0])), asyncio.create_task(take(child.stderr, outputs[1]))]
+    try:
+        await child.wait()
+        await asyncio.wait(readers, timeout=LINGER)
+    finally:
+        for reader in readers:
+            reader.cancel()
+    return bytes(outputs[0]), bytes(outputs[1]), cut
+
+
+def _listen(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes, bool]:
+    """Both outputs of a program that is let run to its end, each up to the limit; what is more is read and dropped."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    outputs = {process.stdout.fileno(): bytearray(), process.stderr.fileno(): bytearray()}
+    cut = False
+    silent = 0.0
+    with selectors.DefaultSelector() as selector:
+        for descriptor in outputs:
+            selector.register(descriptor, selectors.EVENT_READ)
+        while selector.get_map() and silent < LINGER:
+            ready = selector.select(0.1)
+            silent = silent + 0.1 if not ready and process.poll() is not None else 0.0
+            for key, _ in ready:
+                chunk = os.read(key.fd, 262144)
+                if not chunk:
+                    selector.unregister(key.fd)
+                kept = outputs[key.fd]
+                cut = cut or len(kept) + len(chunk) > OUTPUT_LIMIT
+                kept += chunk[: OUTPUT_LIMIT - len(kept)]
+    process.wait()
+    out, err = outputs.values()
+    return bytes(out), bytes(err), cut

@@ -1,0 +1,281 @@
+"""A machine in a folder: recorded from a live one, answered from for tests and bug reports."""
+
+from __future__ import annotations
+
+import asyncio
+import fnmatch
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolMissingError
+from backends.host import Command, Completed, FileStat, Host, Process
+from backends.hosts.streams import Pace, Recordings
+from backends.hosts.wrapped import HostWrapper
+from backends.text import clean
+
+FORMAT = 1
+"""Version of the machine folder."""
+
+
+class RecordingHost(HostWrapper):
+    """Notes every answer the wrapped host gives; `save` writes the machine folder."""
+
+    def __init__(self, inner: Host) -> None:
+        super().__init__(inner)
+        self._files: dict[str, str | None] = {}
+        self._lists: dict[str, list[str]] = {}
+        self._links: dict[str, str | None] = {}
+        self._stats: dict[str, dict[str, Any] | None] = {}
+        self._commands: dict[str, dict[str, Any]] = {}
+        self._which: dict[str, str | None] = {}
+        self._writable: dict[str, str | None] = {}
+
+    async def run(self, command: Command) -> Completed:
+        """Runs what does not mutate and notes the answer."""
+        if command.mutates:
+            raise RefusedError("A recording changes nothing.")
+        done = await self._inner.run(command)
+        self._commands["\0".join(command.argv)] = {
+            "argv": list(command.argv),
+            "returncode": done.returncode,
+            "stdout": done.stdout,
+            "stderr": done.stderr,
+        }
+        return done
+
+    def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
+        """Refused: what goes on cannot be recorded."""
+        raise RefusedError("A recording runs nothing that goes on.")
+
+    async def write(self, path: str, text: str) -> None:
+        """Refused: a recording changes nothing."""
+        raise RefusedError("A recording changes nothing.")
+
+    async def install(self, path: str, text: str) -> None:
+        """Refused: a recording changes nothing."""
+        raise RefusedError("A recording changes nothing.")
+
+    async def read(self, path: str) -> str | None:
+        """Reads and notes."""
+        self._files[path] = text = await self._inner.read(path)
+        return text
+
+    async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Reads and notes."""
+        found = await self._inner.read_many(paths)
+        for path in paths:
+            self._files[path] = found.get(path)
+        return found
+
+    async def list(self, pattern: str) -> tuple[str, ...]:
+        """Lists and notes."""
+        found = await self._inner.list(pattern)
+        self._lists[pattern] = list(found)
+        return found
+
+    async def link(self, path: str) -> str | None:
+        """Resolves and notes."""
+        self._links[path] = target = await self._inner.link(path)
+        return target
+
+    async def stat(self, path: str) -> FileStat | None:
+        """Looks and notes."""
+        info = await self._inner.stat(path)
+        self._stats[path] = None if info is None else {"kind": info.kind, "size": info.size, "devno": info.devno}
+        return info
+
+    async def writable(self, path: str) -> str | None:
+        """Asks and notes."""
+        self._writable[path] = why = await self._inner.writable(path)
+        return why
+
+    def which(self, names: Sequence[str]) -> str | None:
+        """Looks and notes."""
+        found = self._inner.which(names)
+        self._which["\0".join(names)] = found
+        return found
+
+    def save(self, folder: Path, *, secrets: Sequence[str] = ()) -> None:
+        """Write the machine folder with `secrets` (serials) replaced by stable stand-ins of equal length.
+
+        A secret of less than four characters stays: it would also stand in every other number.
+
+        Raises OSError.
+        """
+        names = {secret: stand_in(secret) for secret in sorted(secrets, key=len, reverse=True) if len(secret) >= 4}
+
+        def masked(value: Any) -> Any:
+            match value:
+                case str():
+                    for secret, name in names.items():
+                        value = value.replace(secret, name)
+                    return value
+                case dict():
+                    return {masked(key): masked(item) for key, item in value.items()}
+                case list():
+                    return [masked(item) for item in value]
+                case _:
+                    return value
+
+        data = {
+            "format": FORMAT,
+            "name": masked(self.name),
+            "root": self.is_root,
+            "files": masked(self._files),
+            "lists": masked(self._lists),
+            "links": masked(self._links),
+            "stats": {masked(path): info for path, info in self._stats.items()},
+            "commands": [{key: masked(item) for key, item in done.items()} for done in self._commands.values()],
+            "which": masked(self._which),
+            "writable": masked(self._writable),
+        }
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "machine.json").write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def stand_in(secret: str) -> str:
+    """A masked serial: a digit for a digit, a letter for a letter, the same for the same serial.
+
+    A leading digit other than 0 stays one, so that a number in a JSON document stays a number.
+    """
+    digest = hashlib.shake_256(secret.encode(errors="replace")).digest(len(secret))
+    if secret[:1].isdigit() and secret[0] != "0":
+        return chr(ord("1") + digest[0] % 9) + _like(secret[1:], digest[1:])
+    return _like(secret, digest)
+
+
+def _like(text: str, digest: bytes) -> str:
+    """Characters of the same kinds, out of the digest."""
+    return "".join(
+        chr(ord("0") + byte % 10)
+        if char.isdigit()
+        else chr(ord("a" if char.islower() else "A") + byte % 26)
+        if char.isalpha()
+        else char
+        for char, byte in zip(text, digest, strict=True)
+    )
+
+
+class ReplayHost:
+    """Answers from a machine folder. Writes succeed in memory: what is written is read back."""
+
+    def __init__(self, folder: Path, *, root: bool | None = None, pace: Pace = asyncio.sleep) -> None:
+        """`root`: whether to answer as root, instead of as recorded. `pace`: how streams wait for their next piece.
+
+        Raises NotFoundError, InvalidValueError.
+        """
+        file = folder / "machine.json"
+        try:
+            data = json.loads(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise NotFoundError(
+                f"{folder} holds no recorded machine.", hint="Make one with `raidbench capture DIR`."
+            ) from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise InvalidValueError(f"{file} is not a recorded machine of format {FORMAT}.")
+        self._name = clean(str(data.get("name", "recorded")), 64)
+        self._root = bool(data.get("root")) if root is None else root
+        self._pace = pace
+        self._recordings = Recordings(folder)
+        try:
+            self._take(data)
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            raise InvalidValueError(f"{file} is damaged.", evidence=f"{type(error).__name__}: {error}") from error
+
+    def _take(self, data: dict[str, Any]) -> None:
+        self._files: dict[str, str | None] = dict(data.get("files", {}))
+        self._lists: dict[str, list[str]] = dict(data.get("lists", {}))
+        self._links: dict[str, str | None] = dict(data.get("links", {}))
+        self._stats: dict[str, dict[str, Any] | None] = dict(data.get("stats", {}))
+        self._commands = {"\0".join(entry["argv"]): entry for entry in data.get("commands", [])}
+        self._which: dict[str, str | None] = dict(data.get("which", {}))
+        self._writable: dict[str, str | None] = dict(data.get("writable", {}))
+
+    @property
+    def name(self) -> str:
+        """Name of the recorded machine."""
+        return self._name
+
+    @property
+    def simulated(self) -> bool:
+        """A recording is not the machine: what it answers is marked."""
+        return True
+
+    @property
+    def is_root(self) -> bool:
+        """Whether it was recorded as root."""
+        return self._root
+
+    async def run(self, command: Command) -> Completed:
+        """The recorded answer.
+
+        Raises ToolMissingError for a command that was not recorded.
+        """
+        entry = self._commands.get("\0".join(command.argv))
+        if entry is None:
+            raise ToolMissingError(f"{command.argv[0]} was not recorded with these words.")
+        return Completed(returncode=entry["returncode"], stdout=entry["stdout"], stderr=entry["stderr"], seconds=0.0)
+
+    def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
+        """What the program said when it was recorded, as it came: nothing runs.
+
+        Raises ToolMissingError when no recorded stream fits, InvalidValueError when one is damaged.
+        """
+        return self._recordings.start(command, self._pace)
+
+    async def read(self, path: str) -> str | None:
+        """The recorded or last written text."""
+        return self._files.get(path)
+
+    async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """The recorded or last written texts."""
+        return {path: text for path in paths if (text := self._files.get(path)) is not None}
+
+    async def write(self, path: str, text: str) -> None:
+        """Remembered; a file of choices such as the scheduler's moves its brackets, as the kernel does."""
+        old = self._files.get(path)
+        if old is None:
+            raise NotFoundError(f"{path} was not recorded.")
+        words = re.sub(r"[][]", "", old).split()
+        if "[" in old and text in words:
+            self._files[path] = " ".join(f"[{word}]" if word == text else word for word in words)
+        else:
+            self._files[path] = text
+
+    async def install(self, path: str, text: str) -> None:
+        """Remembered."""
+        self._files[path] = text or None
+
+    async def list(self, pattern: str) -> tuple[str, ...]:
+        """The recorded list, or what matches among the recorded files."""
+        if pattern in self._lists:
+            return tuple(self._lists[pattern])
+        return tuple(sorted(path for path in self._files if fnmatch.fnmatchcase(path, pattern)))
+
+    async def link(self, path: str) -> str | None:
+        """The recorded target."""
+        return self._links.get(path)
+
+    async def stat(self, path: str) -> FileStat | None:
+        """What was there."""
+        entry = self._stats.get(path)
+        return None if entry is None else FileStat(**entry)
+
+    async def writable(self, path: str) -> str | None:
+        """As recorded; a file that was read but never asked about is writable for root."""
+        if path in self._writable:
+            return self._writable[path]
+        if self._files.get(path) is None:
+            return "the kernel does not offer it for this device"
+        return None if self._root else "needs root"
+
+    def which(self, names: Sequence[str]) -> str | None:
+        """As recorded."""
+        return self._which.get("\0".join(names))

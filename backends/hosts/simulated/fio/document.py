@@ -1,0 +1,109 @@
+"""One document of fio 3.33, `--output-format=json+`, grouped."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from backends.hosts.simulated.fio.counters import Counters, nothing
+from backends.hosts.simulated.fio.job import FioJob
+
+VERSION = "fio-3.33"
+"""What it says it is."""
+
+Json = dict[str, Any]
+
+_DEPTHS = ("1", "2", "4", "8", "16", "32", ">=64")
+_NOTHING = nothing()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """All that a document tells but the counters."""
+
+    at: float
+    """Seconds since the epoch."""
+    runtime: float
+    """Seconds since the job, or its measured phase, began."""
+    elapsed: float
+    """Seconds since fio began."""
+    left: float | None
+    """Seconds to its end, None while that is not known."""
+    core_percent: float
+    """Processor time of all jobs, 100 is one core."""
+    submit_ns: float
+    """Mean submission time."""
+    device: str
+    """Kernel name of the disk beneath."""
+    busy: float
+    """Share of time it works."""
+    error: int = 0
+    """errno."""
+
+
+def document(job: FioJob, moment: Moment, read: Counters, write: Counters, *, done: bool) -> str:
+    """The text, as fio lays it out: `{` and `}` alone on their lines, all else indented."""
+    data = {
+        "fio version": VERSION,
+        "timestamp": int(moment.at),
+        "timestamp_ms": int(moment.at * 1000),
+        "time": time.strftime("%a %b %d %H:%M:%S %Y", time.gmtime(moment.at)),
+        "jobs": [_job(job, moment, read, write, done=done)],
+        "disk_util": [_disk(moment, read, write)],
+    }
+    return json.dumps(data, indent=2, separators=(",", " : ")) + "\n"
+
+
+def _job(job: FioJob, moment: Moment, read: Counters, write: Counters, *, done: bool) -> Json:
+    runtime = int(moment.runtime * 1000)
+    in_flight = 0 if done else job.depth * job.numjobs
+    share = job.number("rwmixread", 50) / 100 if job.reads and job.writes else 1.0
+    reading = int(in_flight * share) if job.reads else 0
+    shares = moment.core_percent / job.numjobs
+    found: Json = {
+        "jobname": job.name,
+        "groupid": 0,
+        "error": moment.error,
+        "eta": 0 if done else 2147483647 if moment.left is None else int(moment.left),
+        "elapsed": int(moment.elapsed) + 1,
+        "job options": {"name": job.name, **job.options},
+        "read": read.printed(runtime, moment.submit_ns, reading) if job.reads else _NOTHING,
+        "write": write.printed(runtime, moment.submit_ns, in_flight - reading) if job.writes else _NOTHING,
+        "trim": _NOTHING,
+        "sync": {"total_ios": 0, "lat_ns": {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}},
+        "job_runtime": runtime * job.numjobs,
+        "usr_cpu": round(shares * 0.27, 6),
+        "sys_cpu": round(shares * 0.73, 6),
+        "ctx": (read.ios + write.ios) // 3,
+        "majf": 0,
+        "minf": 60 + 2 * job.depth,
+        "iodepth_level": _depths(job.depth),
+        "latency_depth": job.depth,
+        "latency_target": 0,
+        "latency_percentile": 100.0,
+        "latency_window": 0,
+    }
+    return found
+
+
+def _depths(depth: int) -> Mapping[str, float]:
+    at = next((index for index, name in enumerate(_DEPTHS[:-1]) if depth <= int(name)), len(_DEPTHS) - 1)
+    return {name: 100.0 if index == at else 0.0 for index, name in enumerate(_DEPTHS)}
+
+
+def _disk(moment: Moment, read: Counters, write: Counters) -> Json:
+    elapsed = int(moment.elapsed * 1000)
+    return {
+        "name": moment.device,
+        "read_ios": read.ios,
+        "write_ios": write.ios,
+        "read_merges": 0,
+        "write_merges": 0,
+        "read_ticks": int(read.total_ns / 1e6),
+        "write_ticks": int(write.total_ns / 1e6),
+        "in_queue": int((read.total_ns + write.total_ns) / 1e6),
+        "util": round(min(100.0, moment.busy * 100), 6) if elapsed else 0.0,
+    }

@@ -1,0 +1,145 @@
+"""A fio job file, as far as the engine writes it, and the workload it means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from backends.hosts.simulated.load import Workload
+
+_UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+_QUEUES = ("libaio", "io_uring", "posixaio")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FioJob:
+    """What was asked of fio."""
+
+    name: str
+    """Of the section."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """As they stand in the file."""
+    interval: float = 0.25
+    """Seconds between two documents."""
+    readonly: bool = False
+    """fio refuses to write."""
+    may_create: bool = False
+    """fio may create the file."""
+
+    def text(self, key: str, default: str = "") -> str:
+        """An option."""
+        return self.options.get(key, default)
+
+    def number(self, key: str, default: int = 0) -> int:
+        """A whole number; the default for anything else."""
+        word = self.options.get(key, "")
+        return int(word) if word.isascii() and word.isdigit() else default
+
+    @property
+    def filename(self) -> str:
+        r"""The path, `\:` undone."""
+        return self.text("filename").replace(r"\:", ":")
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads."""
+        return self.text("rw", "read") not in ("write", "randwrite")
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes."""
+        return self.text("rw", "read") not in ("read", "randread")
+
+    @property
+    def runtime(self) -> float | None:
+        """Measured seconds; None for a job that ends by amount."""
+        return seconds(self.text("runtime")) if "time_based" in self.options else None
+
+    @property
+    def ramp(self) -> float:
+        """Seconds before."""
+        return seconds(self.text("ramp_time", "0"))
+
+    @property
+    def numjobs(self) -> int:
+        """Threads."""
+        return max(1, self.number("numjobs", 1))
+
+    @property
+    def depth(self) -> int:
+        """Requests that each keeps in flight."""
+        return max(1, self.number("iodepth", 1)) if self.text("ioengine") in _QUEUES else 1
+
+    @property
+    def sizes(self) -> tuple[tuple[int, float], ...]:
+        """Block sizes with their shares."""
+        split = self.text("bssplit")
+        if not split:
+            return ((size(self.text("bs", "4k")), 1.0),)
+        rows = [part.partition("/") for part in split.split(":")]
+        return tuple((size(block), int(share or 0) / 100) for block, _, share in rows if int(share or 0))
+
+    def workload(self, scheduler: str, tags: int, read_ahead_kb: int) -> Workload:
+        """What the load model is asked for."""
+        pattern = self.text("rw", "read")
+        share = 1.0 if not self.writes else 0.0 if not self.reads else self.number("rwmixread", 50) / 100
+        rate = self.number("rate_iops")
+        depth = self.depth
+        if self.text("direct", "1") == "0":
+            # Through the page cache there is one request a thread, and for streams what the kernel reads ahead.
+            ahead = read_ahead_kb * 1024 // max(1, self.sizes[0][0]) if pattern == "read" else 0
+            depth = max(1, ahead)
+        region = self.text("size")
+        return Workload(
+            read_share=share,
+            sequential=pattern in ("read", "write", "rw", "readwrite"),
+            sizes=self.sizes,
+            align=size(self.text("blockalign")) or None,
+            depth=depth,
+            jobs=self.numjobs,
+            region_bytes=size(region),
+            rate_iops=float(rate * self.numjobs) if rate else None,
+            scheduler=scheduler,
+            tags=tags,
+        )
+
+
+def parse_job(text: str, words: Sequence[str]) -> FioJob | None:
+    """The first job of a file with the command line's own words; None if there is none."""
+    name = ""
+    options: dict[str, str] = {}
+    shared: dict[str, str] = {}
+    for row in text.splitlines():
+        line = row.strip()
+        if match := re.fullmatch(r"\[(.+)\]", line):
+            if name and name != "global":
+                break
+            name = match[1]
+            options = {}
+        elif line and not line.startswith((";", "#")) and name:
+            key, sign, value = line.partition("=")
+            (shared if name == "global" else options)[key.strip()] = value.strip() if sign else "1"
+    if name in ("", "global"):
+        return None
+    intervals = [word.partition("=")[2] for word in words if word.startswith("--status-interval=")]
+    match = re.fullmatch(r"(\d+)ms", intervals[0]) if intervals else None
+    return FioJob(
+        name=name,
+        options=shared | options,
+        interval=int(match[1]) / 1000 if match else 0.25,
+        readonly="--readonly" in words,
+        may_create="--allow_file_create=0" not in words,
+    )
+
+
+def size(text: str) -> int:
+    """Bytes of `4k`, `1M`, `4096`; 0 for anything else."""
+    match = re.fullmatch(r"(\d+)([kmgtp]?)(i?b)?", text.strip().lower())
+    return int(match[1]) << (10 * _UNITS[match[2]]) if match else 0
+
+
+def seconds(text: str) -> float:
+    """Seconds of `60s`, `60`; 0 for anything else."""
+    match = re.fullmatch(r"(\d+)s?", text.strip().lower())
+    return float(match[1]) if match else 0.0

@@ -1,0 +1,99 @@
+"""From a job file and the rack to a running fio: what it is pointed at, and what it refuses."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+
+from backends.hosts.simulated.fio.job import FioJob, parse_job, size
+from backends.hosts.simulated.fio.process import Failure, SimulatedFio
+from backends.hosts.simulated.linux import Kernel
+from backends.hosts.simulated.load import Expected, expect
+from backends.hosts.simulated.rack import Rack
+
+_MOUNTED = "fio: {path} appears mounted, and 'allow_mounted_write' isn't set. Aborting.\n"
+_NO_FILE = "fio: pid=0, err=2/file:filesetup.c:790, func=open({path}), error=No such file or directory\n"
+_NO_CREATE = "fio: file creation disallowed by allow_file_create=0\n"
+_READ_ONLY = "fio: job has write or trim bit set, but fio is in read-only mode\n"
+
+
+def start(
+    rack: Rack,
+    linux: Kernel,
+    text: str | None,
+    words: Sequence[str],
+    *,
+    speed: float,
+) -> SimulatedFio:
+    """fio on the job of `text`. What it changes of the rack is changed at once: contents, scratch files."""
+    job = parse_job(text, words) if text is not None else None
+    if job is None:
+        return _failing(Failure(stdout="No job(s) defined\n"))
+    path = job.filename
+    disk = linux.names.get(path) or _beneath(rack, path)
+    failure = _refusal(rack, linux, job, path)
+    layout = rack.layout(disk)
+    if failure is not None or layout is None:
+        return _failing(failure or Failure(stderr=_NO_FILE.format(path=path)), job)
+    expected: Expected | None = expect(layout, job.workload(*_queue(linux, disk)))
+    found = rack.on_device(disk)
+    if job.writes and path in linux.nodes and found is not None:
+        found[1].content = None  # what lay on the raw device is gone with the first write
+    whole = _whole(linux, job, disk) if job.runtime is None else None
+    if whole is not None and path not in linux.nodes:
+        rack.scratch[path] = whole
+    amount = None if whole is None else whole * max(1, job.number("loops", 1))
+    return SimulatedFio(
+        job,
+        expected,
+        device=disk,
+        amount=amount,
+        seed=f"{rack.seed}/{rack.runs}",
+        speed=speed,
+        clock=rack.clock,
+    )
+
+
+def _whole(linux: Kernel, job: FioJob, disk: str) -> int:
+    """Bytes from start to end, once: what `size` says, all of the disk for `100%`."""
+    wanted = job.text("size", "100%")
+    return int(linux.files.get(f"/sys/block/{disk}/size", "0")) * 512 if wanted == "100%" else size(wanted)
+
+
+def _queue(linux: Kernel, disk: str) -> tuple[str, int, int]:
+    """Scheduler, queue size and read-ahead of a disk."""
+    base = f"/sys/block/{disk}/queue"
+    words = linux.files.get(f"{base}/scheduler", "[none]").split()
+    scheduler = next((word.strip("[]") for word in words if word.startswith("[")), "none")
+    tags = int(linux.files.get(f"{base}/nr_requests", "1024"))
+    return scheduler, tags, int(linux.files.get(f"{base}/read_ahead_kb", "128"))
+
+
+def _beneath(rack: Rack, path: str) -> str:
+    """The disk under a file: that of the longest mount point above it, else the system's."""
+    best, disk = "", "sda"
+    for _, volume in rack.volumes():
+        mount = volume.content.mount if volume.content is not None else None
+        if mount is not None and len(mount) > len(best) and posixpath.join(mount, "") in posixpath.join(path, ""):
+            best, disk = mount, volume.device
+    return disk
+
+
+def _refusal(rack: Rack, linux: Kernel, job: FioJob, path: str) -> Failure | None:
+    """Why fio would not begin."""
+    if job.readonly and job.writes:
+        return Failure(stderr=_READ_ONLY)
+    if path in linux.nodes:
+        used = any(
+            f" /dev/{path.removeprefix('/dev/')} " in row for row in linux.files["/proc/self/mountinfo"].split("\n")
+        )
+        return Failure(stderr=_MOUNTED.format(path=path), returncode=0) if job.writes and used else None
+    if path.startswith("/dev/"):
+        return Failure(stdout=_NO_FILE.format(path=path))
+    if path not in rack.scratch and not job.may_create:
+        return Failure(stderr=_NO_CREATE)
+    return None
+
+
+def _failing(failure: Failure, job: FioJob | None = None) -> SimulatedFio:
+    return SimulatedFio(job or FioJob(name="none"), None, device="", amount=None, seed="", speed=1.0, failure=failure)

@@ -1,0 +1,207 @@
+"""The simulated host: answers programs, files and fio from the rack."""
+
+from __future__ import annotations
+
+import asyncio
+import fnmatch
+import posixpath
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from backends.errors import NotFoundError, ToolFailedError, ToolMissingError, ToolTimeoutError
+from backends.host import Command, Completed, FileStat, Process
+from backends.hosts.simulated.fio.process import Started
+from backends.hosts.simulated.fio.start import start
+from backends.hosts.simulated.linux import NAME, TAGS, Kernel, kernel
+from backends.hosts.simulated.megacli import answer as megacli_answer
+from backends.hosts.simulated.printed import Said
+from backends.hosts.simulated.queue import DEPTH, write_depth, write_queue
+from backends.hosts.simulated.rack import Rack
+from backends.hosts.simulated.state import RackFile
+from backends.hosts.simulated.storcli import answer as storcli_answer
+from backends.hosts.simulated.tools import PATHS, disks_said, fio_said
+
+_FOLDERS = ("/", "/root", "/home", "/tmp", "/var", "/var/tmp", "/srv", "/srv/vm", "/dev", "/proc", "/sys")
+"""Folders that are there."""
+
+
+class SimulatedHost:
+    """A host that is only told of. Nothing outside the rack's own file is touched."""
+
+    def __init__(self, rack: RackFile | Rack, *, speed: float = 1.0, folders: Iterable[str] = ()) -> None:
+        """`speed`: simulated seconds in a real one. `folders`: more folders that scratch files may lie in."""
+        self._file = rack if isinstance(rack, RackFile) else RackFile(None, make=lambda: rack)
+        self._speed = max(speed, 0.01)
+        self._folders = {*_FOLDERS, *(part for folder in folders for part in _up(folder))}
+        self._kernel: tuple[object, Kernel] | None = None
+
+    @property
+    def name(self) -> str:
+        """`rack-demo`."""
+        return NAME
+
+    @property
+    def simulated(self) -> bool:
+        """It is."""
+        return True
+
+    @property
+    def is_root(self) -> bool:
+        """Nobody is kept from a rack that is not there."""
+        return True
+
+    @property
+    def rack(self) -> Rack:
+        """The rack as it is now."""
+        return self._file.rack
+
+    async def run(self, command: Command) -> Completed:
+        """What the program would print; a slow one takes its time.
+
+        Raises ToolMissingError, ToolTimeoutError, StorageError, InvalidValueError.
+        """
+        said = self._said(command)
+        patience = said.seconds if command.mutates else min(said.seconds, command.timeout)
+        await asyncio.sleep(patience / self._speed)
+        if patience < said.seconds:
+            raise ToolTimeoutError(f"{command.argv[0]} gave no answer in {command.timeout:g} s.")
+        return Completed(returncode=said.code, stdout=said.text, stderr="", seconds=said.seconds)
+
+    def _said(self, command: Command) -> Said:
+        tool = next((name for name, path in PATHS.items() if path == command.argv[0]), None)
+        words = command.argv[1:]
+        match tool:
+            case "storcli64" | "MegaCli64":
+                answer = storcli_answer.answer if tool == "storcli64" else megacli_answer.answer
+                if not command.mutates:
+                    return answer(self._file.rack, words)
+                with self._file.changing() as rack:
+                    return answer(rack, words)
+            case "fio":
+                return fio_said(words)
+            case None:
+                raise ToolMissingError(f"{command.argv[0]} is not installed on the simulated host.")
+            case _:
+                return disks_said(tool, words, self._linux())
+
+    def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
+        """fio on a simulated device. Raises ToolMissingError for any other program."""
+        if command.argv[0] != PATHS["fio"]:
+            raise ToolMissingError(f"{command.argv[0]} runs on and on, which only fio does on the simulated host.")
+        folder = Path(command.cwd) if command.cwd is not None else Path()
+        text = _text(folder / command.argv[-1])
+        with self._file.changing() as rack:
+            rack.runs += 1
+            process = start(rack, self._linux(), text, command.argv[1:-1], speed=self._speed)
+        return Started(process)
+
+    def _linux(self) -> Kernel:
+        """Files, links and nodes; made anew only when the rack is another."""
+        rack = self._file.rack
+        mark = self._file.mark
+        if self._kernel is None or self._kernel[0] != mark:
+            self._kernel = (mark, kernel(rack))
+        return self._kernel[1]
+
+    async def read(self, path: str) -> str | None:
+        """A file's text."""
+        return self._linux().files.get(path)
+
+    async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Texts of those that are there."""
+        files = self._linux().files
+        return {path: files[path] for path in paths if path in files}
+
+    async def write(self, path: str, text: str) -> None:
+        """A request queue's file or the queue depth, as the kernel takes it. Raises NotFoundError, ToolFailedError."""
+        now = self._linux().files
+        words = path.split("/")
+        if path not in now:
+            raise NotFoundError(f"{path} is not there.")
+        if words[:3] == ["", "sys", "block"] and words[4:] == ["device", DEPTH]:
+            with self._file.changing() as rack:
+                write_depth(rack, words[3], text)
+            return
+        if len(words) != 6 or words[:3] != ["", "sys", "block"] or words[4] != "queue":
+            raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=path)
+        name, key = words[3], words[5]
+        queue = {key: now[f"/sys/block/{name}/queue/{key}"] for key in _keys(now, name)}
+        tags = int(now.get(f"/sys/block/{name}/mq/0/nr_tags", str(TAGS)))
+        with self._file.changing() as rack:
+            write_queue(rack, name, key, text, queue, tags)
+
+    async def install(self, path: str, text: str) -> None:
+        """Remembered with the rack; "" removes it, a scratch file too."""
+        with self._file.changing() as rack:
+            rack.installed.pop(path, None)
+            rack.scratch.pop(path, None)
+            if text:
+                rack.installed[path] = text
+
+    async def list(self, pattern: str) -> tuple[str, ...]:
+        """Paths that match, as glob does."""
+        found = self._linux()
+        wanted = pattern.split("/")
+        depth = len(wanted)
+        heads = {
+            tuple(path.split("/")[:depth]) for path in (*found.files, *found.links) if path.count("/") >= depth - 1
+        }
+        fitting = ("/".join(words) for words in heads if all(map(fnmatch.fnmatchcase, words, wanted)))
+        return tuple(sorted(fitting))
+
+    async def link(self, path: str) -> str | None:
+        """Where it leads."""
+        return self._linux().links.get(path)
+
+    async def stat(self, path: str) -> FileStat | None:
+        """Device nodes, folders and scratch files."""
+        node = self._linux().nodes.get(path)
+        if node is not None:
+            return node
+        if path in self._folders:
+            return FileStat(kind="directory", size=4096)
+        size = self._file.rack.scratch.get(path)
+        return None if size is None else FileStat(kind="file", size=size)
+
+    async def writable(self, path: str) -> str | None:
+        """Queue settings are; nothing else."""
+        return None if path in self._linux().files else "the kernel does not offer it for this device"
+
+    async def restart(self, *, without: str | None = None) -> None:
+        """See `CanRestart`. Raises StorageError."""
+        with self._file.changing() as rack:
+            rack.restart(without=without)
+
+    def which(self, names: Sequence[str]) -> str | None:
+        """The first that is installed."""
+        known = set(PATHS.values())
+        for name in names:
+            if name in known:
+                return name
+            if name in PATHS:
+                return PATHS[name]
+        return None
+
+
+def _keys(files: Mapping[str, str], name: str) -> list[str]:
+    """Files of a disk's queue."""
+    start = f"/sys/block/{name}/queue/"
+    return [path.removeprefix(start) for path in files if path.startswith(start)]
+
+
+def _up(folder: str) -> list[str]:
+    """A folder and all above it."""
+    found = [posixpath.normpath(folder)]
+    while found[-1] not in ("/", "", "."):
+        found.append(posixpath.dirname(found[-1]))
+    return found
+
+
+def _text(path: Path) -> str | None:
+    """The job file that the engine wrote."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(1 << 20).decode("utf-8", "replace")
+    except OSError:
+        return None

@@ -1,0 +1,123 @@
+"""How fast a simulated array is: a closed queueing model. Pure; told in words in docs/simulation.md.
+
+Every request costs time at four stations: the card's processor, the drives, the link, and the host in front of
+them. With N requests in flight the array does X(N) a second; the mean time of one follows from Little's law.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from backends.hosts.simulated.calibration import CORES, ONE_CORE_IOPS, SCHEDULER_COST, SUBMIT_US
+from backends.hosts.simulated.demand import Demand, Layout, Workload, of_sizes, read_demand, write_demand
+from backends.model import Media
+
+__all__ = ["Direction", "Expected", "Layout", "Workload", "expect"]
+
+_READ_KNEE = 1.0
+_WRITE_KNEE = 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Direction:
+    """Reads or writes."""
+
+    iops: float
+    """A second."""
+    mean_us: float
+    """Mean completion latency, as fio counts it."""
+    spread: float
+    """Its standard deviation as a share of the mean."""
+    tail: float
+    """How many times the mean the rare slow ones take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What comes of it."""
+
+    read: Direction | None
+    """Reads."""
+    write: Direction | None
+    """Writes."""
+    submit_us: float
+    """Mean time of submitting (`slat`): waiting in front of a host that is the bottleneck included."""
+    core_percent: float
+    """Processor time of all jobs, 100 is one core."""
+    drive_busy: float
+    """Share of time the drives work, 0..1."""
+
+    @property
+    def iops(self) -> float:
+        """Both directions."""
+        return (self.read.iops if self.read else 0.0) + (self.write.iops if self.write else 0.0)
+
+
+def expect(layout: Layout, work: Workload) -> Expected:
+    """Throughput and latency of a workload on an array."""
+    reads, writes = of_sizes(read_demand, layout, work), of_sizes(write_demand, layout, work)
+    share = work.read_share
+    both = reads.mixed(writes, share)
+    knee = _knee(reads, writes, share)
+    capacity = 1e6 / both.together
+    population = work.depth * work.jobs
+    inside = min(population, work.tags)
+    free = _throughput(inside, capacity, both.alone, knee)
+    iops = min(free, _host(layout, work), work.rate_iops or math.inf)
+    held = inside if iops >= free else _population(iops, capacity, both.alone, knee)
+    submit = SUBMIT_US
+    if work.rate_iops is None or iops < work.rate_iops:
+        submit += max(0.0, population - held) / iops * 1e6
+    mean = max(held / iops * 1e6 - SUBMIT_US, 1.0)
+    waiting = max(0.0, mean - both.alone)
+    squeeze = min(1.0, mean / both.alone)
+    return Expected(
+        read=_direction(layout, iops * share, (reads.alone * squeeze) + waiting, True, share),
+        write=_direction(layout, iops * (1 - share), (writes.alone * squeeze) + waiting, False, share),
+        submit_us=submit,
+        core_percent=min(100.0 * min(work.jobs, CORES), iops / _one_core(work) * 100),
+        drive_busy=min(1.0, iops * both.drives / 1e6),
+    )
+
+
+def _throughput(population: float, capacity: float, alone_us: float, knee: float) -> float:
+    """X(N): N/alone when nearly idle, the capacity when full, smoothly between."""
+    load = population / (capacity * alone_us / 1e6)
+    return float(capacity * load / (1 + load**knee) ** (1 / knee))
+
+
+def _population(iops: float, capacity: float, alone_us: float, knee: float) -> float:
+    """N(X), the inverse: requests in the array when something in front of it limits the throughput."""
+    used = min(iops / capacity, 0.999999)
+    return float(capacity * alone_us / 1e6 * used / (1 - used**knee) ** (1 / knee))
+
+
+def _knee(reads: Demand, writes: Demand, share: float) -> float:
+    """Reads spread over drives and queue unevenly, writes pile up at one place: their demands weigh."""
+    read, write = reads.together * share, writes.together * (1 - share)
+    return (_READ_KNEE * read + _WRITE_KNEE * write) / (read + write)
+
+
+def _one_core(work: Workload) -> float:
+    """Requests a second of one job; larger ones cost a little more."""
+    return ONE_CORE_IOPS * SCHEDULER_COST.get(work.scheduler, 0.86) / (1 + work.mean_bytes / (512 * 1024))
+
+
+def _host(layout: Layout, work: Workload) -> float:
+    """What the host takes: processors for the jobs, driver and interrupts for the card."""
+    driver = layout.card.driver_iops if layout.card is not None else 400_000.0
+    return min(driver, _one_core(work) * min(work.jobs, CORES))
+
+
+def _direction(layout: Layout, iops: float, mean_us: float, read: bool, share: float) -> Direction | None:
+    if iops <= 0:
+        return None
+    mix = 1.0 if share in (0.0, 1.0) else 1.35
+    if layout.drive.media is Media.HDD:
+        return Direction(iops=iops, mean_us=mean_us, spread=0.55 * mix, tail=4.0)
+    if read:
+        spread = 0.146 if layout.cached else 0.178 if layout.read_ahead else 0.195
+        return Direction(iops=iops, mean_us=mean_us, spread=spread * mix, tail=4.0)
+    spread = 0.39 if layout.write_back else 0.345 if layout.fastpath else 0.253
+    return Direction(iops=iops, mean_us=mean_us, spread=spread * mix, tail=14.0 if layout.write_back else 5.0)

@@ -1,0 +1,257 @@
+"""The racks there are: that of the articles for `--demo`, and any size for tests and benches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backends.hosts.simulated.card import MEGACLI, STORCLI, Battery, Card
+from backends.hosts.simulated.disk import FOREIGN, ONLINE, REBUILD, SPARE, Disk
+from backends.hosts.simulated.rack import Clock, Rack
+from backends.hosts.simulated.rules import naa
+from backends.hosts.simulated.volume import Content, Volume
+from backends.model import Level
+
+M4, S1200, X25E, HDD, NVME = "CTFDDAC256MAG-1G1", "ST800FM0053", "SSDSA2SH064G1GC INTEL", "ST3500630NS", "MZQLB960HAJR"
+"""Drive models."""
+
+SLOW_SECONDS = 8.0
+"""What the slow card takes for a long answer."""
+
+_RATES = {"rebuild": 30, "bgi": 30, "cc": 30, "migrate": 30, "patrol": 30, "flush": 4}
+_BOOT = Content(table="gpt", filesystem="ext4", label="root", uuid="0d6f1c52-3a7e-4b91-9c55-7f2a86e1b4d0", mount="/")
+_OLD = Content(filesystem="xfs", label="bench-old", uuid="5b0c8a4e-91d7-4f0e-8a3b-2c6d1e7f9a10")
+_SRV = Content(table="gpt", filesystem="xfs", label="vm", uuid="c1a7e9d4-6b2f-4d38-b0e5-94f3a8d7261c", mount="/srv/vm")
+
+
+def demo_rack(clock: Clock | None = None, *, seed: int = 27) -> Rack:
+    """The machines of the articles in one host. Every rack of the same seed is the same."""
+    rack = Rack(seed=seed, nvme={"nvme0n1": NVME})
+    if clock is not None:
+        rack.clock = clock
+    rack.cards = [_first(), _fast(), _lame(rack), _slow()]
+    for card in rack.cards:
+        _finish(rack, card)
+    return rack
+
+
+def _finish(rack: Rack, card: Card) -> None:
+    """Give every volume its name in the kernel."""
+    for volume in card.volumes:
+        rack.made += 1
+        volume.naa, volume.sequence, volume.device = naa(rack.made), rack.made, rack.free_device()
+        volume.created = rack.now() - 86_400.0 * 400
+
+
+def _disks(enclosure: int | None, slots: Sequence[int], model: str, serials: str, group: int | None) -> list[Disk]:
+    """Drives of one model in neighbouring slots; `serials` begins their serial numbers."""
+    return [
+        Disk(
+            enclosure=enclosure,
+            slot=slot,
+            did=slot + 8,
+            model=model,
+            serial=f"{serials}{1000 + 37 * slot}",
+            wwn=f"5{abs(sum(map(ord, serials))) * 7919 % 0xFFFFFFF:07x}{(slot + 1) * 0x10F3A77:08x}",
+            state=ONLINE if group is not None else "good",
+            group=group,
+            temperature=27 + slot % 7,
+        )
+        for slot in slots
+    ]
+
+
+def _first() -> Card:
+    """Article A: the 9280-24i4e with three SATA SSDs in RAID5 as volume 1; FastPath wants its key."""
+    disks = _disks(245, (1, 2, 3), M4, "000000001142092", 1) + _disks(245, (8, 9), HDD, "9QG5K", 0)
+    disks += _disks(245, (4,), M4, "000000001142093", None) + _disks(245, (10, 11, 12), HDD, "9QG6R", None)
+    disks[-3].state, disks[-1].state, disks[-2].media_errors = SPARE, FOREIGN, 3
+    return Card(
+        number=0,
+        product="LSI MegaRAID SAS 9280-24i4e",
+        serial="SV10418263",
+        firmware="2.120.43-1223",
+        package="12.12.0-0090",
+        sas_address="500605b003c1a7e0",
+        bus=3,
+        host=0,
+        cache_mib=512,
+        battery=Battery(kind="bbu", temperature=34),
+        rates=dict(_RATES),
+        disks=sorted(disks, key=lambda disk: disk.slot),
+        volumes=[
+            Volume(
+                number=0,
+                group=0,
+                name="system",
+                level=Level.RAID1,
+                places=("245:8", "245:9"),
+                per_span=2,
+                size_bytes=disks[3].coerced_bytes,
+                write_cache="write-back",
+                read_ahead="adaptive",
+                content=_BOOT,
+            ),
+            Volume(
+                number=1,
+                group=1,
+                name="ssd",
+                level=Level.RAID5,
+                places=("245:1", "245:2", "245:3"),
+                per_span=3,
+                size_bytes=2 * disks[0].coerced_bytes,
+            ),
+        ],
+    )
+
+
+def _fast() -> Card:
+    """Article E: the 9361-8i with six SAS SSDs; it refuses changes of the drive cache on SSDs, and exits with 0."""
+    disks = _disks(252, range(6), S1200, "Z3F04", 0)
+    return Card(
+        number=1,
+        product="AVAGO MegaRAID SAS 9361-8i",
+        serial="SV50214877",
+        firmware="4.660.00-8102",
+        package="24.7.0-0026",
+        sas_address="500605b00a3f11c0",
+        bus=4,
+        host=1,
+        cache_mib=1024,
+        battery=Battery(kind="cachevault", temperature=29),
+        adaptive=False,
+        blocks_ssd_cache=True,
+        strip_minimum=65536,
+        rates=dict(_RATES),
+        disks=disks,
+        volumes=[
+            Volume(
+                number=0,
+                group=0,
+                name="flash",
+                level=Level.RAID10,
+                places=tuple(disk.place for disk in disks),
+                per_span=2,
+                size_bytes=3 * disks[0].coerced_bytes,
+                strip_bytes=256 * 1024,
+                content=_OLD,
+            )
+        ],
+    )
+
+
+def _lame(rack: Rack) -> Card:
+    """Article F: the RS2BL080 with eight X25-E, degraded, rebuilding, its battery failed, in use."""
+    disks = _disks(252, range(8), X25E, "CVEM0042", 0)
+    lost = disks[5]
+    lost.state, lost.media_errors = REBUILD, 0
+    lost.rebuild_from, lost.rebuild_since = 0.37, rack.now()
+    return Card(
+        number=2,
+        product="Intel(R) RAID Controller RS2BL080",
+        serial="SV02311904",
+        firmware="2.130.403-4660",
+        package="12.15.0-0239",
+        sas_address="5001e67bfe0f11c2",
+        bus=6,
+        host=2,
+        cache_mib=512,
+        battery=Battery(kind="bbu", state="failed", temperature=41),
+        rates=dict(_RATES),
+        disks=disks,
+        volumes=[
+            Volume(
+                number=0,
+                group=0,
+                name="vmstore",
+                level=Level.RAID5,
+                places=tuple(disk.place for disk in disks),
+                per_span=8,
+                size_bytes=7 * disks[0].coerced_bytes,
+                strip_bytes=256 * 1024,
+                write_cache="write-back",
+                read_ahead="read-ahead",
+                drive_cache="off",
+                content=_SRV,
+            )
+        ],
+    )
+
+
+def _slow() -> Card:
+    """Article F: the 84016E, which only MegaCli sees, and which takes its time."""
+    disks = _disks(28, range(8), X25E, "CVEM9280", 0)
+    return Card(
+        number=3,
+        product="MegaRAID SAS 84016E",
+        serial="P102233407",
+        firmware="1.40.242-1176",
+        package="11.0.1-0048",
+        sas_address="500605b0002a41f0",
+        bus=8,
+        host=3,
+        cache_mib=256,
+        seen_by=(MEGACLI,),
+        battery=Battery(kind="bbu", temperature=36),
+        options=(),
+        can_fastpath=False,
+        slow=SLOW_SECONDS,
+        rates=dict(_RATES),
+        disks=disks,
+        volumes=[
+            Volume(
+                number=0,
+                group=0,
+                name="archive",
+                level=Level.RAID10,
+                places=tuple(disk.place for disk in disks),
+                per_span=2,
+                size_bytes=4 * disks[0].coerced_bytes,
+                strip_bytes=128 * 1024,
+                write_cache="write-back",
+                read_ahead="read-ahead",
+                drive_cache="off",
+            )
+        ],
+    )
+
+
+def rack_of(cards: int, drives: int, volumes: int, clock: Clock | None = None) -> Rack:
+    """A rack of any size: every card has `drives` drives in one RAID6 group that `volumes` volumes share."""
+    rack = Rack()
+    if clock is not None:
+        rack.clock = clock
+    for number in range(cards):
+        disks = _disks(252, range(drives), S1200, f"Z3F{number:02d}", 0 if volumes else None)
+        room = max(1, drives - 2) * disks[0].coerced_bytes // max(1, volumes) // 512 * 512 if disks else 0
+        card = Card(
+            number=number,
+            product="AVAGO MegaRAID SAS 9361-8i",
+            serial=f"SV6{number:07d}",
+            firmware="4.680.00-8519",
+            package="24.21.0-0148",
+            sas_address=f"500605b00b{number:06x}",
+            bus=16 + number,
+            host=number,
+            cache_mib=2048,
+            seen_by=(STORCLI, MEGACLI),
+            battery=Battery(kind="cachevault"),
+            rates=dict(_RATES),
+            disks=disks,
+            volumes=[
+                Volume(
+                    number=at,
+                    group=0,
+                    name=f"v{at}",
+                    level=Level.RAID6,
+                    places=tuple(disk.place for disk in disks),
+                    per_span=drives,
+                    size_bytes=room,
+                    strip_bytes=256 * 1024,
+                    write_cache="write-back",
+                )
+                for at in range(volumes)
+            ],
+        )
+        rack.cards.append(card)
+        _finish(rack, card)
+    return rack

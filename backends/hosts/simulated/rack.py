@@ -1,0 +1,99 @@
+"""The simulated rack: cards, the host's own disks, the clock and the seed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from backends.hosts.simulated.calibration import DRIVES, DriveType
+from backends.hosts.simulated.card import Card
+from backends.hosts.simulated.load import Layout
+from backends.hosts.simulated.volume import Volume
+
+Clock = Callable[[], float]
+"""Seconds since the epoch."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Rack:
+    """Everything that the host `rack-demo` has."""
+
+    cards: list[Card] = field(default_factory=list)
+    """Controllers, in the order of their numbers."""
+    nvme: dict[str, str] = field(default_factory=dict)
+    """The host's own drives: kernel name to key of `DRIVES`."""
+    queues: dict[str, dict[str, str]] = field(default_factory=dict)
+    """What was written to files of `/sys/block/NAME/queue`, by kernel name."""
+    installed: dict[str, str] = field(default_factory=dict)
+    """Files put in place, such as udev rules."""
+    scratch: dict[str, int] = field(default_factory=dict)
+    """Scratch files and their sizes in bytes."""
+    seed: int = 1
+    """Decides all noise."""
+    runs: int = 0
+    """Loads run so far: each has noise of its own."""
+    made: int = 0
+    """Volumes made so far; a new disk under an old name has a new sequence number."""
+    clock: Clock = time.time
+    """Not part of the state."""
+
+    def now(self) -> float:
+        """The rack's time."""
+        return self.clock()
+
+    def settle(self) -> None:
+        """Bring what goes on by itself up to date."""
+        for card in self.cards:
+            card.settle(self.now())
+
+    def card(self, number: int, tool: str) -> Card | None:
+        """The card of this number, if the tool sees it."""
+        return next((card for card in self.cards if card.number == number and tool in card.seen_by), None)
+
+    def volumes(self) -> Iterator[tuple[Card, Volume]]:
+        """Every volume the kernel has a device for."""
+        for card in self.cards:
+            for volume in card.volumes:
+                if volume.device:
+                    yield card, volume
+
+    def on_device(self, name: str) -> tuple[Card, Volume] | None:
+        """The volume behind a kernel name such as `sdb`."""
+        return next(((card, volume) for card, volume in self.volumes() if volume.device == name), None)
+
+    def free_device(self) -> str:
+        """The first kernel name that no volume has."""
+        used = {volume.device for _, volume in self.volumes()}
+        return next(name for number in range(10_000) if (name := device_name(number)) not in used)
+
+    def layout(self, name: str) -> Layout | None:
+        """What the load model needs to know of a device; None if there is none of that name."""
+        found = self.on_device(name)
+        if found is not None:
+            card, volume = found
+            return card.layout(volume, self.now())
+        drive = self.drive(name)
+        return None if drive is None else Layout(card=None, drive=drive, size_bytes=drive.size_bytes)
+
+    def drive(self, name: str) -> DriveType | None:
+        """A drive of the host's own."""
+        return DRIVES[self.nvme[name]] if name in self.nvme else None
+
+    def restart(self, *, without: str | None = None) -> None:
+        """Reboot: keys that waited for it are active, kernel settings are lost. `without`: an option to forget."""
+        for card in self.cards:
+            active = dict.fromkeys((*card.pending, *card.options))
+            card.options = tuple(name for name in active if without is None or without.lower() not in name.lower())
+            card.pending = ()
+        self.queues.clear()
+
+
+def device_name(number: int) -> str:
+    """The kernel's name of the n-th SCSI disk: sda, ..., sdz, sdaa, ..."""
+    letters = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(ord("a") + rest) + letters
+    return f"sd{letters}"

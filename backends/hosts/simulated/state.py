@@ -1,0 +1,178 @@
+"""The rack on disk: one JSON file, so that several commands, and the workbench beside them, share one rack."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from backends.errors import InvalidValueError, StorageError
+from backends.hosts.simulated.card import Battery, Card
+from backends.hosts.simulated.disk import Disk
+from backends.hosts.simulated.machines import demo_rack
+from backends.hosts.simulated.rack import Rack
+from backends.hosts.simulated.volume import Content, Volume
+from backends.model import Level
+
+FORMAT = 1
+"""Version of the file."""
+
+
+def dumped(rack: Rack) -> dict[str, Any]:
+    """The rack as JSON."""
+    data = asdict(rack)
+    del data["clock"]
+    return {"format": FORMAT, **data}
+
+
+def loaded(data: dict[str, Any]) -> Rack:
+    """A rack out of what `dumped` gave. Raises InvalidValueError."""
+    try:
+        if data["format"] != FORMAT:
+            raise ValueError(f"format {data['format']}")
+        rest = {key: value for key, value in data.items() if key not in ("format", "cards")}
+        return Rack(cards=[_card(row) for row in data["cards"]], **rest)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidValueError("That is no simulated rack.", evidence=f"{type(error).__name__}: {error}") from error
+
+
+def _card(row: dict[str, Any]) -> Card:
+    battery = Battery(**row["battery"]) if row["battery"] is not None else None
+    row = row | {key: tuple(row[key]) for key in ("seen_by", "options", "pending")}
+    disks = [Disk(**disk) for disk in row["disks"]]
+    card = Card(**(row | {"battery": battery, "disks": disks, "volumes": [_volume(one) for one in row["volumes"]]}))
+    card.type  # noqa: B018  (a model that is not known is no rack)
+    return card
+
+
+def _volume(row: dict[str, Any]) -> Volume:
+    content = Content(**row["content"]) if row["content"] is not None else None
+    return Volume(**(row | {"content": content, "level": Level(row["level"]), "places": tuple(row["places"])}))
+
+
+class RackFile:
+    """The rack of one state folder; without a folder a rack of its own in memory."""
+
+    def __init__(self, path: Path | None, *, make: Callable[[], Rack] = demo_rack, speed: float = 1.0) -> None:
+        """`path` is made when something changes. `speed`: simulated seconds in a real one."""
+        self._path = path
+        self._make = make
+        self._speed = speed
+        self._begun = time.time()
+        self._rack: Rack | None = None
+        self._seen: tuple[int, int] | None = None
+        self._changes = 0
+
+    def _now(self) -> float:
+        """Time that runs as fast as the rest of the simulation."""
+        return self._begun + (time.time() - self._begun) * self._speed
+
+    @property
+    def mark(self) -> tuple[int, object]:
+        """Equal as long as the rack was not changed."""
+        return self._changes, self._seen
+
+    @property
+    def rack(self) -> Rack:
+        """The rack as it is now, whoever changed it last. Raises StorageError, InvalidValueError."""
+        mark = self._mark()
+        if self._rack is None or mark != self._seen:
+            found = self._read()
+            clock = None if found is None else self._now
+            self._rack = found if found is not None else self._make()
+            if clock is not None or self._speed != 1.0:
+                self._rack.clock = self._now
+            self._seen = mark
+        self._rack.settle()
+        return self._rack
+
+    @contextmanager
+    def changing(self) -> Iterator[Rack]:
+        """The rack for changing it: nobody else does meanwhile, and it is on disk afterwards. Raises StorageError."""
+        with self._alone():
+            rack = self.rack
+            try:
+                yield rack
+            finally:
+                self._changes += 1
+            self._write(rack)
+
+    def _mark(self) -> tuple[int, int] | None:
+        if self._path is None:
+            return None
+        try:
+            info = os.stat(self._path)
+        except OSError:
+            return None
+        return info.st_mtime_ns, info.st_ino
+
+    def _read(self) -> Rack | None:
+        if self._path is None:
+            return None
+        try:
+            data = json.loads(self._path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, RecursionError) as error:
+            raise self._broken(error) from error
+        if not isinstance(data, dict):
+            raise self._broken(ValueError("no object"))
+        try:
+            return loaded(data)
+        except InvalidValueError as error:
+            raise self._broken(error) from error
+
+    def _broken(self, error: Exception) -> InvalidValueError:
+        return InvalidValueError(
+            f"{self._path} is no simulated rack that this version understands.",
+            hint="Remove it, or start with --demo-reset: the rack is then as new.",
+            evidence=str(getattr(error, "evidence", "") or error),
+        )
+
+    def _write(self, rack: Rack) -> None:
+        if self._path is None:
+            return
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh = self._path.with_suffix(f".{os.getpid()}.new")
+        try:
+            fresh.write_text(json.dumps(dumped(rack), indent=1) + "\n", encoding="utf-8")
+            os.replace(fresh, self._path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                fresh.unlink()
+            raise StorageError(
+                f"The simulated rack cannot be written: {error.strerror}.", evidence=str(self._path)
+            ) from error
+        self._seen = self._mark()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        if self._path is None:
+            yield
+            return
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = open(self._path.with_suffix(".lock"), "a")  # noqa: SIM115  (held below)
+        except OSError as error:
+            raise StorageError(
+                f"The simulated rack cannot be locked: {error.strerror}.", evidence=str(self._path)
+            ) from error
+        with lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def reset(self) -> None:
+        """As new. Raises StorageError."""
+        self._rack = None
+        if self._path is not None:
+            try:
+                self._path.unlink(missing_ok=True)
+            except OSError as error:
+                raise StorageError(f"{self._path} cannot be removed: {error.strerror}.") from error

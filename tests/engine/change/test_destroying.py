@@ -1,0 +1,77 @@
+"""What destroys data is never done by itself: not at the end of a trial, not after a crash, not by an undo of many."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.engine.session.journal import Intent, Journal
+from backends.errors import RefusedError
+from backends.model import Change, Effect, Risk
+from tests.engine.doubles import TARGET, Bench, planned
+
+REMADE = replace(planned("128", "256"), risk=Risk.DESTROYS_DATA, effect=Effect.RECREATED)
+
+
+def test_a_journal_says_what_a_change_may_do(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.intent("c1", tmp_path, REMADE, until=1e12)
+    assert [trial.risk for trial in journal.trials()] == [Risk.DESTROYS_DATA]
+
+
+async def test_an_undo_that_nobody_confirmed_by_name_is_refused(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    await bench.changer.apply(REMADE)
+    with pytest.raises(RefusedError, match="destroys what lies on it now"):
+        await bench.changer.undo(bench.record())
+    assert bench.backend.value == "256"
+
+
+async def test_an_undo_confirmed_by_another_name_is_refused(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    await bench.changer.apply(REMADE)
+    with pytest.raises(RefusedError):
+        await bench.changer.undo(bench.record(), confirm="fake:other")
+
+
+async def test_an_undo_confirmed_by_name_is_done(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    await bench.changer.apply(REMADE)
+    await bench.changer.undo(bench.record(), confirm=str(TARGET))
+    assert bench.backend.value == "128"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        REMADE,
+        *(replace(planned("128", "256"), effect=effect) for effect in (Effect.RESHAPE, Effect.REBOOT, Effect.RESET)),
+    ],
+    ids=["destroys", "reshapes", "reboots", "resets"],
+)
+async def test_what_must_not_come_back_by_itself_has_no_trial(tmp_path: Path, change: Change) -> None:
+    bench = Bench(tmp_path)
+    with pytest.raises(RefusedError, match="cannot be tried for a while"):
+        await bench.changer.apply(change, until=1e12)
+    assert bench.backend.applied == []
+
+
+async def test_after_a_crash_it_is_not_put_back_without_being_named(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.journal.intent("c1", bench.folder, REMADE, until=1e12)
+    bench.backend.value = "256"
+    with pytest.raises(RefusedError, match="destroys what lies on it now"):
+        await bench.changer.recover(_left(bench))
+    assert bench.backend.value == "256"
+
+
+async def test_after_a_crash_that_came_before_it_there_is_nothing_to_put_back(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.journal.intent("c1", bench.folder, REMADE, until=1e12)
+    assert await bench.changer.recover(_left(bench)) == "restored"
+
+
+def _left(bench: Bench) -> Intent:
+    return bench.journal.trials()[0]

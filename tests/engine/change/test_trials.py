@@ -1,0 +1,235 @@
+"""A change on trial comes back by itself, whatever becomes of program and terminal, unless somebody keeps it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from app.engine.change import trial as trial_module
+from app.engine.change import watchdog
+from app.engine.change.changer import Changer
+from app.engine.change.trial import arm, check_seconds
+from app.engine.session.journal import Journal, boot_clock
+from app.engine.session.paths import Paths
+from backends.errors import RefusedError
+from tests.backends.loops import loop, needs_loops
+from tests.engine.doubles import Bench, FakeBackend, planned
+
+
+def paths(folder: Path) -> Paths:
+    return Paths(
+        sessions=folder / "sessions",
+        journal=folder / "journal",
+        locks=folder / "locks",
+        config=folder / "config.toml",
+    )
+
+
+class Trial(Bench):
+    """A bench whose watchdog is only noted."""
+
+    def __init__(self, folder: Path, backend: FakeBackend | None = None) -> None:
+        super().__init__(folder, backend)
+        self.armed: list[float] = []
+        self.refusal: RefusedError | None = None
+
+        async def note(until: float) -> None:
+            if self.refusal is not None:
+                raise self.refusal
+            self.armed.append(until)
+
+        self.changer = Changer(
+            backends={"fake": self.backend},
+            journal=self.journal,
+            locks=self.locks,
+            folder=self.folder,
+            emit=self.emit,
+            next_id=lambda: f"c{len(self.session.changes) + 1}",
+            arm=note,
+        )
+
+
+@pytest.mark.parametrize("seconds", [0, 9.9, 601, -1])
+def test_a_trial_of_an_odd_length_is_refused(seconds: float) -> None:
+    with pytest.raises(RefusedError, match="10 to 600"):
+        check_seconds(seconds)
+
+
+async def test_the_watchdog_is_armed_before_anything_is_set(tmp_path: Path) -> None:
+    bench = Trial(tmp_path)
+    bench.refusal = RefusedError("no watchdog")
+    with pytest.raises(RefusedError):
+        await bench.changer.apply(planned("128", "256"), until=boot_clock() + 60)
+    assert bench.backend.applied == []
+
+
+async def test_a_change_whose_watchdog_is_not_armed_has_failed_and_blocks_nothing(tmp_path: Path) -> None:
+    bench = Trial(tmp_path)
+    bench.refusal = RefusedError("no watchdog")
+    with pytest.raises(RefusedError):
+        await bench.changer.apply(planned("128", "256"), until=boot_clock() + 60)
+    assert bench.journal.trials() == ()
+
+
+async def test_a_verified_trial_stays_open(tmp_path: Path) -> None:
+    bench = Trial(tmp_path)
+    await bench.changer.apply(planned("128", "256"), until=boot_clock() + 60)
+    assert [trial.id for trial in bench.journal.trials()] == ["c1"]
+
+
+async def test_an_open_trial_is_no_crash(tmp_path: Path) -> None:
+    bench = Trial(tmp_path)
+    await bench.changer.apply(planned("128", "256"), until=boot_clock() + 60)
+    assert bench.journal.unresolved() == ()
+
+
+async def test_a_trial_nobody_took_back_counts_as_left_by_a_crash(tmp_path: Path) -> None:
+    bench = Trial(tmp_path)
+    await bench.changer.apply(planned("128", "256"), until=boot_clock() - 60)
+    assert [intent.id for intent in bench.journal.unresolved()] == ["c1"]
+
+
+async def test_another_change_of_a_device_on_trial_is_refused(tmp_path: Path) -> None:
+    bench = Trial(tmp_path)
+    await bench.changer.apply(planned("128", "256"), until=boot_clock() + 60)
+    with pytest.raises(RefusedError, match="on trial"):
+        await bench.set("512", before="256")
+
+
+async def test_a_kept_trial_is_over(tmp_path: Path) -> None:
+    bench = Trial(tmp_path)
+    await bench.changer.apply(planned("128", "256"), until=boot_clock() + 60)
+    bench.journal.outcome("c1", bench.folder, "kept")
+    assert bench.journal.trials() == ()
+
+
+async def test_undoing_a_trial_ends_it(tmp_path: Path) -> None:
+    bench = Trial(tmp_path)
+    await bench.changer.apply(planned("128", "256"), until=boot_clock() + 60)
+    await bench.changer.undo(bench.record())
+    assert (bench.backend.value, bench.journal.trials()) == ("128", ())
+
+
+async def test_the_watchdog_takes_back_what_nobody_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Trial(tmp_path)
+    until = boot_clock() + 0.05
+    await bench.changer.apply(planned("128", "256"), until=until)
+    use_backend(monkeypatch, bench)
+    assert (await watchdog.watch(paths(tmp_path), str(bench.folder), until), bench.backend.value) == ("restored", "128")
+
+
+async def test_the_watchdog_leaves_what_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Trial(tmp_path)
+    until = boot_clock() + 0.05
+    await bench.changer.apply(planned("128", "256"), until=until)
+    bench.journal.outcome("c1", bench.folder, "kept")
+    use_backend(monkeypatch, bench)
+    assert (await watchdog.watch(paths(tmp_path), str(bench.folder), until), bench.backend.value) == ("kept", "256")
+
+
+async def test_the_watchdog_never_touches_somebody_elses_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Trial(tmp_path)
+    until = boot_clock() + 0.05
+    await bench.changer.apply(planned("128", "256"), until=until)
+    bench.backend.value = "512"
+    use_backend(monkeypatch, bench)
+    assert (await watchdog.watch(paths(tmp_path), str(bench.folder), until), bench.backend.value) == ("conflict", "512")
+
+
+async def test_after_a_conflict_the_device_can_be_changed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Trial(tmp_path)
+    until = boot_clock() + 0.05
+    await bench.changer.apply(planned("128", "256"), until=until)
+    bench.backend.value = "512"
+    use_backend(monkeypatch, bench)
+    await watchdog.watch(paths(tmp_path), str(bench.folder), until)
+    assert (await bench.set("128", before="512")).result == "verified"
+
+
+async def test_a_watchdog_that_does_not_answer_is_a_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def mute(_argv: object, _order: str, _seconds: float) -> str:
+        return ""
+
+    monkeypatch.setattr(trial_module, "start_detached", mute)
+    with pytest.raises(RefusedError, match="not armed"):
+        await arm(paths(tmp_path), tmp_path, boot_clock() + 60)
+
+
+def use_backend(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> None:
+    """Let the watchdog find the fake instead of this machine's backends."""
+
+    class OneBackend:
+        backends = {"fake": bench.backend}  # noqa: RUF012
+
+        @classmethod
+        def of(cls, _host: object) -> OneBackend:
+            return cls()
+
+    monkeypatch.setattr(watchdog, "Machine", OneBackend)
+
+
+PROGRAM = """
+import asyncio, json, os, sys
+from contextlib import aclosing
+from pathlib import Path
+from app.engine.workbench import Workbench
+from backends.hosts.local import LocalHost
+
+async def main():
+    bench = Workbench(LocalHost())
+    await bench.open(None)
+    target = (await bench.find(sys.argv[1])).target
+    change = await bench.plan(target, "read_ahead_kb", sys.argv[2])
+    async with aclosing(bench.apply_all((change,), trial=10)) as steps:
+        async for _, ended in steps:
+            print(json.dumps(ended.result), flush=True)
+    await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+
+
+@needs_loops()
+@pytest.mark.slow
+def test_a_killed_program_does_not_keep_its_trial(tmp_path: Path) -> None:
+    with loop(tmp_path / "disk.img") as disk:
+        device = disk.device
+        setting = Path(f"/sys/block/{device.removeprefix('/dev/')}/queue/read_ahead_kb")
+        before = setting.read_text().strip()
+        wanted = "1024" if before != "1024" else "2048"
+        child = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, device, wanted],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "RAIDBENCH_STATE_DIR": str(tmp_path / "state"), "PYTHONPATH": os.getcwd()},
+            start_new_session=True,
+        )
+        assert child.stdout is not None
+        told = json.loads(child.stdout.readline())
+        during = setting.read_text().strip()
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        deadline = time.monotonic() + 60
+        while setting.read_text().strip() != before and time.monotonic() < deadline:
+            time.sleep(0.1)
+        wait_for_the_watchdog(tmp_path / "state", deadline)
+        assert (told, during, setting.read_text().strip()) == ("verified", wanted, before)
+
+
+def wait_for_the_watchdog(state: Path, deadline: float) -> None:
+    """Its last record must be on disk before the folder goes."""
+    while Journal(state / "journal").trials() and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
+async def test_a_real_watchdog_says_that_it_is_armed_and_ends_when_nothing_is_on_trial(tmp_path: Path) -> None:
+    await asyncio.wait_for(arm(paths(tmp_path), tmp_path / "session", boot_clock() + 60), timeout=60)

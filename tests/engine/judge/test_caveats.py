@@ -1,0 +1,108 @@
+"""What was said of the runs decides whether there is a verdict, and what stands after it."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.engine.advisor.rules import KEYS
+from app.engine.judge.caveats import FORBIDS, WEAKENS, forbidden
+from app.engine.judge.comparison import Comparison, compare
+from app.engine.judge.verdict import Verdict
+from app.engine.session.figures import Advice, SteadyFigures
+from app.engine.session.state import replay
+from app.engine.view import schema_compare
+from tests.engine import sessions
+
+REBUILD = Advice(key="background-task", message="Background work goes on: a rebuild (34 % done). The drives serve it.")
+GOVERNOR = Advice(key="governor", message="The frequency governor is powersave on 4 of 4 CPUs.")
+UNSTEADY = SteadyFigures(attained=False, range_share=0.4, slope_share=0.2, rounds=5, window=5, round_s=10.0)
+
+
+def compared(advice: dict[str, Advice], *, steady: SteadyFigures | None = None) -> Comparison:
+    """Three runs of 1000 IOPS and three of 800, with what was said of some."""
+    sides = (
+        ("r1", 1000, "1"),
+        ("r2", 1001, "1"),
+        ("r3", 999, "1"),
+        ("r4", 800, "2"),
+        ("r5", 801, "2"),
+        ("r6", 799, "2"),
+    )
+    runs = [
+        sessions.run(
+            name,
+            iops=iops,
+            settings={"a": value},
+            advice=(advice[name],) if name in advice else (),
+            steady=steady if name == "r1" else None,
+        )
+        for name, iops, value in sides
+    ]
+    session = replay([event for run in runs for event in run])
+    return compare(session.runs[0], session.runs[3], session.runs, session.runs)
+
+
+def test_runs_of_which_nothing_is_said_carry_a_verdict() -> None:
+    both = compared({})
+    assert both.sentence.startswith("r4 is slower than r1")
+    assert "minded" not in both.sentence
+
+
+def test_a_rebuild_during_two_runs_forbids_a_verdict_and_is_named() -> None:
+    both = compared({"r3": REBUILD, "r5": REBUILD})
+    assert both.sentence.startswith("No verdict on r4 against r1: a rebuild was under way in r3, r5; read IOPS -20.0 %")
+    assert {row.judgement.verdict for row in both.rows if row.judgement} == {Verdict.REFUSED}
+
+
+@pytest.mark.parametrize("key", FORBIDS)
+def test_every_disqualifying_advice_forbids_a_verdict(key: str) -> None:
+    message = "Write cache is set to write-back, but write-through is in force: the battery is charging."
+    both = compared({"r4": Advice(key=key, message=message)})
+    assert both.sentence.startswith("No verdict")
+    assert "minded" not in both.sentence
+    assert "in r4" in both.sentence
+
+
+@pytest.mark.parametrize("key", WEAKENS)
+def test_what_weakens_leaves_the_verdict_and_stands_after_it(key: str) -> None:
+    both = compared({"r2": Advice(key=key, message="Something.")})
+    assert both.sentence.startswith("r4 is slower than r1")
+    assert both.sentence.endswith(f"To be minded: {WEAKENS[key]} in r2.")
+
+
+def test_what_is_said_of_all_runs_is_said_once() -> None:
+    both = compared({f"r{number}": GOVERNOR for number in range(1, 7)})
+    assert both.sentence.endswith("To be minded: frequency governor in all runs.")
+
+
+def test_a_run_that_was_not_steady_is_said_without_any_advice() -> None:
+    assert compared({}, steady=UNSTEADY).sentence.endswith("To be minded: not steady in r1.")
+
+
+def test_the_interval_is_kept_and_no_more_pairs_are_asked_for() -> None:
+    row = compared({"r1": REBUILD}).rows[0]
+    told = schema_compare.figure(row)
+    assert (told["verdict"], told["further_pairs"]) == ("no-verdict", None)
+    assert told["interval_percent"] is not None
+
+
+def test_work_of_a_kind_that_has_no_name_forbids_as_well() -> None:
+    both = compared({"r1": Advice(key="background-task", message="Background work goes on: defragmenting.")})
+    assert "background work was under way in r1" in both.sentence
+
+
+def test_two_kinds_of_work_are_both_named() -> None:
+    words = "Background work goes on: patrol read (1 % done); a consistency check, begun during the run."
+    session = replay([*sessions.run("r1", advice=(Advice(key="background-task", message=words),))])
+    assert forbidden(session.runs) == "patrol read and a consistency check were under way in r1"
+
+
+def test_only_advice_that_exists_is_weighed() -> None:
+    assert set(FORBIDS) | set(WEAKENS) <= set(KEYS)
+
+
+def test_cached_io_that_caches_writes_as_well_is_a_setting_and_no_mishap() -> None:
+    message = "Write cache is set to write-through, but write-back is in force: the I/O policy is cached."
+    both = compared({"r4": Advice(key="policy-not-in-force", message=message)})
+    assert both.sentence.startswith("r4 is slower than r1")
+    assert both.sentence.endswith("To be minded: a policy set but not in force in r4.")

@@ -1,0 +1,105 @@
+"""The verdict alone: facts in, words out, no device touched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backends.errors import RefusedError
+from backends.guard import DeviceFacts, Intent, judge, require
+from backends.model import Identity, Signature, Use
+
+FREE = DeviceFacts(
+    device="/dev/sdb",
+    is_block=True,
+    identity=Identity(name="sdb", serial="S1", devno="8:16", diskseq="4", size_bytes=1 << 30),
+    interface="sata",
+    size_bytes=1 << 30,
+)
+KINDS = ["root", "mount", "swap", "holder", "btrfs", "loop", "open", "exclusive", "unknown", "export", "zfs", "new"]
+
+
+def test_a_free_and_blank_disk_may_be_written() -> None:
+    assert judge(FREE, Intent.WRITE).ok
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_use_refuses_a_write_and_no_read(kind: str) -> None:
+    used = replace(FREE, uses=(Use(kind=kind, detail="so and so", part="sdb1"),))
+    verdict = judge(used, Intent.WRITE)
+    assert not verdict.ok
+    assert verdict.refused[0].startswith("/dev/sdb1")
+    assert verdict.hint
+    assert judge(used, Intent.READ).ok
+
+
+@given(
+    st.builds(
+        DeviceFacts,
+        device=st.just("/dev/sdb"),
+        is_block=st.booleans(),
+        identity=st.none() | st.just(FREE.identity),
+        size_bytes=st.none() | st.integers(0, 9),
+        read_only=st.booleans(),
+        uses=st.lists(st.builds(Use, kind=st.sampled_from(KINDS), detail=st.text(max_size=5))).map(tuple),
+        signatures=st.lists(st.builds(Signature, kind=st.sampled_from(["ext4", "unknown"]))).map(tuple),
+        unknown=st.lists(st.text(max_size=5)).map(tuple),
+    )
+)
+def test_a_write_goes_ahead_only_if_nothing_whatever_speaks_against_it(facts: DeviceFacts) -> None:
+    verdict = judge(facts, Intent.WRITE)
+    clean = facts.is_block and facts.size_bytes and facts.identity and not facts.read_only
+    assert verdict.ok is bool(clean and not facts.uses and not facts.unknown)
+    assert verdict.ok or (verdict.refused and verdict.hint)
+    assert verdict.confirmed_by(None) is bool(verdict.ok and not facts.signatures)
+
+
+@pytest.mark.parametrize("kind", ["linux_raid_member", "isw_raid_member", "ddf_raid_member", "mpath_member", "drbd"])
+def test_members_of_a_set_are_refused_whatever_is_typed(kind: str) -> None:
+    verdict = judge(replace(FREE, signatures=(Signature(kind=kind, part="sdb1"),)), Intent.WRITE)
+    assert not verdict.confirmed_by("sdb")
+    assert f"/dev/sdb1 is a member of a RAID or multipath set ({kind})." in verdict.refused
+
+
+@pytest.mark.parametrize("kind", ["ext4", "LVM2_member", "crypto_LUKS", "gpt", "swap", "zfs_member", "unknown"])
+def test_what_lies_idle_on_it_needs_the_typed_name(kind: str) -> None:
+    verdict = judge(replace(FREE, signatures=(Signature(kind=kind, label="L"),)), Intent.WRITE)
+    for typed in (None, "", "sd", "SDB", "/dev/sdb", "sdb "):
+        with pytest.raises(RefusedError, match="is not blank"):
+            require(verdict, typed)
+    require(verdict, "sdb")
+
+
+@pytest.mark.parametrize(
+    ("interface", "identity", "ok"),
+    [
+        ("sata", Identity(name="sdb", devno="8:16", diskseq="4"), False),
+        ("sata", Identity(name="sdb", devno="8:16", wwn="naa.5"), True),
+        ("sata", Identity(name="sdb", serial="S1"), False),
+        ("loop", Identity(name="loop1", devno="7:1", diskseq="4", backing="/x"), True),
+        ("loop", Identity(name="loop1", devno="7:1", diskseq="4"), False),
+        ("loop", Identity(name="loop1", devno="7:1", backing="/x"), False),
+        ("zram", Identity(name="zram1", devno="250:1", diskseq="4"), True),
+        ("virtio", Identity(name="vdb", devno="254:1", diskseq="4"), True),
+        ("virtio", Identity(name="vdb", devno="254:1"), False),
+        (None, Identity(name="x", devno="1:1", diskseq="4"), False),
+    ],
+)
+def test_a_device_without_serial_number_must_be_told_apart_otherwise(
+    interface: str | None, identity: Identity, ok: bool
+) -> None:
+    assert judge(replace(FREE, interface=interface, identity=identity), Intent.WRITE).ok is ok
+
+
+@pytest.mark.parametrize("facts", [replace(FREE, is_block=False), replace(FREE, size_bytes=0)])
+def test_what_cannot_be_read_is_refused_for_reading_too(facts: DeviceFacts) -> None:
+    assert not judge(facts, Intent.READ).ok
+
+
+def test_the_kernels_claim_is_told_only_when_nothing_better_is_known() -> None:
+    claim, mount = Use(kind="exclusive", detail="claimed"), Use(kind="mount", detail="mounted on /srv")
+    assert judge(replace(FREE, uses=(mount, claim)), Intent.WRITE).refused == ("/dev/sdb is mounted on /srv.",)
+    assert judge(replace(FREE, uses=(claim,)), Intent.WRITE).refused == ("/dev/sdb: claimed.",)

@@ -1,0 +1,177 @@
+"""Measuring: what is prepared is what is run, and a disk is either changed or measured."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+from app.engine.fio.job import Job
+from app.engine.measure.measurer import Request
+from app.engine.session.figures import RunStatus
+from app.engine.session.locks import hold_lock
+from app.engine.session.paths import Paths
+from app.engine.session.state import RunRecord
+from app.engine.workbench import Workbench
+from backends.errors import RefusedError
+from backends.hosts.local import LocalHost
+from backends.model import disk_lock
+from tests.backends.loops import Loop, loop, needs_loops
+
+needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")
+
+pytestmark = [needs_fio, pytest.mark.fio]
+
+SHORT = {"runtime": "1", "ramp": "0", "size": "16M"}
+
+
+def paths(folder: Path) -> Paths:
+    return Paths(
+        sessions=folder / "sessions", journal=folder / "journal", locks=folder / "locks", config=folder / "config.toml"
+    )
+
+
+async def bench_at(folder: Path) -> Workbench:
+    bench = Workbench(LocalHost(), paths=paths(folder))
+    await bench.open(None)
+    return bench
+
+
+def request(where: Path | str, *, again: bool = False, keep: bool = False, **fields: str) -> Request:
+    job = Job.from_fields({**SHORT, **fields})
+    return Request(where=str(where), name=str(where), job=job, again=again, keep=keep)
+
+
+async def measured(bench: Workbench, wanted: Request, confirm: str | None = None) -> RunRecord:
+    return await bench.measure(await bench.prepare(wanted), confirm=confirm)
+
+
+async def test_preparing_touches_nothing(tmp_path: Path) -> None:
+    bench = await bench_at(tmp_path / "state")
+    await bench.prepare(request(tmp_path / "scratch"))
+    assert not (tmp_path / "scratch").exists()
+
+
+async def test_preparing_needs_no_session(tmp_path: Path) -> None:
+    bench = Workbench(LocalHost(), paths=paths(tmp_path / "state"))
+    await bench.prepare(request(tmp_path / "scratch"))
+    assert bench.folder is None
+
+
+async def test_a_run_on_a_scratch_file_is_on_record_with_its_figures(tmp_path: Path) -> None:
+    run = await measured(await bench_at(tmp_path / "state"), request(tmp_path / "scratch"))
+    assert (run.figures.status, run.figures.read is not None) == (RunStatus.OK, True)
+
+
+async def test_a_scratch_file_is_gone_after_the_run(tmp_path: Path) -> None:
+    await measured(await bench_at(tmp_path / "state"), request(tmp_path / "scratch"))
+    assert not (tmp_path / "scratch").exists()
+
+
+async def test_a_scratch_file_stays_when_asked_for(tmp_path: Path) -> None:
+    await measured(await bench_at(tmp_path / "state"), request(tmp_path / "scratch", keep=True))
+    assert (tmp_path / "scratch").stat().st_size == 16 << 20
+
+
+async def test_a_scratch_file_stays_for_the_run_that_follows_and_goes_with_that(tmp_path: Path) -> None:
+    bench = await bench_at(tmp_path / "state")
+    await measured(bench, request(tmp_path / "scratch", again=True))
+    between = (tmp_path / "scratch").exists()
+    await measured(bench, request(tmp_path / "scratch"))
+    assert (between, (tmp_path / "scratch").exists()) == (True, False)
+
+
+async def test_a_stopped_run_keeps_its_figures_and_leaves_no_file(tmp_path: Path) -> None:
+    bench = await bench_at(tmp_path / "state")
+    ready = await bench.prepare(request(tmp_path / "scratch", runtime="60"))
+    running = asyncio.create_task(bench.measure(ready))
+    while bench.session.active is None or not any(s.read for s in bench.session.active.samples[2:]):
+        await asyncio.sleep(0.05)
+    bench.stop()
+    run = await running
+    assert (run.figures.status, run.figures.read is not None, (tmp_path / "scratch").exists()) == (
+        RunStatus.STOPPED,
+        True,
+        False,
+    )
+
+
+async def test_a_cancelled_run_is_on_record_as_failed(tmp_path: Path) -> None:
+    bench = await bench_at(tmp_path / "state")
+    ready = await bench.prepare(request(tmp_path / "scratch", runtime="60"))
+    running = asyncio.create_task(bench.measure(ready))
+    while bench.session.active is None:
+        await asyncio.sleep(0.05)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert bench.session.runs[0].figures.status is RunStatus.FAILED
+
+
+async def test_a_second_job_is_refused_while_one_runs(tmp_path: Path) -> None:
+    bench = await bench_at(tmp_path / "state")
+    ready = await bench.prepare(request(tmp_path / "scratch", runtime="60"))
+    running = asyncio.create_task(bench.measure(ready))
+    while bench.session.active is None:
+        await asyncio.sleep(0.05)
+    with pytest.raises(RefusedError, match="running already"):
+        await bench.measure(ready)
+    bench.stop()
+    await running
+
+
+@needs_loops()
+@pytest.mark.root
+class TestDevice:
+    async def test_a_disk_that_is_being_changed_is_not_measured(self, tmp_path: Path) -> None:
+        with loop(tmp_path / "disk.img") as disk:
+            bench = await bench_at(tmp_path / "state")
+            ready = await bench.prepare(request(disk.sure()))
+            with (
+                hold_lock(bench.paths.locks, disk_lock(disk.name), "changing read_ahead_kb"),
+                pytest.raises(RefusedError, match="changing read_ahead_kb"),
+            ):
+                await bench.measure(ready)
+
+    async def test_a_disk_that_is_measured_is_not_changed(self, tmp_path: Path) -> None:
+        with loop(tmp_path / "disk.img") as disk:
+            bench = await bench_at(tmp_path / "state")
+            target = (await bench.find(disk.device)).target
+            now = (await bench.read(target))["nomerges"].now
+            change = await bench.plan(target, "nomerges", "1" if now != "1" else "2")
+            with (
+                hold_lock(bench.paths.locks, disk_lock(disk.name), "4k random read"),
+                pytest.raises(RefusedError, match="4k random read"),
+            ):
+                await bench.apply(change)
+
+    async def test_a_run_knows_the_settings_it_was_made_under(self, tmp_path: Path) -> None:
+        with loop(tmp_path / "disk.img") as disk:
+            run = await measured(await bench_at(tmp_path / "state"), request(disk.sure()))
+            setting = Path(f"/sys/block/{disk.name}/queue/read_ahead_kb").read_text().strip()
+            assert run.start.settings["read_ahead_kb"] == setting
+
+    async def test_a_blank_disk_of_ones_own_may_be_written_to(self, tmp_path: Path) -> None:
+        with loop(tmp_path / "disk.img") as disk:
+            run = await measured(await bench_at(tmp_path / "state"), request(disk.sure(), rw="randwrite"))
+            assert (run.figures.status, run.start.destructive) == (RunStatus.OK, True)
+
+    async def test_a_disk_that_is_not_blank_is_refused_without_its_name(self, tmp_path: Path) -> None:
+        with loop(tmp_path / "disk.img") as disk:
+            bench = await self.labelled(tmp_path, disk)
+            with pytest.raises(RefusedError, match="not blank"):
+                await measured(bench, request(disk.sure(), rw="randwrite"))
+
+    async def test_a_disk_that_is_not_blank_is_written_to_with_its_name(self, tmp_path: Path) -> None:
+        with loop(tmp_path / "disk.img") as disk:
+            bench = await self.labelled(tmp_path, disk)
+            run = await measured(bench, request(disk.sure(), rw="randwrite"), confirm=disk.name)
+            assert run.figures.status is RunStatus.OK
+
+    async def labelled(self, folder: Path, disk: Loop) -> Workbench:
+        from tests.backends.loops import lvm_label
+
+        disk.write(512, lvm_label())
+        return await bench_at(folder / "state")

@@ -1,0 +1,333 @@
+"""A scratch file is never somebody else's: not overwritten, not removed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from app.engine.measure import scratch
+from app.engine.measure.scratch import (
+    DEFAULT_SIZE,
+    NAME,
+    create_scratch,
+    device_number,
+    file_identity,
+    plan_scratch,
+    remove_scratch,
+)
+from backends.errors import InvalidValueError, RefusedError, StorageError
+
+MIB = 1 << 20
+GIB = 1 << 30
+
+
+def disk(monkeypatch: pytest.MonkeyPatch, *, size: int, free: int) -> None:
+    """A filesystem of this size with that much free."""
+    answer = SimpleNamespace(f_frsize=4096, f_blocks=size // 4096, f_bavail=free // 4096)
+    monkeypatch.setattr(os, "statvfs", lambda path: answer)
+
+
+@pytest.fixture(autouse=True)
+def roomy(monkeypatch: pytest.MonkeyPatch) -> None:
+    disk(monkeypatch, size=1000 * GIB, free=900 * GIB)
+
+
+@pytest.fixture
+def marks(tmp_path: Path) -> None:
+    """Skips where files cannot be marked as ours."""
+    (tmp_path / "probe").touch()
+    try:
+        os.setxattr(tmp_path / "probe", "user.raidbench.probe", b"1")
+    except OSError as error:
+        pytest.skip(f"files cannot be marked in {tmp_path}: {error.strerror}")
+    finally:
+        (tmp_path / "probe").unlink()
+
+
+def own(path: Path, size: int = 0) -> Path:
+    """A file that raidbench made."""
+    create_scratch(plan_scratch(str(path), MIB, writes=True))
+    os.truncate(path, size)
+    return path
+
+
+def foreign(path: Path, text: str = "precious") -> Path:
+    path.write_text(text)
+    return path
+
+
+# -- where -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_gets_a_file_of_our_name(tmp_path: Path) -> None:
+    assert plan_scratch(str(tmp_path), MIB, writes=True).path == tmp_path / NAME
+
+
+def test_a_new_file_is_taken_as_named(tmp_path: Path) -> None:
+    assert plan_scratch(str(tmp_path / "x.dat"), MIB, writes=True).path == tmp_path / "x.dat"
+
+
+def test_planning_makes_nothing(tmp_path: Path) -> None:
+    plan_scratch(str(tmp_path), MIB, writes=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_size_a_new_file_has_the_default(tmp_path: Path) -> None:
+    assert plan_scratch(str(tmp_path), None, writes=True).size == DEFAULT_SIZE
+
+
+def test_a_home_folder_is_known_by_its_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert plan_scratch("~/x.dat", MIB, writes=True).path == tmp_path / "x.dat"
+
+
+@pytest.mark.parametrize("where", ["/dev/typo", "/dev/disk/by-id/typo", "/dev", "/proc/x", "/sys/block/x"])
+def test_a_mistyped_device_is_not_made_into_a_file(where: str) -> None:
+    if not Path(where).parent.is_dir():
+        pytest.skip(f"no {Path(where).parent} here")
+    with pytest.raises(InvalidValueError, match="is not a device"):
+        plan_scratch(where, MIB, writes=True)
+
+
+def test_shared_memory_may_be_measured() -> None:
+    assert plan_scratch("/dev/shm/raidbench-x.dat", MIB, writes=True).path == Path("/dev/shm/raidbench-x.dat")
+
+
+def test_a_link_to_a_mistyped_device_is_no_way_round(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("/dev/typo")
+    with pytest.raises(InvalidValueError):
+        plan_scratch(str(tmp_path / "link"), MIB, writes=True)
+
+
+@pytest.mark.parametrize("name", ["system", "process", "device", "sysroot"])
+def test_a_folder_whose_name_begins_like_a_kernel_folder_is_a_folder(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "is_dir", lambda self: str(self) == f"/{name}")
+    monkeypatch.setattr(os, "access", lambda path, mode: True)
+    assert plan_scratch(f"/{name}/x.dat", MIB, writes=True).path == Path(f"/{name}/x.dat")
+
+
+@pytest.mark.parametrize("where", ["", "a\0b", "/no/such/folder/x.dat", "~nosuchuser/x", "x" * 300, "/" + "y/" * 3000])
+def test_a_name_that_cannot_be_is_a_sentence(where: str) -> None:
+    with pytest.raises(InvalidValueError):
+        plan_scratch(where, MIB, writes=True)
+
+
+def test_links_in_a_circle_are_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(InvalidValueError):
+        plan_scratch(str(tmp_path / "a"), MIB, writes=True)
+
+
+def test_a_pipe_is_no_target(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InvalidValueError, match="neither a file"):
+        plan_scratch(str(tmp_path / "pipe"), MIB, writes=False)
+
+
+def test_a_control_character_in_a_name_does_not_reach_the_sentence(tmp_path: Path) -> None:
+    foreign(tmp_path / "x\x1b[31m")
+    with pytest.raises(RefusedError) as refusal:
+        plan_scratch(str(tmp_path / "x\x1b[31m"), MIB, writes=True)
+    assert "\x1b" not in str(refusal.value)
+
+
+# -- other people's files --------------------------------------------------------------------------------------------
+
+
+def test_a_writing_job_refuses_a_foreign_file(tmp_path: Path) -> None:
+    with pytest.raises(RefusedError, match="did not make it"):
+        plan_scratch(str(foreign(tmp_path / "db")), MIB, writes=True)
+
+
+def test_a_writing_job_refuses_a_foreign_file_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(foreign(tmp_path / "db"))
+    with pytest.raises(RefusedError):
+        plan_scratch(str(tmp_path / "link"), MIB, writes=True)
+
+
+def test_a_reading_job_may_read_a_foreign_file(tmp_path: Path) -> None:
+    plan = plan_scratch(str(foreign(tmp_path / "db")), None, writes=False)
+    assert (plan.own, plan.fill, plan.size) == (False, False, 8)
+
+
+def test_a_reading_job_is_not_given_more_than_a_foreign_file_holds(tmp_path: Path) -> None:
+    with pytest.raises(InvalidValueError, match="holds 8 bytes"):
+        plan_scratch(str(foreign(tmp_path / "db")), MIB, writes=False)
+
+
+def test_an_empty_foreign_file_is_nothing_to_read(tmp_path: Path) -> None:
+    with pytest.raises(InvalidValueError):
+        plan_scratch(str(foreign(tmp_path / "db", "")), None, writes=False)
+
+
+def test_a_foreign_file_of_our_name_is_left_alone(tmp_path: Path) -> None:
+    foreign(tmp_path / NAME)
+    assert plan_scratch(str(tmp_path), MIB, writes=True).path == tmp_path / "raidbench-scratch-2.dat"
+
+
+def test_a_link_of_our_name_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / NAME).symlink_to(foreign(tmp_path / "db"))
+    assert plan_scratch(str(tmp_path), MIB, writes=True).path == tmp_path / "raidbench-scratch-2.dat"
+
+
+def test_a_file_made_by_somebody_since_the_plan_is_refused(tmp_path: Path) -> None:
+    plan = plan_scratch(str(tmp_path / "x"), MIB, writes=True)
+    foreign(tmp_path / "x")
+    with pytest.raises(RefusedError):
+        create_scratch(plan)
+
+
+def test_a_link_made_by_somebody_since_the_plan_is_not_followed(tmp_path: Path) -> None:
+    plan = plan_scratch(str(tmp_path / "x"), MIB, writes=True)
+    (tmp_path / "x").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RefusedError):
+        create_scratch(plan)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.usefixtures("marks")
+def test_our_file_replaced_by_somebody_since_the_plan_is_refused(tmp_path: Path) -> None:
+    plan = plan_scratch(str(own(tmp_path / "x")), MIB, writes=True)
+    (tmp_path / "x").unlink()
+    foreign(tmp_path / "x")
+    with pytest.raises(RefusedError, match="replaced"):
+        create_scratch(plan)
+
+
+@pytest.mark.usefixtures("marks")
+def test_a_foreign_file_is_not_removed(tmp_path: Path) -> None:
+    remove_scratch(foreign(tmp_path / "db"))
+    assert (tmp_path / "db").exists()
+
+
+@pytest.mark.usefixtures("marks")
+def test_a_foreign_file_that_got_our_inode_is_not_removed(tmp_path: Path) -> None:
+    path = foreign(tmp_path / "x")
+    remove_scratch(path, identity=file_identity(path))
+    assert path.exists()
+
+
+def test_another_file_under_our_name_is_not_removed(tmp_path: Path) -> None:
+    path = own(tmp_path / "x")
+    remove_scratch(path, identity=(0, 0))
+    assert path.exists()
+
+
+@pytest.mark.usefixtures("marks")
+def test_a_link_to_our_file_is_not_removed(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(own(tmp_path / "x"))
+    remove_scratch(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+
+
+# -- our files -------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_made_is_removed(tmp_path: Path) -> None:
+    path = own(tmp_path / "x")
+    remove_scratch(path, identity=file_identity(path))
+    assert not path.exists()
+
+
+@pytest.mark.usefixtures("marks")
+def test_what_a_crash_left_is_removed_by_its_mark_alone(tmp_path: Path) -> None:
+    path = own(tmp_path / "x")
+    remove_scratch(path)
+    assert not path.exists()
+
+
+def test_where_files_cannot_be_marked_the_identity_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsupported(*args: object, **options: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(os, "setxattr", unsupported)
+    monkeypatch.setattr(os, "getxattr", unsupported)
+    path = own(tmp_path / "x")
+    remove_scratch(path, identity=file_identity(path))
+    assert not path.exists()
+
+
+def test_removing_what_is_gone_is_no_error(tmp_path: Path) -> None:
+    remove_scratch(tmp_path / "x")
+
+
+def test_only_its_owner_may_read_a_scratch_file(tmp_path: Path) -> None:
+    assert own(tmp_path / "x").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.usefixtures("marks")
+def test_our_file_is_used_again(tmp_path: Path) -> None:
+    own(tmp_path / NAME)
+    plan = plan_scratch(str(tmp_path), MIB, writes=True)
+    assert (plan.path, plan.exists, plan.own) == (tmp_path / NAME, True, True)
+
+
+@pytest.mark.usefixtures("marks")
+def test_our_file_full_of_data_is_not_filled_again(tmp_path: Path) -> None:
+    own(tmp_path / "x").write_bytes(os.urandom(MIB))
+    assert not plan_scratch(str(tmp_path / "x"), MIB, writes=True).fill
+
+
+@pytest.mark.usefixtures("marks")
+def test_our_file_with_holes_is_filled(tmp_path: Path) -> None:
+    assert plan_scratch(str(own(tmp_path / "x", MIB)), MIB, writes=True).fill
+
+
+@pytest.mark.usefixtures("marks")
+def test_our_file_left_empty_by_a_crash_gets_the_default_size(tmp_path: Path) -> None:
+    assert plan_scratch(str(own(tmp_path / "x", 0)), None, writes=True).size == DEFAULT_SIZE
+
+
+def test_a_folder_that_vanished_is_a_sentence(tmp_path: Path) -> None:
+    plan = plan_scratch(str(tmp_path / "x"), MIB, writes=True)
+    with pytest.raises(StorageError, match="cannot be made"):
+        create_scratch(replace(plan, path=tmp_path / "gone" / "x"))
+
+
+# -- room ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("size", "reserve"),
+    [(1 * GIB, 256 * MIB), (100 * GIB, 5 * GIB), (10_000 * GIB, 10 * GIB)],
+    ids=["small", "middling", "large"],
+)
+def test_a_reserve_stays_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, reserve: int) -> None:
+    disk(monkeypatch, size=size, free=reserve + MIB)
+    assert plan_scratch(str(tmp_path), MIB, writes=True).free_after == reserve
+
+
+def test_a_file_that_would_eat_into_the_reserve_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk(monkeypatch, size=100 * GIB, free=5 * GIB + MIB)
+    with pytest.raises(RefusedError, match="does not fit"):
+        plan_scratch(str(tmp_path), MIB + 4096, writes=True)
+
+
+@pytest.mark.usefixtures("marks")
+def test_our_full_file_needs_no_more_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own(tmp_path / "x").write_bytes(os.urandom(MIB))
+    disk(monkeypatch, size=100 * GIB, free=0)
+    assert plan_scratch(str(tmp_path / "x"), MIB, writes=True).free_after is None
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_folder_without_the_right_to_write_is_a_refusal(tmp_path: Path) -> None:
+    (tmp_path / "locked").mkdir(mode=0o500)
+    with pytest.raises(RefusedError, match="No right"):
+        plan_scratch(str(tmp_path / "locked"), MIB, writes=True)
+
+
+def test_a_path_lies_on_the_filesystem_of_its_nearest_folder(tmp_path: Path) -> None:
+    number = os.stat(tmp_path).st_dev
+    assert device_number(tmp_path / "a" / "b") == f"{os.major(number)}:{os.minor(number)}"
+
+
+def test_the_mark_is_an_attribute_users_may_set() -> None:
+    assert scratch._MARK.startswith("user.")

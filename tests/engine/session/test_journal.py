@@ -1,0 +1,264 @@
+"""The journal keeps every acknowledged record, whatever happens to the file around it."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.engine.session import journal as module
+from app.engine.session.journal import Intent, Journal, boot_id, process_start, read_records
+from backends.errors import StorageError
+from backends.model import Persistence
+from tests.engine.doubles import IDENTITY, TARGET, planned
+
+SESSION = Path("/sessions/one")
+
+
+def filled(folder: Path, pairs: int = 4) -> Journal:
+    journal = Journal(folder)
+    for number in range(pairs):
+        journal.intent(f"c{number}", SESSION, planned("128", f"25{number}"))
+        journal.outcome(f"c{number}", SESSION, "verified")
+    return journal
+
+
+def of_dead_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records written from here on look as if their process had died since."""
+    monkeypatch.setattr(module, "process_start", lambda pid: "1")
+
+
+def alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "process_start", process_start)
+
+
+def test_a_journal_cut_at_any_byte_keeps_every_record_before_the_cut(tmp_path: Path) -> None:
+    whole = filled(tmp_path / "whole").file.read_bytes()
+    ends = [at + 1 for at, byte in enumerate(whole) if byte == ord("\n")]
+    cut = tmp_path / "cut.log"
+    for length in range(len(whole) + 1):
+        cut.write_bytes(whole[:length])
+        # the record's own bytes are complete one byte before its newline
+        assert len(read_records(cut)) == sum(end - 1 <= length for end in ends), f"cut at {length}"
+
+
+def test_a_record_after_a_torn_one_is_found_wherever_the_first_was_torn(tmp_path: Path) -> None:
+    whole = filled(tmp_path / "whole", 1).file.read_bytes()
+    for length in range(1, len(whole)):
+        journal = Journal(tmp_path / "cut")
+        (tmp_path / "cut").mkdir(exist_ok=True)
+        journal.file.write_bytes(whole[:length])
+        journal.outcome("after", SESSION, "kept")
+        assert read_records(journal.file)[-1]["id"] == "after", f"cut at {length}"
+
+
+def test_every_flipped_bit_costs_at_most_the_record_it_is_in(tmp_path: Path) -> None:
+    file = filled(tmp_path).file
+    whole = file.read_bytes()
+    sound = read_records(file)
+    chance = random.Random(13)
+    for _ in range(2000):
+        bit = chance.randrange(len(whole) * 8)
+        data = bytearray(whole)
+        data[bit // 8] ^= 1 << bit % 8
+        file.write_bytes(data)
+        found = read_records(file)
+        lost = [record for record in sound if record not in found]
+        assert len(lost) <= 1, f"bit {bit}"
+
+
+def test_no_flipped_bit_changes_what_a_record_says(tmp_path: Path) -> None:
+    file = filled(tmp_path).file
+    whole = file.read_bytes()
+    sound = read_records(file)
+    for bit in range(0, len(whole) * 8, 3):
+        data = bytearray(whole)
+        data[bit // 8] ^= 1 << bit % 8
+        file.write_bytes(data)
+        assert all(record in sound for record in read_records(file)), f"bit {bit}"
+
+
+def test_noise_of_any_kind_is_no_journal_and_no_error(tmp_path: Path) -> None:
+    file = tmp_path / "journal.log"
+    chance = random.Random(7)
+    for _ in range(200):
+        file.write_bytes(chance.randbytes(chance.randrange(600)))
+        assert read_records(file) == []
+
+
+def test_a_missing_journal_has_nothing_unresolved(tmp_path: Path) -> None:
+    assert Journal(tmp_path / "none").unresolved() == ()
+
+
+def test_an_intent_comes_back_as_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    change = planned("128", "256", lock="block-disk0")
+    of_dead_process(monkeypatch)
+    Journal(tmp_path).intent("c1", SESSION, change)
+    alive(monkeypatch)
+    (intent,) = Journal(tmp_path).unresolved()
+    assert intent == Intent(
+        id="c1",
+        session=str(SESSION),
+        target=TARGET,
+        identity=IDENTITY,
+        key=change.key,
+        before="128",
+        after="256",
+        undo=change.undo,
+        persistence=Persistence.STORED,
+        at=intent.at,
+        pid=os.getpid(),
+        boot=boot_id(),
+        start="1",
+        lock="block-disk0",
+    )
+
+
+def test_an_intent_of_a_process_that_lives_is_not_unresolved(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.intent("c1", SESSION, planned("128", "256"))
+    assert journal.unresolved() == ()
+
+
+def test_a_recycled_pid_does_not_hide_an_unresolved_intent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_dead_process(monkeypatch)  # our own pid, and another start time: somebody else had the number
+    Journal(tmp_path).intent("c1", SESSION, planned("128", "256"))
+    alive(monkeypatch)
+    assert [intent.pid for intent in Journal(tmp_path).unresolved()] == [os.getpid()]
+
+
+@pytest.mark.parametrize(
+    ("persistence", "left"), [(Persistence.STORED, ["c1"]), (Persistence.LOST_AT_REBOOT, [])], ids=str
+)
+def test_a_reboot_resolves_only_what_a_reboot_undoes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, persistence: Persistence, left: list[str]
+) -> None:
+    monkeypatch.setattr(module, "boot_id", lambda: "the boot before")
+    Journal(tmp_path).intent("c1", SESSION, planned("128", "256", persistence=persistence))
+    monkeypatch.setattr(module, "boot_id", lambda: "this boot")
+    assert [intent.id for intent in Journal(tmp_path).unresolved()] == left
+
+
+def test_an_unreadable_boot_id_is_not_taken_for_a_reboot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_dead_process(monkeypatch)
+    Journal(tmp_path).intent("c1", SESSION, planned("128", "256", persistence=Persistence.LOST_AT_REBOOT))
+    alive(monkeypatch)
+    monkeypatch.setattr(module, "boot_id", lambda: "")
+    assert [intent.id for intent in Journal(tmp_path).unresolved()] == ["c1"]
+
+
+def test_unresolved_intents_come_newest_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_dead_process(monkeypatch)
+    for name in ("first", "second", "third"):
+        Journal(tmp_path).intent(name, SESSION, planned("128", "256"))
+    alive(monkeypatch)
+    assert [intent.id for intent in Journal(tmp_path).unresolved()] == ["third", "second", "first"]
+
+
+def test_the_same_change_id_in_two_sessions_is_two_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_dead_process(monkeypatch)
+    journal = Journal(tmp_path)
+    journal.intent("c1", SESSION, planned("128", "256"))
+    journal.intent("c1", Path("/sessions/two"), planned("128", "256"))
+    journal.outcome("c1", SESSION, "verified")
+    alive(monkeypatch)
+    assert [intent.session for intent in journal.unresolved()] == ["/sessions/two"]
+
+
+@pytest.mark.parametrize("word", ['{"pid":1e999}', '{"undo":7}', '{"target":{"x":1}}', '{"persistence":"eternal"}'])
+def test_a_record_of_another_shape_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str) -> None:
+    import json
+    import zlib
+
+    of_dead_process(monkeypatch)
+    journal = Journal(tmp_path)
+    journal.intent("c1", SESSION, planned("128", "256"))
+    record = read_records(journal.file)[0] | json.loads(word) | {"id": "c2"}
+    body = json.dumps(record).encode()
+    with journal.file.open("ab") as file:
+        file.write(b"%08x %d %s\n" % (zlib.crc32(body), len(body), body))
+    alive(monkeypatch)
+    assert [intent.id for intent in journal.unresolved()] == ["c1"]
+
+
+def test_only_its_owner_may_read_the_journal(tmp_path: Path) -> None:
+    file = filled(tmp_path / "journal").file
+    assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+
+
+def test_a_link_in_the_journals_place_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "journal").mkdir()
+    (tmp_path / "journal" / "journal.log").symlink_to(tmp_path / "precious")
+    with pytest.raises(StorageError):
+        Journal(tmp_path / "journal").intent("c1", SESSION, planned("128", "256"))
+
+
+def test_a_file_in_the_folders_place_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "journal").write_text("")
+    with pytest.raises(StorageError, match=r"cannot be written: .*\. Nothing was changed"):
+        Journal(tmp_path / "journal").intent("c1", SESSION, planned("128", "256"))
+
+
+def test_a_short_write_is_refused_and_the_next_record_stands_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = filled(tmp_path, 1)
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:40]))
+    with pytest.raises(StorageError, match="Nothing was changed"):
+        journal.intent("torn", SESSION, planned("128", "256"))
+    monkeypatch.undo()
+    journal.outcome("next", SESSION, "kept")
+    assert [record["id"] for record in read_records(journal.file)] == ["c0", "c0", "next"]
+
+
+_APPLIER = """
+import sys
+from pathlib import Path
+from app.engine.session.journal import Journal
+from tests.engine.doubles import planned
+
+journal, setting = Journal(Path(sys.argv[1])), Path(sys.argv[2])
+def tell(word):
+    sys.stdout.write(word + "\\n")
+    sys.stdout.flush()
+for number in range(1, 100000):
+    before = setting.read_text() if setting.exists() else "0"
+    journal.intent(f"c{number}", Path("/sessions/one"), planned(before, str(number)))
+    tell(f"intent c{number}")
+    setting.write_text(str(number))
+    journal.outcome(f"c{number}", Path("/sessions/one"), "verified")
+    tell(f"outcome c{number}")
+"""
+
+
+@pytest.mark.slow
+def test_sixty_kills_at_random_points_lose_no_record_and_invent_none(tmp_path: Path) -> None:
+    """Each time: everything acknowledged is in the journal, and an intent is open exactly if its outcome is not."""
+    chance = random.Random(60)
+    for turn in range(60):
+        folder = tmp_path / str(turn)
+        folder.mkdir()
+        applier = subprocess.Popen(
+            [sys.executable, "-c", _APPLIER, str(folder / "journal"), str(folder / "setting")],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[3],
+        )
+        assert applier.stdout is not None
+        told = [applier.stdout.readline().strip() for _ in range(chance.randrange(1, 12))]
+        applier.send_signal(signal.SIGKILL)
+        told += [line.strip() for line in applier.stdout if line.endswith("\n")]
+        applier.wait()
+        applier.stdout.close()
+        journal = Journal(folder / "journal")
+        kept = [f"{record['kind']} {record['id']}" for record in read_records(journal.file)]
+        assert kept[: len(told)] == told
+        assert len(kept) <= len(told) + 1
+        open_ = [] if kept[-1].startswith("outcome") else [kept[-1].split()[1]]
+        assert [intent.id for intent in journal.unresolved()] == open_

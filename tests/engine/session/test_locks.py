@@ -1,0 +1,162 @@
+"""One writer per disk, and whoever comes second is told who the first one is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.engine.session.locks import hold_lock
+from backends.errors import RefusedError, StorageError
+
+ROOT = Path(__file__).parents[3]
+
+_CONTENDER = """
+import os, sys
+from pathlib import Path
+from app.engine.session.locks import hold_lock
+from backends.errors import RefusedError
+
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    with hold_lock(Path(sys.argv[1]), "sda", "changing read_ahead_kb"):
+        print(f"won {os.getpid()}", flush=True)
+        sys.stdin.readline()
+except RefusedError as error:
+    print(f"lost: {error}", flush=True)
+"""
+
+
+class Contender:
+    """Another process that goes for the lock when told, and lets go when told."""
+
+    def __init__(self, folder: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _CONTENDER, str(folder)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.hear() == "ready"
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def tell(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+
+    def hear(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+@pytest.mark.slow
+def test_of_two_who_race_one_wins_and_the_other_names_it(tmp_path: Path) -> None:
+    for turn in range(12):
+        both = [Contender(tmp_path / str(turn)) for _ in range(2)]
+        for contender in both:
+            contender.tell()
+        words = [contender.hear() for contender in both]
+        winners = [contender for contender, word in zip(both, words, strict=True) if word == f"won {contender.pid}"]
+        assert len(winners) == 1, words
+        (lost,) = [word for word in words if word.startswith("lost")]
+        for contender in both:
+            contender.close()
+        assert lost == f"lost: sda is in the hands of raidbench pid {winners[0].pid} (changing read_ahead_kb)."
+
+
+def test_a_lock_dies_with_its_holder(tmp_path: Path) -> None:
+    holder = Contender(tmp_path)
+    holder.tell()
+    holder.hear()
+    holder.kill()
+    with hold_lock(tmp_path, "sda", "measuring"):
+        pass
+    holder.close()
+
+
+def test_a_lock_is_not_given_twice_in_one_process(tmp_path: Path) -> None:
+    with (
+        hold_lock(tmp_path, "sda", "measuring"),
+        pytest.raises(RefusedError, match=rf"pid {os.getpid()} \(measuring\)"),
+        hold_lock(tmp_path, "sda", "changing"),
+    ):
+        pass
+
+
+def test_a_lock_that_was_let_go_can_be_taken_again(tmp_path: Path) -> None:
+    for _ in range(2):
+        with hold_lock(tmp_path, "sda", "measuring"):
+            pass
+
+
+def test_a_lock_is_let_go_when_its_work_fails(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), hold_lock(tmp_path, "sda", "measuring"):
+        raise ZeroDivisionError
+    with hold_lock(tmp_path, "sda", "measuring"):
+        pass
+
+
+def test_two_disks_have_two_locks(tmp_path: Path) -> None:
+    with hold_lock(tmp_path, "sda", "measuring"), hold_lock(tmp_path, "sdb", "measuring"):
+        pass
+
+
+def test_nobody_is_named_once_the_lock_is_free(tmp_path: Path) -> None:
+    with hold_lock(tmp_path, "sda", "measuring"):
+        pass
+    assert (tmp_path / "sda.lock").read_text() == ""
+
+
+def test_an_unsigned_lock_is_somebodys_all_the_same(tmp_path: Path) -> None:
+    import fcntl
+
+    with (tmp_path / "sda.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(RefusedError, match="another raidbench"), hold_lock(tmp_path, "sda", "measuring"):
+            pass
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "", ".", "..", "\0", "a b\n"])
+def test_a_lock_of_any_name_lies_in_its_folder(tmp_path: Path, name: str) -> None:
+    with hold_lock(tmp_path / "locks", name, "measuring"):
+        assert [path.suffix for path in (tmp_path / "locks").iterdir()] == [".lock"]
+
+
+def test_a_link_in_the_locks_place_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "sda.lock").symlink_to(tmp_path / "precious")
+    with pytest.raises(StorageError), hold_lock(tmp_path, "sda", "measuring"):
+        pass
+
+
+def test_a_linked_folder_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "locks").symlink_to("real")
+    with pytest.raises(StorageError, match="is not a folder of this user"), hold_lock(tmp_path / "locks", "sda", "x"):
+        pass
+
+
+def test_a_program_started_while_the_lock_is_held_does_not_inherit_it(tmp_path: Path) -> None:
+    with hold_lock(tmp_path, "sda", "measuring"):
+        child = subprocess.Popen(["/bin/sleep", "600"], close_fds=False)
+    try:
+        with hold_lock(tmp_path, "sda", "measuring"):
+            pass
+    finally:
+        child.kill()
+        child.wait()

@@ -1,0 +1,88 @@
+"""One block device under several addresses: whose setting is whose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from app.engine.session.paths import Paths
+from app.engine.workbench import Workbench
+from backends.errors import BlockedError, NotFoundError
+from backends.host import Host
+from backends.model import Change, Drive, Inventory, Reading, Target
+from backends.registry import Machine
+from backends.settings import Setting
+from backends.vendors.block import VENDOR as BLOCK
+from tests.backends.fakes import FakeHost, disk, machine
+
+NVME = Target(backend="nvme", address="nvme0n1")
+KERNELS = Target(backend="block", address="nvme0n1")
+VWC = Setting(key="drive_cache", label="Drive cache", help="The drive's own cache.")
+
+
+class Namespaces:
+    """One namespace with one setting."""
+
+    name = "nvme"
+
+    def backend(self, host: Host) -> Namespaces:
+        return self
+
+    async def inventory(self) -> Inventory:
+        return Inventory(drives=(Drive(target=NVME, device="/dev/nvme0n1"),))
+
+    def settings(self, target: Target) -> tuple[Setting, ...]:
+        return (VWC,)
+
+    async def read(self, target: Target) -> Mapping[str, Reading]:
+        return {"drive_cache": Reading(now="on")}
+
+    async def plan(self, target: Target, key: str, value: str) -> Change:
+        if key != "drive_cache":
+            raise NotFoundError(f"{target} has no setting {key}.")
+        return Change(target=target, key=key, label=VWC.label, before="on", after=value, writes=(), undo=())
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> Workbench:
+    host = FakeHost(machine(disk("nvme0n1")))
+    folder = tmp_path / "state"
+    made = Workbench(
+        host, paths=Paths(sessions=folder / "s", journal=folder / "j", locks=folder / "l", config=folder / "c")
+    )
+    made.machine = Machine(host, (BLOCK, Namespaces()))  # type: ignore[arg-type]
+    await made.probe()
+    return made
+
+
+async def test_a_queue_setting_of_a_vendors_drive_is_the_kernels_disks(bench: Workbench) -> None:
+    assert (await bench.plan(NVME, "read_ahead_kb", "256")).target == KERNELS
+
+
+async def test_a_vendors_setting_of_the_kernels_disk_is_the_vendors(bench: Workbench) -> None:
+    assert (await bench.plan(KERNELS, "drive_cache", "off")).target == NVME
+
+
+async def test_a_setting_of_its_own_stays_its_own(bench: Workbench) -> None:
+    assert (await bench.plan(KERNELS, "scheduler", "none")).target == KERNELS
+    assert (await bench.plan(NVME, "drive_cache", "off")).target == NVME
+
+
+async def test_what_no_view_has_is_not_found(bench: Workbench) -> None:
+    with pytest.raises(NotFoundError, match="no setting nonsense"):
+        await bench.plan(NVME, "nonsense", "1")
+
+
+async def test_settings_in_two_places_are_kept_one_by_one(bench: Workbench) -> None:
+    with pytest.raises(BlockedError, match="different places"):
+        await bench.plan_rule(NVME, {"drive_cache": "off", "read_ahead_kb": "256"})
+
+
+async def test_both_addresses_lead_to_what_they_name(bench: Workbench) -> None:
+    assert [(await bench.find(str(one))).target for one in (NVME, KERNELS)] == [NVME, KERNELS]
+
+
+async def test_a_bare_name_is_the_vendors_drive(bench: Workbench) -> None:
+    assert (await bench.find("nvme0n1")).target == NVME
