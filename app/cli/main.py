@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("app.cli.doctor", "What works here, what is missing, what to do."),
     "capture": ("app.cli.capture", "Record this machine for a test or a bug report."),
     "keys": ("app.cli.keys", "The keys of the workbench."),
+    "glossary": ("app.cli.glossary", "The words that are used here, and what they mean."),
 }
 """Module and one line of help by command: help needs no import, a command only its own."""
 

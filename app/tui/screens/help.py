@@ -1,4 +1,4 @@
-"""The keys of one screen, all of them, with a sentence each."""
+"""The keys of one screen and the words on it, with a sentence each."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from app.commands import SCREENS, commands_of
+from app.glossary import terms_of
 from widgets.details import Details, Fact, FactGroup
 
 _MOVING = FactGroup(
@@ -25,7 +26,7 @@ _MOVING = FactGroup(
 
 
 class HelpScreen(ModalScreen[None]):
-    """Keys of a screen."""
+    """Keys and words of a screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,enter", "dismiss", "Close", id="help.close"),
@@ -54,6 +55,10 @@ class HelpScreen(ModalScreen[None]):
                 facts=tuple(Fact(label=command.shown_keys, value=command.help) for command in shared),
             ),
             _MOVING,
+            FactGroup(
+                heading="Words",
+                facts=tuple(Fact(label=term.word, value=term.meaning) for term in terms_of(self._screen)),
+            ),
         )
         with Vertical(classes="sheet"):
             yield Static("Keys (esc closes)", classes="sheet-title", markup=False)
