@@ -16,7 +16,7 @@ from types import TracebackType
 from backends.errors import DeviceGoneError, RefusedError
 from backends.host import Host
 from backends.hosts.local import LocalHost
-from backends.model import Identity
+from backends.identity import Identity
 from backends.topology.facts import CLOSED, Claim
 
 _CLOSED = (errno.ENXIO, errno.ENODEV)

@@ -11,7 +11,7 @@ from enum import StrEnum
 from backends.errors import DeviceGoneError, RefusedError
 from backends.exclusive import Hold, claim_on
 from backends.host import Host
-from backends.model import Identity, Signature, Use
+from backends.identity import Identity, Signature, Use
 from backends.topology.facts import DeviceFacts, facts_of, inspect
 from backends.topology.tree import node_path
 

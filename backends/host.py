@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar, runtime_checkable
 
-from backends.model import quote
+from backends.text import quote
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""The words of storage: what is there, what may be set, what a change is. Values only, no I/O.
+"""The words of storage: what is there, and how it stands. Values only, no I/O.
 
 Unknown is `None` (the tool or kernel did not say). Sizes are bytes, times seconds; units end at the parser.
 Strings from devices are already cleaned (backends.text.clean).
@@ -6,9 +6,10 @@ Strings from devices are already cleaned (backends.text.clean).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from enum import StrEnum
+
+from backends.identity import Identity, Signature, Use
 
 KERNEL = "block"
 """The backend whose drives are the kernel's disks."""
@@ -57,35 +58,6 @@ class Media(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Risk(StrEnum):
-    """The worst that setting a value may do."""
-
-    NONE = "none"
-    PERFORMANCE = "performance"
-    POWER_LOSS = "power-loss"
-    OUTAGE = "outage"
-    DESTROYS_DATA = "destroys-data"
-
-
-class Effect(StrEnum):
-    """When a changed value takes effect."""
-
-    AT_ONCE = "at-once"
-    REBOOT = "reboot"
-    RESET = "reset"
-    RESHAPE = "reshape"
-    RECREATED = "re-created"
-
-
-class Persistence(StrEnum):
-    """Whether a value survives a reboot."""
-
-    STORED = "stored"
-    LOST_AT_REBOOT = "lost-at-reboot"
-    LOST_AT_POWER_OFF = "lost-at-power-off"
-    """In the device's volatile memory: a warm reboot keeps it, lack of power does not."""
-
-
 class Scope(StrEnum):
     """What kind of thing a target is."""
 
@@ -107,69 +79,6 @@ class Target:
 
     def __str__(self) -> str:
         return f"{self.backend}:{self.address}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
-    """What a device is, whatever its name: compared before every write."""
-
-    name: str
-    """Kernel name at the time, `sda`. A name alone proves nothing."""
-    wwn: str | None = None
-    """World wide name or NVMe EUI/NGUID, None if the device has none."""
-    serial: str | None = None
-    """Serial number, None if not reported."""
-    model: str | None = None
-    """Model, None if not reported."""
-    size_bytes: int | None = None
-    """Size, None if not readable."""
-    devno: str | None = None
-    """MAJ:MIN, e.g. `8:0`."""
-    diskseq: str | None = None
-    """The kernel's sequence number of the disk (Linux >= 5.15): a new disk under an old name has another."""
-    backing: str | None = None
-    """A loop device's backing file."""
-
-    def same_device(self, other: Identity) -> bool:
-        """Whether two readings are the same device; differing known facts mean no."""
-        pairs = (
-            (self.wwn, other.wwn),
-            (self.serial, other.serial),
-            (self.model, other.model),
-            (self.size_bytes, other.size_bytes),
-            (self.devno, other.devno),
-            (self.diskseq, other.diskseq),
-            (self.backing, other.backing),
-        )
-        return self.name == other.name and all(mine == theirs for mine, theirs in pairs)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
-    """One thing that uses a device."""
-
-    kind: str
-    """`mount`, `swap`, `holder`, `lvm`, `md`, `zfs`, `btrfs`, `open`, `root`, `exclusive`, `unknown` ..."""
-    detail: str
-    """A sentence's worth: the mount point, the holder, the program and pid."""
-    part: str | None = None
-    """The partition concerned, None if the whole device."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signature:
-    """Something found on a device: a filesystem, RAID member, partition table."""
-
-    kind: str
-    """libblkid's TYPE or PTTYPE: `ext4`, `LVM2_member`, `gpt`, or `unknown` when the probe failed."""
-    label: str | None = None
-    """Filesystem label."""
-    uuid: str | None = None
-    """Filesystem or table UUID."""
-    part: str | None = None
-    """The partition it is on, None if the whole device."""
-    size_bytes: int | None = None
-    """Size of the partition or device it is on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -394,139 +303,3 @@ class Inventory:
         return frozenset(
             d.target for d in self.drives if d.device in arrays or (d.target.backend == KERNEL and d.device in vendors)
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """One legal value of a setting."""
-
-    value: str
-    """In the common vocabulary."""
-    label: str
-    """For people; may equal `value`."""
-    help: str = ""
-    """One sentence."""
-    risk: Risk = Risk.NONE
-    """The worst that this value may do."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """The legal values of a numeric setting."""
-
-    minimum: int
-    """Smallest legal value."""
-    maximum: int
-    """Largest legal value."""
-    step: int = 1
-    """Values are minimum + n * step."""
-    unit: str = ""
-    """`KiB`, `us`, `requests`; "" for a bare number."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Availability:
-    """May the setting be changed? `why_not` is None when it may."""
-
-    why_not: str | None = None
-    """The reason, in words for the person."""
-
-    @property
-    def available(self) -> bool:
-        """Whether it may be changed."""
-        return self.why_not is None
-
-
-AVAILABLE = Availability()
-"""May be changed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """A setting as read just now."""
-
-    now: str | None
-    """Value in the common vocabulary; None if not reported, `unknown` if not understood."""
-    raw: str | None = None
-    """The tool's or kernel's own word."""
-    effective: str | None = None
-    """What is really in force where that can differ (write-back without a battery); None if the same."""
-    why_effective: str | None = None
-    """Why the effective value differs."""
-    choices: tuple[Choice, ...] = ()
-    """Legal values on this target; empty if the setting is a span."""
-    span: Span | None = None
-    """Legal range on this target; None if the setting is a choice."""
-    availability: Availability = AVAILABLE
-    """Whether it may be changed here and now."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Write:
-    """One step of a change: a file to write or a command to run."""
-
-    path: str | None = None
-    """File to write, for sysfs settings."""
-    text: str | None = None
-    """What is written to `path`."""
-    argv: tuple[str, ...] = ()
-    """Command to run when `path` is None."""
-
-    def shown(self) -> str:
-        """The line a person would type to do the same."""
-        if self.path is not None:
-            return f"echo {quote(self.text or '')} > {self.path}"
-        return " ".join(quote(word) for word in self.argv)
-
-
-def disk_lock(name: str) -> str:
-    """The lock that changes of a disk and runs on it take, by its kernel name or node."""
-    return f"block-{name.removeprefix('/dev/').replace('!', '-').replace('/', '-')}"
-
-
-def quote(word: str) -> str:
-    """A word as a shell would need it; for showing only, nothing is ever given to a shell."""
-    safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_-+=:,./"
-    if word and all(char in safe for char in word):
-        return word
-    return "'" + word.replace("'", "'\"'\"'") + "'"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """A planned change of one setting, complete enough to show, apply, verify and undo."""
-
-    target: Target
-    """What is changed."""
-    key: str
-    """The setting's key."""
-    label: str
-    """The setting's label."""
-    before: str | None
-    """Value read when planning; checked again before applying."""
-    after: str
-    """Wanted value, in the common vocabulary."""
-    writes: tuple[Write, ...]
-    """The very steps that will be taken."""
-    undo: tuple[Write, ...]
-    """The steps that bring `before` back; empty if nothing can."""
-    risk: Risk = Risk.NONE
-    """The worst that may happen."""
-    risk_text: str = ""
-    """The same in one sentence."""
-    effect: Effect = Effect.AT_ONCE
-    """When it takes effect."""
-    persistence: Persistence = Persistence.LOST_AT_REBOOT
-    """Whether it survives a reboot."""
-    identity: Identity | None = None
-    """The device it was planned for."""
-    lock: str = ""
-    """Name of the lock that serialises changes: the controller or the disk."""
-    extra: Mapping[str, str] = field(default_factory=dict)
-    """What else the backend needs to apply it."""
-
-    def reversed(self) -> Change:
-        """The change that takes this one back, to be applied like any other. `undo` must not be empty."""
-        if self.before is None or not self.undo:
-            raise ValueError(f"{self.key} of {self.target} has no way back")
-        return replace(self, before=self.after, after=self.before, writes=self.undo, undo=self.writes, extra={})

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from backends.change import Change
 from backends.host import Host
-from backends.model import Change, Inventory, Problem, Reading, Target, Task
-from backends.settings import Setting
+from backends.model import Inventory, Problem, Target, Task
+from backends.settings import Reading, Setting
 
 
 class Backend(Protocol):

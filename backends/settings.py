@@ -1,11 +1,40 @@
-"""Setting declarations: everything the screen, command line, log and report derive from."""
+"""What a setting is and how it reads: everything the screen, command line, log and report derive from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from backends.errors import InvalidValueError
-from backends.model import Effect, Persistence, Reading, Risk
+
+
+class Risk(StrEnum):
+    """The worst that setting a value may do."""
+
+    NONE = "none"
+    PERFORMANCE = "performance"
+    POWER_LOSS = "power-loss"
+    OUTAGE = "outage"
+    DESTROYS_DATA = "destroys-data"
+
+
+class Effect(StrEnum):
+    """When a changed value takes effect."""
+
+    AT_ONCE = "at-once"
+    REBOOT = "reboot"
+    RESET = "reset"
+    RESHAPE = "reshape"
+    RECREATED = "re-created"
+
+
+class Persistence(StrEnum):
+    """Whether a value survives a reboot."""
+
+    STORED = "stored"
+    LOST_AT_REBOOT = "lost-at-reboot"
+    LOST_AT_POWER_OFF = "lost-at-power-off"
+    """In the device's volatile memory: a warm reboot keeps it, lack of power does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +59,71 @@ class Setting:
     """Unit of a numeric value."""
     secret: bool = False
     """Whether a wanted value is never shown, logged or kept: an activation key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One legal value of a setting."""
+
+    value: str
+    """In the common vocabulary."""
+    label: str
+    """For people; may equal `value`."""
+    help: str = ""
+    """One sentence."""
+    risk: Risk = Risk.NONE
+    """The worst that this value may do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """The legal values of a numeric setting."""
+
+    minimum: int
+    """Smallest legal value."""
+    maximum: int
+    """Largest legal value."""
+    step: int = 1
+    """Values are minimum + n * step."""
+    unit: str = ""
+    """`KiB`, `us`, `requests`; "" for a bare number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Availability:
+    """May the setting be changed? `why_not` is None when it may."""
+
+    why_not: str | None = None
+    """The reason, in words for the person."""
+
+    @property
+    def available(self) -> bool:
+        """Whether it may be changed."""
+        return self.why_not is None
+
+
+AVAILABLE = Availability()
+"""May be changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A setting as read just now."""
+
+    now: str | None
+    """Value in the common vocabulary; None if not reported, `unknown` if not understood."""
+    raw: str | None = None
+    """The tool's or kernel's own word."""
+    effective: str | None = None
+    """What is really in force where that can differ (write-back without a battery); None if the same."""
+    why_effective: str | None = None
+    """Why the effective value differs."""
+    choices: tuple[Choice, ...] = ()
+    """Legal values on this target; empty if the setting is a span."""
+    span: Span | None = None
+    """Legal range on this target; None if the setting is a choice."""
+    availability: Availability = AVAILABLE
+    """Whether it may be changed here and now."""
 
 
 def check_value(setting: Setting, reading: Reading, value: str) -> str:

@@ -49,3 +49,11 @@ def clean_lines(text: str, lines: int = 200, width: int = 400) -> str:
         tail = lines - head
         rows = [*rows[:head], f"... {len(rows) - head - tail} lines left out ...", *rows[-tail:]]
     return "\n".join(rows)
+
+
+def quote(word: str) -> str:
+    """A word as a shell would need it; for showing only, nothing is ever given to a shell."""
+    safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_-+=:,./"
+    if word and all(char in safe for char in word):
+        return word
+    return "'" + word.replace("'", "'\"'\"'") + "'"

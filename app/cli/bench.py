@@ -22,7 +22,7 @@ from app.cli.steady import steady_options
 from app.engine.fio.fields import FIELDS
 from app.engine.session.figures import RunStatus
 from backends.errors import RefusedError, StorageError
-from backends.model import Risk
+from backends.settings import Risk
 from backends.text import clean
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from backends.text import clean
 if TYPE_CHECKING:
     from app.engine.session.events import ChangeEnded
     from app.engine.workbench import Workbench
-    from backends.model import Change, Target
+    from backends.change import Change
+    from backends.model import Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

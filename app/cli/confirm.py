@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.cli.output import ask, can_ask, say
 from backends.errors import RefusedError
-from backends.model import Risk
+from backends.settings import Risk
 from backends.text import clean
 
 ORDER = (Risk.NONE, Risk.PERFORMANCE, Risk.OUTAGE, Risk.POWER_LOSS, Risk.DESTROYS_DATA)

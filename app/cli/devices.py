@@ -15,7 +15,8 @@ from app.cli.output import document, say
 from app.cli.running import run
 from app.engine.view import schema
 from backends.errors import RaidbenchError
-from backends.model import Array, Controller, Drive, Inventory, Problem, Reading, Target
+from backends.model import Array, Controller, Drive, Inventory, Problem, Target
+from backends.settings import Reading
 from backends.text import clean
 
 if TYPE_CHECKING:

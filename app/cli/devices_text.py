@@ -10,8 +10,9 @@ from app.cli.output import lines, paint, say, sign
 from app.cli.tables import Align, Column, table
 from app.engine.view.arrangement import Branch, arranged
 from app.engine.view.effects import effect_words
-from backends.model import Array, Controller, Drive, Inventory, Reading, Risk, Scope, Use
-from backends.settings import Setting
+from backends.identity import Use
+from backends.model import Array, Controller, Drive, Inventory, Scope
+from backends.settings import Reading, Risk, Setting
 from backends.text import clean
 from widgets.plain import units
 

@@ -14,7 +14,8 @@ from app.cli.opening import begin, refuse_read_only, session_with_changes, workb
 from app.cli.output import lines, say
 from app.cli.running import run
 from backends.errors import NotFoundError
-from backends.model import Persistence, Risk, Target
+from backends.model import Target
+from backends.settings import Persistence, Risk
 from backends.text import clean
 
 if TYPE_CHECKING:

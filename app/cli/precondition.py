@@ -119,7 +119,7 @@ async def wear_lines(bench: Workbench, ready: Preparation) -> tuple[str, ...]:
 def _asked(ready: Preparation, *, yes: bool, typed: str | None) -> str | None:
     """What confirms it. Raises RefusedError."""
     from app.cli.confirm import confirmed
-    from backends.model import Risk
+    from backends.settings import Risk
 
     if not ready.destructive:
         confirmed(Risk.NONE, ready.request.name, yes=yes, typed=None, what="Write the file")

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from app.cli.devices_text import RISKS
 from app.cli.tables import Column, table
 from app.engine.view.effects import effect_words
-from backends.model import Change, Persistence, Risk, Write
+from backends.change import Change, Write
+from backends.settings import Persistence, Risk
 from backends.text import clean
 from widgets.plain import units
 

@@ -21,7 +21,7 @@ from app.cli.output import document, lines, say
 from app.cli.running import Interruption, run
 from app.cli.sweep_report import report, status_of
 from backends.errors import InvalidValueError, RefusedError, StorageError
-from backends.model import Risk
+from backends.settings import Risk
 from backends.text import clean
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from app.cli.review import steps, value
 from app.cli.running import Interruption, run
 from app.cli.tables import Column, table
 from backends.errors import NotFoundError, RaidbenchError
-from backends.model import Risk
+from backends.settings import Risk
 from backends.text import clean
 
 if TYPE_CHECKING:

@@ -18,9 +18,10 @@ from app.engine.measure.measurer import Preparation
 from app.engine.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted
 from app.engine.session.figures import RunStatus
 from app.engine.session.state import ChangeRecord, ExperimentRecord
+from backends.change import Change
 from backends.errors import BlockedError, InvalidValueError, RaidbenchError, RefusedError, StorageError
 from backends.host import to_the_end
-from backends.model import Change, Effect, Risk
+from backends.settings import Effect, Risk
 
 if TYPE_CHECKING:
     from app.engine.workbench import Workbench

@@ -39,12 +39,13 @@ from app.engine.session.paths import Paths
 from app.engine.session.recorder import Recorder
 from app.engine.session.state import ChangeRecord, ExperimentRecord, RunRecord
 from app.engine.session.write_history import written_ago
+from backends.change import Change
 from backends.errors import BlockedError, NotFoundError, RaidbenchError, RefusedError, StorageError
 from backends.host import CanRestart, Command, Host
 from backends.joining import joined
-from backends.model import Array, Change, Controller, Drive, Fact, Inventory, Problem, Reading, Target, Task
+from backends.model import Array, Controller, Drive, Fact, Inventory, Problem, Target, Task
 from backends.protocol import CanPersist, CanRemake, PersistRule, TellsTasks
-from backends.settings import Setting
+from backends.settings import Reading, Setting
 
 if TYPE_CHECKING:
     from app.engine.ab import AbExperiment, AbPlan

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from backends.host import Host
-from backends.model import Drive, Identity, Signature, Use
+from backends.identity import Identity, Signature, Use
+from backends.model import Drive
 from backends.text import clean
 from backends.topology.look import look
 from backends.topology.naming import identity_in, interface

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from backends.errors import RaidbenchError
 from backends.host import Command, Host
-from backends.model import Signature
+from backends.identity import Signature
 from backends.text import clean
 from backends.topology.mounts import Mount, parse_mountinfo, parse_swaps
 from backends.topology.picture import Topology, file_mount, mount_nodes, mounted_by_node, system_disks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from backends.model import Identity
+from backends.identity import Identity
 from backends.text import clean
 from backends.topology.tree import Node, Tree
 

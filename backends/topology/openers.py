@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Collection
 
 from backends.host import Host
-from backends.model import Use
+from backends.identity import Use
 from backends.text import clean
 from backends.topology.tree import Node
 

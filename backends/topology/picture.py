@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from backends.model import Signature, Use
+from backends.identity import Signature, Use
 from backends.text import clean
 from backends.topology.mounts import Mount
 from backends.topology.tree import Node, Tree

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backends.errors import RaidbenchError
 from backends.host import Command, Host
-from backends.model import Signature
+from backends.identity import Signature
 from backends.topology.signatures import blkid_signatures, wipefs_signatures
 from backends.topology.tree import Node
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from backends.model import Signature
+from backends.identity import Signature
 from backends.text import clean
 
 

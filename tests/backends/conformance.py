@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from backends.errors import BlockedError, InvalidValueError, NotFoundError
-from backends.model import Availability, Reading, Target
+from backends.model import Target
 from backends.protocol import Backend
+from backends.settings import Availability, Reading
 
 
 def side_effects(extra: Mapping[str, str]) -> set[str]:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from backends.change import Change, Write
 from backends.errors import DeviceGoneError, ToolFailedError
 from backends.hosts.local import LocalHost
 from backends.hosts.wrapped import ReadOnlyHost
-from backends.model import Change, Media, Target, Write
+from backends.model import Media, Target
 from backends.protocol import Backend
 from backends.vendors.block import VENDOR
 from tests.backends.conformance import Conformance

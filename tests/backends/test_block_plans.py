@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from backends.errors import BlockedError, DeviceGoneError, InvalidValueError, NotFoundError, ToolFailedError
-from backends.model import Risk, Span, Target
+from backends.model import Target
+from backends.settings import Risk, Span
 from backends.vendors.block import VENDOR
 from backends.vendors.block.backend import BlockBackend
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine

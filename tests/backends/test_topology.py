@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed, FileStat
-from backends.model import Use
+from backends.identity import Use
 from backends.topology import Topology, look
 from backends.topology.openers import openers
 from tests.backends.fakes import FakeHost, disk, machine

@@ -9,7 +9,8 @@ import pytest
 
 from app.engine.session import journal as module
 from app.engine.session.journal import Journal
-from backends.model import Change, Identity, Write
+from backends.change import Change, Write
+from backends.identity import Identity
 from tests.cli.conftest import Cli
 from tests.engine import sessions
 

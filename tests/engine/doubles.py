@@ -11,9 +11,11 @@ from app.engine.change.changer import Changer
 from app.engine.session.events import AnyEvent, ChangeEnded
 from app.engine.session.journal import Journal
 from app.engine.session.state import ChangeRecord, Session, fold
+from backends.change import Change, Write
 from backends.errors import NotFoundError
-from backends.model import Availability, Change, Choice, Identity, Inventory, Persistence, Reading, Target, Write
-from backends.settings import Setting
+from backends.identity import Identity
+from backends.model import Inventory, Target
+from backends.settings import Availability, Choice, Persistence, Reading, Setting
 
 TARGET = Target(backend="fake", address="disk0")
 SETTING = Setting(key="read_ahead_kb", label="Read-ahead", help="KiB read ahead.")

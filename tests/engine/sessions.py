@@ -17,7 +17,8 @@ from app.engine.session.events import (
 )
 from app.engine.session.figures import Advice, DirectionFigures, LatencyFigures, RunFigures, RunStatus, SteadyFigures
 from app.engine.session.store import SessionLog
-from backends.model import Drive, Inventory, Media, State, Target, Write
+from backends.change import Write
+from backends.model import Drive, Inventory, Media, State, Target
 
 SDA = Target(backend="block", address="sda")
 

@@ -21,8 +21,10 @@ from app.engine.session.figures import Phase, RunStatus
 from app.engine.session.state import replay
 from app.engine.session.steady import SteadyPlan
 from app.engine.session.store import load
+from backends.change import Change
 from backends.errors import InvalidValueError, RefusedError
-from backends.model import Change, Effect, Risk, Target
+from backends.model import Target
+from backends.settings import Effect, Risk
 from tests.backends.fakes import FakeHost
 from tests.tui.stage import SECTOR, Table, figures, kernel, set_table
 

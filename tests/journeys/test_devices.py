@@ -9,9 +9,9 @@ import pytest
 from textual.pilot import Pilot
 
 from backends.host import Host
-from backends.model import Array, Controller, Drive, Fact, Inventory, Level, Media, Reading, Scope, State, Target
+from backends.model import Array, Controller, Drive, Fact, Inventory, Level, Media, Scope, State, Target
 from backends.protocol import Vendor
-from backends.settings import Setting
+from backends.settings import Reading, Setting
 from backends.vendors.block import VENDOR as BLOCK
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine
 from tests.journeys.test_pictures import Compare

@@ -19,9 +19,11 @@ from app.engine.measure.measurer import Request
 from app.engine.session.events import ChangeEnded
 from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
+from backends.change import Change
 from backends.errors import RaidbenchError
 from backends.hosts.local import LocalHost
-from backends.model import Change, Effect, Scope, Target
+from backends.model import Scope, Target
+from backends.settings import Effect
 from tests.lab.disks import Disk, Disks
 from tests.lab.making import Md, md_array
 from tests.lab.results import Results

@@ -10,7 +10,8 @@ import pytest
 
 from app.engine.workbench import Workbench
 from backends.errors import BlockedError, RefusedError
-from backends.model import Effect, Risk, Scope, Target
+from backends.model import Scope, Target
+from backends.settings import Effect, Risk
 from tests.lab.disks import Disks, wait_until
 from tests.lab.making import Made, Md
 from tests.lab.results import Results

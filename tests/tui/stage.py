@@ -33,11 +33,13 @@ from app.engine.session.paths import Paths
 from app.engine.session.steady import SteadyPlan
 from app.engine.workbench import Workbench
 from app.tui.app import Options, WorkbenchApp
+from backends.change import Change
 from backends.guard import Intent, Verdict
-from backends.model import Change, Identity, Inventory, Reading, Target
+from backends.identity import Identity
+from backends.model import Inventory, Target
 from backends.protocol import Backend, Vendor
 from backends.registry import Machine
-from backends.settings import Setting
+from backends.settings import Reading, Setting
 from backends.vendors.block import VENDOR as BLOCK
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine
 from widgets.guard import GRACE, GuardedDialog

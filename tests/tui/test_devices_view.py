@@ -17,28 +17,10 @@ from app.tui.screens.devices.rows import (
     setting_rows,
     value_label,
 )
-from backends.model import (
-    Array,
-    Availability,
-    Change,
-    Choice,
-    Controller,
-    Drive,
-    Fact,
-    Inventory,
-    Level,
-    Media,
-    Reading,
-    Risk,
-    Scope,
-    Signature,
-    Span,
-    State,
-    Target,
-    Use,
-    Write,
-)
-from backends.settings import Setting
+from backends.change import Change, Write
+from backends.identity import Signature, Use
+from backends.model import Array, Controller, Drive, Fact, Inventory, Level, Media, Scope, State, Target
+from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
 from widgets.table_layout import Cell, Row, plain
 
 CONTROLLER = Target(backend="mega", address="/c0", scope=Scope.CONTROLLER)

@@ -37,7 +37,8 @@ from app.engine.session.sweep_events import (
 from app.engine.session.sweep_steps import Purpose, StepResult, SweepResult
 from app.engine.session.write_history import Written
 from app.tui.screens.runs.rows import differing_settings, log_entry, run_columns, run_row
-from backends.model import Drive, Inventory, Problem, Target, Write
+from backends.change import Write
+from backends.model import Drive, Inventory, Problem, Target
 from tests.engine.sweep.making import design
 from tests.tui.stage import MACHINE, figures
 from widgets.table_layout import plain

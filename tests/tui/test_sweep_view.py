@@ -24,7 +24,7 @@ from app.tui.screens.sweep.results_view import (
     turned,
     why_left_out,
 )
-from backends.model import Risk
+from backends.settings import Risk
 from tests.engine.sweep.making import HEAD, VOLUME, after, design, known, measured, plan, started
 from tests.tui.sweeps import TWO_BY_THREE
 from widgets.table_layout import plain

@@ -14,7 +14,8 @@ from app.engine.advisor.history import written
 from app.engine.fio.job import Job
 from app.engine.session.state import Session
 from backends.host import Host
-from backends.model import Array, Controller, Drive, Inventory, Level, Media, Reading, Target, Task
+from backends.model import Array, Controller, Drive, Inventory, Level, Media, Target, Task
+from backends.settings import Reading
 from backends.text import clean
 
 GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"

@@ -9,7 +9,8 @@ from app.engine.session.events import ChangeEnded, PreconditionEnded, RunEnded
 from app.engine.session.figures import RunStatus
 from app.engine.session.state import Session
 from backends.errors import InvalidValueError
-from backends.model import Risk, Target
+from backends.model import Target
+from backends.settings import Risk
 
 _SEQUENTIAL_WRITE = "write"
 

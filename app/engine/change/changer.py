@@ -13,6 +13,7 @@ from app.engine.session.events import AnyEvent, ChangeEnded, ChangeIntended
 from app.engine.session.journal import Intent, Journal, boot_id
 from app.engine.session.locks import hold_lock
 from app.engine.session.state import ChangeRecord
+from backends.change import Change
 from backends.errors import (
     BlockedError,
     DeviceGoneError,
@@ -22,8 +23,9 @@ from backends.errors import (
     StorageError,
 )
 from backends.host import to_the_end
-from backends.model import Change, Effect, Persistence, Risk, Target
+from backends.model import Target
 from backends.protocol import Backend
+from backends.settings import Effect, Persistence, Risk
 
 Emit = Callable[[AnyEvent], None]
 

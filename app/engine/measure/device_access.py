@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from backends.errors import NotFoundError, RefusedError
 from backends.guard import DeviceFacts, Intent, Verdict, facts_of, judge, look_at, require, secure
 from backends.host import Host
-from backends.model import Identity, Inventory
+from backends.identity import Identity
+from backends.model import Inventory
 
 SECTOR = 512
 """Logical block size where the kernel does not say."""

@@ -26,8 +26,8 @@ from app.engine.members import MemberMeter
 from app.engine.session.events import Advised, AnyEvent, CommandRan, RunEnded, RunStarted
 from app.engine.session.figures import Phase, RunFigures, RunStatus
 from app.engine.session.locks import hold_lock
+from backends.change import disk_lock
 from backends.errors import RaidbenchError, StorageError
-from backends.model import disk_lock
 
 __all__ = ["Emit", "Measurer", "Preparation", "Request"]
 

@@ -21,7 +21,8 @@ from app.engine.session.steady import SteadyPlan
 from app.engine.session.wire import structure, unstructure
 from app.engine.session.write_history import Written
 from backends.errors import StorageError
-from backends.model import Array, Identity, Inventory
+from backends.identity import Identity
+from backends.model import Array, Inventory
 
 ENDURANCE = "Endurance used"
 """What the vendors of drives call that among their facts."""

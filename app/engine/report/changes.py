@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from app.engine.report.blocks import Code, Facts, Grid, Section, section
 from app.engine.session.events import CommandRan, ProblemMet, RulePersisted
 from app.engine.session.state import ChangeRecord, Session
-from backends.model import Persistence, Risk
+from backends.settings import Persistence, Risk
 from widgets.plain import units
 
 DETAILED = 12

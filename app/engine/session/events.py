@@ -8,7 +8,10 @@ from app.engine.session.figures import Advice, MemberFigures, Phase, RunFigures,
 from app.engine.session.steady import SteadyPlan
 from app.engine.session.sweep_events import SweepEnded, SweepEvent, SweepExtended, SweepStarted, SweepStepEnded
 from app.engine.session.write_history import Written
-from backends.model import Effect, Identity, Inventory, Persistence, Problem, Risk, Target, Write
+from backends.change import Write
+from backends.identity import Identity
+from backends.model import Inventory, Problem, Target
+from backends.settings import Effect, Persistence, Risk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from app.engine.session.paths import private_folder
+from backends.change import Change, Write
 from backends.errors import StorageError
-from backends.model import Change, Identity, Persistence, Risk, Target, Write
+from backends.identity import Identity
+from backends.model import Target
+from backends.settings import Persistence, Risk
 
 FILE = "journal.log"
 OVERDUE = 20.0

@@ -13,7 +13,8 @@ from app.engine.session.sweep_steps import Assignment
 from app.engine.sweep.settling import wait_for_tasks
 from app.engine.workbench import Workbench
 from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
-from backends.model import Effect, Reading, Target
+from backends.model import Target
+from backends.settings import Effect, Reading
 
 
 class NotSetError(RaidbenchError):

@@ -15,8 +15,7 @@ from app.engine.sweep.known import Holder, Known
 from app.engine.sweep.order import arrange
 from app.engine.sweep.plan import JobAxis, PlanError, SettingAxis, SetUp, SkipRule, SweepPlan, Workload
 from backends.errors import InvalidValueError
-from backends.model import Effect, Reading
-from backends.settings import Setting, check_value
+from backends.settings import Effect, Reading, Setting, check_value
 
 MOST_CELLS = 2000
 """A plan of more has lost its way."""

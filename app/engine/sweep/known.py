@@ -10,8 +10,8 @@ from app.engine.session.sweep_steps import Feature
 from app.engine.sweep.plan import PlanError, SweepPlan
 from app.engine.workbench import Workbench
 from backends.errors import NotFoundError
-from backends.model import Array, Controller, Drive, Reading, Target
-from backends.settings import Setting
+from backends.model import Array, Controller, Drive, Target
+from backends.settings import Reading, Setting
 from backends.text import clean
 
 

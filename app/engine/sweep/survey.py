@@ -9,7 +9,7 @@ from app.engine.measure.measurer import Request
 from app.engine.session.sweep_steps import Assignment, Design, Destroyed
 from app.engine.sweep.known import Holder, Known
 from app.engine.workbench import Workbench
-from backends.model import Risk
+from backends.settings import Risk
 
 _WORST = (Risk.NONE, Risk.PERFORMANCE, Risk.OUTAGE, Risk.POWER_LOSS, Risk.DESTROYS_DATA)
 

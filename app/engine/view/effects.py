@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from backends.model import Effect, Scope
+from backends.model import Scope
+from backends.settings import Effect
 
 _WORDS: dict[Effect, str] = {
     Effect.AT_ONCE: "at once",

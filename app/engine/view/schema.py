@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from backends.model import Array, Change, Controller, Drive, Inventory, Problem, Reading, Span, Target, Use, Write
+from backends.change import Change, Write
+from backends.identity import Use
+from backends.model import Array, Controller, Drive, Inventory, Problem, Target
+from backends.settings import Reading, Span
 
 if TYPE_CHECKING:  # a look at the devices does not pay for the words of a session
     from app.engine.session.events import ChangeEnded

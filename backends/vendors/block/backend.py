@@ -5,23 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
+from backends.change import Change, Write, disk_lock
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Host
-from backends.model import (
-    Change,
-    Choice,
-    Identity,
-    Inventory,
-    Persistence,
-    Problem,
-    Reading,
-    Risk,
-    Target,
-    Write,
-    disk_lock,
-)
+from backends.identity import Identity
+from backends.model import Inventory, Problem, Target
 from backends.protocol import PersistRule
-from backends.settings import Setting, check_value
+from backends.settings import Choice, Persistence, Reading, Risk, Setting, check_value
 from backends.text import clean
 from backends.topology import Node, look, read_tree
 from backends.topology.naming import identity

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from backends.model import Choice, Risk
-from backends.settings import Setting
+from backends.settings import Choice, Risk, Setting
 
 SCHEDULER = Setting(
     key="scheduler",

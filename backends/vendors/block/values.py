@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.model import Availability, Choice, Reading, Span
+from backends.settings import Availability, Choice, Reading, Span
 from backends.text import clean
 from backends.vendors.block.knobs import FIXED_CHOICES
 from backends.vendors.block.schedulers import SENTENCES, parse_scheduler

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from backends.change import Change
 from backends.errors import NotFoundError, RaidbenchError
 from backends.firmware import AsksFirmware, firmware_of
 from backends.host import Host
-from backends.model import Change, Controller, Inventory, Problem, Reading, Target
-from backends.settings import Setting
+from backends.model import Controller, Inventory, Problem, Target
+from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.topology import Topology, read_tree
 from backends.vendors.hba.functions import Function, functions

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
+from backends.change import Change
 from backends.errors import (
     BlockedError,
     DeviceGoneError,
@@ -14,9 +15,10 @@ from backends.errors import (
     RefusedError,
 )
 from backends.host import Command, Host
-from backends.model import Change, Identity, Inventory, Persistence, Problem, Reading, Signature, Target, Task
+from backends.identity import Identity, Signature
+from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import PersistRule
-from backends.settings import Setting
+from backends.settings import Persistence, Reading, Setting
 from backends.text import clean
 from backends.topology import Topology, look, node_path
 from backends.topology.naming import identity

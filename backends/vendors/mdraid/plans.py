@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from backends.change import Change, Write, disk_lock
 from backends.errors import BlockedError, InvalidValueError
-from backends.model import Change, Choice, Effect, Identity, Reading, Risk, Signature, Target, Write, disk_lock
-from backends.settings import Setting, check_value
+from backends.identity import Identity, Signature
+from backends.model import Target
+from backends.settings import Choice, Effect, Reading, Risk, Setting, check_value
 from backends.vendors.mdraid.readings import SPEED_LIMIT
 from backends.vendors.mdraid.recreate import recreation
 from backends.vendors.mdraid.reshape import Way, chunk_offers, hours_text, layout_offers

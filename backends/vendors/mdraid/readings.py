@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from backends.model import Availability, Choice, Reading, Risk, Span
+from backends.settings import Availability, Choice, Reading, Risk, Span
 from backends.text import clean
 from backends.topology.tree import number
 from backends.vendors.mdraid.facts import parse_limit

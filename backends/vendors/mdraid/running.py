@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 
+from backends.change import Change, Write
 from backends.errors import RefusedError, ToolFailedError
 from backends.exclusive import claim_on
 from backends.host import Command, Completed, Host
-from backends.model import Change, Write
 from backends.text import clean, clean_lines
 from backends.topology.facts import inspect
 from backends.vendors.mdraid.facts import ArrayFacts

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from backends.model import Effect, Persistence, Risk
-from backends.settings import Setting
+from backends.settings import Effect, Persistence, Risk, Setting
 from backends.vendors.mdraid.facts import ArrayFacts
 from backends.vendors.mdraid.units import size_words
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
+from backends.change import Change, Write
 from backends.errors import (
     BlockedError,
     DeviceGoneError,
@@ -20,9 +21,9 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.host import Host
-from backends.model import Change, Controller, Inventory, Problem, Reading, Target, Task, Write
+from backends.model import Controller, Inventory, Problem, Target, Task
 from backends.protocol import Told
-from backends.settings import Setting, check_value
+from backends.settings import Reading, Setting, check_value
 from backends.text import clean
 from backends.topology import Topology, look
 from backends.vendors.megaraid.addresses import NAME, Place, card_target, parse

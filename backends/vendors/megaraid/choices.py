@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backends.model import Choice, Risk
+from backends.settings import Choice, Risk
 from backends.vendors.megaraid.effective import protected, protection_words
 from backends.vendors.megaraid.facts import UNKNOWN, Card
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from backends.change import Change
 from backends.host import Host
-from backends.model import Change, Inventory, Problem, Reading, Target, Task
+from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import Told
-from backends.settings import Setting
+from backends.settings import Reading, Setting
 from backends.vendors.megaraid.presence import anything
 
 if TYPE_CHECKING:

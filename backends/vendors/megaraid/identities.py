@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from backends.change import Change
 from backends.errors import DeviceGoneError, RefusedError
-from backends.model import Change, Identity
+from backends.identity import Identity
 from backends.topology import Topology
 from backends.topology.naming import identity
 from backends.vendors.megaraid.dialect import Contents

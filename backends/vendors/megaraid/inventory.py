@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from backends.model import (
-    Array,
-    Controller,
-    Drive,
-    Fact,
-    Feature,
-    Identity,
-    Inventory,
-    Problem,
-    Protection,
-    Task,
-)
+from backends.identity import Identity
+from backends.model import Array, Controller, Drive, Fact, Feature, Inventory, Problem, Protection, Task
 from backends.topology import Node, Topology
 from backends.topology.naming import identity
 from backends.vendors.megaraid import effective

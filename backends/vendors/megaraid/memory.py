@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from backends.change import Change
 from backends.errors import InvalidValueError
-from backends.model import Change, Reading, Target
+from backends.model import Target
+from backends.settings import Reading
 
 _KEY = re.compile(r"[A-Za-z0-9+/=_-]{8,256}", re.ASCII)
 """What activation keys are made of."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from backends.change import Change, Write
 from backends.errors import InvalidValueError
 from backends.host import Command
-from backends.model import Change, Choice, Identity, Reading, Risk, Target, Write
-from backends.settings import Setting
+from backends.identity import Identity
+from backends.model import Target
+from backends.settings import Choice, Reading, Risk, Setting
 from backends.vendors.megaraid.choices import PRESET
 from backends.vendors.megaraid.effective import protection_words
 from backends.vendors.megaraid.geometry import shape

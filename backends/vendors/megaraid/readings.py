@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from backends.errors import InvalidValueError
-from backends.model import Availability, Choice, Media, Reading, Span, State
+from backends.model import Media, State
+from backends.settings import Availability, Choice, Reading, Span
 from backends.vendors.megaraid import choices, effective
 from backends.vendors.megaraid.effective import Force
 from backends.vendors.megaraid.facts import UNKNOWN, Word

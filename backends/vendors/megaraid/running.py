@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from backends.change import Change, Write
 from backends.errors import RaidbenchError, RefusedError, ToolFailedError
 from backends.exclusive import claim_on
 from backends.host import Command, Completed, Host
-from backends.model import Change, Write
 from backends.text import clean
 from backends.topology.facts import inspect
 from backends.vendors.megaraid.dialect import Answer, CanTryAgain

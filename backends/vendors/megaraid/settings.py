@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from backends.model import Effect, Persistence, Risk
-from backends.settings import Setting
+from backends.settings import Effect, Persistence, Risk, Setting
 
 _WITHOUT_POWER = (
     "Without a healthy battery or CacheVault a power cut loses data that was reported written, and with it perhaps "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from backends.model import Use
+from backends.identity import Use
 from backends.vendors.megaraid.dialect import Contents, Dialect
 from backends.vendors.megaraid.facts import Card, VirtualDrive
 

@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
+from backends.change import Change
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError
 from backends.host import Host
-from backends.model import Change, Inventory, Problem, Reading, Signature, Target
-from backends.settings import Setting, check_value
+from backends.identity import Signature
+from backends.model import Inventory, Problem, Target
+from backends.settings import Reading, Setting, check_value
 from backends.text import clean
 from backends.topology import look
 from backends.vendors.nvme.addresses import NAME, is_controller, is_namespace

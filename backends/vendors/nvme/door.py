@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from backends.change import Change
 from backends.host import Host
-from backends.model import Change, Inventory, Problem, Reading, Target
-from backends.settings import Setting
+from backends.model import Inventory, Problem, Target
+from backends.settings import Reading, Setting
 
 if TYPE_CHECKING:
     from backends.vendors.nvme.backend import Nvme

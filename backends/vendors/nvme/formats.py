@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from backends.model import Availability, Choice, Reading, Risk, Write
+from backends.change import Write
+from backends.settings import Availability, Choice, Reading, Risk
 from backends.topology.naming import serial, wwn
 from backends.vendors.nvme.facts import LbaFormat, NamespaceId
 from backends.vendors.nvme.view import NamespaceView

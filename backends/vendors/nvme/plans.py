@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from backends.model import Change, Choice, Identity, Reading, Risk, Signature, Target, Write, disk_lock
-from backends.settings import Setting
+from backends.change import Change, Write, disk_lock
+from backends.identity import Identity, Signature
+from backends.model import Target
+from backends.settings import Choice, Reading, Risk, Setting
 from backends.text import clean
 from backends.topology.naming import identity
 from backends.vendors.nvme.formats import format_steps, restoring_steps

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from backends.model import Availability, Choice, Reading, Risk, Span
-from backends.settings import Setting
+from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
 from backends.vendors.nvme.facts import PowerState
 from backends.vendors.nvme.formats import format_reading
 from backends.vendors.nvme.settings import (

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 
+from backends.change import Change
 from backends.errors import DeviceGoneError, RefusedError, ToolFailedError
 from backends.exclusive import claim_on
 from backends.host import Command, Host
-from backends.model import Change, Signature
+from backends.identity import Signature
 from backends.text import clean
 from backends.topology.facts import inspect
 from backends.vendors.nvme.plans import of_controller, of_namespace

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from backends.model import Effect, Persistence, Risk
-from backends.settings import Setting
+from backends.settings import Effect, Persistence, Risk, Setting
 
 _LOST = " A controller reset or power cycle brings the drive's own value back."
 

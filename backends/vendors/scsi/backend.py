@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 
+from backends.change import Change
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError
 from backends.host import Host
-from backends.model import Change, Drive, Identity, Inventory, Problem, Reading, Target
+from backends.identity import Identity
+from backends.model import Drive, Inventory, Problem, Target
 from backends.protocol import PersistRule, Told
-from backends.settings import Setting, check_value
+from backends.settings import Reading, Setting, check_value
 from backends.text import clean
 from backends.topology import Node, read_tree
 from backends.topology.naming import identity

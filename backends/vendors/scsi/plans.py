@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from backends.model import Change, Persistence, Reading, Risk, Target, Write, disk_lock
-from backends.settings import Setting
+from backends.change import Change, Write, disk_lock
+from backends.model import Target
+from backends.settings import Persistence, Reading, Risk, Setting
 from backends.topology.naming import identity
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.readings import View

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from backends.model import Availability, Choice, Reading, Span
+from backends.settings import Availability, Choice, Reading, Span
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.hdparm import Flag
 from backends.vendors.scsi.sdparm import Field

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 
+from backends.change import Change, Write
 from backends.errors import RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
-from backends.model import Change, Write
 from backends.text import clean
 from backends.vendors.scsi import hdparm, sdparm
 from backends.vendors.scsi.disks import Disk, Kind

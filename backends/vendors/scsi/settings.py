@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from backends.model import Choice, Persistence, Risk
-from backends.settings import Setting
+from backends.settings import Choice, Persistence, Risk, Setting
 
 DRIVE_CACHE = Setting(
     key="drive_cache",

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from backends.change import Change, Write
 from backends.errors import (
     BlockedError,
     DeviceGoneError,
@@ -15,7 +16,9 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.host import Completed, FileStat
-from backends.model import Change, Choice, Effect, Persistence, Risk, Signature, Target, Write
+from backends.identity import Signature
+from backends.model import Target
+from backends.settings import Choice, Effect, Persistence, Risk
 from backends.vendors.mdraid.backend import MdRaid
 from tests.backends.mdraid.machines import MD0, MDADM_UUID, MdHost, array, reshaping
 

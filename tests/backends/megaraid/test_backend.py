@@ -14,7 +14,8 @@ from backends.errors import (
     RefusedError,
     ToolFailedError,
 )
-from backends.model import Array, Effect, Level, Risk, State, Target
+from backends.model import Array, Level, State, Target
+from backends.settings import Effect, Risk
 from backends.vendors.megaraid.addresses import card_target, drive_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from tests.backends.fakes import MOUNTS
@@ -317,7 +318,7 @@ async def test_an_array_that_is_gone_is_gone() -> None:
 async def test_a_step_that_names_another_program_is_refused() -> None:
     from dataclasses import replace
 
-    from backends.model import Write
+    from backends.change import Write
 
     host = PlayedCard()
     change = await backend(host).plan(V1, "read_ahead", "read-ahead")

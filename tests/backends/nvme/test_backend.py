@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from backends.change import Write, disk_lock
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
-from backends.model import Media, Persistence, Reading, Risk, Scope, State, Target, Write, disk_lock
+from backends.model import Media, Scope, State, Target
+from backends.settings import Persistence, Reading, Risk
 from backends.vendors.nvme import VENDOR
 from backends.vendors.nvme.addresses import controller_target, namespace_target
 from tests.backends.fakes import FakeHost

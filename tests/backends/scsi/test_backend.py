@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from backends.change import Write
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.hosts.wrapped import ReadOnlyHost
-from backends.model import Drive, Media, Persistence, Reading, Risk, Target, Write
+from backends.model import Drive, Media, Target
+from backends.settings import Persistence, Reading, Risk
 from backends.vendors.scsi.backend import ScsiBackend
 from tests.backends.scsi.drives import PROTECTED, Ata, DriveHost, Kind, Scsi, Volume
 

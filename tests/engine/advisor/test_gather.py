@@ -16,21 +16,9 @@ from app.engine.session.events import (
 from app.engine.session.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus
 from app.engine.session.state import Session, replay
 from app.engine.session.write_history import Written
-from backends.model import (
-    Array,
-    Controller,
-    Drive,
-    Inventory,
-    Level,
-    Media,
-    Reading,
-    Risk,
-    Scope,
-    Signature,
-    Target,
-    Task,
-    Use,
-)
+from backends.identity import Signature, Use
+from backends.model import Array, Controller, Drive, Inventory, Level, Media, Scope, Target, Task
+from backends.settings import Reading, Risk
 from tests.backends.fakes import FakeHost
 
 G = 1 << 30

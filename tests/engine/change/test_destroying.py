@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from app.engine.session.journal import Intent, Journal
+from backends.change import Change
 from backends.errors import RefusedError
-from backends.model import Change, Effect, Risk
+from backends.settings import Effect, Risk
 from tests.engine.doubles import TARGET, Bench, planned
 
 REMADE = replace(planned("128", "256"), risk=Risk.DESTROYS_DATA, effect=Effect.RECREATED)

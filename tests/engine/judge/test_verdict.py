@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from backends.errors import RefusedError
 from backends.guard import DeviceFacts, Intent, judge, require
-from backends.model import Identity, Signature, Use
+from backends.identity import Identity, Signature, Use
 
 FREE = DeviceFacts(
     device="/dev/sdb",

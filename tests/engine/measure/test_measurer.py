@@ -15,9 +15,9 @@ from app.engine.session.locks import hold_lock
 from app.engine.session.paths import Paths
 from app.engine.session.state import RunRecord
 from app.engine.workbench import Workbench
+from backends.change import disk_lock
 from backends.errors import RefusedError
 from backends.hosts.local import LocalHost
-from backends.model import disk_lock
 from tests.backends.loops import Loop, loop, needs_loops
 
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")

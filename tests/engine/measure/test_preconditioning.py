@@ -20,7 +20,8 @@ from app.engine.session.write_history import Written, written_ago
 from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.hosts.local import LocalHost
-from backends.model import Drive, Identity, Target
+from backends.identity import Identity
+from backends.model import Drive, Target
 from tests.backends.loops import loop, needs_loops
 from tests.tui.stage import Table, paths_in, set_table
 

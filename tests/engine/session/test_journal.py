@@ -14,7 +14,7 @@ import pytest
 from app.engine.session import journal as module
 from app.engine.session.journal import Intent, Journal, boot_id, process_start, read_records
 from backends.errors import StorageError
-from backends.model import Persistence
+from backends.settings import Persistence
 from tests.engine.doubles import IDENTITY, TARGET, planned
 
 SESSION = Path("/sessions/one")

@@ -14,8 +14,8 @@ from app.engine.sweep.expand import expand
 from app.engine.sweep.known import Holder, Known
 from app.engine.sweep.plan import SweepPlan
 from app.engine.sweep.plan_file import parse_plan
-from backends.model import Availability, Choice, Effect, Reading, Risk, Scope, Target
-from backends.settings import Setting
+from backends.model import Scope, Target
+from backends.settings import Availability, Choice, Effect, Reading, Risk, Setting
 
 VOLUME = Target(backend="fake", address="v1", scope=Scope.ARRAY)
 CARD = Target(backend="fake", address="c0", scope=Scope.CONTROLLER)

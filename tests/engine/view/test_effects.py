@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.engine.view.effects import effect_words
-from backends.model import Effect, Scope
+from backends.model import Scope
+from backends.settings import Effect
 
 
 def test_a_drive_is_formatted_and_an_array_is_made_anew() -> None:

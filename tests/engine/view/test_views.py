@@ -9,11 +9,12 @@ import pytest
 
 from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
+from backends.change import Change
 from backends.errors import BlockedError, NotFoundError
 from backends.host import Host
-from backends.model import Change, Drive, Inventory, Reading, Target
+from backends.model import Drive, Inventory, Target
 from backends.registry import Machine
-from backends.settings import Setting
+from backends.settings import Reading, Setting
 from backends.vendors.block import VENDOR as BLOCK
 from tests.backends.fakes import FakeHost, disk, machine
 

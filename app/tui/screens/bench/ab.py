@@ -10,8 +10,9 @@ from app.engine.judge.stats import CAREFUL_PAIRS, QUICK_PAIRS, STANDARD_PAIRS
 from app.engine.measure.measurer import Preparation, Request
 from app.tui.screens.bench.ab_lines import ended_line, review
 from app.tui.screens.bench.allowing import allowed
+from backends.change import Change
 from backends.errors import BlockedError, RaidbenchError
-from backends.model import Change, Controller
+from backends.model import Controller
 from widgets.choice_list import Choice, ChoiceDialog
 from widgets.confirm import ConfirmDialog
 from widgets.plain import units

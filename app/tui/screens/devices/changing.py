@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from app.tui.screens.devices.rows import confirmation
 from app.tui.screens.devices.trials import Trials
+from backends.change import Change
 from backends.errors import RaidbenchError
-from backends.model import Change
 from widgets.confirm import ConfirmDialog
 from widgets.table_layout import Tone
 

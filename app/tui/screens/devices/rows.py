@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from app.engine.view.arrangement import Branch, arranged
 from app.engine.view.effects import effect_words
-from backends.model import Array, Change, Controller, Drive, Effect, Inventory, Reading, Risk, Scope, State
-from backends.settings import Setting
+from backends.change import Change
+from backends.model import Array, Controller, Drive, Inventory, Scope, State
+from backends.settings import Effect, Reading, Risk, Setting
 from widgets.clean import shorten
 from widgets.confirm import Confirmation, PlannedChange, Tier
 from widgets.keyed_table import Cell, Column, Row

@@ -11,8 +11,8 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from app.tui.screens.devices.rows import NOW_WIDTH, RISKS, SETTING_COLUMNS, next_value, setting_rows
-from backends.model import Reading, Risk, Scope
-from backends.settings import Setting
+from backends.model import Scope
+from backends.settings import Reading, Risk, Setting
 from widgets.choice_list import Choice, ChoiceDialog
 from widgets.field_dialog import NumberDialog, NumberSpan, TextDialog
 from widgets.keyed_table import KeyedTable, Row

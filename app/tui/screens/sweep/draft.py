@@ -11,8 +11,7 @@ from app.engine.fio.job import Job
 from app.engine.fio.profiles import PROFILES, profile
 from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.known import Holder
-from backends.model import Effect, Reading, Risk, Span
-from backends.settings import Setting
+from backends.settings import Effect, Reading, Risk, Setting, Span
 
 Kind = Literal["setting", "job", "measure"]
 """Whose values an axis has: a target's setting, a field of the job, how it is measured."""

@@ -11,7 +11,8 @@ from app.engine.sweep.plan import JobAxis, SweepPlan
 from app.engine.sweep.survey import Survey
 from app.tui.screens.devices.rows import RISKS
 from app.tui.screens.sweep.draft import Axis, Draft
-from backends.model import Risk, Target
+from backends.model import Target
+from backends.settings import Risk
 from widgets.confirm import Confirmation, PlannedChange
 from widgets.details import Fact, FactGroup
 from widgets.keyed_table import Cell as TableCell

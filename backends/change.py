@@ -1,0 +1,74 @@
+"""What a change is: steps complete enough to show, apply, verify and take back. Values only, no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from backends.identity import Identity
+from backends.model import Target
+from backends.settings import Effect, Persistence, Risk
+from backends.text import quote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """One step of a change: a file to write or a command to run."""
+
+    path: str | None = None
+    """File to write, for sysfs settings."""
+    text: str | None = None
+    """What is written to `path`."""
+    argv: tuple[str, ...] = ()
+    """Command to run when `path` is None."""
+
+    def shown(self) -> str:
+        """The line a person would type to do the same."""
+        if self.path is not None:
+            return f"echo {quote(self.text or '')} > {self.path}"
+        return " ".join(quote(word) for word in self.argv)
+
+
+def disk_lock(name: str) -> str:
+    """The lock that changes of a disk and runs on it take, by its kernel name or node."""
+    return f"block-{name.removeprefix('/dev/').replace('!', '-').replace('/', '-')}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A planned change of one setting, complete enough to show, apply, verify and undo."""
+
+    target: Target
+    """What is changed."""
+    key: str
+    """The setting's key."""
+    label: str
+    """The setting's label."""
+    before: str | None
+    """Value read when planning; checked again before applying."""
+    after: str
+    """Wanted value, in the common vocabulary."""
+    writes: tuple[Write, ...]
+    """The very steps that will be taken."""
+    undo: tuple[Write, ...]
+    """The steps that bring `before` back; empty if nothing can."""
+    risk: Risk = Risk.NONE
+    """The worst that may happen."""
+    risk_text: str = ""
+    """The same in one sentence."""
+    effect: Effect = Effect.AT_ONCE
+    """When it takes effect."""
+    persistence: Persistence = Persistence.LOST_AT_REBOOT
+    """Whether it survives a reboot."""
+    identity: Identity | None = None
+    """The device it was planned for."""
+    lock: str = ""
+    """Name of the lock that serialises changes: the controller or the disk."""
+    extra: Mapping[str, str] = field(default_factory=dict)
+    """What else the backend needs to apply it."""
+
+    def reversed(self) -> Change:
+        """The change that takes this one back, to be applied like any other. `undo` must not be empty."""
+        if self.before is None or not self.undo:
+            raise ValueError(f"{self.key} of {self.target} has no way back")
+        return replace(self, before=self.after, after=self.before, writes=self.undo, undo=self.writes, extra={})

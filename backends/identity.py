@@ -1,0 +1,68 @@
+"""What a device is, what uses it and what lies on it: asked before every write. Values only, no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """What a device is, whatever its name: compared before every write."""
+
+    name: str
+    """Kernel name at the time, `sda`. A name alone proves nothing."""
+    wwn: str | None = None
+    """World wide name or NVMe EUI/NGUID, None if the device has none."""
+    serial: str | None = None
+    """Serial number, None if not reported."""
+    model: str | None = None
+    """Model, None if not reported."""
+    size_bytes: int | None = None
+    """Size, None if not readable."""
+    devno: str | None = None
+    """MAJ:MIN, e.g. `8:0`."""
+    diskseq: str | None = None
+    """The kernel's sequence number of the disk (Linux >= 5.15): a new disk under an old name has another."""
+    backing: str | None = None
+    """A loop device's backing file."""
+
+    def same_device(self, other: Identity) -> bool:
+        """Whether two readings are the same device; differing known facts mean no."""
+        pairs = (
+            (self.wwn, other.wwn),
+            (self.serial, other.serial),
+            (self.model, other.model),
+            (self.size_bytes, other.size_bytes),
+            (self.devno, other.devno),
+            (self.diskseq, other.diskseq),
+            (self.backing, other.backing),
+        )
+        return self.name == other.name and all(mine == theirs for mine, theirs in pairs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """One thing that uses a device."""
+
+    kind: str
+    """`mount`, `swap`, `holder`, `lvm`, `md`, `zfs`, `btrfs`, `open`, `root`, `exclusive`, `unknown` ..."""
+    detail: str
+    """A sentence's worth: the mount point, the holder, the program and pid."""
+    part: str | None = None
+    """The partition concerned, None if the whole device."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """Something found on a device: a filesystem, RAID member, partition table."""
+
+    kind: str
+    """libblkid's TYPE or PTTYPE: `ext4`, `LVM2_member`, `gpt`, or `unknown` when the probe failed."""
+    label: str | None = None
+    """Filesystem label."""
+    uuid: str | None = None
+    """Filesystem or table UUID."""
+    part: str | None = None
+    """The partition it is on, None if the whole device."""
+    size_bytes: int | None = None
+    """Size of the partition or device it is on."""
