@@ -4,39 +4,26 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from enum import Enum
+
+from app.cli.output import paint
+from app.engine.view.table import Align, Cell, Column, Tone, text_of
+
+__all__ = ["Align", "Cell", "Column", "cell_width", "cut", "table"]
 
 GAP = "  "
 _NARROWEST = 8
 
-
-class Align(Enum):
-    """How a column's cells stand."""
-
-    LEFT = "left"
-    POINT = "point"
-    """Decimal points below each other; units follow as they come."""
+_COLOURS = {Tone.GOOD: "green", Tone.ATTENTION: "yellow", Tone.BAD: "red", Tone.DIM: "dim", Tone.STAGED: "cyan"}
+"""Where colours are shown; other tones have none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """One column."""
-
-    title: str
-    """Its heading."""
-    align: Align = Align.LEFT
-    """How its cells stand."""
-    shrinks: bool = False
-    """Whether it may be cut when the table is wider than the terminal."""
-
-
-def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], width: int | None = None) -> list[str]:
+def table(columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]], width: int | None = None) -> list[str]:
     """The heading and the rows as lines; columns without any content are left out. `width` None is unlimited."""
-    body = [[cell or "" for cell in row] for row in rows]
-    used = [at for at in range(len(columns)) if any(row[at] for row in body)]
+    body = [list(row) for row in rows]
+    used = [at for at in range(len(columns)) if any(text_of(row[at]) for row in body)]
     kept = [columns[at] for at in used]
-    cells = [[row[at] for at in used] for row in body]
+    cells = [[text_of(row[at]) for at in used] for row in body]
+    colours = [[_colour(row[at]) for at in used] for row in body]
     for at, column in enumerate(kept):
         if column.align is Align.POINT:
             for row, text in zip(cells, _pointed([row[at] for row in cells]), strict=True):
@@ -44,7 +31,18 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], width: int |
     headed = [[column.title for column in kept], *cells]
     widths = [max((cell_width(row[at]) for row in headed), default=0) for at in range(len(kept))]
     widths = _fit(widths, kept, width)
-    return [GAP.join(_padded(cell, size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in headed]
+    return [_line(row, widths, each) for row, each in zip(headed, [[""] * len(kept), *colours], strict=True)]
+
+
+def _colour(cell: str | Cell) -> str:
+    return _COLOURS.get(cell.tone, "") if isinstance(cell, Cell) else ""
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], colours: Sequence[str]) -> str:
+    short = [cut(cell, size) for cell, size in zip(cells, widths, strict=True)]
+    gaps = [" " * (size - cell_width(cell)) for cell, size in zip(short, widths, strict=True)]
+    painted = [paint(cell, colour) for cell, colour in zip(short, colours, strict=True)]
+    return GAP.join(cell + gap for cell, gap in zip(painted, gaps, strict=True)).rstrip()
 
 
 def cell_width(text: str) -> int:
@@ -66,11 +64,6 @@ def cut(text: str, width: int) -> str:
             break
         kept += char
     return kept + ".."[: max(0, width)]
-
-
-def _padded(text: str, width: int) -> str:
-    text = cut(text, width)
-    return text + " " * (width - cell_width(text))
 
 
 def _pointed(cells: list[str]) -> list[str]:

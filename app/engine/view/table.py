@@ -1,0 +1,112 @@
+"""What is shown, before anybody draws it: tables, facts and lines of text with a tone. Pure.
+
+Screen, command line and report render the same values. Texts stand here as devices and tools gave them; whoever draws
+them cleans them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Tone(Enum):
+    """What a text means. Which colour that is decides who draws it; the words carry the meaning, too."""
+
+    PLAIN = "plain"
+    DIM = "dim"
+    """Not available, not reported, of no weight here."""
+    ACCENT = "accent"
+    """What others belong to: a controller, a heading, the best of several."""
+    GOOD = "good"
+    ATTENTION = "attention"
+    """Wants a look: degraded, dangerous, another value in force than the one that is set."""
+    BAD = "bad"
+    """Failed, missing, worse, destroys data."""
+    STAGED = "staged"
+    """Wanted, not yet set."""
+
+
+class Align(Enum):
+    """How a column's cells stand."""
+
+    LEFT = "left"
+    POINT = "point"
+    """Decimal points below each other; units follow as they come."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column of a table."""
+
+    title: str
+    """Its heading."""
+    key: str = ""
+    """Tells the columns apart where somebody chooses among them; "" where nobody does."""
+    align: Align = Align.LEFT
+    """How its cells stand."""
+    priority: int = 0
+    """Where there is no room for all, those with the highest number are left out first; 0 stays."""
+    shrinks: bool = False
+    """Whether its cells may be cut where the table is too wide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A text with a meaning."""
+
+    text: str
+    """What it says."""
+    tone: Tone = Tone.PLAIN
+    """What that means."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A row of a table."""
+
+    cells: tuple[str | Cell, ...]
+    """One for each column; a bare text means nothing beyond its words."""
+    key: str = ""
+    """Tells the rows apart where a cursor stays with one: an address, a run, a setting's key."""
+    dim: bool = False
+    """Whether it is there to be seen only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Columns and rows. Columns in which nothing stands need not be shown."""
+
+    columns: tuple[Column, ...]
+    """In their order."""
+    rows: tuple[Row, ...] = ()
+    """In their order."""
+    heading: str = ""
+    """Stands above it; "" for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A label and what it says."""
+
+    label: str
+    """What it is about; "" for a sentence of its own."""
+    value: str
+    """What is so."""
+    tone: Tone = Tone.PLAIN
+    """What that means."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Facts that belong together."""
+
+    facts: tuple[Fact, ...]
+    """In their order."""
+    heading: str = ""
+    """Stands above them; "" for none."""
+
+
+def text_of(cell: str | Cell) -> str:
+    """What a cell says."""
+    return cell if isinstance(cell, str) else cell.text

@@ -1,0 +1,54 @@
+"""What the views tell, as what the widgets draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from app.engine.view import table as view
+from widgets.details import Fact, FactGroup
+from widgets.keyed_table import Align, Cell, Column, Row
+from widgets.table_layout import Tone
+
+TONES: dict[view.Tone, Tone] = {
+    view.Tone.PLAIN: "",
+    view.Tone.DIM: "muted",
+    view.Tone.ACCENT: "accent",
+    view.Tone.GOOD: "good",
+    view.Tone.ATTENTION: "warning",
+    view.Tone.BAD: "bad",
+    view.Tone.STAGED: "accent",
+}
+"""What the widgets call a tone."""
+
+_ALIGNS: dict[view.Align, Align] = {view.Align.LEFT: "left", view.Align.POINT: "decimal"}
+
+
+def columns(shown: view.Table) -> tuple[Column, ...]:
+    """The columns of a table."""
+    return tuple(
+        Column(key=one.key or one.title, label=one.title, align=_ALIGNS[one.align], priority=one.priority)
+        for one in shown.columns
+    )
+
+
+def rows(shown: view.Table) -> tuple[Row, ...]:
+    """The rows of a table; each has its key."""
+    return tuple(
+        Row(key=one.key or str(at), cells=tuple(map(cell, one.cells)), dim=one.dim) for at, one in enumerate(shown.rows)
+    )
+
+
+def cell(shown: str | view.Cell) -> str | Cell:
+    """A cell in its tone."""
+    return shown if isinstance(shown, str) else Cell(text=shown.text, tone=TONES[shown.tone])
+
+
+def groups(shown: Iterable[view.Facts]) -> tuple[FactGroup, ...]:
+    """Facts as the panel of facts has them."""
+    return tuple(
+        FactGroup(
+            heading=one.heading,
+            facts=tuple(Fact(label=fact.label, value=fact.value, tone=TONES[fact.tone]) for fact in one.facts),
+        )
+        for one in shown
+    )
