@@ -28,6 +28,7 @@ GRACE: Final = 0.5
 class GuardedDialog(ModalScreen[Result]):
     """A dialog deaf to all answers but escape for half a second after it came up."""
 
+    # Focus on the first button would make a waiting Enter an answer.
     AUTO_FOCUS = None
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave", show=False, id="dialog.leave"),
@@ -66,6 +67,7 @@ class GuardedDialog(ModalScreen[Result]):
 
     def on_mount(self) -> None:
         """Starts the time once the dialog can be seen."""
+        # Not on mount: half a second from when it can be seen, however slow the link.
         self.call_after_refresh(self._open)
 
     def _open(self) -> None:

@@ -115,6 +115,7 @@ class KeyedTable(TableFace, can_focus=True):
 
     def watch_rows(self, before: tuple[Row, ...], rows: tuple[Row, ...]) -> None:
         """Redraws the lines in sight that differ, and keeps the cursor on its row."""
+        # Identity first: most rows are the same objects as before, and comparing 10,000 rows by value takes too long.
         pairs = [(old, row) for old, row in zip(before, rows, strict=False) if old is not row and old != row]
         changed = [*(row for _, row in pairs), *rows[len(before) :]]
         old_index = self._index
@@ -124,6 +125,7 @@ class KeyedTable(TableFace, can_focus=True):
             self._measure_all()
             grew = True
         else:
+            # Columns only grow while they are watched: a column that jumps cannot be read.
             grew = self._layout_of_columns.measure(changed)
         if len(before) != len(rows):
             self.virtual_size = Size(0, len(rows) + 1)

@@ -112,6 +112,7 @@ class Plot:
         if width < 1 or height < 1:
             return []
         frame = self._arrange(data, width, height, log, window, ascii_only)
+        # The one thing that makes a live graph cheap: as long as nothing moved, only the new points are drawn.
         grows = frame == self._frame and _extends(data.series, self._series)
         if not grows:
             self._canvas = Canvas(frame.columns, frame.rows)
@@ -131,7 +132,9 @@ class Plot:
         start, end = _time_span(data, window)
         values = self._extremes(data.series, start, end, log)
         references = tuple(reference.value for reference in data.references if math.isfinite(reference.value))
+        # The scale of before goes in, so that it changes seldom: every change redraws all.
         self._scale = fit((*values, *references), log=log, previous=self._scale)
+        # Below seven rows the axis would take a third of the graph.
         axis_rows = 2 if height >= 7 else 1 if height >= 4 else 0
         rows = height - axis_rows
         labels = _y_labels(self._scale, rows, data.y_format)
@@ -140,6 +143,7 @@ class Plot:
             widest = max((width_of(label) for _, label in labels), default=0)
             if self._frame is None or self._frame.width != width:
                 self._gutter = 0
+            # Only ever wider: a gutter that follows the labels would shift the whole graph with every new digit.
             self._gutter = max(self._gutter, min(widest, width // 3) + 2, 8)
             gutter = self._gutter
         return _Frame(
@@ -180,6 +184,7 @@ class Plot:
         for point in points[start:]:
             here = _dot(frame, point)
             if here is not None:
+                # A gap (nothing measured) is left open: a line across it would be a claim.
                 if before is None:
                     canvas.dot(*here, layer)
                 else:
@@ -195,6 +200,7 @@ class Plot:
                 bytes(self._canvas.dots[start : start + frame.columns]),
                 bytes(self._canvas.layers[start : start + frame.columns]),
             )
+            # Equal cells keep the same row object, and Textual sends only rows that are other objects.
             if cells == self._cells[row]:
                 continue
             self._cells[row] = cells
@@ -233,6 +239,7 @@ def _time_span(data: ChartData, window: float) -> tuple[float, float]:
     if not 0.001 <= window < end:
         return 0.0, end
     step = window / 4.0
+    # It jumps by a quarter instead of scrolling: a scrolled graph is sent anew four times a second.
     start = max(0.0, math.ceil((newest - window) / step) * step)
     return start, start + window
 

@@ -32,6 +32,7 @@ class SparseUpdate(CompositorUpdate):
         out: list[str] = []
         here: tuple[int, int] | None = None
         for y, left, right, strip in self._pieces:
+            # Next to the last piece the cursor stands where it must: the six bytes of a move are saved.
             if here != (y, left):
                 out.append(Control.move_to(left, y).segment.text)
             out.append(strip.render(console))
@@ -53,6 +54,8 @@ class SparseCompositor(Compositor):
         for y, left, right in self._regions_to_spans(regions):
             spans.setdefault(y, []).append((left, right))
         pieces: list[Piece] = []
+        # Textual asks every widget for whole lines; over a slow link that is most of the bytes. The front one takes its
+        # part of a span away, so nothing is sent twice and nothing shows through.
         for widget, (region, clip) in self.visible_widgets.items():  # from the front to the back
             if not spans:
                 break

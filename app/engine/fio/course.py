@@ -37,6 +37,7 @@ class Course:
         self._planned = planned_s
         self._sampler = Sampler(
             ramp=ramp,
+            # While it waits for the steady state fio has cap and run time together: no document tells the end.
             planned_s=None if self._waits else planned_s,
             period_s=period_s,
             phase=Phase.SETTLING if self._waits else phase,
@@ -78,6 +79,7 @@ class Course:
     @property
     def steady(self) -> SteadyFigures | None:
         """How it stands to the rule; None before a round has ended, and where nothing is judged."""
+        # What counts is how it stood when measuring began, not how the measured part went on.
         if self._waited is not None and not self._ended_early:
             return self._waited
         if self._watch is None:

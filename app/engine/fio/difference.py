@@ -21,6 +21,7 @@ def counters_since(now: Counters, before: Counters | None) -> Counters:
     mean, stddev = _moments_since(now, before, completed)
     lowest = min(histogram.counts, default=None)
     highest = histogram.top
+    # The run's minimum and maximum are kept, not the interval's: known exactly only where they moved in it.
     fell = now.min_ns is not None and before.min_ns is not None and now.min_ns < before.min_ns
     rose = now.max_ns is not None and (before.max_ns is None or now.max_ns > before.max_ns)
     return Counters(

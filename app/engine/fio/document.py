@@ -128,6 +128,7 @@ class FioDocument:
             span = max(spans)
             if span <= 0 or not any(key in job for key in ("usr_cpu", "sys_cpu")):
                 continue
+            # Under group_reporting job_runtime is the sum over the workers, the run time that of the longest.
             threads = max(1.0, _int(job.get("job_runtime")) / span)
             found.append((_float(job.get("usr_cpu")) + _float(job.get("sys_cpu"))) * threads)
         return sum(found) if found else None
@@ -161,6 +162,7 @@ def merge_counters(parts: Iterable[Counters]) -> Counters:
     mean = stddev = None
     if weight:
         mean = sum((row.mean_ns or 0.0) * row.completed for row in rows) / weight
+        # Variances cannot be averaged, sums of squares can.
         spread = sum(((row.stddev_ns or 0.0) ** 2 + (row.mean_ns or 0.0) ** 2) * row.completed for row in rows)
         stddev = math.sqrt(max(0.0, spread / weight - mean * mean))
     return Counters(
@@ -275,5 +277,6 @@ def _float(value: object) -> float:
 def _int(value: object) -> int:
     """A count; fio prints counters below zero when its own race bites."""
     if isinstance(value, int) and not isinstance(value, bool):
+        # Beyond a signed 64-bit number no counter of fio can be.
         return max(0, min(value, 1 << 63))
     return int(_float(value))

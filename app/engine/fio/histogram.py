@@ -70,6 +70,7 @@ class Histogram:
         Counts are never negative: fio reads them while they change, so one may fall by a few. A histogram
         that holds less than `earlier` was restarted (end of the ramp): all of it is new.
         """
+        # At the end of the ramp fio empties its histogram.
         if self.total < earlier.total:
             return self
         before = earlier.counts
@@ -93,6 +94,7 @@ class Histogram:
         rows = iter(self.bins)
         value: int | None = None
         for percent in wanted:
+            # fio compares without rounding; floats would pick the wrong bucket at exact shares such as 99.9 %.
             numerator, denominator = float(percent).as_integer_ratio()
             target = numerator * self.total
             while self.total and (value is None or seen * 100 * denominator < target):

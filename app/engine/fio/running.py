@@ -55,6 +55,7 @@ class Running:
         self._patience = patience
         self._parser = StreamParser()
         self._local = local
+        # A process number of another machine would be a stranger's here.
         self._cpu = CpuMeter(process.pid if local else 0)
         self._started = self._heard = time.monotonic()
         self._first_byte = asyncio.Event()
@@ -128,6 +129,7 @@ class Running:
             for event in self._parser.close():
                 self._take(event)
         finally:
+            # None ends the queue even when reading failed: whoever listens would wait for ever.
             self._over.set()
             self.queue.put_nowait(None)
 
@@ -171,6 +173,7 @@ class Running:
     def _follow(self, phase: Phase) -> None:
         if self._phase in (phase, Phase.STOPPING):
             return
+        # The share that is kept is that of the measured time; laying out and ramp are left out.
         if phase is not Phase.RAMP:
             self._cpu.begin()
         self._say(phase)
@@ -186,6 +189,7 @@ class Running:
             return  # it is being ended
         self._stopped = not self._overdue
         self._say(Phase.STOPPING)
+        # A fio that gets SIGINT before it has set up its handler dies without a word: its first byte is waited for.
         wait = self._patience.before_signal - (time.monotonic() - self._started)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, wait)):
@@ -225,6 +229,7 @@ class Running:
                 silent = not silent
                 if silent:
                     self._say(self._phase, f"fio has been silent for {silence:.0f} s: some I/O does not come back")
+            # fio waits for every I/O in flight, and one stuck in a driver never returns: it is given time, then ended.
             beyond = now - self._started - self._planned if self._planned is not None else 0.0
             if beyond > self._patience.overdue and not late:
                 late = True

@@ -11,8 +11,10 @@ from app.engine.fio.histogram import LAST_VALUE, Histogram
 from app.engine.session.figures import DirectionSample, Phase, Sample
 
 _DIRECTIONS = ("read", "write", "mixed")
+# Clock and run time of one document differ by up to some tens of milliseconds on a busy machine; more is a stall.
 _STALL_S = 0.1
 _WINDOW_S = 5.0
+# I/Os that a percentile needs: one must lie beyond it.
 _NEEDED = {50.0: 1, 99.0: 100, 99.9: 1000}
 _IN_TURN = tuple(_NEEDED)
 
@@ -115,6 +117,7 @@ class Sampler:
             if torn or now.runtime_ms < self._period * 500:
                 return None
             return self._sample(now, _Snapshot(self._start_ms, 0, {}), ending=ending)
+        # fio stamps its documents by the wall clock.
         if now.at_ms < before.at_ms - 500:
             # Somebody set the clock back.
             self._start_ms += now.at_ms - before.at_ms - (now.runtime_ms - before.runtime_ms)
@@ -136,14 +139,17 @@ class Sampler:
             window.intervals.clear()
 
     def _sample(self, now: _Snapshot, before: _Snapshot, *, ending: bool) -> Sample | None:
+        # Two clocks: the stamp of the document, and the run time of the longest job, which is updated when an I/O ends.
         by_clock = (now.at_ms - before.at_ms) / 1000
         by_runtime = (now.runtime_ms - before.runtime_ms) / 1000
         over = ending or (self._planned_ms is not None and now.runtime_ms >= self._planned_ms)
+        # At its end fio repeats its totals once more: that is no interval without I/O.
         if over and by_runtime <= 0 and now.completed == before.completed:
             return None
         stalled = False
         seconds = by_clock
         if over and by_runtime > 0:
+            # The last document may be stamped long after the last I/O, while fio joins its threads.
             seconds = min(by_clock, by_runtime)
         elif by_clock - by_runtime > _STALL_S:
             stalled = True
@@ -174,6 +180,7 @@ class Sampler:
         before = before or Counters()
         ios = max(0, _done(now) - _done(before))
         moved = max(0, now.io_bytes - before.io_bytes)
+        # Bytes go with run time, counts with the stamp: fio takes each pair at one moment, the two at different ones.
         runtime = (now.runtime_ms - before.runtime_ms) / 1000 or by_runtime
         part = now.histogram.since(before.histogram)
         window = self._windows[name]
@@ -190,6 +197,7 @@ class Sampler:
         )
 
     def _percentiles(self, window: _Window, part: Histogram) -> tuple[int | None, ...]:
+        # Enough in this interval: the window is only for slow devices.
         if part.total >= _NEEDED[99.9]:
             return part.percentiles(_IN_TURN)
         return tuple(window.percentile(percent) for percent in _IN_TURN)

@@ -24,6 +24,7 @@ START = 30.0
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PR_SET_PDEATHSIG = 1
 _F_SETPIPE_SZ = 1031
+# Loaded here, not in the child: between fork and exec nothing may allocate or take a lock.
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -37,6 +38,8 @@ def child_setup(parent: int, nice: int | None) -> Callable[[], None]:
     def setup() -> None:
         for number in _HEEDED:  # a parent that was started with `&` or nohup ignores some, and children inherit that
             signal.signal(number, signal.SIG_DFL)
+        # A killed raidbench cannot tell fio to stop; the kernel does. What counts is the death of the thread that
+        # forked: the event loop's.
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
         if os.getppid() != parent:  # the parent died before the line above
             os._exit(127)
@@ -102,6 +105,8 @@ class Child:
 
     def signal(self, number: int) -> None:
         """To the whole group, also when only children of the program are left."""
+        # A process group outlives its leader, and its number is not given away while it has members. A process of that
+        # number after the leader was reaped is therefore a stranger.
         if self.returncode is not None and os.path.exists(f"/proc/{self.pid}"):
             return  # the number belongs to somebody else now
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -109,6 +114,7 @@ class Child:
 
     def widen_pipe(self) -> None:
         """1 MiB of slack, so that a busy moment here never blocks the program there."""
+        # fio stops at a full pipe, and what it measures then is the pipe.
         pipe = self._transport.get_pipe_transport(1)
         raw = pipe.get_extra_info("pipe") if pipe is not None else None
         if raw is not None:

@@ -26,6 +26,7 @@ def _start_detached(argv: Sequence[str], order: str, seconds: float) -> str:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        # Its own folder may be unmounted or removed while it waits.
         cwd="/",
         env=clean_environment({}),
         start_new_session=True,

@@ -16,6 +16,7 @@ SMALL_FILE = 1024 * 1024
 def read_small(path: str) -> str | None:
     """A regular file's text without trailing white space; None if there is none that can be read."""
     try:
+        # O_NONBLOCK: opening a FIFO that somebody put there would wait for a writer for ever.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (OSError, ValueError):
         return None
@@ -39,6 +40,7 @@ def write_once(path: str, text: str) -> None:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
         try:
+            # One write: sysfs takes each write as a whole value.
             os.write(descriptor, text.encode())
         finally:
             os.close(descriptor)
@@ -65,6 +67,7 @@ def install_file(path: str, text: str) -> None:
                 file.flush()
                 os.fsync(file.fileno())
                 os.fchmod(file.fileno(), 0o644)
+            # udev may read the folder at any moment: it sees the old file or the new one, never half of one.
             os.replace(temporary, path)
         except BaseException:
             with contextlib.suppress(FileNotFoundError):

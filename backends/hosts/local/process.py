@@ -59,12 +59,14 @@ class LocalProcess:
         exited = asyncio.create_task(self._child.wait(), name="wait")
         try:
             while True:
+                # Whether it has exited is asked before the read, so that what it wrote last is still read.
                 limit = 0.5 if exited.done() else None
                 read = asyncio.create_task(self._child.stdout.read(262144), name="stdout")
                 waiting: set[asyncio.Task[bytes] | asyncio.Task[int]] = {read}
                 if not exited.done():
                     waiting.add(exited)
                 await asyncio.wait(waiting, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+                # It exited during this wait: its last output may be in the pipe and not yet with us.
                 if not read.done() and exited.done() and limit is None:
                     await asyncio.wait({read}, timeout=0.5)
                 if not read.done():

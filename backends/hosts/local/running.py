@@ -24,6 +24,7 @@ def run_change(command: Command, nice: int | None) -> Completed:
     folder = command.cwd or private_folder()
     started = time.monotonic()
     try:
+        # Not asyncio's: a closing event loop kills its children, and half a firmware command is worse than a late one.
         process = subprocess.Popen(
             command.argv,
             stdin=subprocess.DEVNULL,
@@ -94,6 +95,7 @@ async def _collect(child: Child) -> tuple[bytes, bytes, bool]:
     async def take(stream: asyncio.StreamReader, kept: bytearray) -> None:
         nonlocal cut
         while chunk := await stream.read(262144):
+            # Only a command that reads may be killed for flooding.
             room = OUTPUT_LIMIT - len(kept)
             kept += chunk[:room]
             if len(chunk) > room:
@@ -122,6 +124,7 @@ def _listen(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes, bool]:
             selector.register(descriptor, selectors.EVENT_READ)
         while selector.get_map() and silent < LINGER:
             ready = selector.select(0.1)
+            # A daemon that the tool left behind holds the pipe open for ever: after its exit silence counts as the end.
             silent = silent + 0.1 if not ready and process.poll() is not None else 0.0
             for key, _ in ready:
                 chunk = os.read(key.fd, 262144)
@@ -129,6 +132,7 @@ def _listen(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes, bool]:
                     selector.unregister(key.fd)
                 kept = outputs[key.fd]
                 cut = cut or len(kept) + len(chunk) > OUTPUT_LIMIT
+                # Read on and dropped beyond the limit: a full pipe would stop the change half-way.
                 kept += chunk[: OUTPUT_LIMIT - len(kept)]
     process.wait()
     out, err = outputs.values()
