@@ -56,14 +56,21 @@ def test_a_failure_among_successes_is_a_failure() -> None:
     assert "Set Cache Policy failed" in answer.message
 
 
-def test_write_back_that_waits_for_a_battery_is_told_and_ok() -> None:
+@pytest.mark.parametrize("beginning", ["", "Adapter 0: "])
+def test_write_back_that_waits_for_a_battery_is_done_and_says_why_it_waits(beginning: str) -> None:
     text = (
-        "Get BBU Status Failed. So policy Change to WB will not come into effect immediately\n"
+        f"{beginning}Get BBU Status Failed.\n\n"
+        "So policy Change to WB will not come into effect immediately\n\n"
         "Set Write Policy to WriteBack on Adapter 0, VD 1 (target id: 1) success\n"
     )
     answer = verdict(("-LDSetProp", "WB", "-L1", "-a0"), text + OK)
     assert (answer.ok, answer.pending) == (True, "")
-    assert "will not come into effect immediately" in answer.message
+    assert "Get BBU Status Failed. So policy Change to WB will not come into effect immediately" in answer.message
+
+
+def test_a_battery_that_gives_no_status_does_not_make_a_refusal_a_success() -> None:
+    text = "Get BBU Status Failed.\n\nSet Write Policy to WriteBack on Adapter 0, VD 1 (target id: 1) failed\n"
+    assert not verdict(("-LDSetProp", "WB", "-L1", "-a0"), text + OK).ok
 
 
 @pytest.mark.parametrize("word", ["Write Cache OK if bad BBU", "No Write Cache if bad BBU"])

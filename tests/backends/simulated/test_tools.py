@@ -7,6 +7,8 @@ import pytest
 from backends.host import Command, Completed
 from backends.hosts.simulated.host import SimulatedHost
 from backends.hosts.simulated.tools import PATHS
+from backends.vendors.megaraid.addresses import volume_target
+from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.dialect import Contents
 from backends.vendors.megaraid.facts import VirtualDrive
 from backends.vendors.megaraid.megacli import MegaCli
@@ -80,3 +82,14 @@ async def test_the_84016e_is_told_by_megacli_alone() -> None:
     assert old.card.model == "MegaRAID SAS 84016E"
     assert old.volumes[0].level.value == "raid10"
     assert len(old.drives) == 8
+
+
+async def test_write_back_without_a_battery_is_set_with_megacli_and_waits() -> None:
+    host = still_host()
+    next(card for card in host.rack.cards if card.number == 3).battery = None
+    backend, target = MegaRaid(host), volume_target("/c3", 0)
+    await backend.apply(await backend.plan(target, "write_cache", "write-through"))
+    await backend.apply(await backend.plan(target, "write_cache", "write-back"))
+    now = (await backend.read(target))["write_cache"]
+    assert (now.now, now.effective) == ("write-back", "write-through")
+    assert now.why_effective == "no battery or CacheVault is fitted (the card says WriteThrough)"

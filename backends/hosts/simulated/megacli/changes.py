@@ -70,8 +70,9 @@ def _policy(card: Card, volume: Volume, word: str, where: str) -> list[str]:
         value = "always-write-back"  # write-back is on, and the word about the battery is another one's
     rules.set_volume(card, volume, key, value)
     if word == "WB" and not card.protected and value == "write-back":
-        warning = "Get BBU Status Failed. So policy Change to WB will not come into effect immediately"
-        return [warning, f"{sentence} {where} success"]
+        missing = f"Adapter {card.number}: Get BBU Status Failed."
+        waits = "So policy Change to WB will not come into effect immediately"
+        return [missing, "", waits, "", f"{sentence} {where} success"]
     return [f"{sentence} {where} success"]
 
 

@@ -21,9 +21,13 @@ _CRASHED = re.compile(r"\bsegmentation fault\b|\bcore dumped\b|^(?:Aborted|Bus e
 _LONGEST = 200_000
 """Characters of an answer that are looked at: half from the beginning, half from the end."""
 
-_NOTICES = ("will not come into effect immediately", "failed while adding the configuration to os")
-"""Lines with `Failed` in them that say nothing about the object: write-back waits for a battery; the operating
-system was not told of a configuration that was changed."""
+_NOTICES = (
+    "get bbu status failed",
+    "will not come into effect immediately",
+    "failed while adding the configuration to os",
+)
+"""Lines that say nothing about the object, whatever they say failed. Write-back without a battery is set and waits
+for one, in two lines before the object's own; the operating system was not told of a configuration that was changed."""
 
 _RESTART = re.compile(r"\b(?:restart|reboot|power cycle)\b", re.ASCII | re.IGNORECASE)
 _RESET = re.compile(r"\bcontroller reset\b", re.ASCII | re.IGNORECASE)
