@@ -170,7 +170,9 @@ class Array:
     strip_bytes: int | None = None
     """Bytes per member per stripe (chunk)."""
     data_drives: int | None = None
-    """Members that carry data in one stripe."""
+    """Members that carry data in one stripe, over all spans."""
+    spans: int | None = None
+    """Spans that the stripe lies over, 1 where there is only one; None if not known."""
     device: str | None = None
     """Block device node."""
     members: tuple[Target, ...] = ()

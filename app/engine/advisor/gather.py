@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.engine.advisor.facts import PARITY, Condition, Geometry, Policy, RunFacts
+from app.engine.advisor.facts import Condition, Geometry, Policy, RunFacts
 from app.engine.advisor.history import written
 from app.engine.fio.job import Job
 from app.engine.session.state import Session
@@ -103,8 +103,7 @@ def geometry(array: Array) -> Geometry:
     """The layout of an array; of spans that of one of them, for in those its stripes lie."""
     data = array.data_drives
     if array.level in (Level.RAID50, Level.RAID60) and data:
-        spans, rest = divmod(len(array.members) - data, PARITY[array.level])
-        data = data // spans if spans > 0 and not rest and data % spans == 0 else None
+        data = data // array.spans if array.spans and data % array.spans == 0 else None
     return Geometry(level=array.level, state=array.state, strip_bytes=array.strip_bytes, data_drives=data)
 
 

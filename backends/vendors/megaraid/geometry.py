@@ -13,20 +13,28 @@ SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
 
 
 def data_drives(volume: VirtualDrive) -> int | None:
-    """Drives that carry data in one stripe; None if the number of drives is not known."""
-    total, spans = len(volume.drives), volume.spans or 1
-    if not total and volume.drives_per_span:
-        total = volume.drives_per_span * spans
+    """Drives that carry data in one stripe over all spans; None if the number of drives is not known."""
+    total, spans = _drives(volume), volume.spans
+    if total is None or (spans is None and volume.level in (Level.RAID50, Level.RAID60)):
+        return None
     carrying = {
         Level.RAID0: total,
         Level.RAID1: total // 2,
         Level.RAID10: total // 2,
         Level.RAID5: total - 1,
-        Level.RAID50: total - spans,
+        Level.RAID50: total - (spans or 1),
         Level.RAID6: total - 2,
-        Level.RAID60: total - 2 * spans,
-    }.get(volume.level)
-    return carrying if carrying is not None and carrying > 0 and total else None
+        Level.RAID60: total - 2 * (spans or 1),
+    }.get(volume.level, 0)
+    return carrying if carrying > 0 else None
+
+
+def _drives(volume: VirtualDrive) -> int | None:
+    """How many drives it is made for: the tool's count. The list leaves out those that are missing."""
+    spans = volume.spans or (None if volume.level in SPANNED else 1)
+    if spans and volume.drives_per_span:
+        return spans * volume.drives_per_span
+    return len(volume.drives) or None if volume.state is State.OPTIMAL else None
 
 
 @dataclass(frozen=True, slots=True)

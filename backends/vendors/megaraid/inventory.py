@@ -121,6 +121,7 @@ def _array(prefix: str, contents: Contents, volume: VirtualDrive, picture: Topol
         size_bytes=volume.size_bytes,
         strip_bytes=volume.strip_bytes,
         data_drives=data_drives(volume),
+        spans=volume.spans,
         device=node.device if node is not None else volume.os_device,
         members=tuple(drive_target(prefix, place) for place in volume.drives),
         identity=identity(node) if node is not None else volume_identity(prefix, contents.card, volume),

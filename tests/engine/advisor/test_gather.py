@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.engine.advisor.gather import Place, gather, geometry, policies_of, throttles, too_warm
 from app.engine.fio.job import Job
 from app.engine.session.events import (
@@ -184,9 +186,10 @@ async def test_a_cool_drive_is_not() -> None:
 
 
 def test_stripes_of_raid60_lie_in_one_span() -> None:
-    members = tuple(Target(backend="megaraid", address=f"/c0/e1/s{slot}") for slot in range(12))
-    found = geometry(Array(target=VOLUME, level=Level.RAID60, strip_bytes=65536, data_drives=8, members=members))
-    assert (found.data_drives, found.full_stripe) == (4, 256 << 10)
+    members = tuple(Target(backend="megaraid", address=f"/c0/e1/s{slot}") for slot in range(11))  # one is missing
+    array = Array(target=VOLUME, level=Level.RAID60, strip_bytes=65536, data_drives=8, spans=2, members=members)
+    assert (geometry(array).data_drives, geometry(array).full_stripe) == (4, 256 << 10)
+    assert geometry(replace(array, spans=None)).data_drives is None
 
 
 def test_settings_that_are_not_reported_are_left_out() -> None:

@@ -71,7 +71,7 @@ def _volume(card: int, number: int, seen: _Seen) -> VirtualDrive:
         level=words.level(kind, spans),
         level_raw=kind or "",
         spans=spans,
-        drives_per_span=_per_span(own, spans, len(members)),
+        drives_per_span=_per_span(own, spans, 0 if group is not None and group.missing else len(members)),
         size_bytes=sizes.blocks(own.whole("number of blocks"), sizes.size(row.text("size")), own.whole("block size")),
         strip_bytes=sizes.strip(own.text("strip size")),
         state=words.VOLUME_STATES.get((state or "").lower(), State.UNKNOWN),
