@@ -20,7 +20,7 @@ from backends.topology.signatures import (
     wipefs_signatures,
 )
 from backends.vendors.block.knobs import BY_KEY
-from backends.vendors.block.persist import merge_rules
+from backends.vendors.block.persist import RULES, actions
 from backends.vendors.block.schedulers import parse_scheduler
 from backends.vendors.block.values import reading
 from backends.vendors.mdraid.details import parse_export, parse_unused
@@ -143,7 +143,7 @@ def test_probe_answers_never_raise(text: str) -> None:
 def test_a_rules_file_never_loses_a_persons_line(text: str, empty: bool) -> None:
     values = {} if empty else {"nomerges": "2"}
     try:
-        merged = merge_rules(text, ('ENV{ID_SERIAL}=="x"',), values)
+        merged = RULES.merge(text, ('ENV{ID_SERIAL}=="x"',), actions(values))
     except RaidbenchError:
         return
     theirs = [line for line in text.splitlines() if line.strip() and not line.startswith(("ACTION", "# Settings"))]

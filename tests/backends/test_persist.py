@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from backends.errors import BlockedError, InvalidValueError
 from backends.model import Target
 from backends.topology.tree import Node
+from backends.udev import match_keys
 from backends.vendors.block import VENDOR
-from backends.vendors.block.persist import RULES, match_keys, merge_rules, rule_line
+from backends.vendors.block.persist import RULES, actions
 from tests.backends.fakes import FakeHost, disk, machine
 
 VDA = Target(backend="block", address="vda")
@@ -29,7 +30,7 @@ def host(**more: str) -> FakeHost:
 
 async def test_a_virtio_disk_is_matched_by_its_serial_number() -> None:
     rule = await VENDOR.backend(host()).persist(VDA, {"read_ahead_kb": "4096", "scheduler": "none"})
-    assert rule.path == RULES
+    assert rule.path == RULES.path
     assert rule.text.splitlines()[1:] == [
         f'{FRONT}, ATTR{{serial}}=="scratch-1", ATTR{{queue/scheduler}}="none", ATTR{{queue/read_ahead_kb}}="4096"'
     ]
@@ -46,10 +47,10 @@ async def test_udevs_serial_and_wwn_are_preferred() -> None:
 async def test_other_disks_and_a_persons_lines_stay() -> None:
     machine = host()
     own = '# mine\nKERNEL=="sdz", ATTR{queue/nomerges}="1"\n'
-    first = await VENDOR.backend(host(**{RULES: own})).persist(VDA, {"nomerges": "2"})
-    machine.files[RULES] = first.text
+    first = await VENDOR.backend(host(**{RULES.path: own})).persist(VDA, {"nomerges": "2"})
+    machine.files[RULES.path] = first.text
     second = await VENDOR.backend(machine).persist(VDB, {"nomerges": "1"})
-    machine.files[RULES] = second.text
+    machine.files[RULES.path] = second.text
     third = await VENDOR.backend(machine).persist(VDA, {})
     assert len(second.text.splitlines()) == 5
     assert third.text.splitlines()[1:3] == own.splitlines()
@@ -60,8 +61,8 @@ async def test_other_disks_and_a_persons_lines_stay() -> None:
 async def test_a_second_time_replaces_and_nothing_left_removes_the_file() -> None:
     machine = host()
     for value in ("1", "2"):
-        machine.files[RULES] = (await VENDOR.backend(machine).persist(VDA, {"nomerges": value})).text
-    assert machine.files[RULES].count("scratch-1") == 1
+        machine.files[RULES.path] = (await VENDOR.backend(machine).persist(VDA, {"nomerges": value})).text
+    assert machine.files[RULES.path].count("scratch-1") == 1
     assert (await VENDOR.backend(machine).persist(VDA, {})).text == ""
 
 
@@ -98,15 +99,15 @@ def test_no_serial_number_breaks_out_of_its_quotes(serial: str) -> None:
         match = match_keys(Node(name="vda", devno="1:1", size_bytes=1, attributes={"serial": serial}))
     except BlockedError:
         return
-    line = rule_line(match, {"nomerges": "2"})
+    line = RULES.line(match, actions({"nomerges": "2"}))
     assert re.fullmatch(re.escape(FRONT) + r', ATTR\{serial\}=="[^"\\|\n]*", ATTR\{queue/nomerges\}="2"', line)
-    assert merge_rules(line + "\n", match, {}) == ""
+    assert RULES.merge(line + "\n", match, ()) == ""
 
 
 @given(st.text(max_size=20))
 def test_no_value_breaks_out_of_its_quotes(value: str) -> None:
     try:
-        line = rule_line(('ATTR{serial}=="x"',), {"nomerges": value})
+        line = RULES.line(('ATTR{serial}=="x"',), actions({"nomerges": value}))
     except BlockedError:
         return
     assert line.count('"') == 10

@@ -16,9 +16,10 @@ from backends.text import clean
 from backends.topology import Node, look, read_tree
 from backends.topology.naming import identity
 from backends.topology.tree import read_node
+from backends.udev import match_keys, require_unique
 from backends.vendors.block.drives import drive, is_drive
 from backends.vendors.block.knobs import BY_KEY, SETTINGS
-from backends.vendors.block.persist import RELOAD, RULES, explain, match_keys, merge_rules, require_unique
+from backends.vendors.block.persist import RULES, actions
 from backends.vendors.block.values import reading, settled, written
 
 NAME = "block"
@@ -112,8 +113,7 @@ class BlockBackend:
         legal = {key: written(key, check_value(BY_KEY[key], now[key], value)) for key, value in values.items()}
         match = match_keys(node)
         require_unique(node, match, (await read_tree(self._host)).nodes.values())
-        text = merge_rules(await self._host.read(RULES) or "", match, legal)
-        return PersistRule(path=RULES, text=text, explanation=explain(node, match, legal), reload=RELOAD)
+        return await RULES.rule(self._host, node.device, match, actions(legal), legal)
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """What is missing for settings, for raw writes and for keeping settings."""

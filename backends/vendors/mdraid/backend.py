@@ -28,7 +28,7 @@ from backends.vendors.mdraid.backup import backup_for
 from backends.vendors.mdraid.details import parse_export
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
 from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tasks_of
-from backends.vendors.mdraid.persist import KEPT, RELOAD, RULES, explain, merge
+from backends.vendors.mdraid.persist import KEPT, RULES, actions, match_of
 from backends.vendors.mdraid.plans import GEOMETRY, Beside, change_of, identity_for, sysfs_path, wanted_value, way_of
 from backends.vendors.mdraid.readings import readings
 from backends.vendors.mdraid.reshape import Way
@@ -119,10 +119,7 @@ class MdRaid:
                 raise BlockedError(f"{setting.label} is kept in the array itself; there is nothing to add.")
             legal[key] = wanted_value(setting, now[key], value)
         array = _with_uuid(view.array, await self._properties(target.address, None))
-        if array.uuid is None:
-            raise BlockedError(f"{view.device} has no UUID that a udev rule could know it by.")
-        text = merge(await self._host.read(RULES) or "", array.uuid, legal)
-        return PersistRule(path=RULES, text=text, explanation=explain(view.device, array.uuid, legal), reload=RELOAD)
+        return await RULES.rule(self._host, view.device, match_of(array.uuid), actions(legal), legal)
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
         """A resync, check, reshape ... of the array. Raises NotFoundError, DeviceGoneError."""

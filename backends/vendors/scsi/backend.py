@@ -16,12 +16,12 @@ from backends.text import clean
 from backends.topology import Node, read_tree
 from backends.topology.naming import identity
 from backends.topology.tree import read_node
-from backends.vendors.block.persist import match_keys, require_unique
-from backends.vendors.scsi import persist as rules
+from backends.udev import match_keys, require_unique
 from backends.vendors.scsi.asking import Asker, Switches
 from backends.vendors.scsi.diagnosis import missing_tools
 from backends.vendors.scsi.disks import Disk, Kind, disk_of, is_disk, is_name, paths_of
 from backends.vendors.scsi.inventory import NAME, drive
+from backends.vendors.scsi.persist import RULES, actions
 from backends.vendors.scsi.plans import change as change_of
 from backends.vendors.scsi.readings import View, readings
 from backends.vendors.scsi.running import NotSaveableError, Runner
@@ -100,10 +100,8 @@ class ScsiBackend:
         legal = {key: check_value(BY_KEY[key], now[key], value) for key, value in values.items()}
         match = match_keys(disk.node)
         require_unique(disk.node, match, (await read_tree(self._host)).nodes.values())
-        actions = rules.assignments(disk, self._asker.tool(disk.kind), legal)
-        text = rules.merge_rules(await self._host.read(rules.RULES) or "", match, actions)
-        explanation = rules.explain(disk.node, match, legal)
-        return PersistRule(path=rules.RULES, text=text, explanation=explanation, reload=rules.RELOAD)
+        kept = actions(disk, self._asker.tool(disk.kind), legal)
+        return await RULES.rule(self._host, disk.node.device, match, kept, legal)
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Which of hdparm, sdparm and smartctl is missing, and what is lost without each."""

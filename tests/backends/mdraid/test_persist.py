@@ -11,7 +11,7 @@ from backends.model import Target
 from backends.protocol import CanPersist
 from backends.vendors.block import VENDOR as BLOCK
 from backends.vendors.mdraid.backend import MdRaid
-from backends.vendors.mdraid.persist import HEADER, RULES, merge, rule_line
+from backends.vendors.mdraid.persist import RULES, actions, match_of
 from tests.backends.mdraid.machines import MD0, MDADM_UUID, MdHost, array
 
 LINE = (
@@ -23,7 +23,7 @@ WANTED = {"preread_bypass_threshold": "200", "stripe_cache_size": "4096"}
 
 async def test_the_array_is_known_by_its_uuid_and_the_cache_is_set_before_what_it_bounds() -> None:
     rule = await MdRaid(MdHost(array())).persist(MD0, WANTED)
-    assert (rule.path, rule.text.splitlines()) == (RULES, [HEADER, LINE])
+    assert (rule.path, rule.text.splitlines()) == (RULES.path, [RULES.header, LINE])
     assert rule.reload == (("udevadm", "control", "--reload"),)
 
 
@@ -34,10 +34,10 @@ async def test_the_kernels_words_are_kept() -> None:
 
 async def test_lines_of_disks_and_of_persons_stay() -> None:
     host = MdHost(array())
-    host.files[RULES] = '# mine\nKERNEL=="md7", ATTR{md/skip_copy}="1"\n'
-    host.files[RULES] = (await MdRaid(host).persist(MD0, {"skip_copy": "on"})).text
+    host.files[RULES.path] = '# mine\nKERNEL=="md7", ATTR{md/skip_copy}="1"\n'
+    host.files[RULES.path] = (await MdRaid(host).persist(MD0, {"skip_copy": "on"})).text
     disks_line = (await BLOCK.backend(host).persist(Target(backend="block", address="sda"), {"nomerges": "2"})).text
-    host.files[RULES] = disks_line
+    host.files[RULES.path] = disks_line
     again = await MdRaid(host).persist(MD0, {"skip_copy": "off"})
     assert again.text.count("MD_UUID") == 1
     assert 'ATTR{md/skip_copy}="0"' in again.text
@@ -48,7 +48,7 @@ async def test_lines_of_disks_and_of_persons_stay() -> None:
 async def test_the_queue_of_an_array_is_kept_by_the_same_uuid_in_a_line_of_its_own() -> None:
     host = MdHost(array())
     host.files["/run/udev/data/b9:0"] = f"E:MD_UUID={MDADM_UUID}"
-    host.files[RULES] = (await MdRaid(host).persist(MD0, {"skip_copy": "on"})).text
+    host.files[RULES.path] = (await MdRaid(host).persist(MD0, {"skip_copy": "on"})).text
     rule = await BLOCK.backend(host).persist(Target(backend="block", address="md0"), {"read_ahead_kb": "4096"})
     assert rule.text.count(f'ENV{{MD_UUID}}=="{MDADM_UUID}"') == 2
     assert 'ATTR{queue/read_ahead_kb}="4096"' in rule.text
@@ -56,7 +56,7 @@ async def test_the_queue_of_an_array_is_kept_by_the_same_uuid_in_a_line_of_its_o
 
 async def test_nothing_left_removes_the_file() -> None:
     host = MdHost(array())
-    host.files[RULES] = (await MdRaid(host).persist(MD0, {"skip_copy": "on"})).text
+    host.files[RULES.path] = (await MdRaid(host).persist(MD0, {"skip_copy": "on"})).text
     assert (await MdRaid(host).persist(MD0, {})).text == ""
 
 
@@ -81,7 +81,7 @@ async def test_without_a_uuid_it_is_refused() -> None:
 @given(st.text(max_size=40), st.text(max_size=20))
 def test_nothing_breaks_out_of_its_quotes(uuid: str, value: str) -> None:
     try:
-        line = rule_line(uuid, {"stripe_cache_size": value})
+        line = RULES.line(match_of(uuid), actions({"stripe_cache_size": value}))
     except BlockedError:
         return
     assert line.count('"') == 10
@@ -89,8 +89,8 @@ def test_nothing_breaks_out_of_its_quotes(uuid: str, value: str) -> None:
 
 @given(st.lists(st.text(max_size=60) | st.just(LINE), max_size=6).map("\n".join))
 def test_no_line_but_ours_is_lost(text: str) -> None:
-    theirs = [line for line in text.splitlines() if line.strip() and line not in (LINE, HEADER)]
-    merged = merge(text, MDADM_UUID, {})
+    theirs = [line for line in text.splitlines() if line.strip() and line not in (LINE, RULES.header)]
+    merged = RULES.merge(text, match_of(MDADM_UUID), ())
     assert [line for line in merged.splitlines() if line in theirs] == theirs
     assert LINE not in merged.splitlines()
 

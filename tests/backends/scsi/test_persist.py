@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from backends.errors import BlockedError, InvalidValueError, NotFoundError
 from backends.model import Target
 from backends.vendors.scsi.backend import ScsiBackend
-from backends.vendors.scsi.persist import HEADER, RULES, merge_rules
+from backends.vendors.scsi.persist import RULES
 from tests.backends.scsi.drives import Ata, DriveHost, Kind, Scsi, Volume
 
 SDA = Target(backend="scsi", address="sda")
@@ -47,16 +47,16 @@ async def test_a_drives_line_is_replaced_and_taken_out_and_a_persons_line_stays(
     host = DriveHost({"sda": Ata()})
     backend = ScsiBackend(host)
     own = 'SUBSYSTEM=="block", KERNEL=="sdx", ATTR{queue/nomerges}="2"'
-    host.files[RULES] = (await backend.persist(SDA, {"queue_depth": "4"})).text + own + "\n"
+    host.files[RULES.path] = (await backend.persist(SDA, {"queue_depth": "4"})).text + own + "\n"
     again = (await backend.persist(SDA, {"queue_depth": "8"})).text
-    assert again.splitlines()[:2] == [HEADER.rstrip(), own]
-    host.files[RULES] = again
+    assert again.splitlines()[:2] == [RULES.header, own]
+    host.files[RULES.path] = again
     assert (await backend.persist(SDA, {})).text.splitlines()[-1] == own
 
 
 def test_the_last_line_taken_out_takes_the_file_with_it() -> None:
-    text = merge_rules("", ('ATTRS{wwid}=="naa.1"',), ('ATTR{device/queue_depth}="4"',))
-    assert merge_rules(text, ('ATTRS{wwid}=="naa.1"',), ()) == ""
+    text = RULES.merge("", ('ATTRS{wwid}=="naa.1"',), ('ATTR{device/queue_depth}="4"',))
+    assert RULES.merge(text, ('ATTRS{wwid}=="naa.1"',), ()) == ""
 
 
 @given(
@@ -64,7 +64,7 @@ def test_the_last_line_taken_out_takes_the_file_with_it() -> None:
 )
 def test_a_rules_file_never_loses_a_persons_line(text: str, empty: bool) -> None:
     actions = () if empty else ('ATTR{device/queue_depth}="4"',)
-    merged = merge_rules(text, ('ATTRS{wwid}=="x"',), actions)
+    merged = RULES.merge(text, ('ATTRS{wwid}=="x"',), actions)
     theirs = [line for line in text.splitlines() if line.strip()]
     assert [line for line in merged.splitlines() if line in theirs] == theirs
 

@@ -1,0 +1,145 @@
+"""Rule files of udev that keep settings over a reboot: one line a device, written here for every vendor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from backends.errors import BlockedError
+from backends.host import Host
+from backends.protocol import PersistRule
+from backends.topology import Node
+
+RELOAD = (("udevadm", "control", "--reload"),)
+"""What makes udev read its files again. The values are in force already, nothing has to be triggered."""
+
+_VALUE = re.compile(r"-?[a-z0-9][a-z0-9_. -]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleFile:
+    """Lines of one form in a file, each for one device. Lines of any other form, a person's own, stay as they are."""
+
+    path: str
+    """Where it lies; 99 in front so that it runs after 60-persistent-storage.rules has set ID_SERIAL and ID_WWN."""
+    header: str
+    """First line of the file."""
+    event: str
+    """When udev applies a line: `add|change`."""
+    action: str
+    """Pattern of one thing that a line does: by it two vendors' lines for one device are told apart."""
+    thing: str
+    """What a line is for, in a word: `disk`."""
+    until: str = "the next boot"
+    """How long values that are no longer kept stay."""
+
+    def line(self, match: Collection[str], actions: Collection[str]) -> str:
+        """The line of one device."""
+        return ", ".join((self._front, *match, *actions))
+
+    def merge(self, text: str, match: Collection[str], actions: Collection[str]) -> str:
+        """The file with a device's line replaced, added or, for no actions, taken out; "" when nothing is left."""
+        mine = re.compile(re.escape(self.line(match, ())) + f"(?:, {self.action})+")
+        lines = [line for line in text.splitlines() if not mine.fullmatch(line)]
+        if actions:
+            lines.append(self.line(match, actions))
+        if not any(line.strip() and line != self.header for line in lines):
+            return ""
+        if self.header not in lines:
+            lines.insert(0, self.header)
+        return "\n".join(lines) + "\n"
+
+    async def rule(
+        self, host: Host, device: str, match: Collection[str], actions: Collection[str], keys: Iterable[str]
+    ) -> PersistRule:
+        """The file that keeps the settings of these keys on a device; for no actions, the file without them."""
+        if actions:
+            which = f"the {self.thing} with {' and '.join(match)}"
+            words = f"Sets {', '.join(keys)} whenever {which} appears, from the next boot on."
+        else:
+            words = f"Takes out what was kept for {device}; what is set now stays until {self.until}."
+        text = self.merge(await host.read(self.path) or "", match, actions)
+        return PersistRule(path=self.path, text=text, explanation=words, reload=RELOAD)
+
+    @property
+    def _front(self) -> str:
+        return f'ACTION=="{self.event}", SUBSYSTEM=="block", ENV{{DEVTYPE}}=="disk"'
+
+
+def queue_rules(folder: str, thing: str) -> RuleFile:
+    """The file of what the kernel forgets at a reboot; lines for attributes in `folder` of a disk."""
+    return RuleFile(
+        path="/etc/udev/rules.d/99-raidbench.rules",
+        header="# Settings kept by raidbench, one line per disk. "
+        "`raidbench persist` changes only lines of its own form.",
+        event="add|change",
+        action=rf'ATTR\{{{folder}/[a-z_]+\}}="[a-z0-9_. -]+"',
+        thing=thing,
+    )
+
+
+def assign(attribute: str, value: str) -> str:
+    """The part of a line that writes a sysfs attribute. Raises BlockedError for what a rule cannot hold."""
+    if not _VALUE.fullmatch(value):
+        raise BlockedError(f"A udev rule cannot hold {value!r} for {attribute}.")
+    return f'ATTR{{{attribute}}}="{value}"'
+
+
+def match_keys(node: Node) -> tuple[str, ...]:
+    """What recognises this very disk in a rule, whatever its name: udev's identifiers, else the kernel's.
+
+    ID_WWN alone may be shared by the volumes of one array (it is cut to 64 bits), so ID_SERIAL comes with it.
+    Raises BlockedError when the disk has nothing stable.
+    """
+    own = node.attributes
+    if "loop/backing_file" in own or node.name.startswith(("loop", "zram", "ram", "nbd")):
+        raise BlockedError(
+            f"{node.device} has nothing that stays the same over a reboot, so its settings cannot be kept.",
+            hint="Set them again from the unit or script that sets the device up.",
+        )
+    if array := node.udev.get("MD_UUID"):
+        pairs = [("ENV{MD_UUID}", array)]
+    elif serial := node.udev.get("ID_SERIAL"):
+        pairs = [("ENV{ID_SERIAL}", serial)]
+        pairs += [("ENV{ID_WWN}", wwn)] if (wwn := node.udev.get("ID_WWN")) else []
+    elif wwid := own.get("wwid"):
+        pairs = [("ATTR{wwid}", wwid)]
+    elif wwid := own.get("device/wwid"):
+        pairs = [("ATTRS{wwid}", wwid)]
+    elif serial := own.get("serial"):
+        pairs = [("ATTR{serial}", serial)]
+    else:
+        raise BlockedError(
+            f"{node.device} reports neither serial number nor WWN, so no rule could tell it from another disk.",
+            hint="In a virtual machine, give the disk a serial number.",
+        )
+    return tuple(f'{key}=="{_pattern(value, node)}"' for key, value in pairs)
+
+
+def _pattern(value: str, node: Node) -> str:
+    """A udev match pattern that stands for this value.
+
+    udev knows no escape for `|`, and none for quotes that all versions share: `?`, any one character, stands in.
+    """
+    text = value.strip()
+    if not text or not text.isascii() or not text.isprintable():
+        raise BlockedError(f"The serial number of {node.device} has characters that a udev rule cannot hold.")
+    escaped = {"*": "[*]", "?": "[?]", "[": "[[]", '"': "?", "\\": "?", "|": "?"}
+    return "".join(escaped.get(char, char) for char in text)
+
+
+def require_unique(node: Node, match: tuple[str, ...], others: Iterable[Node]) -> None:
+    """Raises BlockedError when another disk answers to the same rule."""
+    for other in others:
+        if other.name == node.name or other.parent is not None:
+            continue
+        try:
+            same = match_keys(other) == match
+        except BlockedError:
+            continue
+        if same:
+            raise BlockedError(
+                f"{node.device} and {other.device} report the same serial number: a rule would hit both.",
+                hint="Set the values at boot from a unit that names the disk by its path.",
+            )
