@@ -82,12 +82,14 @@ def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], boo
     against: list[str] = []
     certain = True
     states = {o.state.value for o in card.options if any(word in o.name.lower() for word in FASTPATH_WORDS)}
-    if card.options and not {"active", "trial"} & states:
+    supported = card.supports.get("fastpath")
+    if {"active", "trial"} & states or not card.options:
+        against += ["the card does not support it"] if supported is False else []
+        certain = bool(card.options)
+    elif states or supported is not None:
         against.append("its activation key is missing")  # some cards deny the support without it
-    elif card.supports.get("fastpath") is False:
-        against.append("the card does not support it")
-    elif not card.options:
-        certain = False
+    else:
+        certain = False  # cards of version 8 list options and never speak of FastPath
     if volume.state.value != "optimal":
         against.append(f"the drive is {volume.state_raw or volume.state.value}")
     in_force = write_cache(card, volume).value or value(volume.configured.write_cache)

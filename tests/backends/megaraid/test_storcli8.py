@@ -122,6 +122,12 @@ async def test_the_preset_leaves_out_what_there_is_no_choice_of() -> None:
     assert [step.argv[3] for step in change.writes] == ["wrcache=wt"]
 
 
+async def test_a_card_that_never_speaks_of_fastpath_is_not_said_to_lack_its_key() -> None:
+    host = Played8(current="NR,WT")
+    now = (await backend(host).read(V1))["fastpath"]
+    assert (now.effective, now.why_effective) == ("unknown", "the tool does not say whether its option is activated")
+
+
 async def test_card_settings_that_are_not_told_are_dimmed() -> None:
     now = await backend(Played8()).read(C0)
     assert now["bgi_rate"].availability.available

@@ -224,12 +224,57 @@ def test_work_under_way(text: str, kind: str, progress: float | None) -> None:
         ("Rbld", 0, State.REBUILDING, False),
         ("Offln", 0, State.OFFLINE, False),
         ("Frgn", "-", State.FOREIGN, True),
+        ("UGUnsp", "-", State.UNASSIGNED, False),
         ("Sntze", "-", State.UNKNOWN, False),
     ],
 )
 def test_states_of_drives(state: str, group: int | str, meaning: State, foreign: bool) -> None:
     (drive,) = drives(0, {"PD LIST": [drive_row("8:1", state=state, group=group)]})
     assert (drive.state, drive.state_raw, drive.foreign) == (meaning, state, foreign)
+
+
+@pytest.mark.parametrize(
+    ("states", "meaning"),
+    [
+        ("Conf ConfShld ConfSntz JBOD JBODSntz Shld", State.ONLINE),
+        ("UConf UConfUnsp UConfShld UConfSntz", State.UNASSIGNED),
+        ("GHS DHS GHSShld DHSShld GHSSntz DHSSntz", State.SPARE),
+        ("UConfDgrd ConfDgrd JBODDgrd GHSDgrd DHSDgrd", State.DEGRADED),
+        ("Unusbl", State.FAILED),
+        ("Various ConfNew Config", State.UNKNOWN),
+    ],
+)
+def test_every_first_word_of_the_legend_of_version_8_says_what_a_good_drive_is_for(states: str, meaning: State) -> None:
+    rows = [drive_row(f"8:{slot}", state=state, Status="Good") for slot, state in enumerate(states.split())]
+    assert {drive.state for drive in drives(0, {"PD LIST": rows})} == {meaning}
+
+
+@pytest.mark.parametrize(
+    ("status", "meaning"),
+    [
+        ("Failed", State.FAILED),
+        ("Bad", State.FAILED),
+        ("Unusable", State.FAILED),
+        ("Offline", State.OFFLINE),
+        ("Missing", State.MISSING),
+        ("Rebuild", State.REBUILDING),
+        ("Something new", State.UNKNOWN),
+    ],
+)
+@pytest.mark.parametrize("role", ["Conf", "UConf", "GHS", "DHSShld", "JBOD"])
+def test_the_second_word_of_version_8_wins_where_it_is_worse(role: str, status: str, meaning: State) -> None:
+    (drive,) = drives(0, {"PD LIST": [drive_row("8:1", state=role, Status=status)]})
+    assert (drive.state, drive.state_raw) == (meaning, f"{role}/{status}")
+
+
+def test_an_unusable_drive_stays_failed_whatever_its_second_word() -> None:
+    (drive,) = drives(0, {"PD LIST": [drive_row("8:1", state="Unusbl", Status="Offline")]})
+    assert drive.state is State.FAILED
+
+
+def test_a_drive_being_replaced_is_online_still() -> None:
+    (drive,) = drives(0, {"PD LIST": [drive_row("8:1", state="Conf", Status="Replace")]})
+    assert drive.state is State.ONLINE
 
 
 @pytest.mark.parametrize("blank", [" :25", "N/A:25", "-:25", ":25", "25"])

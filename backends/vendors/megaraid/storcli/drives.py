@@ -52,7 +52,7 @@ def _drive(card: int, at: Place, seen: _Seen) -> PhysicalDrive:
     raw = f"{state}/{status}" if state is not None and status is not None else state or ""
     sector = sizes.size(row.text("sesz") or own.text("logical sector size", "sector size"))
     foreign = (row.text("dg") or "").upper() == "F" or (state or "").lower() in ("frgn", "foreign")
-    understood = words.DRIVE_STATES.get(raw.lower()) or words.DRIVE_STATES.get((state or "").lower(), State.UNKNOWN)
+    understood = words.drive_state(state, status)
     interface = words.INTERFACES.get((row.text("intf") or "").lower())
     return PhysicalDrive(
         card=card,

@@ -32,47 +32,59 @@ VOLUME_STATES = {
 DRIVE_STATES = {
     "onln": State.ONLINE,
     "online": State.ONLINE,
-    "conf/online": State.ONLINE,
     "cfshld": State.ONLINE,
-    "confshld": State.ONLINE,
     "cpybck": State.ONLINE,
     "cbshld": State.ONLINE,
     "jbod": State.ONLINE,
-    "jbod/online": State.ONLINE,
-    "jbod/good": State.ONLINE,
     "offln": State.OFFLINE,
     "offline": State.OFFLINE,
-    "conf/offline": State.OFFLINE,
-    "jbod/offline": State.OFFLINE,
     "rbld": State.REBUILDING,
     "rebuild": State.REBUILDING,
-    "conf/rebuild": State.REBUILDING,
-    "conf/rebuilding": State.REBUILDING,
     "failed": State.FAILED,
-    "conf/failed": State.FAILED,
-    "jbod/failed": State.FAILED,
     "ubad": State.FAILED,
-    "uconf/bad": State.FAILED,
-    "uconf/failed": State.FAILED,
     "msng": State.MISSING,
     "missing": State.MISSING,
-    "conf/missing": State.MISSING,
     "ugood": State.UNASSIGNED,
     "ugshld": State.UNASSIGNED,
-    "uconf/good": State.UNASSIGNED,
-    "uconfshld/good": State.UNASSIGNED,
+    "ugunsp": State.UNASSIGNED,
     "ghs": State.SPARE,
     "dhs": State.SPARE,
     "hspshld": State.SPARE,
-    "ghs/good": State.SPARE,
-    "dhs/good": State.SPARE,
-    "ghs/online": State.SPARE,
-    "dhs/online": State.SPARE,
     "frgn": State.FOREIGN,
     "foreign": State.FOREIGN,
-    "uconf/foreign": State.FOREIGN,
 }
-"""States of a drive; version 8 prints two words, joined by a slash here. `ubad` is a drive the card gave up."""
+"""States of a drive in the one word of version 7. `ubad` is a drive the card gave up."""
+
+_ROLES = {
+    "conf": State.ONLINE,
+    "uconf": State.UNASSIGNED,
+    "jbod": State.ONLINE,
+    "ghs": State.SPARE,
+    "dhs": State.SPARE,
+}
+"""What a drive is for: the first word of version 8 without its ending."""
+
+_ENDINGS = {"shld": None, "sntz": None, "unsp": None, "dgrd": State.DEGRADED}
+"""Shielded, being sanitized, unsupported: it stays what it is. Degraded: one of its logical units is."""
+
+_WHOLE_WORDS = {"shld": State.ONLINE, "unusbl": State.FAILED, "various": State.UNKNOWN}
+"""First words without a role: a shielded JBOD drive, an unusable one, several units in different states."""
+
+_CONDITIONS = {
+    "online": None,
+    "good": None,
+    "replace": None,
+    "offline": State.OFFLINE,
+    "rebuild": State.REBUILDING,
+    "rebuilding": State.REBUILDING,
+    "failed": State.FAILED,
+    "bad": State.FAILED,
+    "unusable": State.FAILED,
+    "missing": State.MISSING,
+    "degraded": State.DEGRADED,
+    "foreign": State.FOREIGN,
+}
+"""How a drive does: the second word of version 8. None: as the first says."""
 
 _LEVELS = {
     "raid0": Level.RAID0,
@@ -224,3 +236,23 @@ def policies(column: str | None) -> Policies:
         odd = Word(value=UNKNOWN, raw=column)
         return Policies(write_cache=odd, read_ahead=odd, io_policy=odd)
     return Policies(write_cache=word(found[2], WRITE), read_ahead=word(found[1], READ), io_policy=word(found[3], IO))
+
+
+def drive_state(state: str | None, status: str | None) -> State:
+    """State of a drive: one word in version 7; in version 8 what it is for and how it does, and the worse counts."""
+    first = (state or "").lower()
+    if status is None:
+        return DRIVE_STATES.get(first, State.UNKNOWN)
+    role = _role(first)
+    condition = _CONDITIONS.get(status.lower(), State.UNKNOWN)
+    return role if condition is None or role is State.FAILED else condition
+
+
+def _role(word: str) -> State:
+    if word in _WHOLE_WORDS:
+        return _WHOLE_WORDS[word]
+    role = next((name for name in _ROLES if word.startswith(name)), "")
+    ending = word.removeprefix(role)
+    if not role or (ending and ending not in _ENDINGS):
+        return State.UNKNOWN
+    return _ENDINGS.get(ending) or _ROLES[role]
