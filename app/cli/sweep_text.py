@@ -239,12 +239,7 @@ def _verdict(one: CellResult, compared: Container[str | None]) -> str:
     if one.judgement is None:
         return "baseline" if one.cell.id in compared else ""
     mark = "" if one.judgement.interleaved or one.judgement.interval is None else _NOT_IN_TURN
-    return f"{verdict_word(one.judgement)}{mark} {_interval(one.judgement)}".rstrip()
-
-
-def verdict_word(judgement: Judgement) -> str:
-    """The verdict in the plain words of a table."""
-    return judgement.verdict.value.replace("-", " ")
+    return f"{one.judgement.word}{mark} {_interval(one.judgement)}".rstrip()
 
 
 def _front(found: Results) -> list[str]:
@@ -268,7 +263,7 @@ def _confirmed(found: Results) -> list[str]:
         else:
             shown = _interval(one.judgement)
             reason = f" ({one.judgement.reason})" if one.judgement.reason else ""
-            word = verdict_word(one.judgement)
+            word = one.judgement.word
             rows.append(f"Confirmed in {units.plural(one.pairs, 'fresh pair')}: {what}: {word} {shown}{reason}")
     return [*rows, ""] if rows else []
 

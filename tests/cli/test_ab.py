@@ -37,7 +37,7 @@ def test_read_ahead_is_slower_and_is_put_back(demo: Cli) -> None:
     found = done.json["experiment"]
     reads = next(row for row in found["figures"] if row["figure"] == "iops")
     assert (done.status, found["restored"], found["pairs"], len(done.json["runs"])) == (0, True, 6, 12)
-    assert reads["verdict"] == "worse"
+    assert reads["verdict"] == "slower"
     assert -21 < reads["interval_percent"][0] < reads["percent"] < reads["interval_percent"][1] < -15
     assert value_of(demo, "read_ahead") == "none"
 
@@ -104,7 +104,7 @@ def test_something_else_than_the_target_can_be_measured(demo: Cli) -> None:
     done = demo(*AHEAD, "--on", "megaraid:/c1/v0", "--pairs", "3", "--yes", "--json")
     found = done.json["experiment"]
     assert (found["measured"], found["target"]) == ("megaraid:/c1/v0", SDB)
-    assert next(row["verdict"] for row in found["figures"] if row["figure"] == "iops") != "worse"
+    assert next(row["verdict"] for row in found["figures"] if row["figure"] == "iops") != "slower"
 
 
 def test_repeats_have_a_mean_and_an_interval(demo: Cli) -> None:

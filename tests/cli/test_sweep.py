@@ -121,7 +121,7 @@ def test_a_sweep_says_what_is_worse_and_puts_everything_back(demo: Cli, cli: Cli
     done = demo("sweep", plan, "--yes", "--seed", "1", "--json")
     assert done.status == 0, done.err
     cells = {each["row"]: each for each in done.json["sweep"]["cells"]}
-    assert cells["read_ahead=read-ahead"]["judgement"]["verdict"] == "worse"
+    assert cells["read_ahead=read-ahead"]["judgement"]["verdict"] == "slower"
     assert cells["read_ahead=read-ahead"]["judgement"]["interleaved"] is True
     assert now(cli, "read_ahead") == "none"
     assert "Nothing to undo" in cli("undo").err
@@ -130,7 +130,7 @@ def test_a_sweep_says_what_is_worse_and_puts_everything_back(demo: Cli, cli: Cli
 def test_the_table_has_intervals_and_verdicts(demo: Cli, plan: str) -> None:
     done = demo("sweep", plan, "--yes", "--seed", "1")
     row = next(line for line in done.out.splitlines() if line.startswith("read_ahead=read-ahead"))
-    assert "worse" in row
+    assert "slower" in row
     assert "-18" in row
     assert "Finished" in done.err
 
@@ -272,10 +272,10 @@ def test_the_published_table_comes_out_of_one_command(cli: Cli) -> None:
     cells = {(each["row"], each["column"]): each for each in done.json["sweep"]["cells"]}
     assert {place: cells[place]["iops"] for place in TABLE_A} == pytest.approx(TABLE_A, rel=0.05)
     verdicts = {place: (cell["judgement"] or {}).get("verdict") for place, cell in cells.items()}
-    assert verdicts["WT RA 64K Direct", "rw=randread"] == "worse"
-    assert verdicts["WT ADRA 64K Direct", "rw=randread"] == "worse"
-    assert verdicts["WT NORA 64K Cached FastPath", "rw=randread"] == "worse"
-    assert verdicts["WB NORA 64K Direct", "rw=randwrite"] == "worse"
+    assert verdicts["WT RA 64K Direct", "rw=randread"] == "slower"
+    assert verdicts["WT ADRA 64K Direct", "rw=randread"] == "slower"
+    assert verdicts["WT NORA 64K Cached FastPath", "rw=randread"] == "slower"
+    assert verdicts["WB NORA 64K Direct", "rw=randwrite"] == "slower"
     for strip in ("8K", "512K"):
         for workload in ("rw=randread", "rw=randwrite"):
             assert verdicts[f"WT NORA {strip} Direct FastPath", workload] == "no-difference"

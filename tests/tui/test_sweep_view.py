@@ -201,7 +201,7 @@ def test_the_cell_under_the_cursor_is_told_about() -> None:
     assert one is not None
     told = cell_words(one, record, seen.rank)
     assert told.startswith("ahead=all; iodepth=1\n6 of 6 runs")
-    assert "worse" in told
+    assert "slower" in told
 
 
 def test_the_ranking_has_the_best_first() -> None:

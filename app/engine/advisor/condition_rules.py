@@ -52,6 +52,7 @@ def background_task(facts: RunFacts) -> Advice | None:
         key="background-task",
         message=f"Background work goes on: {'; '.join(named)}. The drives serve it beside the job.",
         do="Wait for its end, or pause it in the tool of the array and let it go on afterwards.",
+        about=tuple(kinds),
     )
 
 
@@ -93,6 +94,7 @@ def not_in_force(facts: RunFacts) -> Advice | None:
                 key="policy-not-in-force",
                 message=f"{policy.label} is set to {policy.now}, but {policy.effective} is in force{why}.",
                 do="What is measured is what is in force; repair the cause, or note it with the figures.",
+                about=(key, policy.effective),
             )
     return None
 

@@ -17,26 +17,31 @@ from app.engine.session.state import RunRecord
 
 _MOST_NAMED = 6
 
+LOST_WRITE_BACK = ("write_cache", "write-through")
+"""What advice of write-back that is set and not in force is about."""
 
-def _tasks(advice: Advice) -> str:
-    kinds = [kind for kind in TASKS.values() if kind in advice.message] or ["background work"]
+
+def _tasks(advice: Advice, _: RunRecord) -> str:
+    kinds = [TASKS[kind] for kind in advice.about if kind in TASKS] or ["background work"]
     return f"{' and '.join(kinds)} {'was' if len(kinds) == 1 else 'were'} under way"
 
 
-def _not_write_back(advice: Advice) -> str:
+def _not_write_back(advice: Advice, run: RunRecord) -> str:
     """Write-back that is not there yet; cached I/O that makes write-through cache is what was set and no mishap."""
-    return "write-back was not in force" if "but write-through is in force" in advice.message else ""
+    # Logs of earlier versions name no policy: where write-back was set, it may be the one.
+    lost = advice.about == LOST_WRITE_BACK if advice.about else run.start.settings.get("write_cache") == "write-back"
+    return "write-back was not in force" if lost else ""
 
 
-FORBIDS: Mapping[str, Callable[[Advice], str]] = MappingProxyType(
+FORBIDS: Mapping[str, Callable[[Advice, RunRecord], str]] = MappingProxyType(
     {
         "background-task": _tasks,
-        "policy-changed": lambda _: "a policy in force changed",
-        "battery-learning": lambda _: "the controller's battery was learning",
+        "policy-changed": lambda *_: "a policy in force changed",
+        "battery-learning": lambda *_: "the controller's battery was learning",
         "policy-not-in-force": _not_write_back,
     }
 )
-"""Advice with which there is no verdict, and how it is said, "" where it does not forbid; keys of docs/advice.md."""
+"""Advice with which there is no verdict, and why, "" where it does not forbid; keys of docs/advice.md."""
 
 WEAKENS: Mapping[str, str] = MappingProxyType(
     {
@@ -70,36 +75,39 @@ def weighed(judgement: Judgement, runs: Iterable[RunRecord]) -> Judgement:
 
 def forbidden(runs: Iterable[RunRecord]) -> str:
     """Why these runs carry no verdict: `a rebuild was under way in r3, r5`; "" if they may."""
-    return _told(runs, _forbidding)
+    return _listed(runs, _forbidding)
 
 
 def weakened(runs: Iterable[RunRecord]) -> str:
-    """What else is to be minded of them: `not steady in r1, frequency governor in all runs`; "" without."""
-    return _told(runs, _weakening)
+    """What weakens them: `not steady in r1, frequency governor in all runs`; "" without."""
+    return _listed(runs, _weakening)
 
 
-def _told(runs: Iterable[RunRecord], words_of: Callable[[RunRecord], Iterator[str]]) -> str:
+def _listed(runs: Iterable[RunRecord], words_of: Callable[[RunRecord], Iterator[str]]) -> str:
     runs = tuple(runs)
-    told: dict[str, list[str]] = {}
+    found: dict[str, list[str]] = {}
     for run in runs:
         for words in dict.fromkeys(words_of(run)):
-            told.setdefault(words, []).append(run.id)
-    return ", ".join(f"{words} in {_named(ids, len(runs))}" for words, ids in told.items())
+            found.setdefault(words, []).append(run.id)
+    return ", ".join(f"{words} in {_named(ids, len(runs))}" for words, ids in found.items())
 
 
 def _forbidding(run: RunRecord) -> Iterator[str]:
     for advice in run.figures.advice:
-        words = FORBIDS[advice.key](advice) if advice.key in FORBIDS else ""
-        if words:
+        if words := _reason(advice, run):
             yield words
 
 
 def _weakening(run: RunRecord) -> Iterator[str]:
     for advice in run.figures.advice:
-        if advice.key in WEAKENS and not (advice.key in FORBIDS and FORBIDS[advice.key](advice)):
+        if advice.key in WEAKENS and not _reason(advice, run):
             yield WEAKENS[advice.key]
     if run.figures.steady is not None and not run.figures.steady.attained:
         yield WEAKENS["not-steady"]
+
+
+def _reason(advice: Advice, run: RunRecord) -> str:
+    return FORBIDS[advice.key](advice, run) if advice.key in FORBIDS else ""
 
 
 def _named(ids: list[str], of: int) -> str:

@@ -100,7 +100,7 @@ class Row:
 
     @property
     def word(self) -> str:
-        """The verdict for people; "" without one."""
+        """The verdict as people read it; "" without one."""
         return "" if self.judgement is None else self.judgement.word
 
 
@@ -226,9 +226,9 @@ def _mean(values: list[float]) -> float | None:
 
 def _sentences(rows: Sequence[Row], sides: Sides, names: tuple[str, str]) -> Iterator[str]:
     yield from (_sentence(row, sides, names) for row in rows if row.figure.key == "iops")
-    minded = weakened((*sides.a, *sides.b))
-    if minded:
-        yield f"To be minded: {minded}."
+    caveats = weakened((*sides.a, *sides.b))
+    if caveats:
+        yield f"Caveats: {caveats}."
 
 
 def _sentence(row: Row, sides: Sides, names: tuple[str, str]) -> str:
@@ -240,14 +240,14 @@ def _sentence(row: Row, sides: Sides, names: tuple[str, str]) -> str:
         return f"{b} repeats {a}: {row.name} {row.difference}, which is chance and drift."
     what = f"{row.name} {row.difference} in {_counted(sides)}"
     match judgement.verdict:
-        case Verdict.BETTER | Verdict.WORSE:
-            return f"{b} is {judgement.word} than {a}: {what}."
         case Verdict.NO_DIFFERENCE:
-            return f"No difference shown between {a} and {b}: {what}, all within +-{THRESHOLD_PERCENT:g} %."
-        case Verdict.INCONCLUSIVE:
-            return f"Too few repeats to tell {b} from {a}: {what}; {judgement.reason}."
+            return f"No difference between {a} and {b}: {what}, all within +-{THRESHOLD_PERCENT:g} %."
+        case Verdict.NOT_DECIDED:
+            return f"Not decided between {a} and {b}: {what}; {judgement.reason}."
         case Verdict.REFUSED:
-            return f"No verdict on {b} against {a}: {judgement.reason}; {what}."
+            return f"Verdict on {b} against {a} refused: {judgement.reason}; {what}."
+        case _:
+            return f"{b} is {judgement.word} than {a}: {what}."
 
 
 def _counted(sides: Sides) -> str:

@@ -1,7 +1,8 @@
-"""The verdict on two settings: better, worse, no difference, not known yet, or refused. Pure.
+"""The verdict on two settings: faster, slower, no difference, not decided, or refused. Pure.
 
-Better or worse needs an interval that excludes 0, a mean beyond the practical threshold, and signs that do not
-contradict. No difference needs an interval that lies within the threshold: one that merely includes 0 shows nothing.
+Faster or slower (of a latency lower or higher) needs an interval that excludes 0, a mean beyond the practical
+threshold, and signs that do not contradict. No difference needs an interval that lies within the threshold: one that
+merely includes 0 shows nothing.
 """
 
 from __future__ import annotations
@@ -29,24 +30,39 @@ FEWEST_PAIRS = 3
 
 
 class Verdict(StrEnum):
-    """What a comparison has shown."""
+    """What a comparison shows of B against A: the one vocabulary of screens, command line, JSON and reports."""
 
-    BETTER = "better"
-    WORSE = "worse"
+    FASTER = "faster"
+    """More I/Os or more bytes."""
+    SLOWER = "slower"
+    """Fewer of them."""
+    LOWER = "lower"
+    """Less latency."""
+    HIGHER = "higher"
+    """More latency."""
     NO_DIFFERENCE = "no-difference"
-    INCONCLUSIVE = "inconclusive"
-    REFUSED = "no-verdict"
+    """The whole interval lies within the practical threshold."""
+    NOT_DECIDED = "not-decided"
+    """Too few repeats for any of these."""
+    REFUSED = "refused"
     """The state of the array during the runs forbids one, however many there are."""
 
+    @property
+    def word(self) -> str:
+        """As people read it."""
+        return self.value.replace("-", " ")
 
-WORDS: dict[Verdict, str] = {
-    Verdict.BETTER: "faster",
-    Verdict.WORSE: "slower",
-    Verdict.NO_DIFFERENCE: "no difference shown",
-    Verdict.INCONCLUSIVE: "too few repeats",
-    Verdict.REFUSED: "no verdict",
-}
-"""How a verdict is said to people: more IOPS are faster, and so is less latency."""
+    @property
+    def decided(self) -> bool:
+        """Whether it answers the question."""
+        return self not in (Verdict.NOT_DECIDED, Verdict.REFUSED)
+
+
+BETTER = frozenset({Verdict.FASTER, Verdict.LOWER})
+"""A difference that is welcome."""
+
+WORSE = frozenset({Verdict.SLOWER, Verdict.HIGHER})
+"""A difference that is not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,13 +82,13 @@ class Judgement:
 
     @property
     def word(self) -> str:
-        """The verdict for people."""
-        return WORDS[self.verdict]
+        """The verdict as people read it."""
+        return self.verdict.word
 
     @property
     def decided(self) -> bool:
         """Whether there is a verdict."""
-        return self.verdict not in (Verdict.INCONCLUSIVE, Verdict.REFUSED)
+        return self.verdict.decided
 
     @property
     def sentence(self) -> str:
@@ -147,7 +163,8 @@ def _judge_groups(a: Sequence[float], b: Sequence[float], higher_is_better: bool
 
 
 def _decided(interval: Interval, higher_is_better: bool, *, interleaved: bool) -> Judgement:
-    verdict = Verdict.BETTER if (interval.mean > 0) is higher_is_better else Verdict.WORSE
+    more, less = (Verdict.FASTER, Verdict.SLOWER) if higher_is_better else (Verdict.HIGHER, Verdict.LOWER)
+    verdict = more if interval.mean > 0 else less
     return Judgement(verdict=verdict, interval=interval, further_pairs=None, interleaved=interleaved, reason="")
 
 
@@ -155,7 +172,7 @@ def _undecided(
     interval: Interval | None, reason: str, *, interleaved: bool = False, further: int | None = None
 ) -> Judgement:
     return Judgement(
-        verdict=Verdict.INCONCLUSIVE,
+        verdict=Verdict.NOT_DECIDED,
         interval=interval,
         further_pairs=further,
         interleaved=interleaved,

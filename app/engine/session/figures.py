@@ -158,6 +158,9 @@ class Advice:
     """A sentence with the numbers in it."""
     do: str = ""
     """What to do next, "" where the sentence says it."""
+    about: tuple[str, ...] = ()
+    """What it speaks of, for programs: the kinds of background work, or a setting and the value in force; logs of
+    earlier versions have none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -237,13 +237,13 @@ def _judged(
 def _weighed(record: SweepRecord, one: CellResult, known: dict[str, RunRecord]) -> CellResult:
     """With what its runs and those of its baseline allow to say."""
     own = _runs(record, known, one.cell.id)
-    minded = weakened(own)
-    notes = (*one.notes, f"to be minded: {minded}") if minded else one.notes
+    caveats = weakened(own)
+    notes = (*one.notes, f"caveats: {caveats}") if caveats else one.notes
     if one.judgement is None or one.cell.against is None:
         return replace(one, notes=notes)
     judgement = weighed(one.judgement, (*_runs(record, known, one.cell.against), *own))
     if judgement.verdict is Verdict.REFUSED:
-        notes = (f"no verdict: {judgement.reason}", *notes)
+        notes = (f"verdict refused: {judgement.reason}", *notes)
     return replace(one, judgement=judgement, notes=notes)
 
 
@@ -301,10 +301,10 @@ def _adjusted(found: list[Confirmation]) -> tuple[Confirmation, ...]:
     made = []
     for one in found:
         judgement = one.judgement
-        lucky = judgement is not None and judgement.verdict in (Verdict.BETTER, Verdict.WORSE)
+        lucky = judgement is not None and judgement.decided and judgement.verdict is not Verdict.NO_DIFFERENCE
         if judgement is not None and lucky and adjusted.get(id(judgement), 0.0) > SIGNIFICANT:
             reason = f"not shown any more once all {len(judged)} confirmations are counted (Holm)"
-            judgement = replace(judgement, verdict=Verdict.INCONCLUSIVE, reason=reason)
+            judgement = replace(judgement, verdict=Verdict.NOT_DECIDED, reason=reason)
         made.append(replace(one, judgement=judgement))
     return tuple(made)
 

@@ -12,7 +12,14 @@ from backends.settings import Reading, Span
 
 if TYPE_CHECKING:  # a look at the devices does not pay for the words of a session
     from app.engine.session.events import ChangeEnded
-    from app.engine.session.figures import DirectionFigures, DirectionSample, MemberFigures, Sample, SteadyFigures
+    from app.engine.session.figures import (
+        Advice,
+        DirectionFigures,
+        DirectionSample,
+        MemberFigures,
+        Sample,
+        SteadyFigures,
+    )
     from app.engine.session.state import ChangeRecord, RunRecord
     from backends.settings import Setting
 
@@ -220,8 +227,8 @@ def run(record: RunRecord, *, session: str) -> Json:
         "members": [member(each) for each in figures.members],
         "settings": dict(start.settings),
         "advice": [
-            *({"key": each.key, "message": each.message, "do": each.do or None} for each in figures.advice),
-            *({"key": "note", "message": sentence, "do": None} for sentence in figures.warnings),
+            *(advice(each) for each in figures.advice),
+            *({"key": "note", "message": sentence, "do": None, "about": []} for sentence in figures.warnings),
         ],
         "session": session,
         "at": start.at,
@@ -239,6 +246,11 @@ def run(record: RunRecord, *, session: str) -> Json:
         if start.mark is None
         else {"id": start.mark.experiment, "letter": start.mark.letter, "pair": start.mark.pair},
     }
+
+
+def advice(given: Advice) -> Json:
+    """What makes figures doubtful."""
+    return {"key": given.key, "message": given.message, "do": given.do or None, "about": list(given.about)}
 
 
 def sample(taken: Sample, members: Sequence[MemberFigures] = ()) -> Json:

@@ -14,7 +14,7 @@ from backends.hosts.simulated.host import SimulatedHost
 from backends.hosts.simulated.machines import demo_rack
 from tests.backends.simulated.loads import run
 
-DECIDED = (Verdict.BETTER, Verdict.WORSE)
+DECIDED = (Verdict.FASTER, Verdict.SLOWER)
 RUNS = 60
 
 
@@ -45,4 +45,4 @@ async def test_of_two_hundred_comparisons_with_itself_ten_at_most_are_called_dif
 
 async def test_five_percent_are_found_on_it(measured: list[float]) -> None:
     random = Random(2)
-    assert sum(compared(random, measured, effect=0.05) is Verdict.BETTER for _ in range(200)) >= 190
+    assert sum(compared(random, measured, effect=0.05) is Verdict.FASTER for _ in range(200)) >= 190

@@ -27,8 +27,8 @@ def ended(advice: tuple[Advice, ...] = (ADVICE,), warnings: tuple[str, ...] = ()
 def test_json_has_advice_before_notes() -> None:
     record = replay([sessions.started(), *ended(warnings=("A note.",))]).runs[0]
     assert schema.run(record, session="")["advice"] == [
-        {"key": "governor", "message": "The governor is powersave.", "do": "Set it."},
-        {"key": "note", "message": "A note.", "do": None},
+        {"key": "governor", "message": "The governor is powersave.", "do": "Set it.", "about": []},
+        {"key": "note", "message": "A note.", "do": None, "about": []},
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.engine.advisor.rules import KEYS
-from app.engine.judge.caveats import FORBIDS, WEAKENS, forbidden
+from app.engine.judge.caveats import FORBIDS, LOST_WRITE_BACK, WEAKENS, forbidden
 from app.engine.judge.comparison import Comparison, compare
 from app.engine.judge.verdict import Verdict
 from app.engine.session.figures import Advice, SteadyFigures
@@ -13,7 +13,7 @@ from app.engine.session.state import replay
 from app.engine.view import schema_compare
 from tests.engine import sessions
 
-REBUILD = Advice(key="background-task", message="Background work goes on: a rebuild (34 % done). The drives serve it.")
+REBUILD = Advice(key="background-task", message="Background work goes on.", about=("rebuild",))
 GOVERNOR = Advice(key="governor", message="The frequency governor is powersave on 4 of 4 CPUs.")
 UNSTEADY = SteadyFigures(attained=False, range_share=0.4, slope_share=0.2, rounds=5, window=5, round_s=10.0)
 
@@ -45,21 +45,21 @@ def compared(advice: dict[str, Advice], *, steady: SteadyFigures | None = None) 
 def test_runs_of_which_nothing_is_said_carry_a_verdict() -> None:
     both = compared({})
     assert both.sentence.startswith("r4 is slower than r1")
-    assert "minded" not in both.sentence
+    assert "Caveats" not in both.sentence
 
 
 def test_a_rebuild_during_two_runs_forbids_a_verdict_and_is_named() -> None:
     both = compared({"r3": REBUILD, "r5": REBUILD})
-    assert both.sentence.startswith("No verdict on r4 against r1: a rebuild was under way in r3, r5; read IOPS -20.0 %")
+    assert both.sentence.startswith("Verdict on r4 against r1 refused: a rebuild was under way in r3, r5; read IOPS")
     assert {row.judgement.verdict for row in both.rows if row.judgement} == {Verdict.REFUSED}
 
 
 @pytest.mark.parametrize("key", FORBIDS)
 def test_every_disqualifying_advice_forbids_a_verdict(key: str) -> None:
-    message = "Write cache is set to write-back, but write-through is in force: the battery is charging."
-    both = compared({"r4": Advice(key=key, message=message)})
-    assert both.sentence.startswith("No verdict")
-    assert "minded" not in both.sentence
+    about = {"policy-not-in-force": LOST_WRITE_BACK}.get(key, ())
+    both = compared({"r4": Advice(key=key, message="Something.", about=about)})
+    assert both.sentence.startswith("Verdict on r4 against r1 refused")
+    assert "Caveats" not in both.sentence
     assert "in r4" in both.sentence
 
 
@@ -67,22 +67,22 @@ def test_every_disqualifying_advice_forbids_a_verdict(key: str) -> None:
 def test_what_weakens_leaves_the_verdict_and_stands_after_it(key: str) -> None:
     both = compared({"r2": Advice(key=key, message="Something.")})
     assert both.sentence.startswith("r4 is slower than r1")
-    assert both.sentence.endswith(f"To be minded: {WEAKENS[key]} in r2.")
+    assert both.sentence.endswith(f"Caveats: {WEAKENS[key]} in r2.")
 
 
 def test_what_is_said_of_all_runs_is_said_once() -> None:
     both = compared({f"r{number}": GOVERNOR for number in range(1, 7)})
-    assert both.sentence.endswith("To be minded: frequency governor in all runs.")
+    assert both.sentence.endswith("Caveats: frequency governor in all runs.")
 
 
 def test_a_run_that_was_not_steady_is_said_without_any_advice() -> None:
-    assert compared({}, steady=UNSTEADY).sentence.endswith("To be minded: not steady in r1.")
+    assert compared({}, steady=UNSTEADY).sentence.endswith("Caveats: not steady in r1.")
 
 
 def test_the_interval_is_kept_and_no_more_pairs_are_asked_for() -> None:
     row = compared({"r1": REBUILD}).rows[0]
     told = schema_compare.figure(row)
-    assert (told["verdict"], told["further_pairs"]) == ("no-verdict", None)
+    assert (told["verdict"], told["further_pairs"]) == ("refused", None)
     assert told["interval_percent"] is not None
 
 
@@ -92,8 +92,8 @@ def test_work_of_a_kind_that_has_no_name_forbids_as_well() -> None:
 
 
 def test_two_kinds_of_work_are_both_named() -> None:
-    words = "Background work goes on: patrol read (1 % done); a consistency check, begun during the run."
-    session = replay([*sessions.run("r1", advice=(Advice(key="background-task", message=words),))])
+    work = Advice(key="background-task", message="Something.", about=("patrol-read", "consistency-check"))
+    session = replay([*sessions.run("r1", advice=(work,))])
     assert forbidden(session.runs) == "patrol read and a consistency check were under way in r1"
 
 
@@ -102,7 +102,25 @@ def test_only_advice_that_exists_is_weighed() -> None:
 
 
 def test_cached_io_that_caches_writes_as_well_is_a_setting_and_no_mishap() -> None:
-    message = "Write cache is set to write-through, but write-back is in force: the I/O policy is cached."
-    both = compared({"r4": Advice(key="policy-not-in-force", message=message)})
+    cached = Advice(key="policy-not-in-force", message="Something.", about=("write_cache", "write-back"))
+    both = compared({"r4": cached})
     assert both.sentence.startswith("r4 is slower than r1")
-    assert both.sentence.endswith("To be minded: a policy set but not in force in r4.")
+    assert both.sentence.endswith("Caveats: a policy set but not in force in r4.")
+
+
+@pytest.mark.parametrize(("write_cache", "reason"), [("write-back", "write-back was not in force in r1"), ("none", "")])
+def test_an_older_log_that_names_no_policy_forbids_a_verdict_where_write_back_was_set(
+    write_cache: str, reason: str
+) -> None:
+    unnamed = Advice(key="policy-not-in-force", message="Something.")
+    session = replay([*sessions.run("r1", settings={"write_cache": write_cache}, advice=(unnamed,))])
+    assert forbidden(session.runs) == reason
+
+
+def test_no_wording_of_an_advice_decides_anything() -> None:
+    """Only its key and what it is about do."""
+    message = "Write cache is set to write-back, but write-through is in force, and a rebuild goes on."
+    session = replay([*sessions.run("r1", advice=(Advice(key="governor", message=message),))])
+    assert forbidden(session.runs) == ""
+    cached = Advice(key="policy-not-in-force", message=message, about=("io_policy", "cached"))
+    assert forbidden(replay([*sessions.run("r1", advice=(cached,))]).runs) == ""

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from app.engine.judge.order import Letter, order, switches
-from app.engine.judge.verdict import WORDS, Judgement, Verdict, judge
+from app.engine.judge.verdict import BETTER, WORSE, Judgement, Verdict, judge
 
-DECIDED = (Verdict.BETTER, Verdict.WORSE)
+DECIDED = (Verdict.FASTER, Verdict.SLOWER)
 
 
 def experiment(
@@ -53,11 +53,11 @@ def test_a_drift_of_three_percent_makes_no_difference(noise: float, most: float)
 
 
 def test_five_percent_are_found_in_six_pairs_where_runs_scatter_by_one() -> None:
-    assert shares(1000, effect=0.05)[Verdict.BETTER] >= 0.95
+    assert shares(1000, effect=0.05)[Verdict.FASTER] >= 0.95
 
 
 def test_five_percent_less_are_found_as_well() -> None:
-    assert shares(1000, effect=-0.05)[Verdict.WORSE] >= 0.95
+    assert shares(1000, effect=-0.05)[Verdict.SLOWER] >= 0.95
 
 
 def test_no_difference_is_shown_where_runs_scatter_little() -> None:
@@ -85,14 +85,14 @@ def test_a_before_b_would_have_been_fooled_by_the_drift() -> None:
 
 def test_what_was_not_measured_in_turn_is_held_to_five_percent() -> None:
     a, b = [100.0, 100.5, 99.5], [104.0, 104.5, 103.5]
-    assert judge(a, b, interleaved=True).verdict is Verdict.BETTER
+    assert judge(a, b, interleaved=True).verdict is Verdict.FASTER
     apart = judge(a, b, interleaved=False)
-    assert (apart.verdict, apart.interleaved) == (Verdict.INCONCLUSIVE, False)
+    assert (apart.verdict, apart.interleaved) == (Verdict.NOT_DECIDED, False)
     assert "below 5 %" in apart.reason
 
 
 def test_what_was_not_measured_in_turn_is_never_without_difference() -> None:
-    assert judge([100.0] * 6, [100.01] * 6, interleaved=False).verdict is Verdict.INCONCLUSIVE
+    assert judge([100.0] * 6, [100.01] * 6, interleaved=False).verdict is Verdict.NOT_DECIDED
 
 
 def test_a_large_difference_is_told_though_not_measured_in_turn() -> None:
@@ -100,19 +100,24 @@ def test_a_large_difference_is_told_though_not_measured_in_turn() -> None:
     assert judgement.sentence == "slower: -20.0 % [-22.1, -17.9], not interleaved"
 
 
-def test_more_time_is_slower() -> None:
+def test_more_latency_is_higher_and_not_welcome() -> None:
     judgement = judge([10.0, 10.1, 9.9], [12.0, 12.1, 11.9], interleaved=True, higher_is_better=False)
-    assert (judgement.verdict, judgement.word) == (Verdict.WORSE, "slower")
+    assert (judgement.word, judgement.verdict in WORSE) == ("higher", True)
+
+
+def test_less_latency_is_lower_and_welcome() -> None:
+    judgement = judge([12.0, 12.1, 11.9], [10.0, 10.1, 9.9], interleaved=True, higher_is_better=False)
+    assert (judgement.word, judgement.verdict in BETTER) == ("lower", True)
 
 
 def test_two_pairs_decide_nothing() -> None:
     judgement = judge([100.0, 100.0], [150.0, 150.1], interleaved=True)
-    assert (judgement.verdict, judgement.further_pairs) == (Verdict.INCONCLUSIVE, 1)
+    assert (judgement.verdict, judgement.further_pairs) == (Verdict.NOT_DECIDED, 1)
 
 
 def test_single_runs_decide_nothing_and_have_no_interval() -> None:
     judgement = judge([100.0], [200.0], interleaved=False)
-    assert (judgement.verdict, judgement.interval) == (Verdict.INCONCLUSIVE, None)
+    assert (judgement.verdict, judgement.interval) == (Verdict.NOT_DECIDED, None)
 
 
 def test_two_pairs_of_the_other_sign_stand_against_a_verdict() -> None:
@@ -120,11 +125,11 @@ def test_two_pairs_of_the_other_sign_stand_against_a_verdict() -> None:
     judgement = judge([1.0] * 12, ratios, interleaved=True)
     assert judgement.interval is not None
     assert judgement.interval.excludes_zero
-    assert (judgement.verdict, "2 of 12 pairs" in judgement.reason) == (Verdict.INCONCLUSIVE, True)
+    assert (judgement.verdict, "2 of 12 pairs" in judgement.reason) == (Verdict.NOT_DECIDED, True)
 
 
 def test_one_pair_of_the_other_sign_does_not() -> None:
-    assert judge([1.0] * 12, [0.999, *[1.06] * 11], interleaved=True).verdict is Verdict.BETTER
+    assert judge([1.0] * 12, [0.999, *[1.06] * 11], interleaved=True).verdict is Verdict.FASTER
 
 
 def test_a_sure_difference_below_the_threshold_is_none_that_matters() -> None:
@@ -148,8 +153,15 @@ def test_the_further_pairs_do_find_it_four_times_of_five() -> None:
     assert sum(one is not None and one.excludes_zero for one in drawn) > 0.7 * 300
 
 
-def test_every_verdict_has_its_word() -> None:
-    assert set(WORDS) == set(Verdict)
+def test_the_verdicts_are_said_in_these_words_and_no_others() -> None:
+    words = ["faster", "slower", "lower", "higher", "no difference", "not decided", "refused"]
+    assert [verdict.word for verdict in Verdict] == words
+
+
+def test_a_verdict_is_either_welcome_or_not_or_neither() -> None:
+    assert Verdict.FASTER in BETTER
+    assert Verdict.SLOWER in WORSE
+    assert not BETTER & WORSE
 
 
 def test_nothing_has_no_ratio() -> None:

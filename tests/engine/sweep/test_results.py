@@ -29,7 +29,7 @@ def test_worse_is_shown_with_its_interval() -> None:
     assert found is not None
     assert found.judgement is not None
     assert found.judgement.interval is not None
-    assert found.judgement.verdict is Verdict.INCONCLUSIVE
+    assert found.judgement.verdict is Verdict.NOT_DECIDED
     assert found.judgement.interval.percent == pytest.approx(-20, abs=0.5)
 
 
@@ -56,7 +56,7 @@ def test_a_small_difference_between_arrays_made_anew_is_never_one() -> None:
     found = results(record, runs).at("strip=8k", "randread")
     assert found is not None
     assert found.judgement is not None
-    assert found.judgement.verdict not in (Verdict.BETTER, Verdict.WORSE)
+    assert found.judgement.verdict not in (Verdict.FASTER, Verdict.SLOWER)
 
 
 def test_the_baseline_measured_again_counts_with_the_first() -> None:
@@ -184,14 +184,14 @@ def advised(one: RunRecord, advice: Advice) -> RunRecord:
 
 def test_a_rebuild_during_a_run_of_the_baseline_leaves_no_verdict_on_what_is_held_against_it() -> None:
     record, runs = measured(design(STRIP), {"strip=64k": 1000, "strip=8k": 1001})
-    rebuild = Advice(key="background-task", message="Background work goes on: a rebuild.")
+    rebuild = Advice(key="background-task", message="Something.", about=("rebuild",))
     baseline = next(end.run for end in record.ended if record.steps[end.step - 1].cell == record.cells[0].id)
     found = results(record, [advised(one, rebuild) if one.id == baseline else one for one in runs])
     other = found.at("strip=8k", "randread")
     assert other is not None
     assert other.judgement is not None
     assert other.judgement.verdict is Verdict.REFUSED
-    assert f"no verdict: a rebuild was under way in {baseline}" in other.notes
+    assert f"verdict refused: a rebuild was under way in {baseline}" in other.notes
 
 
 def test_what_weakens_a_run_of_a_sweep_is_a_note_of_its_cell() -> None:
@@ -201,4 +201,4 @@ def test_what_weakens_a_run_of_a_sweep_is_a_note_of_its_cell() -> None:
     assert found is not None
     assert found.judgement is not None
     assert found.judgement.verdict is Verdict.NO_DIFFERENCE
-    assert found.notes[0].startswith("to be minded: frequency governor in ")
+    assert found.notes[0].startswith("caveats: frequency governor in ")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from app.engine.fio.curves import samples_of
 from app.engine.judge.comparison import Comparison, compare
-from app.engine.judge.verdict import WORDS, Verdict
+from app.engine.judge.verdict import BETTER, WORSE, Judgement
 from app.engine.session.state import RunRecord
 from app.tui.screens.runs.overlay import overlay
 from widgets.keyed_table import Cell, Column, KeyedTable, Row
@@ -31,7 +31,11 @@ _COLUMNS = (
 )
 _VERDICT = Column(key="verdict", label="Shown", priority=1)
 
-_TONES: Mapping[str, Tone] = {WORDS[Verdict.BETTER]: "good", WORDS[Verdict.WORSE]: "bad"}
+
+def _tone(judgement: Judgement | None) -> Tone:
+    if judgement is None:
+        return "muted"
+    return "good" if judgement.verdict in BETTER else "bad" if judgement.verdict in WORSE else "muted"
 
 
 class CompareScreen(ModalScreen[None]):
@@ -127,7 +131,7 @@ def _rows(comparison: Comparison, *, judged: bool) -> tuple[Row, ...]:
                 line.figure.show(line.a),
                 line.figure.show(line.b),
                 line.difference,
-                *((Cell(text=line.word, tone=_TONES.get(line.word, "muted")),) if judged else ()),
+                *((Cell(text=line.word, tone=_tone(line.judgement)),) if judged else ()),
             ),
         )
         for line in comparison.rows

@@ -20,11 +20,13 @@ TITLES = {Rank.IOPS: "IOPS", Rank.BANDWIDTH: "MiB/s", Rank.P99: "p99"}
 """What the figures of the matrix are."""
 
 _SIGNS: dict[Verdict, tuple[str, Tone]] = {
-    Verdict.BETTER: ("+", "good"),
-    Verdict.WORSE: ("-", "bad"),
+    Verdict.FASTER: ("+", "good"),
+    Verdict.LOWER: ("+", "good"),
+    Verdict.SLOWER: ("-", "bad"),
+    Verdict.HIGHER: ("-", "bad"),
     Verdict.NO_DIFFERENCE: ("=", "muted"),
 }
-LEGEND = "+ better  - worse  = same  ? not shown  b baseline  > running  ! failed"
+LEGEND = "+ faster  - slower  = no difference  ? not decided  b base  > now  ! failed"
 """What the signs of the matrix mean."""
 
 RANKING_COLUMNS = (
@@ -156,10 +158,9 @@ def half(one: CellResult, before: str = "") -> str:
 
 def verdict_words(judgement: Judgement) -> str:
     """The verdict and its interval; a mark where the runs could not be made in turn."""
-    word = judgement.verdict.value.replace("-", " ")
     shown = "" if judgement.interval is None else str(judgement.interval)
     mark = "" if judgement.interleaved or judgement.interval is None else "*"
-    return f"{word}{mark} {shown}".rstrip()
+    return f"{judgement.word}{mark} {shown}".rstrip()
 
 
 def ranking(found: Results, column: str) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
