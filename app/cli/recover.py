@@ -181,7 +181,7 @@ async def _one_change(bench: Workbench, intent: Intent, answer: str | None) -> i
 
 
 def _one_file(left: Leftover, answer: str | None) -> None:
-    from app.engine.measure.scratch import remove_scratch
+    from app.engine.measure.scratch_hold import remove_scratch
 
     for row in _file(left):
         say(row)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.engine.change.interrupted import CutShort, cut_short, forget_active, put_back
 from app.engine.measure.leftovers import Leftover, leftover_scratch
-from app.engine.measure.scratch import remove_scratch
+from app.engine.measure.scratch_hold import remove_scratch
 from app.engine.session.state import ChangeRecord
 from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.engine.measure.scratch_mark import is_own
 from app.engine.session import store
 from backends.errors import RaidbenchError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leftover:
-    """A file raidbench made for a run that never came to its end."""
+    """A file raidbench made for runs and did not come to remove."""
 
     path: Path
     """Where it lies."""
@@ -20,27 +21,36 @@ class Leftover:
     session: str
     """The session that made it."""
     run: str
-    """The run it was made for."""
+    """The last run it was used for."""
 
 
 def leftover_scratch(sessions: Path) -> tuple[Leftover, ...]:
-    """Files of runs that began and did not end, whose session nobody writes any more. Changes nothing."""
-    found: dict[Path, Leftover] = {}
+    """Files of ours that the last session to use them did not remove, and that nobody writes any more. Changes nothing.
+
+    A run may have ended and its file stay for the next one of an experiment or a sweep, which never came.
+    """
+    found: dict[Path, Leftover | None] = {}
     for folder in store.folders(sessions):
         try:
-            runs = [run for run in store.load(folder).session.runs if run.end is None and run.start.scratch]
+            runs = [run for run in store.load(folder).session.runs if run.start.scratch]
         except RaidbenchError:
             continue
-        if not runs or not _is_left(folder):
-            continue
-        for run in runs:
+        in_use = not runs or not _is_left(folder)
+        for run in reversed(runs):
             path = Path(run.start.scratch or "")
-            try:
-                size = path.lstat().st_blocks * 512
-            except (OSError, ValueError):
-                continue
-            found.setdefault(path, Leftover(path=path, size=size, session=folder.name, run=run.id))
-    return tuple(found.values())
+            if path not in found:  # the session that used it last is the one that may still need it
+                found[path] = None if in_use else _left(path, folder.name, run.id)
+    return tuple(left for left in found.values() if left is not None)
+
+
+def _left(path: Path, session: str, run: str) -> Leftover | None:
+    """The file as a leftover; None if it is gone, or somebody else's by now."""
+    try:
+        if not is_own(path, path):
+            return None
+        return Leftover(path=path, size=path.lstat().st_blocks * 512, session=session, run=run)
+    except (OSError, ValueError):
+        return None
 
 
 def _is_left(folder: Path) -> bool:

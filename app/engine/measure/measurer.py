@@ -196,22 +196,20 @@ class Measurer:
         stop: asyncio.Event,
         watch: Watch | None,
     ) -> RunFigures:
-        await self._scratching.create(plan)
-        stays = ready.request.keep
-        target = JobTarget(
-            path=str(plan.path),
-            name=str(plan.path),
-            kind=TargetKind.FILE,
-            size=plan.size,
-            logical_block_size=ready.block,
-        )
-        try:
-            figures = await self._record(run_id, ready, target, settings, stop, watch, layout=plan.fill)
-            stays = stays or (ready.request.again and figures.status is RunStatus.OK)
+        async with self._scratching.hold(plan) as held:
+            held.keep = ready.request.keep
+            target = JobTarget(
+                path=held.path,
+                name=str(plan.path),
+                kind=TargetKind.FILE,
+                size=plan.size,
+                logical_block_size=ready.block,
+            )
+            figures = await self._record(
+                run_id, ready, target, settings, stop, watch, layout=plan.fill, moved=held.moved
+            )
+            held.keep = held.keep or (ready.request.again and figures.status is RunStatus.OK)
             return figures
-        finally:
-            if plan.own and not stays:
-                await self._scratching.remove(plan)
 
     async def _record(
         self,
@@ -223,7 +221,9 @@ class Measurer:
         watch: Watch | None,
         *,
         layout: bool,
+        moved: Callable[[], str] = lambda: "",
     ) -> RunFigures:
+        """`moved`: a sentence at the end where the file's name leads elsewhere by then."""
         folder = Path("runs") / run_id
         workdir = self._folder / folder
         try:
@@ -260,7 +260,7 @@ class Measurer:
         figures = RunFigures(status=RunStatus.FAILED, reason="raidbench was interrupted.")
         try:
             figures = await self._run(run_id, ready, target, workdir, stop, watch, layout=layout)
-            figures = replace(figures, warnings=(*ready.notes, *figures.warnings))
+            figures = replace(figures, warnings=tuple(filter(None, (*ready.notes, *figures.warnings, moved()))))
             if watch is not None:  # the figures are safe already, should this be cut short
                 figures = replace(figures, advice=await watch.end(figures))
         except RaidbenchError as error:

@@ -1,25 +1,20 @@
-"""Scratch files: where they may be, how big, and whose they are."""
+"""Scratch files: where they may be, and how big."""
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from backends.errors import InvalidValueError, RefusedError, StorageError
+from app.engine.measure.scratch_mark import is_own
+from backends.errors import InvalidValueError, RefusedError
 from backends.text import clean
 
 DEFAULT_SIZE = 1 << 30
 """Bytes of a scratch file when nobody says otherwise."""
 
 NAME = "raidbench-scratch.dat"
-_MADE: set[tuple[int, int]] = set()
-"""Device and inode of files this process made where the filesystem cannot carry the mark."""
-
-_MARK = "user.raidbench.scratch"
 _GIB = 1 << 30
 
 
@@ -61,7 +56,7 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
         raise InvalidValueError(
             f"{clean(str(path))} is neither a file, a folder nor a block device.", hint="Name a file to be made."
         )
-    own = _is_own(path)
+    own = is_own(path, path)
     if writes and not own:
         raise RefusedError(
             f"{clean(str(path))} exists and raidbench did not make it: a writing job would overwrite it.",
@@ -87,56 +82,6 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
         )
     holes = info.st_blocks * 512 < info.st_size
     return ScratchPlan(path=path, size=wanted, exists=True, own=False, fill=False, free_after=None, holes=holes)
-
-
-def create_scratch(plan: ScratchPlan) -> None:
-    """Make the empty file (0600) and mark it as ours; an existing own file is left as it is.
-
-    Raises StorageError, RefusedError when somebody made it in the meantime.
-    """
-    if plan.exists:
-        if plan.own and not _is_own(plan.path):
-            raise RefusedError(f"{clean(str(plan.path))} was replaced by somebody else just now.")
-        return
-    try:
-        descriptor = os.open(plan.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except FileExistsError:
-        raise RefusedError(f"{clean(str(plan.path))} was made by somebody else just now.") from None
-    except OSError as error:
-        raise StorageError(
-            f"The scratch file {clean(str(plan.path))} cannot be made: {error.strerror}.", evidence=str(error)
-        ) from error
-    try:
-        try:
-            os.setxattr(descriptor, _MARK, b"1")
-        except OSError:  # tmpfs of old kernels has no user attributes
-            info = os.fstat(descriptor)
-            _MADE.add((info.st_dev, info.st_ino))
-    finally:
-        os.close(descriptor)
-
-
-def remove_scratch(path: Path, *, identity: tuple[int, int] | None = None) -> None:
-    """Remove a file of ours; any other stays.
-
-    Ours is what bears the mark. Where files cannot be marked it is what has the `identity` (an inode number alone
-    proves little: it is given again once its file is gone).
-    """
-    info = _look(path)
-    if info is None or not stat.S_ISREG(info.st_mode):
-        return
-    if identity is not None and (info.st_dev, info.st_ino) != identity:
-        return
-    if not _is_own(path) and (identity is None or _can_be_marked(path)):
-        return
-    with contextlib.suppress(OSError):
-        path.unlink()
-
-
-def file_identity(path: Path) -> tuple[int, int] | None:
-    """Device and inode of a file, None if it is gone."""
-    info = _look(path)
-    return None if info is None else (info.st_dev, info.st_ino)
 
 
 def device_number(path: Path) -> str:
@@ -175,7 +120,7 @@ def _free_name(folder: Path) -> Path:
     path = folder / NAME
     number = 2
     while (info := _look(path)) is not None:
-        if stat.S_ISREG(info.st_mode) and _is_own(path):
+        if stat.S_ISREG(info.st_mode) and is_own(path, path):
             return path
         path = folder / f"raidbench-scratch-{number}.dat"
         number += 1
@@ -187,24 +132,6 @@ def _look(path: Path) -> os.stat_result | None:
         return os.stat(path, follow_symlinks=False)
     except OSError:
         return None
-
-
-def _is_own(path: Path) -> bool:
-    if file_identity(path) in _MADE:
-        return True
-    try:
-        return os.getxattr(path, _MARK, follow_symlinks=False) == b"1"
-    except OSError:
-        return False
-
-
-def _can_be_marked(path: Path) -> bool:
-    """Whether the filesystem keeps user attributes: then a missing mark means somebody else's file."""
-    try:
-        os.getxattr(path, _MARK, follow_symlinks=False)
-    except OSError as error:
-        return error.errno == errno.ENODATA
-    return True
 
 
 def _room(folder: Path, wanted: int) -> int:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -10,17 +13,27 @@ from app.engine.measure.scratch import (
     DEFAULT_SIZE,
     NAME,
     ScratchPlan,
-    create_scratch,
     device_number,
-    file_identity,
     plan_scratch,
-    remove_scratch,
 )
+from app.engine.measure.scratch_hold import HeldScratch, remove_scratch
 from backends.errors import InvalidValueError
 from backends.host import Host
 from backends.text import clean
 from backends.topology.mounts import parse_mountinfo
 from backends.topology.picture import file_mount
+
+
+@dataclass(slots=True, kw_only=True)
+class Held:
+    """A scratch file while it is measured."""
+
+    path: str
+    """What fio is to open."""
+    keep: bool = False
+    """Whether it stays afterwards."""
+    moved: Callable[[], str] = lambda: ""
+    """A sentence where its name leads elsewhere by now, "" where not."""
 
 
 class Scratching(Protocol):
@@ -35,8 +48,8 @@ class Scratching(Protocol):
         """What measuring at `where` would do. Raises InvalidValueError, RefusedError."""
         ...
 
-    async def create(self, plan: ScratchPlan) -> None:
-        """Make the empty file. Raises StorageError, RefusedError."""
+    def hold(self, plan: ScratchPlan) -> AbstractAsyncContextManager[Held]:
+        """The file, held while inside; gone afterwards unless `keep` is set. Raises StorageError, RefusedError."""
         ...
 
     async def remove(self, plan: ScratchPlan) -> None:
@@ -51,9 +64,6 @@ class Scratching(Protocol):
 class LocalScratching:
     """On this machine."""
 
-    def __init__(self) -> None:
-        self._made: dict[Path, tuple[int, int] | None] = {}
-
     @property
     def real(self) -> bool:
         """It is."""
@@ -63,15 +73,21 @@ class LocalScratching:
         """See `plan_scratch`."""
         return plan_scratch(where, size, writes=writes)
 
-    async def create(self, plan: ScratchPlan) -> None:
-        """See `create_scratch`."""
-        create_scratch(plan)
-        self._made[plan.path] = file_identity(plan.path)
+    @asynccontextmanager
+    async def hold(self, plan: ScratchPlan) -> AsyncGenerator[Held, None]:
+        """See `HeldScratch`."""
+        file = HeldScratch(plan)
+        file.open()
+        held = Held(path=file.path, moved=file.moved)
+        try:
+            yield held
+        finally:
+            file.close(keep=held.keep)
 
     async def remove(self, plan: ScratchPlan) -> None:
         """See `remove_scratch`."""
         if plan.own:
-            remove_scratch(plan.path, identity=self._made.get(plan.path))
+            remove_scratch(plan.path)
 
     async def beneath(self, plan: ScratchPlan) -> str:
         """The filesystem's own number."""
@@ -106,8 +122,15 @@ class ImaginedScratching:
         fill = found is None or found.size < wanted
         return ScratchPlan(path=Path(path), size=wanted, exists=found is not None, own=True, fill=fill, free_after=None)
 
-    async def create(self, plan: ScratchPlan) -> None:
+    @asynccontextmanager
+    async def hold(self, plan: ScratchPlan) -> AsyncGenerator[Held, None]:
         """The load makes it, as far as it is made at all."""
+        held = Held(path=str(plan.path))
+        try:
+            yield held
+        finally:
+            if not held.keep:
+                await self.remove(plan)
 
     async def remove(self, plan: ScratchPlan) -> None:
         """Forgotten."""

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from app.engine.measure.leftovers import leftover_scratch
+from app.engine.measure.scratch import plan_scratch
+from app.engine.measure.scratch_hold import HeldScratch
 from app.engine.session.store import SessionLog
 from tests.engine import sessions
 
 
 @pytest.fixture
 def scratch(tmp_path: Path) -> Path:
-    file = tmp_path / "scratch.dat"
-    file.write_bytes(b"x" * 8192)
-    return file
+    plan = plan_scratch(str(tmp_path / "scratch.dat"), 8192, writes=True)
+    file = HeldScratch(plan)
+    file.open()
+    Path(file.path).write_bytes(b"x" * 8192)
+    file.close(keep=True)
+    return plan.path
 
 
 def test_the_file_of_a_run_that_never_ended_is_left(tmp_path: Path, scratch: Path) -> None:
@@ -23,9 +29,26 @@ def test_the_file_of_a_run_that_never_ended_is_left(tmp_path: Path, scratch: Pat
     assert [left.path for left in leftover_scratch(tmp_path / "all")] == [scratch]
 
 
-def test_the_file_of_a_whole_run_is_not(tmp_path: Path, scratch: Path) -> None:
+def test_the_file_that_was_to_serve_the_next_run_of_an_experiment_is_left(tmp_path: Path, scratch: Path) -> None:
     sessions.written(tmp_path / "all/one", sessions.started(), *sessions.run(scratch=str(scratch)))
+    assert [left.path for left in leftover_scratch(tmp_path / "all")] == [scratch]
+
+
+def test_a_file_that_somebody_made_his_own_is_not(tmp_path: Path, scratch: Path) -> None:
+    sessions.written(tmp_path / "all/one", sessions.started(), *sessions.run(scratch=str(scratch), ended=False))
+    scratch.unlink()
+    scratch.write_text("precious")
     assert leftover_scratch(tmp_path / "all") == ()
+
+
+def test_a_file_that_a_later_session_is_using_is_not(tmp_path: Path, scratch: Path) -> None:
+    for name in ("one", "two"):
+        sessions.written(tmp_path / "all" / name, sessions.started(), *sessions.run(scratch=str(scratch)))
+    os.utime(tmp_path / "all/one/session.jsonl", (0, 0))
+    held = SessionLog(tmp_path / "all/two")
+    found = leftover_scratch(tmp_path / "all")
+    held.close()
+    assert found == ()
 
 
 def test_a_file_that_is_gone_is_not(tmp_path: Path) -> None:

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from app.engine.measure import scratch
-from app.engine.measure.scratch import (
-    DEFAULT_SIZE,
-    NAME,
-    create_scratch,
-    device_number,
-    file_identity,
-    plan_scratch,
-    remove_scratch,
-)
+from app.engine.measure import scratch_mark
+from app.engine.measure.scratch import DEFAULT_SIZE, NAME, ScratchPlan, device_number, plan_scratch
+from app.engine.measure.scratch_hold import HeldScratch, remove_scratch
 from backends.errors import InvalidValueError, RefusedError, StorageError
 
 MIB = 1 << 20
@@ -48,10 +42,26 @@ def marks(tmp_path: Path) -> None:
         (tmp_path / "probe").unlink()
 
 
-def own(path: Path, size: int = 0) -> Path:
-    """A file that raidbench made."""
-    create_scratch(plan_scratch(str(path), MIB, writes=True))
-    os.truncate(path, size)
+def made(plan: ScratchPlan, data: bytes = b"", *, keep: bool = True) -> Path:
+    """The file of a run that is over."""
+    file = HeldScratch(plan)
+    file.open()
+    Path(file.path).write_bytes(data)
+    file.close(keep=keep)
+    return plan.path
+
+
+def own(path: Path, data: bytes = b"") -> Path:
+    """A file that raidbench made and kept."""
+    return made(plan_scratch(str(path), MIB, writes=True), data)
+
+
+def left_by_a_crash(path: Path, size: int = 0) -> Path:
+    """A file that raidbench was writing when it was killed."""
+    file = HeldScratch(plan_scratch(str(path), MIB, writes=True))
+    file.open()
+    os.truncate(file.path, size)
+    file._let_go()
     return path
 
 
@@ -181,14 +191,14 @@ def test_a_file_made_by_somebody_since_the_plan_is_refused(tmp_path: Path) -> No
     plan = plan_scratch(str(tmp_path / "x"), MIB, writes=True)
     foreign(tmp_path / "x")
     with pytest.raises(RefusedError):
-        create_scratch(plan)
+        HeldScratch(plan).open()
 
 
 def test_a_link_made_by_somebody_since_the_plan_is_not_followed(tmp_path: Path) -> None:
     plan = plan_scratch(str(tmp_path / "x"), MIB, writes=True)
     (tmp_path / "x").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(RefusedError):
-        create_scratch(plan)
+        HeldScratch(plan).open()
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -198,7 +208,7 @@ def test_our_file_replaced_by_somebody_since_the_plan_is_refused(tmp_path: Path)
     (tmp_path / "x").unlink()
     foreign(tmp_path / "x")
     with pytest.raises(RefusedError, match="replaced"):
-        create_scratch(plan)
+        HeldScratch(plan).open()
 
 
 @pytest.mark.usefixtures("marks")
@@ -207,17 +217,99 @@ def test_a_foreign_file_is_not_removed(tmp_path: Path) -> None:
     assert (tmp_path / "db").exists()
 
 
+def test_a_file_that_took_our_name_during_the_run_is_not_removed(tmp_path: Path) -> None:
+    file = HeldScratch(plan_scratch(str(tmp_path / "x"), MIB, writes=True))
+    file.open()
+    (tmp_path / "x").rename(tmp_path / "y")
+    foreign(tmp_path / "x")
+    file.close(keep=False)
+    assert (tmp_path / "x").read_text() == "precious"
+
+
+def test_a_link_that_took_our_name_during_the_run_is_neither_followed_nor_removed(tmp_path: Path) -> None:
+    file = HeldScratch(plan_scratch(str(tmp_path / "x"), MIB, writes=True))
+    file.open()
+    (tmp_path / "x").unlink()
+    (tmp_path / "x").symlink_to(foreign(tmp_path / "db"))
+    Path(file.path).write_bytes(b"measured")
+    file.close(keep=False)
+    assert (tmp_path / "x").is_symlink()
+    assert (tmp_path / "db").read_text() == "precious"
+
+
+def test_what_took_our_name_during_the_run_is_told(tmp_path: Path) -> None:
+    file = HeldScratch(plan_scratch(str(tmp_path / "x"), MIB, writes=True))
+    file.open()
+    before = file.moved()
+    (tmp_path / "x").unlink()
+    foreign(tmp_path / "x")
+    assert (before, "moved or replaced" in file.moved()) == ("", True)
+    file.close(keep=False)
+
+
+def test_a_folder_exchanged_for_a_link_since_the_plan_is_not_entered(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    plan = plan_scratch(str(tmp_path / "mine" / "x"), MIB, writes=True)
+    (tmp_path / "mine").rmdir()
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "mine").symlink_to(tmp_path / "theirs")
+    with pytest.raises(StorageError):
+        HeldScratch(plan).open()
+    assert list((tmp_path / "theirs").iterdir()) == []
+
+
 @pytest.mark.usefixtures("marks")
-def test_a_foreign_file_that_got_our_inode_is_not_removed(tmp_path: Path) -> None:
-    path = foreign(tmp_path / "x")
-    remove_scratch(path, identity=file_identity(path))
-    assert path.exists()
+def test_a_copy_of_our_file_is_somebody_elses(tmp_path: Path) -> None:
+    subprocess.run(["cp", "--preserve=all", own(tmp_path / "x", b"ours"), tmp_path / "copy"], check=True)
+    assert os.getxattr(tmp_path / "copy", scratch_mark._MARK)
+    with pytest.raises(RefusedError, match="did not make it"):
+        plan_scratch(str(tmp_path / "copy"), MIB, writes=True)
 
 
-def test_another_file_under_our_name_is_not_removed(tmp_path: Path) -> None:
-    path = own(tmp_path / "x")
-    remove_scratch(path, identity=(0, 0))
-    assert path.exists()
+@pytest.mark.usefixtures("marks")
+def test_our_file_under_another_name_is_somebody_elses(tmp_path: Path) -> None:
+    own(tmp_path / "x", b"ours").rename(tmp_path / "taken")
+    with pytest.raises(RefusedError, match="did not make it"):
+        plan_scratch(str(tmp_path / "taken"), MIB, writes=True)
+
+
+@pytest.mark.usefixtures("marks")
+def test_our_kept_file_that_somebody_wrote_to_is_his(tmp_path: Path) -> None:
+    own(tmp_path / "x", b"ours").write_bytes(b"precious, and longer")
+    with pytest.raises(RefusedError, match="did not make it"):
+        plan_scratch(str(tmp_path / "x"), MIB, writes=True)
+
+
+@pytest.mark.usefixtures("marks")
+def test_our_kept_file_that_somebody_wrote_to_in_place_is_his(tmp_path: Path) -> None:
+    path = own(tmp_path / "x", b"ours")
+    with path.open("r+b") as file:
+        file.write(b"MINE")
+    os.utime(path, ns=(0, path.stat().st_mtime_ns + 1))
+    remove_scratch(path)
+    assert path.read_bytes() == b"MINE"
+
+
+@pytest.mark.usefixtures("marks")
+def test_our_file_with_a_second_name_is_not_written_to(tmp_path: Path) -> None:
+    path = own(tmp_path / "x", b"ours")
+    os.link(path, tmp_path / "y")
+    with pytest.raises(RefusedError, match="did not make it"):
+        plan_scratch(str(path), MIB, writes=True)
+
+
+def test_two_of_us_do_not_measure_one_file(tmp_path: Path) -> None:
+    own(tmp_path / "x")
+    plan = plan_scratch(str(tmp_path / "x"), MIB, writes=True)
+    if not plan.own:
+        pytest.skip("files cannot be marked here")
+    first = HeldScratch(plan)
+    first.open()
+    with pytest.raises(RefusedError, match="another raidbench"):
+        HeldScratch(plan).open()
+    remove_scratch(tmp_path / "x")
+    assert (tmp_path / "x").exists()
+    first.close(keep=False)
 
 
 @pytest.mark.usefixtures("marks")
@@ -231,14 +323,13 @@ def test_a_link_to_our_file_is_not_removed(tmp_path: Path) -> None:
 
 
 def test_what_was_made_is_removed(tmp_path: Path) -> None:
-    path = own(tmp_path / "x")
-    remove_scratch(path, identity=file_identity(path))
+    path = made(plan_scratch(str(tmp_path / "x"), MIB, writes=True), keep=False)
     assert not path.exists()
 
 
 @pytest.mark.usefixtures("marks")
 def test_what_a_crash_left_is_removed_by_its_mark_alone(tmp_path: Path) -> None:
-    path = own(tmp_path / "x")
+    path = left_by_a_crash(tmp_path / "x", 8192)
     remove_scratch(path)
     assert not path.exists()
 
@@ -250,7 +341,7 @@ def test_where_files_cannot_be_marked_the_identity_will_do(tmp_path: Path, monke
     monkeypatch.setattr(os, "setxattr", unsupported)
     monkeypatch.setattr(os, "getxattr", unsupported)
     path = own(tmp_path / "x")
-    remove_scratch(path, identity=file_identity(path))
+    remove_scratch(path)
     assert not path.exists()
 
 
@@ -271,24 +362,24 @@ def test_our_file_is_used_again(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("marks")
 def test_our_file_full_of_data_is_not_filled_again(tmp_path: Path) -> None:
-    own(tmp_path / "x").write_bytes(os.urandom(MIB))
+    own(tmp_path / "x", os.urandom(MIB))
     assert not plan_scratch(str(tmp_path / "x"), MIB, writes=True).fill
 
 
 @pytest.mark.usefixtures("marks")
 def test_our_file_with_holes_is_filled(tmp_path: Path) -> None:
-    assert plan_scratch(str(own(tmp_path / "x", MIB)), MIB, writes=True).fill
+    assert plan_scratch(str(left_by_a_crash(tmp_path / "x", MIB)), MIB, writes=True).fill
 
 
 @pytest.mark.usefixtures("marks")
 def test_our_file_left_empty_by_a_crash_gets_the_default_size(tmp_path: Path) -> None:
-    assert plan_scratch(str(own(tmp_path / "x", 0)), None, writes=True).size == DEFAULT_SIZE
+    assert plan_scratch(str(left_by_a_crash(tmp_path / "x")), None, writes=True).size == DEFAULT_SIZE
 
 
 def test_a_folder_that_vanished_is_a_sentence(tmp_path: Path) -> None:
     plan = plan_scratch(str(tmp_path / "x"), MIB, writes=True)
     with pytest.raises(StorageError, match="cannot be made"):
-        create_scratch(replace(plan, path=tmp_path / "gone" / "x"))
+        HeldScratch(replace(plan, path=tmp_path / "gone" / "x")).open()
 
 
 # -- room ------------------------------------------------------------------------------------------------------------
@@ -312,7 +403,7 @@ def test_a_file_that_would_eat_into_the_reserve_is_refused(tmp_path: Path, monke
 
 @pytest.mark.usefixtures("marks")
 def test_our_full_file_needs_no_more_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own(tmp_path / "x").write_bytes(os.urandom(MIB))
+    own(tmp_path / "x", os.urandom(MIB))
     disk(monkeypatch, size=100 * GIB, free=0)
     assert plan_scratch(str(tmp_path / "x"), MIB, writes=True).free_after is None
 
@@ -330,4 +421,4 @@ def test_a_path_lies_on_the_filesystem_of_its_nearest_folder(tmp_path: Path) -> 
 
 
 def test_the_mark_is_an_attribute_users_may_set() -> None:
-    assert scratch._MARK.startswith("user.")
+    assert scratch_mark._MARK.startswith("user.")
