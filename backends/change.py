@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from backends.identity import Identity
 from backends.model import Target
@@ -64,11 +63,17 @@ class Change:
     """The device it was planned for."""
     lock: str = ""
     """Name of the lock that serialises changes: the controller or the disk."""
-    extra: Mapping[str, str] = field(default_factory=dict)
-    """What else the backend needs to apply it."""
+    moves: tuple[str, ...] = ()
+    """Keys of other settings that it may move: a new scheduler resets the queue's size."""
+    shares: tuple[str, ...] = ()
+    """Keys of other settings whose present values its steps carry: fields of one register."""
+    members: tuple[str, ...] = ()
+    """What an array that is made anew was made of, in the backend's words; it is not touched if that is different."""
 
     def reversed(self) -> Change:
         """The change that takes this one back, to be applied like any other. `undo` must not be empty."""
         if self.before is None or not self.undo:
             raise ValueError(f"{self.key} of {self.target} has no way back")
-        return replace(self, before=self.after, after=self.before, writes=self.undo, undo=self.writes, extra={})
+        return replace(
+            self, before=self.after, after=self.before, writes=self.undo, undo=self.writes, shares=(), members=()
+        )

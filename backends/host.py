@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol, TypeVar, runtime_checkable
 
 from backends.text import quote
@@ -105,6 +106,13 @@ class Process(Protocol):
         ...
 
 
+class Denial(StrEnum):
+    """Why nothing at all may be changed, whatever it is: rights, or the mode that raidbench was started in."""
+
+    NEEDS_ROOT = "needs root"
+    READ_ONLY = "read-only mode"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileStat:
     """What `stat` says, as far as anyone here needs it."""
@@ -184,7 +192,7 @@ class Host(Protocol):
         ...
 
     async def writable(self, path: str) -> str | None:
-        """None if `write` may be tried, else the reason (no file, needs root, read-only mode)."""
+        """None if `write` may be tried, else the reason: a `Denial`, or words about this file."""
         ...
 
     def which(self, names: Sequence[str]) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from app.cli.devices_text import RISKS
 from app.cli.tables import Column, table
-from app.engine.view.effects import effect_words
+from app.engine.view.effects import effect_words, moves_words
 from backends.change import Change, Write
 from backends.settings import Persistence, Risk
 from backends.text import clean
@@ -30,7 +30,7 @@ _UNTIL = {
 
 
 def review(changes: Sequence[Change]) -> list[str]:
-    """The table, the exact commands, the risks in words, the way back."""
+    """The table, the exact commands, what else moves, the risks in words, the way back."""
     rows = [
         (
             clean(str(change.target)),
@@ -50,11 +50,13 @@ def review(changes: Sequence[Change]) -> list[str]:
         for change in changes
         if change.risk is not Risk.NONE
     )
+    moved = moves_words(changes)
     return [
         *table(_COLUMNS, rows),
         "",
         "What is run:",
         *steps(commands),
+        *(["", "What else it may change:", *(f"  {words}" for words in moved)] if moved else []),
         *(["", "What it risks:", *risks] if risks else []),
         "",
         *(["What takes it back (raidbench undo):", *steps(back)] if back else ["Nothing takes it back."]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backends.host import Denial
 from backends.hosts.wrapped import ReadOnlyHost
 
 
@@ -11,4 +12,4 @@ class DryRunHost(ReadOnlyHost):
     async def writable(self, path: str) -> str | None:
         """None where only the lack of rights stands against it."""
         reason = await self._inner.writable(path)
-        return None if reason in ("needs root", "read-only mode") else reason
+        return None if isinstance(reason, Denial) else reason

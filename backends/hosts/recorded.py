@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolMissingError
-from backends.host import Command, Completed, FileStat, Host, Process
+from backends.host import Command, Completed, Denial, FileStat, Host, Process
 from backends.hosts.streams import Pace, Recordings
 from backends.hosts.wrapped import HostWrapper
 from backends.text import clean
@@ -274,7 +274,7 @@ class ReplayHost:
             return self._writable[path]
         if self._files.get(path) is None:
             return "the kernel does not offer it for this device"
-        return None if self._root else "needs root"
+        return None if self._root else Denial.NEEDS_ROOT
 
     def which(self, names: Sequence[str]) -> str | None:
         """As recorded."""

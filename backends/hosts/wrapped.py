@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from backends.errors import RaidbenchError, RefusedError
-from backends.host import Command, Completed, FileStat, Host, Process
+from backends.host import Command, Completed, Denial, FileStat, Host, Process
 
 
 class HostWrapper:
@@ -108,7 +108,7 @@ class ReadOnlyHost(HostWrapper):
 
     async def writable(self, path: str) -> str | None:
         """Never."""
-        return "read-only mode"
+        return Denial.READ_ONLY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pytest
 
 from backends.errors import BlockedError, InvalidValueError, NotFoundError
 from backends.model import Target
 from backends.protocol import Backend
 from backends.settings import Availability, Reading
-
-
-def side_effects(extra: Mapping[str, str]) -> set[str]:
-    """Keys a change says it moves besides its own."""
-    return set(filter(None, extra.get("side_effects", "").split(",")))
 
 
 def candidates(reading: Reading) -> list[str]:
@@ -126,6 +119,6 @@ class Conformance:
                     now = await backend.read(target)
                     assert now[key].now == change.after, f"{key}={value}"
                     moved = {other for other in before if now[other].now != before[other].now}
-                    assert moved <= {key} | side_effects(change.extra), f"{key}={value}"
+                    assert moved <= {key, *change.moves}, f"{key}={value}"
                     await backend.apply(change.reversed())
                     assert await backend.read(target) == before, f"undo of {key}={value}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from backends.errors import ToolFailedError, ToolMissingError
-from backends.host import Command, Completed, FileStat, Process
+from backends.host import Command, Completed, Denial, FileStat, Process
 
 
 class FakeHost:
@@ -81,7 +81,7 @@ class FakeHost:
     async def writable(self, path: str) -> str | None:
         if path not in self.files and path not in self.refusing:
             return "the kernel does not offer it for this device"
-        return None if self.root else "needs root"
+        return None if self.root else Denial.NEEDS_ROOT
 
     def which(self, names: Sequence[str]) -> str | None:
         return next((f"/sbin/{name}" for name in names if name in self.tools), None)

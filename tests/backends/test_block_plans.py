@@ -53,7 +53,7 @@ async def test_undo_of_a_scheduler_comes_in_the_order_the_kernel_needs() -> None
         "iosched/read_expire",
     ]
     assert change.undo[0].text == "mq-deadline"
-    assert change.extra["side_effects"] == "nr_requests,wbt_lat_usec"
+    assert change.moves == ("nr_requests", "wbt_lat_usec")
 
 
 @pytest.mark.parametrize(("rotational", "default"), [("1", "75000"), ("0", "2000")])

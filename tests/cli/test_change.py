@@ -20,6 +20,11 @@ def test_a_dry_run_shows_the_way_back(cli: Cli, machine: str) -> None:
     assert "echo 128 > /sys/block/sda/queue/read_ahead_kb" in outcome.out
 
 
+def test_the_review_says_what_else_a_new_scheduler_may_change(cli: Cli, machine: str) -> None:
+    outcome = cli("--machine", machine, "set", "sda", "scheduler=none", "--dry-run")
+    assert "What else it may change:\n  I/O scheduler may also change nr_requests, wbt_lat_usec." in outcome.out
+
+
 def test_a_dry_run_makes_no_session(cli: Cli, machine: str, state: Path) -> None:
     cli("--machine", machine, "set", "sda", "read_ahead_kb=4096", "--dry-run")
     assert not state.exists()

@@ -277,6 +277,11 @@ def test_the_dialog_says_what_undoes_it() -> None:
     assert confirmation((change(),)).changes[0].undo == "echo none > /sys/block/sda/queue/scheduler"
 
 
+def test_the_dialog_says_what_else_may_change() -> None:
+    moving = replace(change(), moves=("nr_requests", "wbt_lat_usec"))
+    assert confirmation((moving,)).summary == "Scheduler may also change nr_requests, wbt_lat_usec."
+
+
 def test_the_dialog_says_what_cannot_be_taken_back() -> None:
     assert confirmation((change(undo=False),)).changes[0].undo == "cannot be taken back"
 

@@ -81,7 +81,7 @@ class Changer:
             done = touched.setdefault(change.target, set())
             if done:
                 change = await self._backend(change.target).plan(change.target, change.key, change.after)
-                if change.writes != shown.writes and not done & set(change.extra.get("shares", "").split(",")):
+                if change.writes != shown.writes and done.isdisjoint(change.shares):
                     raise RefusedError(
                         f"{change.label} of {change.target} would now take other steps than those shown.",
                         hint="Review it again.",

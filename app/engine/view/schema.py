@@ -176,6 +176,7 @@ def change(planned: Change) -> Json:
         "persistence": planned.persistence.value,
         "risk": planned.risk.value,
         "risk_text": planned.risk_text or None,
+        "may_change": list(planned.moves),
         "commands": _lines(planned.writes),
         "undo": _lines(planned.undo),
     }

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from backends.errors import RefusedError
 from backends.firmware import Question
-from backends.host import Command, Completed, FileStat, to_the_end
+from backends.host import Command, Completed, Denial, FileStat, to_the_end
 from backends.hosts.local.child import search_path
 from backends.hosts.local.files import install_file, read_small, write_once
 from backends.hosts.local.process import LocalProcess, Stream
@@ -127,7 +127,7 @@ class LocalHost:
             return "the kernel does not offer it for this device"
         if os.access(path, os.W_OK):
             return None
-        return "needs root" if not self.is_root else "the kernel offers it read-only"
+        return Denial.NEEDS_ROOT if not self.is_root else "the kernel offers it read-only"
 
     @property
     def firmware_queries(self) -> bool:

@@ -78,10 +78,8 @@ class BlockBackend:
         path = f"{_queue(node.name)}/{key}"
         risk = _risk(setting, now.choices, wanted)
         undo = [Write(path=path, text=_undo_text(key, attributes))] if _undoable(key, attributes) else []
-        extra: dict[str, str] = {}
         if key == "scheduler":
             undo += await self._after_scheduler(node.name, attributes)
-            extra["side_effects"] = ",".join(_FOLLOWERS)
         return Change(
             target=target,
             key=key,
@@ -96,7 +94,7 @@ class BlockBackend:
             persistence=Persistence.LOST_AT_REBOOT,
             identity=identity(node),
             lock=disk_lock(node.name),
-            extra=extra,
+            moves=_FOLLOWERS if key == "scheduler" else (),
         )
 
     async def apply(self, change: Change) -> None:

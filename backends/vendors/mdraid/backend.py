@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.change import Change
+from backends.changing import denial_of
 from backends.errors import (
     BlockedError,
     DeviceGoneError,
@@ -172,8 +173,7 @@ class MdRaid:
         """What stands against running mdadm for a change; a dry run answers as root would be answered."""
         if tool is None:
             return "mdadm is not installed"
-        reason = await self._host.writable(f"{base}array_state")
-        return reason if reason in ("needs root", "read-only mode") else None
+        return await denial_of(self._host, f"{base}array_state")
 
     async def _array(self, target: Target) -> ArrayFacts:
         name = target.address

@@ -20,12 +20,15 @@ from backends.vendors.mdraid.view import ArrayView
 GEOMETRY = ("chunk_size", "layout")
 """Settings that move every byte."""
 
-_MOVED = {
-    "stripe_cache_size": "preread_bypass_threshold",
-    "bitmap": "consistency_policy",
-    "consistency_policy": "bitmap",
-    "chunk_size": "stripe_cache_size,preread_bypass_threshold,read_ahead_kb",
-    "layout": "stripe_cache_size,preread_bypass_threshold,read_ahead_kb",
+_ANEW = ("stripe_cache_size", "preread_bypass_threshold", "read_ahead_kb")
+"""What starts from its default with another geometry."""
+
+_MOVES = {
+    "stripe_cache_size": ("preread_bypass_threshold",),
+    "bitmap": ("consistency_policy",),
+    "consistency_policy": ("bitmap",),
+    "chunk_size": _ANEW,
+    "layout": _ANEW,
 }
 """Settings that move along, or whose range does."""
 
@@ -91,7 +94,7 @@ def change_of(
         persistence=setting.persistence,
         identity=identity_for(setting.key, identity),
         lock=disk_lock(view.array.name),
-        extra={"side_effects": _MOVED[kind]} if kind in _MOVED else {},
+        moves=_MOVES.get(kind, ()),
     )
 
 

@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Mapping
 
 from backends.change import Change, Write
+from backends.changing import denial_of
 from backends.errors import (
     BlockedError,
     DeviceGoneError,
@@ -159,7 +160,7 @@ class MegaRaid:
     async def _view(self, target: Target, place: Place, unit: Unit) -> CardView:
         """The card, or the virtual drive, as it is now."""
         contents = await unit.refresh(place.volume)
-        why_not = await self._why_not(unit)
+        why_not = await denial_of(self._host, unit.dialect.tool)
         if place.volume is None:
             return CardView(contents=contents, dialect=unit.dialect, why_not=why_not)
         volume = next((one for one in contents.volumes if one.number == place.volume), None)
@@ -176,11 +177,6 @@ class MegaRaid:
             uses=picture.uses(node.name) if node is not None else (),
             blind=picture.blind,
         )
-
-    async def _why_not(self, unit: Unit) -> str | None:
-        """What stands against running the tool for a change; a dry run answers as root would be answered."""
-        reason = await self._host.writable(unit.dialect.tool)
-        return reason if reason in ("needs root", "read-only mode") else None
 
     def _readings(self, target: Target, view: CardView) -> dict[str, Reading]:
         read = volume_readings(view) if isinstance(view, VolumeView) else card_readings(view)

@@ -43,8 +43,7 @@ def require_same(change: Change, prefix: str, number: int | None, contents: Cont
         volume = next((one for one in contents.volumes if one.number == number), None)
         if volume is None:
             raise DeviceGoneError(f"{change.target} is gone.", hint="Look at the devices again.")
-        members = change.extra.get("drives")
-        if members is not None and members != ",".join(volume.drives):
+        if change.members and change.members != volume.drives:
             raise DeviceGoneError(f"{change.target} is made of other drives now.", hint="Plan it anew.")
         present = of_volume(prefix, change.key, contents.card, volume, picture)
     if not wanted.same_device(present):

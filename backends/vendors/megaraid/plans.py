@@ -20,12 +20,13 @@ from backends.vendors.megaraid.view import CardView, VolumeView
 FASTPATH_PARTS = {"write_cache": "write-through", "read_ahead": "none", "io_policy": "direct"}
 """What the preset sets."""
 
-_SIDE_EFFECTS = {
-    "write_cache": "fastpath",
-    "read_ahead": "fastpath",
-    "io_policy": "fastpath",
-    "fastpath": "write_cache,read_ahead,io_policy",
-    "strip_size": "auto_bgi",
+_MOVES = {
+    "write_cache": ("fastpath",),
+    "read_ahead": ("fastpath",),
+    "io_policy": ("fastpath",),
+    "fastpath": tuple(FASTPATH_PARTS),
+    "strip_size": ("auto_bgi",),
+    "activation_key": ("fastpath",),
 }
 """Settings that move along."""
 
@@ -35,7 +36,7 @@ def volume_change(
 ) -> Change:
     """The change of a virtual drive's setting. Raises InvalidValueError where the tool has no word."""
     number, card, dialect = view.volume.number, view.card.number, view.dialect
-    extra = {"side_effects": _SIDE_EFFECTS[setting.key]} if setting.key in _SIDE_EFFECTS else {}
+    members: tuple[str, ...] = ()
     match setting.key:
         case "fastpath":
             forward, back = _preset(view, value)
@@ -45,11 +46,11 @@ def volume_change(
                 raise InvalidValueError(f"{target} cannot be made again: {made.why_not}.")
             forward = _steps(view, dialect.recreate(card, number, replace(made.new, strip_bytes=int(value))))
             back = _steps(view, dialect.recreate(card, number, replace(made.new, strip_bytes=int(now.now))))
-            extra["drives"] = ",".join(view.volume.drives)
+            members = view.volume.drives
         case key:
             forward = _steps(view, dialect.set_volume(card, number, key, value))
             back = _steps(view, dialect.set_volume(card, number, key, now.now or ""))
-    return _change(view, target, setting, now, value, forward, back, identity, lock, extra)
+    return _change(view, target, setting, now, value, forward, back, identity, lock, members)
 
 
 def card_change(
@@ -58,7 +59,7 @@ def card_change(
     """The change of a card's setting. Raises InvalidValueError where the tool has no word."""
     forward = _steps(view, view.dialect.set_card(view.card.number, setting.key, value))
     back = _steps(view, view.dialect.set_card(view.card.number, setting.key, now.now or ""))
-    return _change(view, target, setting, now, value, forward, back, identity, lock, {})
+    return _change(view, target, setting, now, value, forward, back, identity, lock)
 
 
 def key_change(
@@ -74,7 +75,7 @@ def key_change(
 ) -> Change:
     """Applying an activation key; `token` stands for it wherever the change is shown, logged or kept."""
     forward = _steps(view, view.dialect.apply_key(view.card.number, key, preview=False))
-    change = _change(view, target, setting, now, token, forward, (), identity, lock, {"side_effects": "fastpath"})
+    change = _change(view, target, setting, now, token, forward, (), identity, lock)
     return replace(change, risk_text=f"{setting.risk_text} {preview}".strip())
 
 
@@ -111,7 +112,7 @@ def _change(
     back: tuple[Write, ...],
     identity: Identity,
     lock: str,
-    extra: dict[str, str],
+    members: tuple[str, ...] = (),
 ) -> Change:
     risk = _risk(setting, now.choices, value)
     text = setting.risk_text if risk is not Risk.NONE else ""
@@ -131,7 +132,8 @@ def _change(
         persistence=setting.persistence,
         identity=identity,
         lock=lock,
-        extra=extra,
+        moves=_MOVES.get(setting.key, ()),
+        members=members,
     )
 
 

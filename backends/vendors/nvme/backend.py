@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.change import Change
+from backends.changing import denial_of
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError
-from backends.host import Host
+from backends.host import Denial, Host
 from backends.identity import Signature
 from backends.model import Inventory, Problem, Target
 from backends.settings import Reading, Setting, check_value
@@ -120,7 +121,7 @@ class Nvme:
         if program is None:
             return "nvme-cli is not installed"
         if not self._host.is_root:
-            return "needs root"
+            return Denial.NEEDS_ROOT
         if one.state not in (LIVE, None):
             return f"the controller is {one.state}"
         return None
@@ -156,15 +157,10 @@ class Nvme:
             namespaces=_in_subsystem(owner, spaces),
             program=program,
             blind=self._blind(program, owner),
-            frozen=await self._frozen(program),
+            frozen=await denial_of(self._host, program),
         )
         view = await self._asked(bare)
         return view if space is None else await self._with_namespace(view, space)
-
-    async def _frozen(self, program: str | None) -> str | None:
-        """What stands against running the tool for a change; a dry run answers as root would be answered."""
-        reason = await self._host.writable(program) if program is not None else None
-        return reason if reason in ("needs root", "read-only mode") else None
 
     async def _asked(self, bare: ControllerView) -> ControllerView:
         if bare.blind is not None or bare.program is None:

@@ -47,12 +47,11 @@ def feature_change(
         words = (f"--feature-id={field.feature}", f"--value=0x{number:08x}")
         return Write(argv=(program, "set-feature", view.controller.device, *words))
 
-    sharing = [key for key, other in FIELDS.items() if other.feature == field.feature and key != setting.key]
     return replace(
         _change(view, target, setting, now, value, about),
         writes=(step(field.into(present, stored(setting.key, value))),),
         undo=(step(present),),
-        extra={"shares": ",".join(sharing)} if sharing else {},
+        shares=tuple(key for key, other in FIELDS.items() if other.feature == field.feature and key != setting.key),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from backends.errors import RaidbenchError
-from backends.host import Command, Host
+from backends.host import Command, Denial, Host
 from backends.text import clean
 from backends.vendors.scsi import hdparm, sdparm, smartctl
 from backends.vendors.scsi.disks import Disk, Kind
@@ -52,7 +52,7 @@ class Asker:
         if tool is None:
             return Switches(silent="there is no tool for it")
         if not self._host.is_root:
-            return Switches(silent="needs root")
+            return Switches(silent=Denial.NEEDS_ROOT)
         if disk.kind is Kind.ATA:
             answer = await self._said((tool, *hdparm.READ, disk.node.device))
             flags = hdparm.parse_hdparm(answer.text)

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Iterable, Mapping
 
 from backends.change import Change
+from backends.changing import denial_of
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError
-from backends.host import Host
+from backends.host import Denial, Host
 from backends.identity import Identity
 from backends.model import Drive, Inventory, Problem, Target
 from backends.protocol import PersistRule, Told
@@ -27,9 +28,6 @@ from backends.vendors.scsi.readings import View, readings
 from backends.vendors.scsi.running import NotSaveableError, Runner
 from backends.vendors.scsi.settings import BY_KEY, SETTINGS
 from backends.vendors.scsi.smartctl import Health
-
-_RIGHTS = ("needs root", "read-only mode")
-"""What a host may have against running a program that changes something."""
 
 
 class ScsiBackend:
@@ -95,7 +93,7 @@ class ScsiBackend:
         now = readings(await self._view(disk)) if values else {}
         for key in values:
             why_not = now[key].availability.why_not
-            if why_not is not None and why_not not in _RIGHTS:
+            if why_not is not None and not isinstance(why_not, Denial):
                 raise BlockedError(f"{BY_KEY[key].label} of {disk.node.device} cannot be kept: {why_not}.")
         legal = {key: check_value(BY_KEY[key], now[key], value) for key, value in values.items()}
         match = match_keys(disk.node)
@@ -119,14 +117,13 @@ class ScsiBackend:
         paths = [path for path in (disk.below("queue_depth"), disk.cache_path) if path is not None]
         switches, health = await asyncio.gather(self._switches(disk), self._known_health(disk))
         reasons = [await self._host.writable(path) for path in paths]
-        rights = await self._host.writable(tool) if tool is not None else None
         return View(
             disk=disk,
             tool=tool,
             flags=switches.flags,
             fields=switches.fields,
             silent=switches.silent,
-            rights=rights if rights in _RIGHTS else None,
+            rights=await denial_of(self._host, tool),
             writable=dict(zip(paths, reasons, strict=True)),
             health=health,
             saves=identity(disk.node) not in self._unsaveable,

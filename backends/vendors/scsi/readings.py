@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from backends.host import Denial
 from backends.settings import Availability, Choice, Reading, Span
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.hdparm import Flag
@@ -197,7 +198,7 @@ def _against(view: View, key: str) -> str | None:
     if view.rights is not None:
         return view.rights
     if view.silent is not None:
-        return None if view.silent == "needs root" else view.silent
+        return None if view.silent is Denial.NEEDS_ROOT else view.silent
     if disk.kind is Kind.ATA:
         flag = view.flags.get(OPTIONS[key])
         if flag is None:

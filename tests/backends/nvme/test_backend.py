@@ -142,7 +142,7 @@ async def test_two_settings_in_one_feature_follow_each_other() -> None:
     backend = VENDOR.backend(host)
     for key, value in (("irq_coalescing_threshold", "9"), ("irq_coalescing_time", "300")):
         change = await backend.plan(CONTROLLER, key, value)
-        assert change.extra["shares"]
+        assert change.shares
         await backend.apply(change)
     assert host.features[8] == 0x0308
 

@@ -293,11 +293,11 @@ async def test_the_first_change_that_is_not_verified_is_the_last(tmp_path: Path)
 class OneRegister(FakeBackend):
     """Its steps carry what another setting in the same register is now."""
 
-    shares = ""
+    shares: tuple[str, ...] = ()
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         steps = (Write(path="/fake/register", text=f"{self.value} {value}"),)
-        return replace(planned(self.value, value), writes=steps, extra={"shares": self.shares})
+        return replace(planned(self.value, value), writes=steps, shares=self.shares)
 
 
 async def test_a_change_that_would_take_other_steps_than_those_shown_is_refused(tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ async def test_a_change_that_would_take_other_steps_than_those_shown_is_refused(
 
 async def test_steps_may_carry_the_value_set_before_in_the_same_register(tmp_path: Path) -> None:
     backend = OneRegister()
-    backend.shares = "read_ahead_kb"
+    backend.shares = ("read_ahead_kb",)
     bench = Bench(tmp_path, backend)
     changes = [planned("128", "256"), planned("256", "512")]
     done = [change.writes[0].text async for change, _ in bench.changer.apply_all(changes)]

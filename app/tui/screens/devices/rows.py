@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from app.engine.view.arrangement import Branch, arranged
-from app.engine.view.effects import effect_words
+from app.engine.view.effects import effect_words, moves_words
 from backends.change import Change
 from backends.model import Array, Controller, Drive, Inventory, Scope, State
 from backends.settings import Effect, Reading, Risk, Setting
@@ -248,6 +248,7 @@ def confirmation(changes: tuple[Change, ...], *, title: str = "", trial_label: s
     return Confirmation(
         title=title or f"Apply {count} to {', '.join(targets)}",
         tier=tiers.get(worst, "harmless"),
+        summary=" ".join(moves_words(changes)),
         changes=tuple(_planned(change, named=len(targets) > 1) for change in changes),
         commands=commands,
         risks=tuple(dict.fromkeys(change.risk_text for change in changes if change.risk_text)),
