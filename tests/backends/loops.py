@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import struct
 import subprocess
@@ -15,21 +14,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.packages import absence
+
 _TOOLS = ("losetup", "blkid", "wipefs", "addpart")
 
 
 def needs_loops() -> pytest.MarkDecorator:
     """Skips, with the reason, where loop devices cannot be made."""
-    missing = [tool for tool in _TOOLS if shutil.which(tool) is None]
-    reason = "needs root" if os.geteuid() != 0 else f"needs {', '.join(missing)}" if missing else ""
+    reason = "needs root" if os.geteuid() != 0 else absence(*_TOOLS)
     if not reason and not Path("/dev/loop-control").exists():
         reason = "needs loop devices"
     return pytest.mark.skipif(bool(reason), reason=reason or "loop devices can be made")
-
-
-def needs(tool: str) -> pytest.MarkDecorator:
-    """Skips where a program is missing."""
-    return pytest.mark.skipif(shutil.which(tool) is None, reason=f"needs {tool}")
 
 
 def run(*argv: str) -> str:

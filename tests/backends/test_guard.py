@@ -20,7 +20,8 @@ from backends.hosts.local import LocalHost
 from backends.topology.naming import identity
 from backends.topology.tree import read_node
 from tests.backends import loops
-from tests.backends.loops import Loop, loop, mounted, needs, needs_loops, program, run
+from tests.backends.loops import Loop, loop, mounted, needs_loops, program, run
+from tests.packages import needs
 
 pytestmark = [pytest.mark.root, needs_loops()]
 

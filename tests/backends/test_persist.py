@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from backends.udev import match_keys
 from backends.vendors.block import VENDOR
 from backends.vendors.block.persist import RULES, actions
 from tests.backends.fakes import FakeHost, disk, machine
+from tests.packages import needs
 
 VDA = Target(backend="block", address="vda")
 VDB = Target(backend="block", address="vdb")
@@ -114,7 +114,7 @@ def test_no_value_breaks_out_of_its_quotes(value: str) -> None:
     assert "\n" not in line
 
 
-@pytest.mark.skipif(shutil.which("udevadm") is None, reason="needs udevadm")
+@needs("udevadm")
 async def test_udev_itself_takes_the_rule(tmp_path: Path) -> None:
     rule = await VENDOR.backend(host()).persist(VDA, {"nomerges": "2"})
     (tmp_path / "99-raidbench.rules").write_text(rule.text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -14,8 +13,9 @@ import pytest
 
 from tests.cli.conftest import ROOT, Cli, Outcome, argv, program
 from tests.cli.terminal import on_terminal
+from tests.packages import needs
 
-pytestmark = [pytest.mark.fio, pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")]
+pytestmark = [pytest.mark.fio, needs("fio")]
 
 SMALL = ("--size", "64M", "--profile", "randread-4k", "--runtime", "3", "--ramp", "0")
 LONG = ("--size", "64M", "--runtime", "120", "--ramp", "0")

@@ -7,7 +7,6 @@ import fcntl
 import os
 import pty
 import select
-import shutil
 import signal
 import struct
 import subprocess
@@ -22,11 +21,13 @@ from pathlib import Path
 import pyte
 import pytest
 
+from tests.packages import needs
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = (sys.executable, "-P", "-c", "import sys; from app.__main__ import main; sys.exit(main())")
 """What the `raidbench` script does."""
 
-needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")
+needs_fio = needs("fio")
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 
 DEADLINE = 40.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -25,8 +24,9 @@ from app.engine.fio.target import JobTarget, TargetKind
 from app.engine.session.figures import DirectionFigures, Phase, RunFigures, RunStatus, Sample
 from app.engine.session.steady import SteadyPlan
 from backends.hosts.local import LocalHost
+from tests.packages import needs
 
-pytestmark = [pytest.mark.fio, pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")]
+pytestmark = [pytest.mark.fio, needs("fio")]
 
 MIB = 1 << 20
 SIZE = 32 * MIB
@@ -206,6 +206,7 @@ from pathlib import Path
 from app.engine.fio.job import Job, JobTarget, TargetKind
 from app.engine.fio.load import FioLoad, SampleTaken
 from backends.hosts.local import LocalHost
+from tests.packages import needs
 
 async def main(path, size, folder):
     target = JobTarget(path=path, name=path, kind=TargetKind.FILE, size=int(size))

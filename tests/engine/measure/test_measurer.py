@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,9 @@ from backends.change import disk_lock
 from backends.errors import RefusedError
 from backends.hosts.local import LocalHost
 from tests.backends.loops import Loop, loop, needs_loops
+from tests.packages import needs
 
-needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")
+needs_fio = needs("fio")
 
 pytestmark = [needs_fio, pytest.mark.fio]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from backends.hosts.local import LocalHost
 from backends.identity import Identity
 from backends.model import Drive, Target
 from tests.backends.loops import loop, needs_loops
+from tests.packages import needs
 from tests.tui.stage import Table, paths_in, set_table
 
 DISK = Identity(name="sda", wwn="naa.5000", serial="S1", size_bytes=100)
@@ -30,7 +30,7 @@ WRITTEN = Written(at=1000.0, device="/dev/sda", size_bytes=100, filled_bytes=200
 WORKLOAD = Job(rw=Pattern.RANDWRITE)
 PLAN = SteadyPlan(cap_s=600)
 
-needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")
+needs_fio = needs("fio")
 
 
 def test_what_was_written_is_known_to_the_next_program(tmp_path: Path) -> None:

@@ -66,14 +66,12 @@ def kernel(cache: Path) -> Kernel:
 
 
 def _newest(cache: Path) -> Kernel:
-    wanted = _wanted(cache)
-    if wanted is not None and not wanted.vmlinux.exists() and not _fetch(wanted):
-        _refresh()  # the lists may name a kernel that the registry has replaced by now
+    for refresh in (False, True):
+        if refresh:  # there may be no lists, or they name a kernel that the registry has replaced by now
+            _refresh()
         wanted = _wanted(cache)
-        if wanted is not None and not wanted.vmlinux.exists() and not _fetch(wanted):
-            wanted = None
-    if wanted is not None:
-        return wanted
+        if wanted is not None and (wanted.vmlinux.exists() or _fetch(wanted)):
+            return wanted
     known = sorted(cache.glob("*/vmlinux"), key=os.path.getmtime)
     if not known:
         raise LabUnavailableError(f"the package registry does not give {META}; apt-get update may help")
