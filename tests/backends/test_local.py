@@ -481,12 +481,6 @@ def test_a_file_without_the_right_to_execute_is_not_found(tmp_path: Path) -> Non
 
 
 @pytest.mark.root
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root refuses programs that anybody may overwrite")
-def test_root_takes_no_program_that_anybody_may_overwrite(tmp_path: Path) -> None:
-    assert LocalHost().which((tool(tmp_path, 0o777),)) is None
-
-
-@pytest.mark.root
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may raise a priority")
 async def test_programs_run_at_the_asked_priority() -> None:
     done = await LocalHost(child_nice=3).run(python("import os; print(os.getpriority(os.PRIO_PROCESS, 0))"))

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 
 from backends.errors import ToolFailedError, ToolMissingError
 from backends.host import Command
+from backends.hosts.local.programs import search_path
 
 OUTPUT_LIMIT = 16 * 1024 * 1024
 """Bytes of output kept from one command (one controller's JSON may be several MiB)."""
@@ -21,7 +22,6 @@ OUTPUT_LIMIT = 16 * 1024 * 1024
 START = 30.0
 """Seconds that starting a program may take: many at once on a busy machine need some."""
 
-_SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PR_SET_PDEATHSIG = 1
 _F_SETPIPE_SZ = 1031
 # Loaded here, not in the child: between fork and exec nothing may allocate or take a lock.
@@ -48,11 +48,6 @@ def child_setup(parent: int, nice: int | None) -> Callable[[], None]:
                 os.setpriority(os.PRIO_PROCESS, 0, nice)
 
     return setup
-
-
-def search_path() -> str:
-    """The user's PATH first, then the system's: sudo often leaves sbin out."""
-    return os.pathsep.join(filter(None, (os.environ.get("PATH", ""), _SYSTEM_PATH)))
 
 
 def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import glob
 import os
-import shutil
 import socket
 import stat
 from collections.abc import Mapping, Sequence
@@ -14,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from backends.errors import RefusedError
 from backends.firmware import Question
 from backends.host import Command, Completed, Denial, FileStat, to_the_end
-from backends.hosts.local.child import search_path
 from backends.hosts.local.files import install_file, read_small, write_once
 from backends.hosts.local.process import LocalProcess, Stream
+from backends.hosts.local.programs import find_program
 from backends.hosts.local.running import run_change, run_read
 from backends.text import clean
 
@@ -49,16 +48,8 @@ class LocalHost:
         return os.geteuid() == 0
 
     def which(self, names: Sequence[str]) -> str | None:
-        """Absolute path of the first name that may be executed; root takes none that anybody may overwrite."""
-        for name in names:
-            found = shutil.which(name, path=search_path())
-            if found is None:
-                continue
-            path = os.path.abspath(found)
-            if os.geteuid() == 0 and os.stat(path).st_mode & stat.S_IWOTH:
-                continue
-            return path
-        return None
+        """See `find_program`."""
+        return find_program(names)
 
     def stream(self, command: Command) -> contextlib.AbstractAsyncContextManager[LocalProcess]:
         """Run and read as it goes."""
