@@ -13,6 +13,9 @@ def main() -> int:
     """Run the command line; the answer is the exit status."""
     lighten()
     from app.cli.main import cli
+    from app.engine.session.paths import keep_private
+
+    keep_private()
 
     status: int = cli.main(standalone_mode=False)
     return status

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from app.engine.change.changer import Changer
 from app.engine.session.journal import Intent, Journal, boot_clock
-from app.engine.session.paths import Paths
+from app.engine.session.paths import Paths, keep_private
 from backends.errors import RaidbenchError, RefusedError
 from backends.hosts.local import LocalHost
 from backends.registry import Machine
@@ -73,6 +73,7 @@ def main() -> int:
     """Read the order from standard input, say `armed`, watch."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
+    keep_private()
     order = json.loads(sys.stdin.readline())
     paths = Paths(**{name: Path(order[name]) for name in ("sessions", "journal", "locks", "config")})
     if os.fork():  # whoever asked waits for this process and is told the rest by the journal

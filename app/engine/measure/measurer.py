@@ -26,6 +26,7 @@ from app.engine.members import MemberMeter
 from app.engine.session.events import Advised, AnyEvent, CommandRan, RunEnded, RunStarted
 from app.engine.session.figures import Phase, RunFigures, RunStatus
 from app.engine.session.locks import hold_lock
+from app.engine.session.paths import private_folder
 from backends.change import disk_lock
 from backends.errors import RaidbenchError, StorageError
 
@@ -227,10 +228,13 @@ class Measurer:
         folder = Path("runs") / run_id
         workdir = self._folder / folder
         try:
-            workdir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private_folder(workdir.parent)
+            private_folder(workdir)
         except OSError as error:
             raise StorageError(
-                f"The run's folder cannot be made: {error.strerror}.", hint=f"Check {workdir}.", evidence=str(error)
+                f"The run's folder cannot be made: {error.strerror or error}.",
+                hint=f"Check {workdir}.",
+                evidence=str(error),
             ) from error
         temporary = ready.scratch is not None and ready.scratch.own and not ready.request.keep
         temporary = temporary and self._scratching.real

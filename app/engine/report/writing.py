@@ -7,6 +7,7 @@ import os
 from enum import StrEnum
 from pathlib import Path
 
+from app.engine.session.paths import share
 from app.engine.session.state import Session
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.text import clean
@@ -122,6 +123,11 @@ def new_folder(folder: Path, *, force: bool) -> None:
     shown = clean(str(folder), 300)
     try:
         folder.mkdir(exist_ok=force)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            share(descriptor)
+        finally:
+            os.close(descriptor)
     except FileExistsError:
         raise RefusedError(f"{shown} is there already.", hint="Name another folder, or add --force.") from None
     except OSError as error:
@@ -138,6 +144,7 @@ def write_file(file: Path, text: str, *, force: bool) -> None:
     try:
         descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as handle:
+            share(descriptor)
             handle.write(text)
         if force:
             target.replace(file)

@@ -3,8 +3,24 @@
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
+
+_users_umask: int | None = None
+
+
+def keep_private() -> None:
+    """From here on all that this process and its children make is for its user alone, whatever the umask was."""
+    global _users_umask
+    _users_umask = os.umask(0o077)
+
+
+def share(descriptor: int) -> None:
+    """Let a document or folder that the user asked for by name be as open as the umask of the terminal says."""
+    if _users_umask is not None:
+        everything = 0o777 if stat.S_ISDIR(os.fstat(descriptor).st_mode) else 0o666
+        os.fchmod(descriptor, everything & ~_users_umask)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
