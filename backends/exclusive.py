@@ -59,17 +59,18 @@ def claim_on(host: Host) -> Claim | None:
 class Hold:
     """A device kept open from the last check to the end of a run. Use as a context manager, plain or async.
 
-    Opened exclusively for writing, so that mount, mkfs and another raidbench are kept out; for reading only, plainly
-    and read-only. `path` is what a program is to be given: it leads to this very device even if the name passes to
-    another one meanwhile.
+    Opened exclusively for writing, so that mount, mkfs and another raidbench are kept out; for reading, read-only and
+    plainly unless `exclusive`. `path` is what a program is to be given: it leads to this very device even if the name
+    passes to another one meanwhile.
     """
 
-    def __init__(self, device: str, identity: Identity, *, write: bool) -> None:
+    def __init__(self, device: str, identity: Identity, *, write: bool, exclusive: bool = False) -> None:
         """Nothing is opened before the context is entered."""
         self.device = device
         """The node that is opened."""
         self._identity = identity
-        self._write = write
+        self._flags = os.O_RDWR if write else os.O_RDONLY
+        self._flags |= os.O_EXCL if write or exclusive else 0
         self._descriptor: int | None = None
 
     @property
@@ -81,9 +82,8 @@ class Hold:
 
     def open(self) -> None:
         """Open and make sure of the device. Raises RefusedError, DeviceGoneError."""
-        flags = os.O_RDWR | os.O_EXCL if self._write else os.O_RDONLY
         try:
-            descriptor = os.open(self.device, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+            descriptor = os.open(self.device, self._flags | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
             if error.errno in (errno.ENOENT, *_CLOSED):
                 raise DeviceGoneError(

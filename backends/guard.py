@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from backends.errors import DeviceGoneError, RefusedError
 from backends.exclusive import Hold, claim_on
 from backends.host import Host
 from backends.identity import Identity, Signature, Use
-from backends.topology.facts import DeviceFacts, facts_of, inspect
+from backends.topology.facts import Claim, DeviceFacts, facts_of, inspect
 from backends.topology.tree import node_path
 
-__all__ = ["DeviceFacts", "Hold", "Intent", "Verdict", "facts_of", "judge", "look_at", "require", "secure"]
+__all__ = [
+    "DeviceFacts",
+    "Hold",
+    "Intent",
+    "Verdict",
+    "facts_of",
+    "judge",
+    "look_at",
+    "require",
+    "require_free",
+    "secure",
+]
 
 
 class Intent(StrEnum):
@@ -162,8 +173,7 @@ def _found(facts: DeviceFacts, signature: Signature) -> str:
 
 def require(verdict: Verdict, typed: str | None = None) -> None:
     """Raises RefusedError unless the verdict, with what was typed, lets it go ahead."""
-    if not verdict.ok:
-        raise RefusedError(" ".join(verdict.refused), hint=verdict.hint)
+    _require_ok(verdict)
     if not verdict.confirmed_by(typed):
         raise RefusedError(
             f"{verdict.device} is not blank: {'; '.join(verdict.found)}.",
@@ -171,11 +181,41 @@ def require(verdict: Verdict, typed: str | None = None) -> None:
         )
 
 
+def _require_ok(verdict: Verdict) -> None:
+    if not verdict.ok:
+        raise RefusedError(" ".join(verdict.refused), hint=verdict.hint)
+
+
 async def look_at(host: Host, device: str, intent: Intent) -> tuple[DeviceFacts, Verdict]:
     """The facts of a device now and the verdict on them."""
-    claim = claim_on(host) if intent is Intent.WRITE else None
-    facts = await inspect(host, device, claim=claim, probe=intent is Intent.WRITE, ignore=(os.getpid(),))
+    facts = await _facts(host, device, intent, claim_on(host))
     return facts, judge(facts, intent)
+
+
+async def _facts(host: Host, device: str, intent: Intent, claim: Claim | None) -> DeviceFacts:
+    writes = intent is Intent.WRITE
+    facts = await inspect(host, device, claim=claim if writes else None, probe=writes, ignore=(os.getpid(),))
+    if not host.simulated:
+        return facts
+    # nothing can be opened there to make sure, and nothing would be harmed
+    return replace(facts, unknown=(), uses=tuple(use for use in facts.uses if use.kind != "unknown"))
+
+
+async def require_free(host: Host, device: str | None) -> tuple[Signature, ...]:
+    """What lies on a device that is about to be destroyed by a tool; whoever asks has had that confirmed.
+
+    Judged as before a run that writes, and once more while it is held. It is let go again: the tools that make
+    arrays anew or format open it for themselves alone. Raises RefusedError with the guard's reasons, DeviceGoneError.
+    """
+    if device is None:
+        raise RefusedError("Its block device is not known, so nothing can show that it is not in use.")
+    facts, verdict = await look_at(host, device, Intent.WRITE)
+    _require_ok(verdict)
+    if not host.simulated:
+        # for reading: when a file that was open for writing is closed udev opens the device, just as the tool wants it
+        async with _held(host, facts, _require_ok, write=False):
+            pass
+    return facts.signatures
 
 
 @asynccontextmanager
@@ -191,20 +231,32 @@ async def secure(
     if meant is not None:
         _same(before, meant)
     require(verdict, typed)
-    if before.identity is None or claim_on(host) is None:
-        raise RefusedError(f"{before.device} cannot be held: it is not on this machine.")
-    async with Hold(before.device, before.identity, write=intent is Intent.WRITE) as hold:
-        if intent is Intent.WRITE:
-            await _again(host, before, typed)
+    if intent is Intent.WRITE:
+        async with _held(host, before, lambda now: require(now, typed), write=True) as hold:
+            yield hold
+        return
+    async with Hold(before.device, _known(host, before), write=False) as hold:
         yield hold
 
 
-async def _again(host: Host, before: DeviceFacts, typed: str | None) -> None:
-    """What may have come between the check and the hold: held, so nothing more can come after this."""
-    now = await inspect(host, before.device, claim=_held, ignore=(os.getpid(),))
-    if before.identity is not None:
-        _same(now, before.identity)
-    require(judge(now, Intent.WRITE), typed)
+@asynccontextmanager
+async def _held(
+    host: Host, before: DeviceFacts, allow: Callable[[Verdict], None], *, write: bool
+) -> AsyncGenerator[Hold, None]:
+    """The device opened for oneself alone, and looked at once more: from then on nothing new can claim it."""
+    identity = _known(host, before)
+    async with Hold(before.device, identity, write=write, exclusive=True) as hold:
+        now = await _facts(host, before.device, Intent.WRITE, _claimed)
+        _same(now, identity)
+        allow(judge(now, Intent.WRITE))
+        yield hold
+
+
+def _known(host: Host, facts: DeviceFacts) -> Identity:
+    """What the device is. Raises RefusedError where it cannot be held."""
+    if facts.identity is None or claim_on(host) is None:
+        raise RefusedError(f"{facts.device} cannot be held: it is not on this machine.")
+    return facts.identity
 
 
 def _same(now: DeviceFacts, meant: Identity) -> None:
@@ -218,5 +270,5 @@ def _same(now: DeviceFacts, meant: Identity) -> None:
         )
 
 
-def _held(_device: str, _devno: str) -> None:
+def _claimed(_device: str, _devno: str) -> None:
     """Stands for the claim while we hold it ourselves."""

@@ -41,6 +41,7 @@ from app.engine.session.state import ChangeRecord, ExperimentRecord, RunRecord
 from app.engine.session.write_history import written_ago
 from backends.change import Change
 from backends.errors import BlockedError, NotFoundError, RaidbenchError, RefusedError, StorageError
+from backends.guard import require
 from backends.host import CanRestart, Command, Host
 from backends.joining import joined
 from backends.model import Array, Controller, Drive, Fact, Inventory, Problem, Target, Task
@@ -374,7 +375,7 @@ class Workbench(Recorder):
         if self._stop is not None or (self._experiment is not None and ready.mark is None):
             raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
         if ready.judgement is not None:
-            ready.judgement.insist(confirm)  # before anything is asked of a device that is left alone
+            require(ready.judgement.verdict, confirm)  # before anything is asked of a device that is left alone
         measurer = self._measurer(self.need_recording())
         self._stop = asyncio.Event()
         self._idle.clear()

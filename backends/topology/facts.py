@@ -113,8 +113,20 @@ def _claims(claim: Claim, family: Collection[Node]) -> list[Use]:
 async def _signatures(host: Host, picture: Topology, node: Node) -> tuple[Signature, ...]:
     """A disk and all its partitions, or one partition."""
     nodes = (node,) if node.parent is not None else picture.tree.family(node.name)
-    found = await asyncio.gather(*(probe_signatures(host, member) for member in nodes if member.size_bytes))
-    return tuple(signature for signatures in found for signature in signatures)
+    probed = [member for member in nodes if member.size_bytes]
+    found = await asyncio.gather(*(probe_signatures(host, member) for member in probed))
+    return tuple(
+        signature
+        for member, signatures in zip(probed, found, strict=True)
+        for signature in (*signatures, *_remembered(picture, member, signatures))
+    )
+
+
+def _remembered(picture: Topology, node: Node, probed: Collection[Signature]) -> tuple[Signature, ...]:
+    """What udev knew of a device that could not be probed now."""
+    kinds = {signature.kind for signature in probed}
+    known = picture.signatures.get(node.name, ()) if "unknown" in kinds else ()
+    return tuple(signature for signature in known if signature.kind not in kinds)
 
 
 def facts_of(drive: Drive) -> DeviceFacts:

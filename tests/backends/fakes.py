@@ -27,6 +27,7 @@ class FakeHost:
         self.stats = dict(stats or {})
         self.tools = dict(tools or {})
         self.root = root
+        self.made_up = False
         self.written: list[tuple[str, str]] = []
         self.refusing: dict[str, str] = {}
         self.kernel: Callable[[FakeHost, str, str], None] = lambda host, path, text: host.files.update({path: text})
@@ -37,7 +38,7 @@ class FakeHost:
 
     @property
     def simulated(self) -> bool:
-        return False
+        return self.made_up
 
     @property
     def is_root(self) -> bool:

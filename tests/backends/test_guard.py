@@ -252,6 +252,30 @@ async def test_nothing_else_can_take_a_device_that_is_held(device: Loop) -> None
     assert await verdict(device.device) == Verdict(device=device.device, ok=True)
 
 
+async def test_a_program_that_opens_it_just_before_it_is_held_is_seen_while_it_is(
+    device: Loop, stack: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = Hold.open
+
+    def late(hold: Hold) -> None:
+        stack.enter_context(program(sys.executable, "-c", OPENER, device.device))
+        opened(hold)
+
+    monkeypatch.setattr(Hold, "open", late)
+    with pytest.raises(RefusedError, match="has it open"):
+        async with secure(LocalHost(), device.device, Intent.WRITE):
+            raise AssertionError("it must not be handed over")
+
+
+async def test_a_loop_device_without_a_backing_file_cannot_be_told_from_another(device: Loop) -> None:
+    facts, _ = await look_at(LocalHost(), device.device, Intent.WRITE)
+    assert facts.identity is not None
+    unbacked = judge(replace(facts, identity=replace(facts.identity, backing=None)), Intent.WRITE)
+    assert unbacked.refused == (
+        f"{device.device} reports neither serial number nor WWN, so it cannot be told from another disk.",
+    )
+
+
 async def test_a_device_that_is_not_blank_is_held_only_with_its_name(device: Loop) -> None:
     device.write(0, loops.gpt())
     with pytest.raises(RefusedError, match="is not blank"):

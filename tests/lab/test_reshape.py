@@ -166,10 +166,10 @@ async def test_it_is_not_made_anew_while_mounted(
     plan = await workbench.plan(target(made), "chunk_size", "131072")
     assert "ext4" in plan.risk_text
     with mount(made.device, tmp_path / "point"):
-        with pytest.raises(RefusedError, match="in use"):
+        with pytest.raises(RefusedError, match="is mounted on"):
             await workbench.plan(target(made), "chunk_size", "131072")
         ended = await workbench.apply(plan)
-        assert (ended.result, "in use" in (ended.message or "")) == ("failed", True)
+        assert (ended.result, "is mounted on" in (ended.message or "")) == ("failed", True)
     assert made.read("md/chunk_size") == "65536"
 
 

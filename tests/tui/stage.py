@@ -34,7 +34,7 @@ from app.engine.session.steady import SteadyPlan
 from app.engine.workbench import Workbench
 from app.tui.app import Options, WorkbenchApp
 from backends.change import Change
-from backends.guard import Intent, Verdict
+from backends.guard import Intent, Verdict, require
 from backends.identity import Identity
 from backends.model import Inventory, Target
 from backends.protocol import Backend, Vendor
@@ -237,7 +237,7 @@ class FakeGate(Gate):
     @contextlib.asynccontextmanager
     async def hold(self, judgement: Judgement, typed: str | None) -> AsyncGenerator[str, None]:
         """Insists as the real one does."""
-        judgement.insist(typed)
+        require(judgement.verdict, typed)
         yield judgement.device
 
 

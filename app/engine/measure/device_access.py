@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from backends.errors import NotFoundError, RefusedError
+from backends.errors import NotFoundError
 from backends.guard import DeviceFacts, Intent, Verdict, facts_of, judge, look_at, require, secure
 from backends.host import Host
 from backends.identity import Identity
@@ -39,16 +39,6 @@ class Judgement:
     def refused(self) -> tuple[str, ...]:
         """Reasons against it, each a sentence; empty if there is none."""
         return () if self.verdict.ok else self.verdict.refused
-
-    def insist(self, typed: str | None) -> None:
-        """Raises RefusedError unless it may go ahead with what was typed."""
-        if not self.verdict.ok:
-            raise RefusedError(" ".join(self.verdict.refused), hint=self.verdict.hint)
-        if not self.verdict.confirmed_by(typed):
-            raise RefusedError(
-                f"{self.device} is not blank: {'; '.join(self.verdict.found)}.",
-                hint=f"To destroy that, confirm with the name {self.verdict.confirm_text}.",
-            )
 
 
 class Gate:

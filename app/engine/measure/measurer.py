@@ -29,6 +29,7 @@ from app.engine.session.locks import hold_lock
 from app.engine.session.paths import private_folder
 from backends.change import disk_lock
 from backends.errors import RaidbenchError, StorageError
+from backends.guard import require
 
 __all__ = ["Emit", "Measurer", "Preparation", "Request"]
 
@@ -161,7 +162,7 @@ class Measurer:
         """
         stop = stop or asyncio.Event()
         if ready.judgement is not None:
-            ready.judgement.insist(confirm)
+            require(ready.judgement.verdict, confirm)
         lock = disk_lock(ready.disk) if ready.disk is not None else f"file-{ready.request.where}"
         with hold_lock(self._locks, lock, ready.job.describe()):
             if ready.scratch is not None:

@@ -15,6 +15,7 @@ from backends.errors import (
     RaidbenchError,
     RefusedError,
 )
+from backends.guard import require_free
 from backends.host import Command, Host
 from backends.identity import Identity, Signature
 from backends.model import Inventory, Problem, Target, Task
@@ -23,7 +24,6 @@ from backends.settings import Persistence, Reading, Setting
 from backends.text import clean
 from backends.topology import Topology, look, node_path
 from backends.topology.naming import identity
-from backends.topology.probe import probe_signatures
 from backends.topology.tree import number, read_node
 from backends.vendors.mdraid.backup import backup_for
 from backends.vendors.mdraid.details import parse_export
@@ -85,14 +85,17 @@ class MdRaid:
         if setting is None:
             known = ", ".join(one.key for one in settings_of(view.outline)) or "none"
             raise NotFoundError(f"{target} has no setting {clean(key)}.", hint=f"It has: {known}.")
+        picture = await look(self._host) if key in GEOMETRY else None
+        contents: tuple[Signature, ...] = ()
+        if picture is not None and way_of(view, key, value) is Way.RECREATE:
+            contents = await self._contents(view.array.name, picture)
         now = readings(view)[key]
         if now.availability.why_not is not None:
             raise BlockedError(f"{setting.label} of {target} cannot be changed: {now.availability.why_not}.")
         wanted = wanted_value(setting, now, value)
-        picture = await look(self._host) if key in GEOMETRY else None
         properties = await self._properties(target.address, picture) if picture is not None else {}
         view = replace(view, array=_with_uuid(view.array, properties))
-        beside = await self._beside(view, key, wanted, picture, properties)
+        beside = await self._beside(view, key, wanted, picture, properties, contents)
         about = await self._identity(target)
         return change_of(view, target, setting, now, wanted, about, beside)
 
@@ -202,24 +205,26 @@ class MdRaid:
         return parse_export(done.stdout)
 
     async def _beside(
-        self, view: ArrayView, key: str, value: str, picture: Topology | None, properties: Mapping[str, str]
+        self,
+        view: ArrayView,
+        key: str,
+        value: str,
+        picture: Topology | None,
+        properties: Mapping[str, str],
+        contents: tuple[Signature, ...],
     ) -> Beside:
         """What a change of the geometry needs besides; for all others nothing."""
         if picture is None:
             return Beside()
         if way_of(view, key, value) is Way.RECREATE:
-            if self._host.is_root:  # without root not all of it can be seen: before applying, then
-                await self._runner.require_unused(view.device)
-            return Beside(properties=properties, contents=await self._contents(view.array.name, picture))
+            return Beside(properties=properties, contents=contents)
         return Beside(backup=await backup_for(self._host, view, picture, int(value) if key == "chunk_size" else None))
 
     async def _contents(self, name: str, picture: Topology) -> tuple[Signature, ...]:
-        """What lies on the array: what udev knows, else what a look at it finds."""
-        known = picture.signatures_of(name)
-        if known or not self._host.is_root:
-            return known
-        family = picture.tree.family(name)
-        found = [one for node in family for one in await probe_signatures(self._host, node)]
+        """What lies on an array that is to be made anew. Raises RefusedError unless nothing uses it."""
+        if not self._host.is_root:  # not all of it can be seen: before applying, then
+            return picture.signatures_of(name)
+        found = await require_free(self._host, node_path(name))
         return tuple(one for one in found if one.kind != "unknown")
 
     async def _identity(self, target: Target) -> Identity:

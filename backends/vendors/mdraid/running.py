@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 from backends.change import Change, Write
 from backends.errors import RefusedError, ToolFailedError
-from backends.exclusive import claim_on
+from backends.guard import require_free
 from backends.host import Command, Completed, Host
 from backends.text import clean, clean_lines
-from backends.topology.facts import inspect
 from backends.vendors.mdraid.facts import ArrayFacts
 from backends.vendors.mdraid.recreate import devices_in
 
@@ -55,28 +53,12 @@ class Runner:
         made = next((write for write in change.writes if write.argv[1:2] == ("--create",)), None)
         if made is not None:
             self._require_members(made, array, change)
-            await self.require_unused(device)
+            await require_free(self._host, device)
         for step, write in enumerate(change.writes):
             try:
                 await self._one(write)
             except ToolFailedError as error:
                 raise _failed(change, step, error) from error
-
-    async def require_unused(self, device: str) -> None:
-        """Raises RefusedError unless nothing uses the array; what cannot be checked counts as in use."""
-        facts = await inspect(self._host, device, claim=claim_on(self._host), probe=False, ignore=(os.getpid(),))
-        if not facts.is_block:
-            raise RefusedError(f"{device} is no block device, so nothing can show that it is not in use.")
-        made_up = self._host.simulated  # there is nothing that could be opened or harmed
-        uses = [use for use in facts.uses if not (made_up and use.kind == "unknown")]
-        if uses:
-            where = f"{uses[0].part}: " if uses[0].part else ""
-            raise RefusedError(
-                f"{device} is in use: {where}{uses[0].detail}.",
-                hint="Unmount it, turn it off, or take apart what is built on it first.",
-            )
-        if facts.unknown and not made_up:
-            raise RefusedError(f"{device} may be in use: {facts.unknown[0]}.", hint="Run raidbench as root.")
 
     def _require_ours(self, write: Write, name: str, device: str) -> None:
         """What is in a journal is not trusted to do anything but what a change of this array does."""

@@ -21,6 +21,7 @@ from backends.errors import (
     RefusedError,
     ToolFailedError,
 )
+from backends.guard import require_free
 from backends.host import Host
 from backends.model import Controller, Inventory, Problem, Target, Task
 from backends.protocol import Told
@@ -98,6 +99,8 @@ class MegaRaid:
             known = ", ".join(one.key for one in self.settings(target)) or "none"
             raise NotFoundError(f"{target} has no setting {clean(key)}.", hint=f"It has: {known}.")
         view = await self._view(target, place, unit)
+        if key == "strip_size" and isinstance(view, VolumeView) and self._host.is_root:
+            await require_free(self._host, view.device)  # without root not all of it can be seen: before applying, then
         now = self._readings(target, view)[key]
         if now.availability.why_not is not None:
             raise BlockedError(f"{setting.label} of {target} cannot be changed: {now.availability.why_not}.")
@@ -107,8 +110,6 @@ class MegaRaid:
         if not isinstance(view, VolumeView):
             about = of_card(unit.prefix, view.card)
             return card_change(view, target, setting, now, wanted, about, unit.lock_name)
-        if key == "strip_size" and self._host.is_root:  # without root not all of it can be seen: before applying, then
-            await self._runner.require_unused(view.device)
         about = of_volume(unit.prefix, key, view.card, view.volume, await look(self._host))
         return volume_change(view, target, setting, now, wanted, about, unit.lock_name)
 
@@ -202,7 +203,7 @@ class MegaRaid:
             case "strip_size":
                 volume = next(one for one in contents.volumes if one.number == place.volume)
                 node = volume_node(volume, contents.card, picture.tree.nodes.values())
-                await self._runner.require_unused(node.device if node is not None else None)
+                await require_free(self._host, node.device if node is not None else None)
                 await self._runner.run(change, unit, writes, None)
                 await self._runner.require_same_number(change, unit, place.volume, volume.drives)
             case "activation_key":

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from backends.change import Change, Write
 from backends.errors import RaidbenchError, RefusedError, ToolFailedError
-from backends.exclusive import claim_on
 from backends.host import Command, Completed, Host
 from backends.text import clean
-from backends.topology.facts import inspect
 from backends.vendors.megaraid.dialect import Answer, CanTryAgain
 from backends.vendors.megaraid.units import Unit
 
@@ -62,27 +59,6 @@ class Runner:
                 said.append(answer.message)
         words = clean(" ".join(filter(None, said)), 300)
         return f"The tool says of the key: {words.rstrip('.')}." if words else "The tool accepts the key."
-
-    async def require_unused(self, device: str | None) -> None:
-        """Raises RefusedError unless nothing uses the block device of a virtual drive that is to be deleted.
-
-        Looked at anew, with an attempt to open it for oneself alone; what cannot be checked counts as in use.
-        """
-        if device is None:
-            raise RefusedError("Its block device is not known, so nothing can show that it is not in use.")
-        facts = await inspect(self._host, device, claim=claim_on(self._host), probe=False, ignore=(os.getpid(),))
-        if not facts.is_block:
-            raise RefusedError(f"{device} is no block device, so nothing can show that it is not in use.")
-        made_up = self._host.simulated  # there is nothing that could be opened or harmed
-        uses = [use for use in facts.uses if not (made_up and use.kind == "unknown")]
-        if uses:
-            use = uses[0]
-            raise RefusedError(
-                f"{device} is in use: {use.part or ''} {use.detail}.".replace(":  ", ": "),
-                hint="Unmount it, turn it off, or take apart what is built on it first.",
-            )
-        if facts.unknown and not made_up:
-            raise RefusedError(f"{device} may be in use: {facts.unknown[0]}.", hint="Run raidbench as root.")
 
     async def require_same_number(self, change: Change, unit: Unit, number: int | None, drives: Sequence[str]) -> None:
         """Reads the card anew. Raises ToolFailedError unless the drive made of these drives has its old number."""

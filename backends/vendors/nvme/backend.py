@@ -9,6 +9,7 @@ from dataclasses import replace
 from backends.change import Change
 from backends.changing import denial_of
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError
+from backends.guard import require_free
 from backends.host import Denial, Host
 from backends.identity import Signature
 from backends.model import Inventory, Problem, Target
@@ -80,6 +81,10 @@ class Nvme:
             known = ", ".join(one.key for one in self.settings(target)) or "none"
             raise NotFoundError(f"{clean(str(target))} has no setting {clean(key)}.", hint=f"It has: {known}.")
         view = await self._view(target)
+        found: tuple[Signature, ...] = ()
+        if key == LBA_FORMAT.key and isinstance(view, NamespaceView) and self._host.is_root:
+            # without root not all of it can be seen: before applying, then
+            found = await require_free(self._host, view.namespace.device)
         now = _readings(view)[key]
         if now.availability.why_not is not None:
             raise BlockedError(f"{setting.label} of {target} cannot be changed: {now.availability.why_not}.")
@@ -90,9 +95,6 @@ class Nvme:
         about = of_namespace(view.namespace, key)
         if key != LBA_FORMAT.key:
             return feature_change(view, view.program, target, setting, now, wanted, about)
-        found: tuple[Signature, ...] = ()
-        if self._host.is_root:  # without root not all of it can be seen: before applying, then
-            found = await self._runner.require_free(view.namespace.device)
         return format_change(view, view.program, target, now, wanted, about, found)
 
     async def apply(self, change: Change) -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 from backends.change import Change
 from backends.errors import DeviceGoneError, RefusedError, ToolFailedError
-from backends.exclusive import claim_on
+from backends.guard import require_free
 from backends.host import Command, Host
-from backends.identity import Signature
 from backends.text import clean
-from backends.topology.facts import inspect
 from backends.vendors.nvme.plans import of_controller, of_namespace
 from backends.vendors.nvme.settings import FIELDS, LBA_FORMAT
 from backends.vendors.nvme.tool import refusal
@@ -36,7 +32,7 @@ class Runner:
         for write in change.writes:
             _require_own(change, view, write.argv)
             if change.key == LBA_FORMAT.key and isinstance(view, NamespaceView):
-                await self.require_free(view.namespace.device)
+                await require_free(self._host, view.namespace.device)
             command = Command(argv=write.argv, timeout=SET_SECONDS, mutates=True)
             done = await self._host.run(command)
             if why_not := refusal(done):
@@ -46,41 +42,6 @@ class Runner:
                     hint="Read the setting again.",
                     evidence=f"{command.shown()}\nexit status {done.returncode}\n{said}",
                 )
-
-    async def require_free(self, device: str) -> tuple[Signature, ...]:
-        """What lies on a device that is to be formatted.
-
-        Raises RefusedError unless nothing uses it: looked at anew, with an attempt to open it for oneself alone; what
-        cannot be checked counts as in use, a member of an array as well, active or not.
-        """
-        facts = await inspect(self._host, device, claim=claim_on(self._host), ignore=(os.getpid(),))
-        if not facts.is_block:
-            raise RefusedError(f"{device} is no block device, so nothing can show that it is not in use.")
-        made_up = self._host.simulated  # there is nothing that could be opened or harmed
-        uses = [use for use in facts.uses if not (made_up and use.kind == "unknown")]
-        if uses:
-            place = f"/dev/{uses[0].part}" if uses[0].part else device
-            raise RefusedError(
-                f"{place} is in use: {uses[0].detail}.",
-                hint="Unmount it, turn it off, or take apart what is built on it first.",
-            )
-        if facts.unknown and not made_up:
-            raise RefusedError(f"{device} may be in use: {facts.unknown[0]}.", hint="Run raidbench as root.")
-        if facts.read_only:
-            raise RefusedError(f"{device} is read-only.", hint="blockdev --setrw lets it be written to.")
-        member = next((one for one in facts.signatures if _is_member(one)), None)
-        if member is not None:
-            place = f"/dev/{member.part}" if member.part else device
-            raise RefusedError(
-                f"{place} is a member of a RAID or multipath set ({member.kind}).",
-                hint="If that set is no longer wanted, remove its mark first (mdadm --zero-superblock, wipefs).",
-            )
-        return facts.signatures
-
-
-def _is_member(signature: Signature) -> bool:
-    """Whether this marks a part of an array, which is pulled into it again at the next chance."""
-    return signature.kind.endswith("_raid_member") or signature.kind in ("mpath_member", "drbd")
 
 
 def _require_same(change: Change, view: ControllerView) -> None:

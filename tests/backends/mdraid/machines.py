@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from backends.errors import ToolFailedError, ToolMissingError
+from backends.errors import ToolFailedError
 from backends.host import Command, Completed, FileStat
 from backends.model import Scope, Target
 from tests.backends.fakes import FakeHost, disk, machine
@@ -97,6 +97,7 @@ class MdHost(FakeHost):
         }
         super().__init__(machine(disks("sda", "sdb", "sdc", "sdd"), *parts), root=root)
         self.files |= more
+        self.made_up = True
         self.has_mdadm = mdadm
         self.ran: list[tuple[str, ...]] = []
         self.answers: dict[str, Completed] = {}
@@ -106,16 +107,12 @@ class MdHost(FakeHost):
                 node = "/dev/" + path.split("/")[3]
                 self.stats[node] = FileStat(kind="block", size=0, devno=self.files[path])
 
-    @property
-    def simulated(self) -> bool:
-        return True
-
     def which(self, names: Sequence[str]) -> str | None:
-        return "/sbin/mdadm" if "mdadm" in names and self.has_mdadm else None
+        return "/sbin/mdadm" if "mdadm" in names and self.has_mdadm else super().which(names)
 
     async def run(self, command: Command) -> Completed:
         if command.argv[0] != "/sbin/mdadm":
-            raise ToolMissingError(f"{command.argv[0]} is not there.")
+            return await super().run(command)
         verb = command.argv[1]
         if verb in self.answers:
             return self.answers[verb]

@@ -314,9 +314,9 @@ class TestMadeAnew:
         host = MdHost(array("raid10"))
         change = await plan(host, "layout", "f2")
         host.files[path] = text
-        with pytest.raises(RefusedError, match="in use"):
+        with pytest.raises(RefusedError, match="/dev/md0"):
             await plan(host, "layout", "f2")
-        with pytest.raises(RefusedError, match="in use"):
+        with pytest.raises(RefusedError, match="/dev/md0"):
             await MdRaid(host).apply(change)
         assert host.ran == []
 

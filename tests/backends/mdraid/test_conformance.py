@@ -6,7 +6,7 @@ import pytest
 
 from backends.model import Target
 from backends.vendors.mdraid.backend import MdRaid
-from tests.backends.conformance import Conformance
+from tests.backends.conformance import Conformance, Destroying, DestroyingConformance
 from tests.backends.mdraid.machines import MD0, MdHost, array
 
 
@@ -38,3 +38,18 @@ class TestFarCopies(Conformance):
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:
         return (MD0,)
+
+
+class TestMadeAnew(DestroyingConformance):
+    @pytest.fixture
+    def change(self) -> Destroying:
+        host = MdHost(array("raid10"))
+        return Destroying(
+            host=host,
+            backend=MdRaid(host),
+            target=MD0,
+            key="layout",
+            value="f2",
+            node="md0",
+            sets=lambda: host.ran,
+        )

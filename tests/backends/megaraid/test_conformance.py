@@ -8,7 +8,7 @@ from backends.model import Target
 from backends.protocol import Backend
 from backends.vendors.megaraid import VENDOR
 from backends.vendors.megaraid.addresses import card_target, volume_target
-from tests.backends.conformance import Conformance
+from tests.backends.conformance import Conformance, Destroying, DestroyingConformance
 from tests.backends.megaraid.cards import PlayedCard
 
 
@@ -32,3 +32,18 @@ class TestMegaRaidWithADeadBattery(Conformance):
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:
         return (card_target("/c0"), volume_target("/c0", 1))
+
+
+class TestDeletedAndMadeAgain(DestroyingConformance):
+    @pytest.fixture
+    def change(self) -> Destroying:
+        host = PlayedCard()
+        return Destroying(
+            host=host,
+            backend=VENDOR.backend(host),
+            target=volume_target("/c0", 1),
+            key="strip_size",
+            value="262144",
+            node="sdb",
+            sets=lambda: host.sets,
+        )

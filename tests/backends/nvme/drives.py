@@ -59,6 +59,7 @@ class PlayedDrive(FakeHost):
             if (devno := part.get(f"/sys/block/{node}/dev")) is not None
         }
         super().__init__(machine(*files, **{TOOL: ""}), stats=stats, root=root)
+        self.made_up = True
         self.ran: list[tuple[str, ...]] = []
         self.features = {1: 0x07030203, 2: 0x20, 6: 1, 8: 0x0103}
         self.capabilities = dict.fromkeys(self.features, 4)
@@ -72,11 +73,6 @@ class PlayedDrive(FakeHost):
         self.blkid = ""
         self.answers: dict[str, Callable[[tuple[str, ...]], Completed]] = {}
 
-    @property
-    def simulated(self) -> bool:
-        """It is: nothing can be opened here."""
-        return True
-
     def which(self, names: Sequence[str]) -> str | None:
         if tools := {"blkid", "wipefs"} & set(names):
             return f"/usr/sbin/{tools.pop()}"
@@ -84,8 +80,9 @@ class PlayedDrive(FakeHost):
 
     async def run(self, command: Command) -> Completed:
         if command.argv[0] != TOOL:
-            found = self.blkid if "blkid" in command.argv[0] else '{"signatures": []}'
-            return Completed(returncode=0 if found else 2, stdout=found, stderr="")
+            name = command.argv[0].rpartition("/")[2]
+            found = self.blkid if name == "blkid" else '{"signatures": []}'
+            return self.tools.get(name, Completed(returncode=0 if found else 2, stdout=found, stderr=""))
         words = command.argv[1:]
         assert command.mutates == (words[0] in ("set-feature", "format"))
         self.ran.append(words)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from backends.change import Write, disk_lock
-from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
+from backends.errors import DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.model import Media, Scope, State, Target
 from backends.settings import Persistence, Reading, Risk
 from backends.vendors.nvme import VENDOR
@@ -297,7 +297,7 @@ async def test_a_mounted_namespace_is_not_formatted() -> None:
     host = PlayedDrive()
     host.files["/proc/self/mountinfo"] += "\n26 25 259:0 / /data rw shared:1 - ext4 /dev/nvme0n1 rw"
     assert "in use" in (await why_not(host, "lba_format") or "")
-    with pytest.raises(BlockedError):
+    with pytest.raises(RefusedError, match="/dev/nvme0n1 is mounted on /data"):
         await VENDOR.backend(host).plan(NAMESPACE, "lba_format", "4096")
 
 
@@ -331,7 +331,7 @@ async def test_a_namespace_mounted_after_planning_is_not_formatted() -> None:
     backend = VENDOR.backend(host)
     change = await backend.plan(NAMESPACE, "lba_format", "4096")
     host.files["/proc/self/mountinfo"] += "\n26 25 259:0 / /data rw shared:1 - ext4 /dev/nvme0n1 rw"
-    with pytest.raises(RefusedError, match="in use"):
+    with pytest.raises(RefusedError, match="/dev/nvme0n1 is mounted on /data"):
         await backend.apply(change)
     assert host.sets == []
 

@@ -8,7 +8,7 @@ from backends.model import Target
 from backends.protocol import Backend
 from backends.vendors.nvme import VENDOR
 from backends.vendors.nvme.addresses import controller_target, namespace_target
-from tests.backends.conformance import Conformance
+from tests.backends.conformance import Conformance, Destroying, DestroyingConformance
 from tests.backends.nvme.drives import PlayedDrive
 
 TARGETS = (controller_target("nvme0"), namespace_target("nvme0n1"))
@@ -42,3 +42,18 @@ class TestNvmeWithoutRoot(Conformance):
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:
         return TARGETS
+
+
+class TestFormat(DestroyingConformance):
+    @pytest.fixture
+    def change(self) -> Destroying:
+        host = PlayedDrive()
+        return Destroying(
+            host=host,
+            backend=VENDOR.backend(host),
+            target=TARGETS[1],
+            key="lba_format",
+            value="4096",
+            node="nvme0n1",
+            sets=lambda: host.sets,
+        )
