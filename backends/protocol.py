@@ -68,6 +68,15 @@ class CompletesInventory(Protocol):
 
 
 @runtime_checkable
+class KeepsReadings(Protocol):
+    """A backend that keeps what its inventory read of the settings, where to read them anew costs seconds."""
+
+    async def readings(self, target: Target) -> Mapping[str, Reading]:
+        """As `Backend.read`, as of the last inventory; the device is asked only where nothing is kept of it."""
+        ...
+
+
+@runtime_checkable
 class TellsTasks(Protocol):
     """A backend that can say what goes on in the background of one array without looking for everything anew."""
 

@@ -16,6 +16,7 @@ from app.cli.running import run
 from app.engine.view import schema
 from backends.errors import RaidbenchError
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target
+from backends.protocol import KeepsReadings
 from backends.settings import Reading
 from backends.text import clean
 
@@ -60,7 +61,8 @@ async def _all_settings(machine: Machine, inventory: Inventory) -> tuple[schema.
     async def ask(target: Target) -> list[schema.Json]:
         try:
             backend = machine.backend(target)
-            return _settings(backend.settings(target), await backend.read(target))
+            read = backend.readings if isinstance(backend, KeepsReadings) else backend.read
+            return _settings(backend.settings(target), await read(target))
         except RaidbenchError as error:
             problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
             return []

@@ -20,6 +20,7 @@ from backends.errors import (
     RaidbenchError,
     RefusedError,
     ToolFailedError,
+    ToolTimeoutError,
 )
 from backends.guard import require_free
 from backends.host import Host
@@ -51,6 +52,7 @@ class MegaRaid:
         self._units = Units(host)
         self._memory = Memory()
         self._runner = Runner(host)
+        self._picture: Topology | None = None
 
     async def inventory(self) -> Inventory:
         """All cards, asked at the same time. One that cannot be read is a problem, the others stand."""
@@ -65,7 +67,7 @@ class MegaRaid:
         for unit in units:
             waiting = Controller(target=card_target(unit.prefix), vendor=NAME, model="being read ...")
             told(str(waiting.target), Inventory(controllers=(waiting,)))
-        picture = await look(self._host)
+        picture = self._picture = await look(self._host)
 
         async def one(unit: Unit) -> Inventory:
             found = await self._one(unit, picture)
@@ -90,6 +92,16 @@ class MegaRaid:
         if place.drive is not None:
             return {}
         return self._readings(target, await self._view(target, place, unit))
+
+    async def readings(self, target: Target) -> Mapping[str, Reading]:
+        """As `read`, out of what was read last: a card is asked only where nothing is known of it."""
+        place, unit = await self._unit(target)
+        if place.drive is not None:
+            return {}
+        contents = unit.contents if unit.contents is not None else await unit.read()
+        if self._picture is None:
+            self._picture = await look(self._host)
+        return self._readings(target, await self._view_of(target, place, unit, contents, self._picture))
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """The commands that set `key` to `value`, and those that bring the present value back."""
@@ -159,15 +171,31 @@ class MegaRaid:
         return place, await self._units.at(place.card, str(target))
 
     async def _view(self, target: Target, place: Place, unit: Unit) -> CardView:
-        """The card, or the virtual drive, as it is now."""
-        contents = await unit.refresh(place.volume)
-        why_not = await denial_of(self._host, unit.dialect.tool)
+        """The card, or the virtual drive, as it is now; where it cannot be asked, as it was, and not to be changed."""
+        refusal = None
+        try:
+            contents = await unit.refresh(place.volume)
+        except (ToolFailedError, ToolTimeoutError) as error:
+            if unit.contents is None or unit.changed:
+                raise  # what was known before a change proves nothing after it
+            contents, refusal = unit.contents, f"it could not be read again: {error.message.rstrip('.')}"
+        return await self._view_of(target, place, unit, contents, await look(self._host), refusal)
+
+    async def _view_of(
+        self,
+        target: Target,
+        place: Place,
+        unit: Unit,
+        contents: Contents,
+        picture: Topology,
+        refusal: str | None = None,
+    ) -> CardView:
+        why_not = refusal or await denial_of(self._host, unit.dialect.tool)
         if place.volume is None:
             return CardView(contents=contents, dialect=unit.dialect, why_not=why_not)
         volume = next((one for one in contents.volumes if one.number == place.volume), None)
         if volume is None:
             raise DeviceGoneError(f"{clean(str(target))} is not there.", hint="Look at the devices again.")
-        picture = await look(self._host)
         node = volume_node(volume, contents.card, picture.tree.nodes.values())
         return VolumeView(
             contents=contents,

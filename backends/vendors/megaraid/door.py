@@ -48,6 +48,10 @@ class Door:
         """See `MegaRaid.read`."""
         return await self.behind.read(target)
 
+    async def readings(self, target: Target) -> Mapping[str, Reading]:
+        """See `MegaRaid.readings`."""
+        return await self.behind.readings(target)
+
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """See `MegaRaid.plan`."""
         return await self.behind.plan(target, key, value)

@@ -32,6 +32,7 @@ class Runner:
         commands = [self._command(unit, write, secret) for write in writes]
         pending = ""
         async with unit.lock:
+            unit.changed = True
             for step, command in enumerate(commands):
                 answer, done = await self._one(unit, command)
                 if not answer.ok:

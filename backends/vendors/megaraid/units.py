@@ -27,6 +27,8 @@ class Unit:
     """Held while a command for this card runs."""
     contents: Contents | None = None
     """What was read last."""
+    changed: bool = False
+    """Something was set since that was read."""
 
     @property
     def lock_name(self) -> str:
@@ -37,22 +39,21 @@ class Unit:
         """All of it, anew. Raises ToolFailedError, ToolTimeoutError, ToolMissingError."""
         async with self.lock:
             self.contents = None
-            self.contents = await self.dialect.read(self.number)
-            return self.contents
+            return self._keep(await self.dialect.read(self.number))
 
     async def refresh(self, volume: int | None) -> Contents:
         """What the settings of a virtual drive (of the card when None) depend on, anew; all where nothing is known.
 
-        Raises as `read`.
+        Raises as `read`; what was known before is kept then.
         """
         async with self.lock:
-            before = self.contents
-            self.contents = None
-            if before is not None and isinstance(self.dialect, CanReread):
-                self.contents = await self.dialect.reread(before, volume)
-            else:
-                self.contents = await self.dialect.read(self.number)
-            return self.contents
+            if self.contents is not None and isinstance(self.dialect, CanReread):
+                return self._keep(await self.dialect.reread(self.contents, volume))
+            return self._keep(await self.dialect.read(self.number))
+
+    def _keep(self, contents: Contents) -> Contents:
+        self.contents, self.changed = contents, False
+        return contents
 
 
 class Units:

@@ -504,3 +504,56 @@ async def test_a_card_is_told_before_it_has_answered_and_again_when_it_has() -> 
     told: list[tuple[str, int]] = []
     whole = await backend(PlayedCard()).inventory_in_parts(lambda part, found: told.append((part, len(found.drives))))
     assert (told, len(whole.drives)) == ([("megaraid:/c0", 0), ("megaraid:/c0", 3)], 3)
+
+
+def busy() -> str:
+    return answers.failure("Controller is busy", 3)
+
+
+async def test_a_busy_card_keeps_the_settings_that_were_read_and_says_why_they_cannot_be_changed() -> None:
+    host = PlayedCard(rdcache="ra")
+    raid = backend(host)
+    await raid.inventory()
+    host.refusals["/c0/v1 show all"] = busy
+    now = (await raid.read(V1))["read_ahead"]
+    assert now.now == "read-ahead"
+    assert now.availability.why_not == (f"it could not be read again: {TOOL} /c0/v1 show all: Controller is busy")
+
+
+async def test_a_busy_card_loses_no_virtual_drive() -> None:
+    host = PlayedCard()
+    raid = backend(host)
+    await raid.inventory()
+    host.refusals["/c0/v1 show all"] = busy
+    await raid.read(V1)
+    del host.refusals["/c0/v1 show all"]
+    assert (await raid.read(V1))["read_ahead"].availability.available
+
+
+async def test_nothing_is_planned_for_a_card_that_is_busy() -> None:
+    host = PlayedCard()
+    raid = backend(host)
+    await raid.inventory()
+    host.refusals["/c0/v1 show all"] = busy
+    with pytest.raises(BlockedError, match="Controller is busy"):
+        await raid.plan(V1, "read_ahead", "read-ahead")
+
+
+async def test_what_was_known_before_a_change_is_not_taken_for_its_outcome() -> None:
+    host = PlayedCard()
+    raid = backend(host)
+    await raid.inventory()
+    change = await raid.plan(V1, "read_ahead", "read-ahead")
+    await raid.apply(change)
+    host.refusals["/c0/v1 show all"] = busy
+    with pytest.raises(ToolFailedError, match="Controller is busy"):
+        await raid.read(V1)
+
+
+async def test_a_virtual_drive_that_the_tool_says_is_not_there_is_gone() -> None:
+    host = PlayedCard()
+    raid = backend(host)
+    await raid.inventory()
+    host.there = False
+    with pytest.raises(DeviceGoneError):
+        await raid.read(V1)

@@ -93,9 +93,13 @@ class Asker:
             problems.append(f"{self._tool} gave no answer that is understood to {' '.join(words)}.")
             return {}
         if not reply.ok:  # one bad drive makes the whole a failure though the others are there
-            reason = reply.description or first_failure(reply) or "no reason given"
-            problems.append(f"{self._tool} {' '.join(words)}: {reason.rstrip('.')}.")
+            problems.append(self.refusal(reply, *words))
         return reply.data
+
+    def refusal(self, reply: Reply, *words: str) -> str:
+        """What the tool says stood against an answer, as a sentence."""
+        reason = reply.description or first_failure(reply) or "no reason given"
+        return f"{self._tool} {' '.join(words)}: {reason.rstrip('.')}."
 
     async def maybe(self, card: int, *words: str) -> Reply | None:
         """The same for what need not be there."""
@@ -122,6 +126,6 @@ def first_failure(reply: Reply) -> str:
     """The first row that failed, in words."""
     for row in reply.status.rows("detailed status"):
         if (row.text("status") or "").lower() not in ("success", ""):
-            where = row.text("drive", "vd", "ctrl") or ""
+            where = row.text("drive") or ""
             return " ".join(filter(None, (where, row.text("errmsg", "description") or "failed")))
     return ""

@@ -101,6 +101,8 @@ class StorCli7:
         now = next((one for one in volumes.volumes(card, own) if one.number == volume), None)
         if now is None:
             if reply is not None and not reply.ok:
+                if not _no_such_volume(reply):
+                    raise ToolFailedError(self._asker.refusal(reply, f"/c{card}/v{volume}", "show", "all"))
                 return replace(before, volumes=others)
             raise ToolFailedError(f"{self._tool} gave no answer about virtual drive {volume} of card {card}.")
         init = volumes.auto_bgi(await self._auto_bgi(problems, card, f"/c{card}/v{volume}"))
@@ -256,9 +258,19 @@ def _masked(word: str) -> str:
 
 def _absent(reply: Reply) -> bool:
     """Whether the answer says that no such unit is fitted: code 34 (0x22), or words to that effect."""
+    words = _words(reply)
+    coded = any(row.whole("errcd") == 34 for row in reply.status.rows("detailed status"))
+    return coded or "absent" in words or "not present" in words
+
+
+def _no_such_volume(reply: Reply) -> bool:
+    """Whether the answer says that there is no such virtual drive; any other refusal says nothing of it."""
+    return any(phrase in _words(reply) for phrase in ("invalid vd", "not exist", "no vd"))
+
+
+def _words(reply: Reply) -> str:
     rows = reply.status.rows("detailed status")
-    words = " ".join(filter(None, (reply.description, *(row.text("errmsg") for row in rows)))).lower()
-    return any(row.whole("errcd") == 34 for row in rows) or "absent" in words or "not present" in words
+    return " ".join(filter(None, (reply.description, *(row.text("errmsg") for row in rows)))).lower()
 
 
 def _cut_short(
