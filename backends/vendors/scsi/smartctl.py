@@ -99,7 +99,7 @@ def parse_smartctl(text: str) -> Health | None:
         return None
     said = [_text(row.get("string")) for row in _rows(_object(top["smartctl"]).get("messages"))]
     message = next(filter(None, said), None)
-    attributes = list(_rows(_object(top.get("ata_smart_attributes")).get("table")))
+    attributes = _attributes(top)
     speed = _object(_object(top.get("interface_speed")).get("current"))
     return Health(
         model=_text(top.get("model_name")) or _text(top.get("scsi_model_name")),
@@ -117,6 +117,13 @@ def parse_smartctl(text: str) -> Health | None:
         asleep=any("STANDBY" in words or "SLEEP" in words for words in said if words),
         message=message,
     )
+
+
+def _attributes(top: Mapping[str, object]) -> list[Mapping[str, object]]:
+    """Those whose names are the maker's: of a drive that is not in smartctl's database they are guesses by number."""
+    if top.get("in_smartctl_database") is not True:
+        return []
+    return list(_rows(_object(top.get("ata_smart_attributes")).get("table")))
 
 
 def _celsius(top: Mapping[str, object]) -> int | None:

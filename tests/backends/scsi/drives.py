@@ -216,6 +216,7 @@ PROGRAMS: dict[str, Callable[[DriveHost, Kind, Command], Completed]] = {
 }
 
 PROTECTED: dict[str, object] = {
-    "ata_smart_attributes": {"table": [{"id": 175, "name": "Power_Loss_Cap_Test", "value": 100, "thresh": 10}]}
+    "in_smartctl_database": True,
+    "ata_smart_attributes": {"table": [{"id": 175, "name": "Power_Loss_Cap_Test", "value": 100, "thresh": 10}]},
 }
 """What smartctl says of a drive with capacitors."""

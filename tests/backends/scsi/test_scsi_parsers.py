@@ -7,7 +7,7 @@ import json
 import pytest
 
 from backends.vendors.scsi import hdparm, sdparm
-from backends.vendors.scsi.smartctl import parse_smartctl
+from backends.vendors.scsi.smartctl import Health, parse_smartctl
 from backends.vendors.scsi.volumes import is_volume
 from tests.backends.scsi.texts import (
     HDPARM,
@@ -97,11 +97,34 @@ def test_smartctl_tells_the_health_of_a_sas_drive() -> None:
     assert (found.model, found.firmware, found.celsius, found.used_percent) == ("MAKER DISK", "A1", 34, 12)
 
 
-def test_an_attribute_number_under_another_makers_name_tells_nothing() -> None:
-    table = [{"id": 177, "name": "Unknown_Attribute", "value": 5, "thresh": 0}]
-    found = parse_smartctl(json.dumps({"smartctl": {}, "ata_smart_attributes": {"table": table}}))
+def health(known: bool | None, *rows: tuple[int, str, int]) -> Health:
+    """The health of an SSD with these attributes: number, name, value."""
+    table = [{"id": number, "name": name, "value": value, "thresh": 0} for number, name, value in rows]
+    told = {} if known is None else {"in_smartctl_database": known}
+    found = parse_smartctl(json.dumps({"smartctl": {}, "ata_smart_attributes": {"table": table}} | told))
     assert found is not None
+    return found
+
+
+def test_an_attribute_number_under_another_makers_name_tells_nothing() -> None:
+    assert health(True, (177, "Unknown_Attribute", 5)).life_left is None
+
+
+@pytest.mark.parametrize("known", [False, None])
+def test_wear_of_a_drive_that_smartctl_does_not_know_is_not_told(known: bool | None) -> None:
+    # A WD SSD counts gigabytes written there, its wear is 230; the name is smartctl's guess for any SSD.
+    found = health(known, (230, "Unknown_SSD_Attribute", 1), (233, "Media_Wearout_Indicator", 100))
     assert found.life_left is None
+
+
+def test_gigabytes_written_are_no_wear() -> None:
+    found = health(True, (230, "Media_Wearout_Indicator", 1), (233, "NAND_GB_Written_TLC", 100))
+    assert found.life_left is None
+
+
+@pytest.mark.parametrize("known", [False, None])
+def test_capacitors_of_a_drive_that_smartctl_does_not_know_are_not_told(known: bool | None) -> None:
+    assert health(known, (175, "Power_Loss_Cap_Test", 100)).power_loss is None
 
 
 def test_zero_degrees_with_a_trip_point_of_zero_is_no_temperature() -> None:

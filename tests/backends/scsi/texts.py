@@ -67,6 +67,7 @@ SMART_ATA = json.dumps(
     {
         "smartctl": {"exit_status": 4, "messages": [{"string": "a warning", "severity": "warning"}]},
         "model_name": "DISK 9000",
+        "in_smartctl_database": True,
         "serial_number": "S123",
         "firmware_version": "FW01",
         "rotation_rate": 7200,
