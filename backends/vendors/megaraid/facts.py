@@ -136,6 +136,8 @@ class VirtualDrive:
     """It has its drive group to itself, with no room left beside it; None if not told."""
     ssd_cache: bool = False
     """It is no volume but a CacheCade cache of one."""
+    cached: Word | None = None
+    """Whether a CacheCade cache serves it: `off`, `reads`, `reads and writes`, `on` where the tool says no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,6 +230,8 @@ class Card:
     supports: Mapping[str, bool] = field(default_factory=dict)
     """Supported operations by our keys: `write_cache`, `read_ahead`, `io_policy`, `drive_cache`, `access_policy`,
     `fastpath`, `perf_tuning`, `jbod`, `ssd_cache`, `drive_cache_on_ssd`; absent where the tool says nothing."""
+    makes_arrays: bool | None = None
+    """Whether it is a RAID card at all; False for a host bus adapter, whose drives the system has for itself."""
     strip_minimum: int | None = None
     """Smallest strip in bytes."""
     strip_maximum: int | None = None

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from backends.identity import Identity
-from backends.model import Array, Controller, Drive, Fact, Feature, Inventory, Problem, Protection, Task
+from backends.model import Array, Controller, Drive, Fact, Feature, Inventory, Problem, Protection, State, Task
 from backends.topology import Node, Topology
 from backends.topology.naming import identity
 from backends.vendors.megaraid import effective
 from backends.vendors.megaraid.addresses import NAME, card_target, drive_target, volume_target
+from backends.vendors.megaraid.choices import strips
 from backends.vendors.megaraid.dialect import Contents
 from backends.vendors.megaraid.effective import Force, value
 from backends.vendors.megaraid.facts import Card, Job, PhysicalDrive, VirtualDrive
@@ -22,7 +23,7 @@ def inventory(prefix: str, contents: Contents, tool: str, version: str | None, p
     nodes = tuple(picture.tree.nodes.values())
     arrays = tuple(_array(prefix, contents, volume, picture, nodes) for volume in contents.volumes)
     owners = {place: volume.number for volume in contents.volumes for place in volume.drives}
-    drives = tuple(_drive(prefix, drive, owners, picture, nodes) for drive in contents.drives)
+    drives = tuple(_drive(prefix, contents.card, drive, owners, picture, nodes) for drive in contents.drives)
     said = (*contents.problems, *(f"{words.rstrip('.')}." for words in contents.card.problems))
     problems = tuple(Problem(where=f"{NAME}:{prefix}", message=words) for words in dict.fromkeys(said))
     return Inventory(
@@ -95,9 +96,8 @@ def _card_facts(card: Card, tool: str, version: str | None) -> Iterable[Fact]:
 
 
 def _range(card: Card) -> str | None:
-    if card.strip_minimum is None or card.strip_maximum is None:
-        return None
-    return f"{card.strip_minimum >> 10} KiB to {card.strip_maximum >> 10} KiB"
+    sizes = strips(card)
+    return f"{sizes[0].label} to {sizes[-1].label}" if sizes else None
 
 
 def _backup_words(card: Card) -> str:
@@ -118,7 +118,7 @@ def _array(prefix: str, contents: Contents, volume: VirtualDrive, picture: Topol
         name=volume.name,
         level=volume.level,
         state=volume.state,
-        size_bytes=volume.size_bytes,
+        size_bytes=_exact(node, volume.size_bytes),
         strip_bytes=volume.strip_bytes,
         data_drives=data_drives(volume),
         spans=volume.spans,
@@ -129,6 +129,11 @@ def _array(prefix: str, contents: Contents, volume: VirtualDrive, picture: Topol
         tasks=volume_tasks(contents, volume),
         facts=tuple(_volume_facts(contents.card, volume)),
     )
+
+
+def _exact(node: Node | None, told: int | None) -> int | None:
+    """The kernel's size: the tools round theirs."""
+    return node.size_bytes if node is not None and node.size_bytes else told
 
 
 def volume_identity(prefix: str, card: Card, volume: VirtualDrive) -> Identity:
@@ -149,6 +154,7 @@ def _volume_facts(card: Card, volume: VirtualDrive) -> Iterable[Fact]:
         ),
         "I/O policy": value(volume.configured.io_policy),
         "Drive cache": value(volume.drive_cache),
+        "CacheCade": _cachecade(volume),
         "World wide name": volume.wwn,
         "Encrypted": "yes" if volume.secured else None,
     }
@@ -162,6 +168,14 @@ def _spans(volume: VirtualDrive) -> str | None:
     return f"{volume.spans}{each}"
 
 
+def _cachecade(volume: VirtualDrive) -> str | None:
+    """What SSDs cache, in words; None where there is nothing of it."""
+    if volume.ssd_cache:
+        return "this is a cache of virtual drives"
+    word = volume.cached
+    return None if word is None or word.value == "off" else f"{word.value} ({word.raw})"
+
+
 def _both(configured: str | None, force: Force) -> str | None:
     """What is set and, where it differs, what is in force and why."""
     if force.value is None or configured is None:
@@ -170,10 +184,16 @@ def _both(configured: str | None, force: Force) -> str | None:
 
 
 def _drive(
-    prefix: str, drive: PhysicalDrive, owners: dict[str, int], picture: Topology, nodes: tuple[Node, ...]
+    prefix: str,
+    card: Card,
+    drive: PhysicalDrive,
+    owners: dict[str, int],
+    picture: Topology,
+    nodes: tuple[Node, ...],
 ) -> Drive:
     owner = owners.get(drive.place, drive.volumes[0] if drive.volumes else None)
     node = drive_node(drive, nodes)
+    handed_on = card.makes_arrays is False or node is not None  # the system has it, whatever the card calls that
     return Drive(
         target=drive_target(prefix, drive.place),
         controller=card_target(prefix),
@@ -184,9 +204,9 @@ def _drive(
         wwn=f"naa.{drive.wwn}" if drive.wwn is not None else None,
         media=drive.media,
         interface=drive.interface,
-        size_bytes=drive.size_bytes,
+        size_bytes=_exact(node, drive.size_bytes),
         logical_block=drive.sector_bytes,
-        state=drive.state,
+        state=State.ONLINE if handed_on and drive.state is State.UNASSIGNED else drive.state,
         device=node.device if node is not None else None,
         identity=identity(node) if node is not None else None,
         uses=picture.uses(node.name) if node is not None else (),

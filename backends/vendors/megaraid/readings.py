@@ -16,6 +16,7 @@ from backends.vendors.megaraid.settings import CARD_SETTINGS, VOLUME_SETTINGS
 from backends.vendors.megaraid.view import CardView, VolumeView
 
 NOT_SUPPORTED = "the card does not support changing it"
+NO_RAID = "the card is a host bus adapter, which makes no arrays"
 _RATES = ("rebuild_rate", "bgi_rate", "cc_rate", "migrate_rate", "patrol_read_rate")
 _SECONDS_MAX = 255
 """Seconds offered at most for the flush interval: one byte in the firmware's properties."""
@@ -238,7 +239,7 @@ def _card_value(view: CardView, key: str) -> Reading:
     else:
         legal = ()
     supported = view.card.supports.get({"perf_mode": "perf_tuning"}.get(key, key))
-    why_not = NOT_SUPPORTED if supported is False else None
+    why_not = NO_RAID if view.card.makes_arrays is False else NOT_SUPPORTED if supported is False else None
     why_not = why_not or _unsettled(word, legal, view) or view.why_not
     return Reading(
         now=None if word is None else word.value,

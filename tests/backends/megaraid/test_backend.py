@@ -49,6 +49,13 @@ async def test_the_array_is_matched_to_its_block_device_and_its_uses() -> None:
     assert array.members == tuple(drive_target("/c0", f"245:{slot}") for slot in (1, 2, 3))
 
 
+async def test_the_size_is_the_kernels_where_it_has_the_array() -> None:
+    host = PlayedCard()
+    host.files["/sys/block/sdb/size"] = "935591937"
+    (array,) = (await backend(host).inventory()).arrays
+    assert array.size_bytes == 935591937 * 512
+
+
 async def test_the_card_says_what_it_has() -> None:
     (card,) = (await backend(PlayedCard()).inventory()).controllers
     assert card.protection is not None

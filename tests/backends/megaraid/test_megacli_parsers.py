@@ -133,6 +133,7 @@ def test_a_cachecade_volume_has_policies_and_no_level() -> None:
     (one,) = parse_volumes(texts.volume(0) + text)[1:]
     assert (one.number, one.name, one.level, one.level_raw) == (1, "cache0", Level.UNKNOWN, "CacheCade")
     assert (one.strip_bytes, one.state, one.in_force) == (None, State.UNKNOWN, None)
+    assert one.ssd_cache
 
 
 @pytest.mark.parametrize(
@@ -244,6 +245,18 @@ def test_an_inquiry_is_taken_apart_only_when_it_is_certain() -> None:
     assert identify("IBM-ESXSM", "SB1A", "sas") == (None, None, None)
 
 
+@pytest.mark.parametrize("level", [None, "CC4C"])
+def test_a_short_firmware_field_costs_a_sata_drive_neither_model_nor_serial(level: str | None) -> None:
+    raw = f"{'Z1D5ABCD':>20}{'ST2000DM001-1CH164':<40}{'CC4C':<8}"
+    assert identify(raw, level, "sata") == ("ST2000DM001-1CH164", "Z1D5ABCD", "CC4C")
+
+
+@pytest.mark.parametrize("shift", range(1, 8))
+def test_an_inquiry_that_lost_its_beginning_is_not_taken_apart(shift: int) -> None:
+    raw = f"{'Z1D5ABCD':>20}{'ST2000DM001-1CH164':<40}{'CC4C0001':<8}"
+    assert identify(raw[shift:], None, "sata") == (None, None, None)
+
+
 def test_the_raw_inquiry_stays_when_nothing_can_be_told() -> None:
     (one,) = parse_drives(texts.physical(inquiry="SOMETHING   ELSE", level="0007"))
     assert (one.inquiry, one.model, one.serial, one.firmware) == ("SOMETHING ELSE", None, None, "0007")
@@ -306,6 +319,12 @@ def test_a_battery_is_as_good_as_its_worst_line(old: str, new: str, state: str, 
     battery = parse_battery(texts.BATTERY.replace(old, new))
     assert battery is not None
     assert (battery.state.value, battery.healthy) == (state, healthy)
+
+
+def test_a_blank_state_is_not_that_nothing_is_charged() -> None:
+    battery = parse_battery(texts.BATTERY.replace("Battery State: Optimal", "Battery State: "))
+    assert battery is not None
+    assert (battery.state.value, battery.state.raw) == ("unknown", "")
 
 
 def test_a_capacitor_is_a_cachevault() -> None:

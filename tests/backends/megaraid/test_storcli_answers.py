@@ -354,6 +354,13 @@ def test_no_battery_fitted_is_known() -> None:
     assert listed({"HwCfg": {"BBU": "Absent"}}) == (None, True)
 
 
+@pytest.mark.parametrize("told", [{"Voltage(mV)": 9181}, {"Voltage": "9181 mV"}])
+def test_a_voltage_has_its_unit_wherever_the_tool_writes_it(told: dict[str, object]) -> None:
+    found, _ = listed({"Energy Pack Info": [{"Type": "Supercap", "Status": "Optimal"} | told]})
+    assert found is not None
+    assert found.details["Voltage"] == "9181 mV"
+
+
 @pytest.mark.parametrize(
     ("state", "healthy"),
     [("Optimal", True), ("Failed", False), ("Learning", False), ("Degraded", False), ("Odd", None)],

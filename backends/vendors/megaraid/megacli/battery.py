@@ -91,7 +91,9 @@ def _state(fields: Mapping[str, list[str]]) -> Word:
         return Word(value="failed", raw="isSOHGood")
     if told:
         return Word(value=_STATES.get(told.lower(), UNKNOWN), raw=told)
-    charging = _first(fields, "charging status")
+    charging = given(_first(fields, "charging status"))  # `None` while it is not charged
+    if charging is None:
+        return Word(value=UNKNOWN, raw="")
     return Word(value="charging" if charging.lower() == "charging" else UNKNOWN, raw=charging)
 
 

@@ -142,14 +142,15 @@ def identify(raw: str, level: str | None, interface: str | None = None) -> tuple
 
     A SCSI inquiry is vendor 8, product 16, revision 4, then the serial; a SATA drive behind the card comes as
     serial 20, model 40, firmware 8. Which one it is shows where the separately reported firmware level stands,
-    a known vendor at the start, or the full width of a drive that is told to be SATA. IBM's and Lenovo's drives
-    append to the serial, so theirs is not told.
+    a known vendor at the start, or, of a drive that is told to be SATA, the blank that ends its model. IBM's and
+    Lenovo's drives append to the serial, so theirs is not told.
     """
     text = raw.rstrip()
     if not text.isascii() or not text.isprintable():
         return None, None, None
-    full = interface == "sata" and len(text) == 68 and text[59] == " " and " " not in text[60:]
-    if (level is None and full) or (level and 60 < len(text) <= 68 and text[60:].strip().endswith(level)):
+    wide = 60 < len(text) <= 68
+    parted = interface == "sata" and text[59:60] == " " and " " not in text[60:]
+    if wide and (parted if level is None else text[60:].strip().endswith(level)):
         return _part(text[20:60]), _part(text[:20]), _part(text[60:68])
     vendor, revision, rest = text[:8].strip(), text[24:28].strip(), text[28:].strip()
     if len(text) > 28 and (vendor in _MAKERS if level is None else revision == level and vendor):

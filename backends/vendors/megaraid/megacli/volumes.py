@@ -10,7 +10,7 @@ from backends.model import Level, State
 from backends.vendors.megaraid.facts import UNKNOWN, Job, Policies, VirtualDrive, Word
 from backends.vendors.megaraid.megacli.drives import drive, records
 from backends.vendors.megaraid.megacli.progress import ongoing
-from backends.vendors.megaraid.megacli.text import lines, size, whole, word
+from backends.vendors.megaraid.megacli.text import lines, size, whole, word, yes
 
 _STATES = {
     "optimal": State.OPTIMAL,
@@ -20,6 +20,10 @@ _STATES = {
     "failed": State.FAILED,
     "missing": State.MISSING,
 }
+_CACHECADE = "cachecade virtual drive"
+_CACHED = {"read only": "reads", "read and write": "reads and writes"}
+"""`Cache Cade Type`."""
+
 _ACCESS = {
     "read/write": "read-write",
     "read write": "read-write",
@@ -52,7 +56,7 @@ _NUMBER = re.compile(r"([0-9]{1,6})(?: ?\(Target Id: ?([0-9]{1,6})\))?$", re.ASC
 _CARD = re.compile(r"Adapter #?([0-9]{1,6})(?: -- Virtual Drive Information)?:?$", re.ASCII | re.IGNORECASE)
 _LEVEL = re.compile(r"Primary-([0-9]{1,4})(?:, ?Secondary-([0-9]{1,4}))?(?![0-9])", re.ASCII | re.IGNORECASE)
 _SPAN = re.compile(r"[0-9]{1,6} - Number of PDs: ?([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
-_BEGINNINGS = ("virtual drive", "virtual disk", "cachecade virtual drive")
+_BEGINNINGS = ("virtual drive", "virtual disk", _CACHECADE)
 _MEMBERS = ("pd", "physical disk", "enclosure device id")
 
 
@@ -62,6 +66,7 @@ class _Record:
 
     card: int
     number: int
+    ssd_cache: bool
     fields: dict[str, str] = field(default_factory=dict)
     spans: list[int] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
@@ -88,7 +93,7 @@ def _records(text: str, card: int) -> Iterator[_Record]:
             if named or begins or line.key == "exit code":
                 if current is not None:
                     yield current
-                current = _Record(card, int(begins[2] or begins[1])) if begins else None
+                current = _Record(card, int(begins[2] or begins[1]), line.key == _CACHECADE) if begins else None
                 in_member = False
             if named:
                 card = int(named[1])
@@ -139,7 +144,20 @@ def _volume(record: _Record) -> VirtualDrive:
         drives=tuple(each.place for each in members),
         jobs=tuple(record.jobs),
         secured={"none": False, "fde": True}.get(value("encryption type").lower()),
+        ssd_cache=record.ssd_cache,
+        cached=_cached(value("is vd cached"), value("cache cade type")),
     )
+
+
+def _cached(told: str, kind: str) -> Word | None:
+    """A CacheCade cache in front of it: `Is VD Cached` and, below it, `Cache Cade Type`."""
+    match yes(told):
+        case None:
+            return Word(value=UNKNOWN, raw=told) if told else None
+        case False:
+            return Word(value="off", raw=told)
+        case True:
+            return Word(value=_CACHED.get(kind.lower(), "on"), raw=", ".join(filter(None, (told, kind))))
 
 
 def _per_span(record: _Record) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from backends.vendors.megaraid.facts import UNKNOWN, Backup, Word
 from backends.vendors.megaraid.storcli import words
@@ -20,7 +20,7 @@ _DETAILS = {
     "Capacitance": ("capacitance",),
     "Pack energy": ("pack energy",),
     "Remaining capacity": ("relative state of charge", "remaining capacity"),
-    "Voltage": ("voltage", "voltage(mv)"),
+    "Voltage": ("voltage",),
     "Made": ("date of manufacture", "manufacture date", "mfgdate"),
     "Auto learn": ("auto-learn mode", "auto learn mode"),
     "Learn period": ("auto learn period",),
@@ -77,6 +77,12 @@ def _backup(kind: str, own: Fields, properties: Mapping[str, object]) -> Backup:
         details={
             label: text
             for label, names in {"Model": ("type", "model", "subtype"), **_DETAILS}.items()
-            if (text := own.text(*names)) is not None
+            if (text := own.text(*names) or _in_millivolts(own, names)) is not None
         },
     )
+
+
+def _in_millivolts(own: Fields, names: Sequence[str]) -> str | None:
+    """The value of a property that has its unit in its name: `Voltage(mV) = 9181`."""
+    text = own.text(*(f"{name}(mv)" for name in names))
+    return f"{text} mV" if text is not None else None

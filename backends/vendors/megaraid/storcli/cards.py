@@ -81,14 +81,17 @@ def card(number: int, data: Mapping[str, object]) -> Card:
     basics, version, hardware = own.fields("basics"), own.fields("version"), own.fields("hwcfg")
     limits, status = own.fields("capabilities"), own.fields("status")
     found, known = backup.listed(data)
+    driver = _joined(version.text("driver name"), version.text("driver version")) or _joined(
+        own.text("driver name"), own.text("driver version")
+    )
+    raid = _makes_arrays(driver, limits)
     return Card(
         number=number,
         model=basics.text("model", "product name") or own.text("product name"),
         serial=basics.text("serial number", "board tracer number") or own.text("serial number"),
         firmware=version.text("firmware version") or own.text("fw version"),
         package=version.text("firmware package build", "package version") or own.text("fw package build"),
-        driver=_joined(version.text("driver name"), version.text("driver version"))
-        or _joined(own.text("driver name"), own.text("driver version")),
+        driver=driver,
         pci=basics.text("pci address") or own.fields("hostinterface").text("pci address") or own.text("pci address"),
         cache_bytes=_memory(hardware),
         temperature_c=celsius(
@@ -99,11 +102,24 @@ def card(number: int, data: Mapping[str, object]) -> Card:
         options=options(data),
         safe_id=own.text("safe id"),
         supports=_supports(own),
+        makes_arrays=raid,
         strip_minimum=sizes.strip(limits.text("min strip size")),
         strip_maximum=sizes.strip(limits.text("max strip size")),
-        values=_values(own, limits),
+        values={} if raid is False else _values(own, limits),
         problems=tuple(_notices(status)),
     )
+
+
+def _makes_arrays(driver: str | None, limits: Fields) -> bool | None:
+    """Whether it is more than a host bus adapter, of which the tool prints the same tables: rates of 0, one strip size.
+
+    mpt2sas, mpt3sas and the Windows driver ItSas drive IT firmware only; MegaRAID firmware has drivers of its own.
+    """
+    if limits.text("raid level supported") is not None:
+        return True
+    longest = sizes.strip(limits.text("max strip size"))
+    plain = (driver or "").lower().startswith(("mpt2sas", "mpt3sas", "itsas"))
+    return False if plain or longest == 512 else None
 
 
 def _joined(name: str | None, version: str | None) -> str | None:

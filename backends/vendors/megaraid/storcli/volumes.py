@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from backends.model import State
+from backends.text import clean
 from backends.vendors.megaraid.facts import UNKNOWN, Job, Policies, VirtualDrive, Word
 from backends.vendors.megaraid.storcli import sizes, words
 from backends.vendors.megaraid.storcli.fields import Fields, flag, inside, spoken, tables
@@ -88,6 +89,7 @@ def _volume(card: int, number: int, seen: _Seen) -> VirtualDrive:
         secured=_secured(own),
         alone=None if group is None or group.free_space is None else seen.per_group[dg] == 1 and not group.free_space,
         ssd_cache=(kind or "").lower().startswith(("cac", "cachecade")),
+        cached=_cached(row.raw("cac")),
     )
 
 
@@ -123,6 +125,12 @@ def _secured(own: Fields) -> bool | None:
     told = own.flag("secured")
     encryption = own.text("encryption")
     return told if told is not None or encryption is None else encryption.lower() not in ("none", "no", "disabled")
+
+
+def _cached(column: object) -> Word | None:
+    """The column `Cac`: `-` is none. What else it may say no recording tells."""
+    told = column.strip() if isinstance(column, str) else ""
+    return Word(value="off" if told == "-" else "on", raw=clean(told)) if told else None
 
 
 def _device(text: str | None) -> str | None:
