@@ -200,6 +200,12 @@ SCREENS = {"devices": "Devices", "bench": "Bench", "runs": "Runs", "sweep": "Swe
 """Screens by name, in the order of their keys."""
 
 
+def screen_switch() -> tuple[str, str]:
+    """What the footer says of the keys of the screens: `1..5` and what they do."""
+    keys = [command.keys[0] for command in COMMANDS if command.action.startswith("go(")]
+    return f"{keys[0]}..{keys[-1]}", "Screens"
+
+
 def commands_of(screen: str, *, shared: bool = True) -> tuple[CommandSpec, ...]:
     """The commands that work on a screen, its own first."""
     own = tuple(command for command in COMMANDS if screen in command.screens)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from backends.identity import Identity
 from backends.model import Target
@@ -69,6 +69,8 @@ class Change:
     """Keys of other settings whose present values its steps carry: fields of one register."""
     members: tuple[str, ...] = ()
     """What an array that is made anew was made of, in the backend's words; it is not touched if that is different."""
+    words: dict[str, str] = field(default_factory=dict)
+    """What people call its values, where that is something else: `256 KiB` for `262144`."""
 
     def reversed(self) -> Change:
         """The change that takes this one back, to be applied like any other. `undo` must not be empty."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -9,13 +10,18 @@ from backends.errors import InvalidValueError
 
 
 class Risk(StrEnum):
-    """The worst that setting a value may do."""
+    """The worst that setting a value may do, from harmless to worst."""
 
     NONE = "none"
     PERFORMANCE = "performance"
-    POWER_LOSS = "power-loss"
     OUTAGE = "outage"
+    POWER_LOSS = "power-loss"
     DESTROYS_DATA = "destroys-data"
+
+
+def worst(risks: Iterable[Risk]) -> Risk:
+    """The worst of several risks; none of none."""
+    return max(risks, key=tuple(Risk).index, default=Risk.NONE)
 
 
 class Effect(StrEnum):

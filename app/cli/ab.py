@@ -19,10 +19,11 @@ from app.cli.failures import DONE, FAILED, INTERRUPTED
 from app.cli.opening import begin, refuse_read_only, workbench
 from app.cli.options import current
 from app.cli.output import document, lines, paint, say
-from app.cli.review import steps, value
+from app.cli.review import steps
 from app.cli.running import Interruption, run
 from app.cli.steady import steady_options
 from app.engine.judge.stats import STANDARD_PAIRS
+from app.engine.view import change as view
 from backends.text import clean
 
 if TYPE_CHECKING:
@@ -175,14 +176,14 @@ def _review(plan: AbPlan) -> Iterator[str]:
     from widgets.plain import units
 
     change = plan.change
-    yield f"A/B of {change.label} of {change.target}: A is {value(change.before)} as now, B is {value(change.after)}."
+    yield f"A/B of {change.label} of {change.target}: A is {view.before(change)} as now, B is {view.after(change)}."
     yield f"Measured: {clean(plan.ready.request.name, 300)}: {plan.ready.job.describe()}, fio {plan.ready.fio_version}"
     pause = f" and {units.duration(plan.rest_seconds)} of rest before each" if plan.rest_seconds else ""
     yield (
         f"{units.plural(plan.pairs, 'pair')}, in the order {' '.join(plan.order)}: {len(plan.order)} runs{pause}, "
         f"about {units.duration(plan.seconds)}{_of_the_rack()}."
     )
-    yield f"The setting is changed {plan.switches} times; at the end it is {value(change.before)} again:"
+    yield f"The setting is changed {plan.switches} times; at the end it is {view.before(change)} again:"
     yield from steps(change.writes)
     yield "and back, also after Ctrl-C or a failure:"
     yield from steps(change.undo)
@@ -294,5 +295,5 @@ def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
         say(f"{record.id} {end.status.value}: {clean(end.reason, 1000)}")
     for key, what in end.moved.items():
         say(f"Note: {clean(key)} moved along with it ({clean(what)}), so B differs in that, too.")
-    back = f"{record.start.label} is {value(record.start.a)} again" if end.restored else "IT WAS NOT PUT BACK"
+    back = f"{record.start.label} is {record.start.a} again" if end.restored else "IT WAS NOT PUT BACK"
     say(f"{back}. Kept as {record.id} in {clean(str(bench.folder), 300)}")

@@ -12,10 +12,12 @@ from app.cli import confirm
 from app.cli.failures import DONE, FAILED, INTERRUPTED
 from app.cli.opening import begin, refuse_read_only, workbench
 from app.cli.output import document, lines, say, sign
-from app.cli.review import review, value
+from app.cli.review import review
 from app.cli.running import Interruption, run
 from app.cli.trial import decide
+from app.engine.view import change as view
 from backends.errors import InvalidValueError, RaidbenchError
+from backends.settings import worst
 from backends.text import clean
 
 if TYPE_CHECKING:
@@ -94,16 +96,18 @@ async def _set(
     changes = [change for change in planned if change.before != change.after]
     already = [change for change in planned if change.before == change.after]
     for change in already:
-        say(f"{change.label} of {target} is {value(change.after)} already.")
+        say(f"{clean(view.what(change), 200)} is {clean(view.after(change), 200)} already.")
     if how.dry_run:
         return _show_plan(changes, already, how.as_json)
-    if changes:
-        for row in review(changes):
-            say(row)
-        say()
-        homes = {change.target for change in changes}
-        _ask(changes, homes.pop() if len(homes) == 1 else target, yes=how.yes, typed=how.typed)
-        await begin(bench)
+    if not changes:
+        _tell(bench, [], [], already, None, how.as_json)
+        return DONE
+    for row in review(changes):
+        say(row)
+    say()
+    homes = {change.target for change in changes}
+    _ask(changes, homes.pop() if len(homes) == 1 else target, yes=how.yes, typed=how.typed)
+    await begin(bench)
     return await _apply(bench, interruption, changes, already, how)
 
 
@@ -126,7 +130,7 @@ def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> i
 
 
 def _ask(changes: list[Change], target: Target, *, yes: bool, typed: str | None) -> None:
-    risk = confirm.worst([change.risk for change in changes])
+    risk = worst(change.risk for change in changes)
     confirm.confirmed(risk, str(target), yes=yes, typed=typed, what="Apply")
 
 
@@ -180,11 +184,9 @@ def _tell(
         return
     lines(_outcome(change, ended) for change, ended in done)
     for change in left:
-        say(f"Not done: {change.label} of {change.target} is not set to {value(change.after)}.")
+        say(f"Not done: {clean(view.what(change), 200)} is not set to {clean(view.after(change), 200)}.")
 
 
 def _outcome(change: Change, ended: ChangeEnded) -> str:
-    told = (
-        f"{sign(ended.result)}  {ended.id}  {change.target} {change.key}: {value(change.before)} -> {value(ended.now)}"
-    )
-    return f"{told}  ({clean(ended.message, 600)})" if ended.message else told
+    told = clean(f"{view.before(change)} -> {view.ended_words(change, ended)}", 1000)
+    return f"{sign(ended.result)}  {ended.id}  {change.target} {change.key}: {told}"

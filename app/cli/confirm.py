@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from app.cli.output import ask, can_ask, say
+from app.engine.view.effects import Tier, tier
 from backends.errors import RefusedError
 from backends.settings import Risk
 from backends.text import clean
-
-ORDER = (Risk.NONE, Risk.PERFORMANCE, Risk.OUTAGE, Risk.POWER_LOSS, Risk.DESTROYS_DATA)
-"""From harmless to worst."""
-
-
-def worst(risks: list[Risk]) -> Risk:
-    """The worst of several risks."""
-    return max(risks, key=ORDER.index, default=Risk.NONE)
 
 
 def confirmed(risk: Risk, name: str, *, yes: bool, typed: str | None, what: str) -> None:
@@ -25,12 +18,12 @@ def confirmed(risk: Risk, name: str, *, yes: bool, typed: str | None, what: str)
     """
     if typed is not None and typed != name:
         raise RefusedError(f"--confirm says {clean(typed, 60)}, but this is {name}.", hint="Nothing was done.")
-    match risk:
-        case Risk.NONE | Risk.PERFORMANCE:
+    match tier(risk):
+        case Tier.HARMLESS:
             _harmless(what, yes=yes)
-        case Risk.POWER_LOSS | Risk.OUTAGE:
+        case Tier.RISKY:
             _dangerous(name, what, yes=yes, named=typed is not None)
-        case Risk.DESTROYS_DATA:
+        case Tier.DESTRUCTIVE:
             _destroying(name, what, named=typed is not None)
 
 

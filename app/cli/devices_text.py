@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from app.cli.options import is_terminal
 from app.cli.output import lines, paint, say, sign
+from app.cli.render import DIM_MARK, table_lines
 from app.cli.tables import Align, Column, table
+from app.engine.view import setting as view
 from app.engine.view.arrangement import Branch, arranged
-from app.engine.view.effects import effect_words
 from backends.identity import Use
 from backends.model import Array, Controller, Drive, Inventory, Scope
-from backends.settings import Reading, Risk, Setting
+from backends.settings import Reading, Setting
 from backends.text import clean
 from widgets.plain import units
 
@@ -25,15 +26,6 @@ _COLUMNS = (
     Column(title="Model", shrinks=True),
     Column(title="In use", shrinks=True),
 )
-
-RISKS = {
-    Risk.NONE: "-",
-    Risk.PERFORMANCE: "slower",
-    Risk.POWER_LOSS: "POWER LOSS",
-    Risk.OUTAGE: "OUTAGE",
-    Risk.DESTROYS_DATA: "DESTROYS DATA",
-}
-"""The worst a change may do, in a word or two."""
 
 
 def terminal_width() -> int | None:
@@ -133,56 +125,13 @@ def target_page(found: Controller | Array | Drive, parts: Sequence[Page]) -> Non
 
 
 def _settings_page(heading: str, declared: tuple[Setting, ...], readings: Mapping[str, Reading], scope: Scope) -> None:
-    columns = (
-        Column(title="Setting"),
-        Column(title="Key"),
-        Column(title="Now"),
-        Column(title="May be", shrinks=True),
-        Column(title="Takes effect"),
-        Column(title="Risk"),
-    )
-    rows = [_setting(each, readings[each.key], scope) for each in declared if each.key in readings]
-    head, *body = table(columns, rows, terminal_width())
-    lines(["", *([paint(heading, "bold")] if heading else []), paint(head, "bold"), *body])
-    reasons = _reasons(declared, readings)
+    shown = view.settings_table(declared, readings, scope, heading=heading)
+    lines(["", *table_lines(shown.only("setting", "key", "now", "may-be", "effect", "risk"), terminal_width())])
+    reasons = [
+        f"{DIM_MARK} {', '.join(keys)}: {clean(reason, 300)}" for reason, keys in view.why_not(declared, readings)
+    ]
     if reasons:
         lines(["", "Cannot be changed:", *reasons])
-
-
-def _setting(declared: Setting, reading: Reading, scope: Scope) -> list[str]:
-    unit = f" {declared.unit}" if declared.unit and reading.now not in (None, "unknown") else ""
-    now = units.NOTHING if reading.now is None else clean(reading.now) + unit
-    if reading.effective not in (None, reading.now):
-        now += f" (in force: {clean(reading.effective or '')})"
-    blocked = not reading.availability.available
-    return [
-        declared.label + (" *" if blocked else ""),
-        declared.key,
-        now,
-        legal_values(reading),
-        effect_words(declared.effect, scope),
-        RISKS[declared.risk],
-    ]
-
-
-def legal_values(reading: Reading) -> str:
-    """The choices or the span, in a few words."""
-    if reading.choices:
-        return ", ".join(choice.value for choice in reading.choices)
-    if reading.span is None:
-        return ""
-    step = f", step {reading.span.step}" if reading.span.step != 1 else ""
-    return f"{reading.span.minimum}–{reading.span.maximum}{step}"
-
-
-def _reasons(declared: tuple[Setting, ...], readings: Mapping[str, Reading]) -> list[str]:
-    """Why, with the settings each reason holds for."""
-    by_reason: dict[str, list[str]] = {}
-    for each in declared:
-        reading = readings.get(each.key)
-        if reading is not None and reading.availability.why_not is not None:
-            by_reason.setdefault(reading.availability.why_not, []).append(each.key)
-    return [f"* {', '.join(keys)}: {clean(reason, 300)}" for reason, keys in by_reason.items()]
 
 
 def _facts(found: Controller | Array | Drive) -> Iterator[tuple[str, str]]:

@@ -10,8 +10,9 @@ import click
 from app.cli.failures import DONE, FAILED, INTERRUPTED, REFUSED
 from app.cli.opening import begin, experiments_cut_short, sweeps_cut_short, workbench
 from app.cli.output import ask, can_ask, lines, report_error, say, sign
-from app.cli.review import steps, value
+from app.cli.review import steps
 from app.cli.running import Interruption, run
+from app.engine.view.change import value
 from backends.errors import RaidbenchError
 from backends.text import clean
 from widgets.plain import units
@@ -60,7 +61,7 @@ def _sweep(folder: Path) -> list[str]:
 
 
 def _intent(intent: Intent) -> list[str]:
-    what = f"{intent.key} of {intent.target}: {value(intent.before)} -> {value(intent.after)}"
+    what = f"{intent.key} of {intent.target}: {value({}, intent.before)} -> {value({}, intent.after)}"
     return [
         f"change {intent.id}, {units.moment(intent.at)}: {clean(what, 300)}",
         "to put it back:",
@@ -171,7 +172,7 @@ async def _one_change(bench: Workbench, intent: Intent, answer: str | None) -> i
                 say(f"{name} is neither the old nor the new value now: somebody else changed it. It was left alone.")
                 say("Look at it with `raidbench show`, then `raidbench recover --keep`.")
                 return FAILED
-            lines([f"{sign('restored')}  {name}: {value(intent.before)}"])
+            lines([f"{sign('restored')}  {name}: {value({}, intent.before)}"])
         case "k" | "keep":
             bench.keep(intent)
             lines([f"kept  {name}"])

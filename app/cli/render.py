@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from app.cli.output import paint
 from app.cli.tables import table
-from app.engine.view.table import Cell, Facts, Row, Table
+from app.engine.view.table import Cell, Facts, Row, Table, text_of
 from backends.text import clean
+
+DIM_MARK = "*"
+"""Marks a row that is there to be seen only: colours may not be there."""
 
 _LONGEST = 1000
 """Characters of one text at most."""
@@ -20,11 +23,15 @@ def table_lines(shown: Table, width: int | None = None) -> list[str]:
 
 
 def _cleaned(row: Row) -> list[str | Cell]:
-    """The cells, harmless; blanks before a text, which show how deep it is in a tree, stay."""
-    return [_clean(cell) if isinstance(cell, str) else Cell(_clean(cell.text), cell.tone) for cell in row.cells]
+    """The cells, harmless."""
+    first, *others = (
+        _clean(cell) if isinstance(cell, str) else Cell(_clean(cell.text), cell.tone) for cell in row.cells
+    )
+    return [f"{text_of(first)} {DIM_MARK}" if row.dim else first, *others]
 
 
 def _clean(text: str) -> str:
+    """Blanks before a text show how deep it is in a tree: they stay."""
     return " " * (len(text) - len(text.lstrip(" "))) + clean(text, _LONGEST)
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from app.commands import footer_of
+from app.commands import footer_of, screen_switch
 from backends.text import clean
 
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H"
@@ -33,14 +33,14 @@ def curtain(host: str) -> Iterator[None]:
 
 def frame(host: str, columns: int, rows: int) -> str:
     """Header, a word on what goes on, and the keys that will work."""
-    keys = ["\x1b[1m1235\x1b[22m Screens"]
-    room = columns - 14
-    for command in footer_of("devices"):
-        key = command.shown_keys.split()[0]
-        room -= len(key) + len(command.label) + 3
+    pairs = [screen_switch(), *((each.shown_keys.split()[0], each.label) for each in footer_of("devices"))]
+    keys: list[str] = []
+    room = columns
+    for key, label in pairs:
+        room -= len(key) + len(label) + 3
         if room < 0:
             break
-        keys.append(f"\x1b[1m{key}\x1b[22m {command.label}")
+        keys.append(f"\x1b[1m{key}\x1b[22m {label}")
     header = f" \x1b[1mraidbench\x1b[22m - {clean(host, 64)}"[: columns + 8]
     return f"{header}\x1b[3;2Hlooking for hardware ...\x1b[{rows};2H{'  '.join(keys)}"
 

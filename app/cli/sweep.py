@@ -20,8 +20,8 @@ from app.cli.options import current
 from app.cli.output import document, lines, say
 from app.cli.running import Interruption, run
 from app.cli.sweep_report import report, status_of
+from app.engine.view.effects import Tier, tier
 from backends.errors import InvalidValueError, RefusedError, StorageError
-from backends.settings import Risk
 from backends.text import clean
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def _allowed(surveyed: Survey, how: _How, speed: float | None) -> None:
         name = surveyed.name
         nodes = {f"/dev/{one.name}" for one in surveyed.design.destroys} | set(surveyed.design.targets.values())
         typed = name if how.typed in nodes and "," not in name else how.typed
-        if surveyed.risk in (Risk.NONE, Risk.PERFORMANCE):
+        if tier(surveyed.risk) is Tier.HARMLESS:
             typed = None
         confirm.confirmed(surveyed.risk, name, yes=how.yes, typed=typed, what="Sweep")
 

@@ -11,9 +11,10 @@ from app.cli import confirm
 from app.cli.failures import DONE, FAILED, INTERRUPTED
 from app.cli.opening import begin, refuse_read_only, session_with_changes, workbench
 from app.cli.output import lines, report_error, say, sign
-from app.cli.review import steps, value
+from app.cli.render import table_lines
+from app.cli.review import steps
 from app.cli.running import Interruption, run
-from app.cli.tables import Column, table
+from app.engine.view import change as view
 from backends.errors import NotFoundError, RaidbenchError
 from backends.settings import Risk
 from backends.text import clean
@@ -46,7 +47,7 @@ def undo_command(change: str | None, listing: bool, everything: bool, yes: bool,
     folder, records = found
     if listing:
         say(f"Session {folder.name}, newest first:")
-        lines(_listing(records))
+        lines(table_lines(view.in_force(records)))
         return DONE
     chosen = _chosen(records, change, everything)
     refuse_read_only()
@@ -66,24 +67,6 @@ def _chosen(records: tuple[ChangeRecord, ...], change: str | None, everything: b
     return named
 
 
-def _listing(records: tuple[ChangeRecord, ...] | list[ChangeRecord]) -> list[str]:
-    from widgets.plain import units
-
-    columns = tuple(Column(title=title) for title in ("Change", "When", "Target", "Setting", "Set to", "Back to"))
-    rows = [
-        (
-            record.id,
-            units.moment(record.intent.at),
-            clean(str(record.intent.target)),
-            clean(record.intent.label),
-            value(record.intent.after if record.end is None else record.end.now),
-            value(record.intent.before),
-        )
-        for record in records
-    ]
-    return table(columns, rows)
-
-
 async def _undo(
     bench: Workbench,
     interruption: Interruption,
@@ -92,7 +75,7 @@ async def _undo(
     yes: bool,
     typed: str | None,
 ) -> int:
-    for row in _listing(chosen):
+    for row in table_lines(view.in_force(chosen)):
         say(row)
     say()
     say("What is run:")
@@ -110,13 +93,13 @@ async def _undo(
             except RaidbenchError as error:
                 if len(chosen) == 1:
                     raise
-                say(f"{record.id}, {record.intent.label} of {record.intent.target}:")
+                say(f"{record.id}, {view.what(record.intent)}:")
                 report_error(error)
                 failed = error
                 continue
             good = ended.result in ("verified", "restored")
-            told = f"{sign(ended.result)}  {record.id}  {record.intent.target} {record.intent.key}: {value(ended.now)}"
-            lines([f"{told}  ({clean(ended.message, 600)})" if ended.message else told])
+            told = clean(view.ended_words(record.intent, ended), 1000)
+            lines([f"{sign(ended.result)}  {record.id}  {record.intent.target} {record.intent.key}: {told}"])
             if not good:
                 return FAILED
             if interruption.asked() and at + 1 < len(chosen):

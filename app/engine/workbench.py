@@ -47,6 +47,7 @@ from backends.joining import joined
 from backends.model import Array, Controller, Drive, Fact, Inventory, Problem, Target, Task
 from backends.protocol import CanPersist, CanRemake, PersistRule, TellsTasks
 from backends.settings import Reading, Setting
+from widgets.plain import units
 
 if TYPE_CHECKING:
     from app.engine.ab import AbExperiment, AbPlan
@@ -152,7 +153,10 @@ class Workbench(Recorder):
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """What setting `key` to `value` would do, on the target or on what else its block device is."""
         home = self.home_of(target, key)
-        return await self.machine.backend(home).plan(home, key, value)
+        change = await self.machine.backend(home).plan(home, key, value)
+        unit = next((setting.unit for setting in self.settings(home) if setting.key == change.key), "")
+        values = filter(None, (change.before, change.after))
+        return replace(change, words={**{each: units.in_unit(each, unit) for each in values}, **change.words})
 
     def _changer(self) -> Changer:
         folder = self.need_recording()

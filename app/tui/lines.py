@@ -11,7 +11,7 @@ from rich.style import Style
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from app.commands import footer_of
+from app.commands import footer_of, screen_switch
 from app.engine.session.state import Session
 from app.tui.screens.bench.live_view import short_progress
 from app.tui.screens.sweep.results_view import short
@@ -152,7 +152,7 @@ class KeyLine(SteadyWidget):
             (keymap.get(command.id, shown), label)
             for command, (shown, label) in zip(self._commands, pairs, strict=True)
         ]
-        pairs.insert(0, ("1..5", "Screens"))
+        pairs.insert(0, screen_switch())
         while len(pairs) > 3 and sum(width_of(key) + width_of(label) + 3 for key, label in pairs) > width:
             del pairs[-4 if len(pairs) > 5 else 1]
         segments: list[Segment] = []

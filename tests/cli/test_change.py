@@ -83,9 +83,35 @@ def test_settings_are_changed_in_the_order_given(cli: Cli, machine: str) -> None
     assert [each["key"] for each in outcome.json["changes"]] == ["nomerges", "read_ahead_kb"]
 
 
-def test_a_value_that_stands_already_is_not_written(cli: Cli, machine: str) -> None:
+def test_setting_the_present_value_is_done_and_changes_nothing(cli: Cli, machine: str) -> None:
     outcome = cli("--machine", machine, "set", "sda", "read_ahead_kb=128", "--yes", "--json")
-    assert outcome.json["changes"] == []
+    assert (outcome.status, outcome.json["changes"]) == (0, [])
+
+
+def test_the_present_value_is_said_to_be_there_already(cli: Cli, machine: str) -> None:
+    outcome = cli("--machine", machine, "set", "sda", "scheduler=mq-deadline", "--yes")
+    assert "I/O scheduler of block:sda is mq-deadline already." in outcome.err
+
+
+def test_setting_the_present_value_asks_nobody(cli: Cli, machine: str) -> None:
+    assert cli("--machine", machine, "set", "sda", "read_ahead_kb=128").status == 0
+
+
+def test_setting_the_present_value_begins_no_session(cli: Cli, machine: str, state: Path) -> None:
+    cli("--machine", machine, "set", "sda", "read_ahead_kb=128", "--yes")
+    assert not (state / "sessions").exists()
+
+
+def test_one_of_several_keys_may_have_its_value_already(cli: Cli, machine: str) -> None:
+    outcome = cli("--machine", machine, "set", "sda", "read_ahead_kb=128", "nomerges=2", "--yes", "--json")
+    assert outcome.status == 0
+    assert [each["key"] for each in outcome.json["changes"]] == ["nomerges"]
+    assert [each["key"] for each in outcome.json["already"]] == ["read_ahead_kb"]
+
+
+def test_a_change_made_twice_is_done_twice(cli: Cli, machine: str) -> None:
+    wish = ("--demo", "--demo-speed", "500", "set", "megaraid:/c0/v0", "scheduler=none", "--yes")
+    assert [cli(*wish).status, cli(*wish).status] == [0, 0]
 
 
 def test_one_illegal_value_keeps_all_from_being_set(cli: Cli, machine: str, state: Path) -> None:

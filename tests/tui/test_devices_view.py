@@ -6,26 +6,25 @@ from dataclasses import replace
 
 import pytest
 
+from app.engine.view import table as view
+from app.engine.view.setting import settings_table
 from app.tui.screens.devices.facts import facts
 from app.tui.screens.devices.rows import (
-    RISKS,
     Node,
     confirmation,
     filtered,
     next_value,
     nodes,
     setting_rows,
-    value_label,
 )
 from backends.change import Change, Write
 from backends.identity import Signature, Use
 from backends.model import Array, Controller, Drive, Fact, Inventory, Level, Media, Scope, State, Target
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
-from widgets.table_layout import Cell, Row, plain
+from widgets.table_layout import Row, plain
 
 CONTROLLER = Target(backend="mega", address="/c0", scope=Scope.CONTROLLER)
 SCHEDULER = Setting(key="scheduler", label="Scheduler", help="Order of requests.")
-AHEAD = Setting(key="read_ahead_kb", label="Read-ahead", help="KiB read ahead.", unit="KiB")
 CHOICES = (
     Choice(value="wt", label="write-through"),
     Choice(value="wb", label="write-back", risk=Risk.POWER_LOSS),
@@ -186,22 +185,11 @@ def test_what_has_no_legal_values_is_not_cycled() -> None:
     assert next_value(Reading(now="x"), "x", 1) is None
 
 
-def test_a_value_is_shown_by_its_label() -> None:
-    assert value_label(SCHEDULER, Reading(now="wb", choices=CHOICES), "wb") == "write-back"
-
-
-def test_a_number_is_shown_with_its_unit() -> None:
-    assert value_label(AHEAD, Reading(now="128"), "128") == "128 KiB"
-
-
-def test_an_unknown_value_says_that_nothing_was_reported() -> None:
-    assert value_label(AHEAD, Reading(now=None), None) == "not reported"
-
-
 def row(reading: Reading, staged: str | None = None, outcome: str | None = None) -> Row:
     values = {} if staged is None else {SCHEDULER.key: staged}
-    outcomes = {} if outcome is None else {SCHEDULER.key: (outcome, "good")}
-    return setting_rows((SCHEDULER,), {SCHEDULER.key: reading}, values, outcomes)[0]  # type: ignore[arg-type]
+    outcomes = {} if outcome is None else {SCHEDULER.key: view.Cell(outcome)}
+    table = settings_table((SCHEDULER,), {SCHEDULER.key: reading}, Scope.DRIVE, staged=values, outcomes=outcomes)
+    return setting_rows(table)[0]
 
 
 def cells(of: Row) -> list[str]:
@@ -213,7 +201,7 @@ def test_a_setting_shows_the_worst_that_any_of_its_values_risks() -> None:
 
 
 def test_a_staged_value_shows_its_own_risk() -> None:
-    assert cells(row(Reading(now="wb", choices=CHOICES), staged="wt"))[-1] == RISKS[Risk.NONE]
+    assert cells(row(Reading(now="wb", choices=CHOICES), staged="wt"))[-1] == "-"
 
 
 def test_what_became_of_a_staged_value_stands_in_its_place() -> None:
@@ -228,10 +216,9 @@ def test_a_setting_that_cannot_be_changed_is_dim() -> None:
     assert row(Reading(now="wt", availability=Availability(why_not="needs root"))).dim
 
 
-def test_a_policy_that_is_not_in_force_says_what_is() -> None:
-    shown = row(Reading(now="wb", effective="wt", choices=CHOICES)).cells[1]
-    assert isinstance(shown, Cell)
-    assert shown.text == "write-back, in force write-through"
+def test_a_long_present_value_leaves_room_for_what_is_staged() -> None:
+    table = settings_table((SCHEDULER,), {SCHEDULER.key: Reading(now="x" * 50)}, Scope.DRIVE)
+    assert cells(setting_rows(table, now_width=8)[0])[1] == "x" * 7 + "…"
 
 
 def change(risk: Risk = Risk.NONE, *, target: str = "sda", undo: bool = True) -> Change:

@@ -10,6 +10,8 @@ NOTHING = "-"
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _MEBI = 1 << 20
+_UNITS_OF_SETTINGS = {"bytes": (_BINARY, 1024), "us": (("µs", "ms", "s"), 1000)}
+"""Units in which a setting's value is told in larger ones where that is exact, and from one to the next."""
 
 
 def three(value: float) -> str:
@@ -75,6 +77,23 @@ def size(count: int | None) -> str:
             return f"{whole} {_BINARY[power]}"
     figure, unit = _stepped(float(count), _BINARY, 1024)
     return f"{figure} {unit}"
+
+
+def in_unit(value: str, unit: str) -> str:
+    """A setting's value with its unit, never rounded: `256 KiB` of `262144` bytes, `75 ms` of `75000` us.
+
+    A word (`unlimited`) stays as it is; so do figures in other units: `4096 KiB`, `1024 requests`, `30 %`.
+    """
+    try:
+        number = int(value)
+    except ValueError:
+        return value
+    steps, factor = _UNITS_OF_SETTINGS.get(unit, ((unit,), 1))
+    at = 0
+    while at < len(steps) - 1 and number and number % factor == 0:
+        number //= factor
+        at += 1
+    return f"{number} {steps[at]}".rstrip()
 
 
 def percent(value: float | None) -> str:

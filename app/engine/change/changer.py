@@ -81,6 +81,7 @@ class Changer:
             done = touched.setdefault(change.target, set())
             if done:
                 change = await self._backend(change.target).plan(change.target, change.key, change.after)
+                change = replace(change, words={**shown.words, **change.words})
                 if change.writes != shown.writes and done.isdisjoint(change.shares):
                     raise RefusedError(
                         f"{change.label} of {change.target} would now take other steps than those shown.",
@@ -339,6 +340,7 @@ def _intent_event(change_id: str, change: Change, undoes: str | None, until: flo
         persistence=change.persistence,
         undoes=undoes,
         lock=change.lock,
+        words=change.words,
     )
 
 
@@ -362,6 +364,7 @@ def reverse(intent: ChangeIntended) -> Change:
         persistence=intent.persistence,
         identity=intent.identity,
         lock=intent.lock,
+        words=intent.words,
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.engine.report.graph import Graph
+from app.engine.view import table as view
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,3 +103,16 @@ def _empty(block: Block) -> bool:
             return not there
         case Paragraph(text=text):
             return not text
+
+
+def grid(shown: view.Table) -> Grid:
+    """A table of the views."""
+    return Grid(
+        columns=tuple(column.title for column in shown.columns),
+        rows=tuple(tuple(map(view.text_of, row.cells)) for row in shown.rows),
+    )
+
+
+def facts(shown: view.Facts) -> Facts:
+    """Facts of the views, without their heading."""
+    return Facts(pairs=tuple((fact.label, fact.value) for fact in shown.facts))

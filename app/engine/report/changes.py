@@ -4,67 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.engine.report.blocks import Code, Facts, Grid, Section, section
+from app.engine.report.blocks import Code, Grid, Section, facts, grid, section
 from app.engine.session.events import CommandRan, ProblemMet, RulePersisted
 from app.engine.session.state import ChangeRecord, Session
-from backends.settings import Persistence, Risk
+from app.engine.view import change as view
 from widgets.plain import units
 
 DETAILED = 12
 """Changes that are told with their steps; of more a table says more."""
-
-_KEPT = {
-    Persistence.STORED: "until changed again",
-    Persistence.LOST_AT_REBOOT: "until reboot",
-    Persistence.LOST_AT_POWER_OFF: "until power-off",
-}
 
 
 def change_sections(session: Session) -> Iterator[Section]:
     """Every change with its steps, or a table of them if they are many."""
     changes = session.changes
     if len(changes) > DETAILED:
-        yield from section("Changes", _table(changes))
+        yield from section("Changes", grid(view.made(changes)))
         return
     yield from section("Changes", always=True)
     for record in changes:
         yield from _change(record)
 
 
-def _table(changes: tuple[ChangeRecord, ...]) -> Grid:
-    rows = []
-    for record in changes:
-        intent, end = record.intent, record.end
-        told = f"{value(intent.before)} to {value(intent.after)}"
-        steps = "; ".join(step.shown() for step in intent.writes)
-        outcome = "no outcome" if end is None else end.result
-        rows.append((record.id, units.moment(intent.at), str(intent.target), intent.label, told, outcome, steps))
-    return Grid(columns=("Change", "When", "Target", "Setting", "Value", "Outcome", "Steps"), rows=tuple(rows))
-
-
 def _change(record: ChangeRecord) -> tuple[Section, ...]:
-    intent, end = record.intent, record.end
-    outcome = "no outcome: the program ended before" if end is None else end.result
-    facts = [("Begun", units.moment(intent.at))]
-    if end is not None:
-        facts.append(("Ended", f"{units.moment(end.at)}, {units.duration(end.at - intent.at)} later"))
-    facts.append(("Outcome", outcome))
-    if end is not None:
-        facts.append(("Read back", units.NOTHING if end.now is None else end.now))
-        if end.message:
-            facts.append(("Message", end.message))
-    if intent.risk is not Risk.NONE:
-        facts.append(("Risk", intent.risk.value))
-    facts.append(("Stands", _KEPT[intent.persistence]))
-    if intent.undoes:
-        facts.append(("Takes back", intent.undoes))
-    if record.undone_by:
-        facts.append(("Taken back by", "itself" if record.undone_by == record.id else record.undone_by))
+    told = view.facts(record)
     return section(
-        f"{record.id}: {intent.label} of {intent.target}, {value(intent.before)} to {value(intent.after)}",
-        Facts(pairs=tuple(facts)),
-        Code(lines=tuple(step.shown() for step in intent.writes)),
-        Code(label="Taken back by:", lines=tuple(step.shown() for step in intent.undo)),
+        told.heading,
+        facts(told),
+        Code(lines=view.steps(record.intent.writes)),
+        Code(label="Taken back by:", lines=view.steps(record.intent.undo)),
         level=3,
     )
 
@@ -77,7 +44,7 @@ def restored(session: Session) -> Iterator[str]:
             told.setdefault((str(record.intent.target), record.intent.label), []).append(record)
     for (target, label), records in told.items():
         times = f", {len(records)} times" if len(records) > 1 else ""
-        yield f"{label} of {target}: {value(records[-1].intent.before)} again{times}."
+        yield f"{label} of {target}: {view.before(records[-1].intent)} again{times}."
     for each in session.experiments:
         if each.end is not None:
             start = each.start
@@ -96,11 +63,7 @@ def restored(session: Session) -> Iterator[str]:
 
 def in_force(session: Session) -> Iterator[str]:
     """What still stands, a sentence each."""
-    for record in session.in_force:
-        intent = record.intent
-        now = intent.after if record.end is None else record.end.now
-        was = f"{value(now)} (was {value(intent.before)}), {_KEPT[intent.persistence]}"
-        yield f"{record.id}: {intent.label} of {intent.target} is {was}."
+    return map(view.standing, session.in_force)
 
 
 def problems(session: Session) -> Iterator[str]:
@@ -131,8 +94,3 @@ def commands(session: Session) -> Grid:
         for event in ran
     )
     return Grid(columns=("When", "Command", "Status", "Took"), rows=rows)
-
-
-def value(text: str | None) -> str:
-    """A setting's value."""
-    return "unknown" if text is None else text

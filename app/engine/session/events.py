@@ -117,6 +117,8 @@ class ChangeIntended:
     """For a trial: when it is taken back unless it is kept, in seconds of CLOCK_BOOTTIME."""
     lock: str = ""
     """Name of the lock it takes, "" for the target's own; taking it back takes the same."""
+    words: dict[str, str] = field(default_factory=dict)
+    """What people call its values, where that is something else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

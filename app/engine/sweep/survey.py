@@ -9,9 +9,7 @@ from app.engine.measure.measurer import Request
 from app.engine.session.sweep_steps import Assignment, Design, Destroyed
 from app.engine.sweep.known import Holder, Known
 from app.engine.workbench import Workbench
-from backends.settings import Risk
-
-_WORST = (Risk.NONE, Risk.PERFORMANCE, Risk.OUTAGE, Risk.POWER_LOSS, Risk.DESTROYS_DATA)
+from backends.settings import Risk, worst
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +88,7 @@ def _risk_of_values(design: Design, known: Known) -> tuple[Risk, tuple[str, ...]
     """The worst of all values that the sweep sets."""
     holders = _holders(known)
     before = {(one.target, one.key): one.value for one in design.originals}
-    worst, sentences = Risk.NONE, dict[str, None]()
+    grave, sentences = Risk.NONE, dict[str, None]()
     for one in dict.fromkeys(one for cell in design.cells for one in cell.settings):
         if before[one.target, one.key] == one.value:
             continue
@@ -98,5 +96,5 @@ def _risk_of_values(design: Design, known: Known) -> tuple[Risk, tuple[str, ...]
         risk = next((choice.risk for choice in reading.choices if choice.value == one.value), setting.risk)
         if risk is not Risk.NONE and setting.risk_text:
             sentences[f"{one.key}={one.value}: {setting.risk_text}"] = None
-        worst = max(worst, risk, key=_WORST.index)
-    return worst, tuple(sentences)
+        grave = worst((grave, risk))
+    return grave, tuple(sentences)

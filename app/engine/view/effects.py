@@ -1,12 +1,12 @@
-"""When a change takes effect and what else it moves, in the words of screen and command line. Pure."""
+"""What a change does, in the words of screen, command line and report: when, for how long, at what risk. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from enum import Enum
 
-from backends.change import Change
+from app.engine.view.table import Cell, Tone
 from backends.model import Scope
-from backends.settings import Effect
+from backends.settings import Effect, Persistence, Risk
 
 _WORDS: dict[Effect, str] = {
     Effect.AT_ONCE: "at once",
@@ -17,12 +17,67 @@ _WORDS: dict[Effect, str] = {
 }
 _OF_A_DRIVE: dict[Effect, str] = {Effect.RECREATED: "formatted anew"}
 
+_KEPT: dict[Persistence, str] = {
+    Persistence.STORED: "until changed again",
+    Persistence.LOST_AT_REBOOT: "until reboot",
+    Persistence.LOST_AT_POWER_OFF: "until power-off",
+}
+
+_RISKS: dict[Risk, Cell] = {
+    Risk.NONE: Cell("-"),
+    Risk.PERFORMANCE: Cell("slower"),
+    Risk.OUTAGE: Cell("outage", Tone.ATTENTION),
+    Risk.POWER_LOSS: Cell("power loss", Tone.ATTENTION),
+    Risk.DESTROYS_DATA: Cell("DESTROYS DATA", Tone.BAD),
+}
+
+_OUTCOMES = {
+    "verified": Tone.GOOD,
+    "restored": Tone.GOOD,
+    "kept": Tone.GOOD,
+    "undone": Tone.GOOD,
+    "differs": Tone.ATTENTION,
+    "gone": Tone.ATTENTION,
+}
+
+
+class Tier(Enum):
+    """How a change is agreed to."""
+
+    HARMLESS = "harmless"
+    """By a yes."""
+    RISKY = "risky"
+    """By a yes that cannot be given by habit."""
+    DESTRUCTIVE = "destructive"
+    """By typing the name of what is lost."""
+
 
 def effect_words(effect: Effect, scope: Scope) -> str:
     """When a value of something of that kind takes effect: an array is made anew, a drive is formatted."""
     return _OF_A_DRIVE.get(effect, _WORDS[effect]) if scope is Scope.DRIVE else _WORDS[effect]
 
 
-def moves_words(changes: Iterable[Change]) -> tuple[str, ...]:
-    """A sentence for each change that may move other settings besides its own."""
-    return tuple(dict.fromkeys(f"{one.label} may also change {', '.join(one.moves)}." for one in changes if one.moves))
+def kept_words(persistence: Persistence) -> str:
+    """How long a value stays."""
+    return _KEPT[persistence]
+
+
+def risk_cell(risk: Risk) -> Cell:
+    """The worst that a value may do, in a word or two."""
+    return _RISKS[risk]
+
+
+def tier(risk: Risk) -> Tier:
+    """How somebody has to agree to a risk."""
+    match risk:
+        case Risk.NONE | Risk.PERFORMANCE:
+            return Tier.HARMLESS
+        case Risk.OUTAGE | Risk.POWER_LOSS:
+            return Tier.RISKY
+        case Risk.DESTROYS_DATA:
+            return Tier.DESTRUCTIVE
+
+
+def outcome_cell(result: str) -> Cell:
+    """How a change ended: `verified`, `differs`, `failed`, ..."""
+    return Cell(result, _OUTCOMES.get(result, Tone.BAD))

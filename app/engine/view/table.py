@@ -6,7 +6,7 @@ them cleans them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 
@@ -83,6 +83,13 @@ class Table:
     """In their order."""
     heading: str = ""
     """Stands above it; "" for none."""
+
+    def only(self, *keys: str) -> Table:
+        """The same rows with these columns, in this order."""
+        places = {column.key: at for at, column in enumerate(self.columns)}
+        kept = [places[key] for key in keys]
+        rows = tuple(replace(row, cells=tuple(row.cells[at] for at in kept)) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[at] for at in kept), rows=rows)
 
 
 @dataclass(frozen=True, slots=True)

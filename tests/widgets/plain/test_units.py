@@ -102,3 +102,23 @@ def test_durations_use_the_units_of_a_clock(seconds: float | None, shown: str) -
 @pytest.mark.parametrize(("value", "shown"), [(None, "-"), (9.12, "9.1 %"), (9.96, "10 %"), (67.0, "67 %")])
 def test_percentages_keep_a_decimal_only_below_ten(value: float | None, shown: str) -> None:
     assert units.percent(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        ("262144", "bytes", "256 KiB"),
+        ("1310720", "bytes", "1280 KiB"),
+        ("512", "bytes", "512 B"),
+        ("0", "bytes", "0 B"),
+        ("75000", "us", "75 ms"),
+        ("25500", "us", "25500 µs"),
+        ("-1", "us", "-1 µs"),
+        ("4096", "KiB", "4096 KiB"),
+        ("1024", "requests", "1024 requests"),
+        ("8", "", "8"),
+        ("unlimited", "bytes", "unlimited"),
+    ],
+)
+def test_a_value_of_a_setting_has_its_unit_and_loses_no_digit(value: str, unit: str, shown: str) -> None:
+    assert units.in_unit(value, unit) == shown

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.engine.ab import AbPlan
 from app.engine.judge.comparison import interim
 from app.engine.session.state import ExperimentRecord, Session
+from app.engine.view import change as view
 from app.engine.view.effects import effect_words
 from app.tui.screens.devices.rows import confirmation
 from widgets.confirm import Confirmation, PlannedChange
@@ -57,7 +58,7 @@ def review(plan: AbPlan) -> Confirmation:
     change = plan.change
     asked = confirmation((change,), title=f"A/B: {change.label} of {change.target}")
     job, count = plan_lines(plan)
-    often = f"Set {plan.switches} times, and at the end it is {change.before} again, also after x or a failure."
+    often = f"Set {plan.switches} times, and at the end it is {view.before(change)} again, also after x or a failure."
     back = tuple(tuple(step.argv) if step.path is None else step.shown() for step in change.undo)
     return Confirmation(
         title=asked.title,
@@ -66,8 +67,8 @@ def review(plan: AbPlan) -> Confirmation:
         changes=(
             PlannedChange(
                 setting=change.label,
-                before=f"A {change.before}",
-                after=f"B {change.after}",
+                before=f"A {view.before(change)}",
+                after=f"B {view.after(change)}",
                 effect=effect_words(change.effect, change.target.scope),
                 undo="by itself at the end",
             ),

@@ -6,18 +6,20 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
+from app.engine.view import change as view
+from app.engine.view.effects import outcome_cell
+from app.engine.view.table import Cell
 from app.tui.screens.devices.rows import confirmation
 from app.tui.screens.devices.trials import Trials
 from backends.change import Change
 from backends.errors import RaidbenchError
 from widgets.confirm import ConfirmDialog
-from widgets.table_layout import Tone
 
 if TYPE_CHECKING:
     from app.tui.app import WorkbenchApp
 
-Outcomes = dict[str, dict[str, tuple[str, Tone]]]
-"""Target -> key -> words and tone."""
+Outcomes = dict[str, dict[str, Cell]]
+"""Target -> key -> words."""
 
 
 class Changing:
@@ -72,15 +74,13 @@ class Changing:
             async with aclosing(app.workbench.apply_all(changes, trial=trial)) as steps:
                 async for change, ended in steps:
                     target = str(change.target)
-                    words, tone = _outcome(ended.result, ended.now)
-                    if trial is not None and ended.result == "verified":
-                        words = "verified, on trial"
-                    self._outcomes.setdefault(target, {})[change.key] = (words, tone)
+                    outcome = view.outcome(change, ended, on_trial=trial is not None)
+                    self._outcomes.setdefault(target, {})[change.key] = outcome
                     if ended.result == "verified":
                         done += 1
                         app.stage(target, change.key, None)
                     else:
-                        self._say(f"{change.label} of {target}: {ended.message}", severity="error", title=ended.result)
+                        self._say(f"{view.what(change)}: {ended.message}", severity="error", title=ended.result)
         except RaidbenchError as error:
             app.tell(error, title="Not applied")
         if done == len(changes):
@@ -116,23 +116,13 @@ class Changing:
             record = bench.session.change(change_id)
             good = ended.result in ("verified", "restored")
             if record is not None:
-                words: tuple[str, Tone] = ("undone", "good") if good else (f"undo {ended.result}", "bad")
-                self._outcomes.setdefault(str(record.intent.target), {})[record.intent.key] = words
+                outcome = outcome_cell("undone" if good else f"undo {ended.result}")
+                self._outcomes.setdefault(str(record.intent.target), {})[record.intent.key] = outcome
             if not good:
                 self._say(ended.message, severity="error", title=f"{change_id} was not undone")
                 break
-            self._say(f"{change_id} is undone and verified: now {ended.now}.")
+            self._say(f"{change_id} is undone and verified: now {view.value(plan.words, ended.now)}.")
         self._shown()
 
     def _say(self, message: str, *, severity: str = "information", title: str = "") -> None:
         self._app.notify(message, title=title, severity=severity, markup=False)  # type: ignore[arg-type]
-
-
-def _outcome(result: str, now: str | None) -> tuple[str, Tone]:
-    match result:
-        case "verified":
-            return "verified", "good"
-        case "differs":
-            return f"differs: now {now}", "warning"
-        case _:
-            return result, "bad"

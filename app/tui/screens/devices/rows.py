@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from rich.text import Text
+
+from app.engine.view import change as view
 from app.engine.view.arrangement import Branch, arranged
-from app.engine.view.effects import effect_words, moves_words
+from app.engine.view.effects import Tier, effect_words, tier
+from app.engine.view.table import Table
+from app.tui import render
 from backends.change import Change
-from backends.model import Array, Controller, Drive, Inventory, Scope, State
-from backends.settings import Effect, Reading, Risk, Setting
+from backends.model import Array, Controller, Drive, Inventory, State
+from backends.settings import Effect, Reading, Risk, worst
 from widgets.clean import shorten
-from widgets.confirm import Confirmation, PlannedChange, Tier
-from widgets.keyed_table import Cell, Column, Row
+from widgets.confirm import Confirmation, PlannedChange
+from widgets.confirm import Tier as DialogTier
+from widgets.keyed_table import Cell, Row
 from widgets.plain import units
 from widgets.table_layout import Tone
 
-RISKS: Mapping[Risk, str] = {
-    Risk.NONE: "-",
-    Risk.PERFORMANCE: "performance",
-    Risk.POWER_LOSS: "power loss",
-    Risk.OUTAGE: "outage",
-    Risk.DESTROYS_DATA: "DESTROYS DATA",
-}
-_TONES: Mapping[Risk, Tone] = {Risk.POWER_LOSS: "warning", Risk.OUTAGE: "warning", Risk.DESTROYS_DATA: "bad"}
-_SEVERITY = (Risk.NONE, Risk.PERFORMANCE, Risk.POWER_LOSS, Risk.OUTAGE, Risk.DESTROYS_DATA)
 _SIGNS: Mapping[State, tuple[str, Tone]] = {
     State.OPTIMAL: ("+", "good"),
     State.ONLINE: ("+", "good"),
@@ -42,13 +39,8 @@ _SIGNS: Mapping[State, tuple[str, Tone]] = {
 NOW_WIDTH = 34
 """Cells of a value at most: a longer one is whole in the facts and in the list of choices."""
 
-SETTING_COLUMNS = (
-    Column(key="setting", label="Setting"),
-    Column(key="now", label="Now"),
-    Column(key="staged", label="Staged"),
-    Column(key="effect", label="Takes effect", priority=2),
-    Column(key="risk", label="Risk", priority=1),
-)
+SHOWN = ("setting", "now", "staged", "effect", "risk")
+"""Columns of the table of settings; the values that one may have stand in the list that enter opens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,77 +133,19 @@ def _member_sign(role: str) -> tuple[str, Tone] | None:
     return _SIGNS[states[first]] if first in states else None
 
 
-def setting_rows(
-    settings: tuple[Setting, ...],
-    readings: Mapping[str, Reading],
-    staged: Mapping[str, str],
-    outcomes: Mapping[str, tuple[str, Tone]],
-    *,
-    now_width: int = NOW_WIDTH,
-    scope: Scope = Scope.ARRAY,
-) -> tuple[Row, ...]:
-    """The settings of one target; `staged` and `outcomes` by key. A setting that cannot be changed is dim.
-
-    `now_width`: cells of a present value at most, so that what is staged is always in sight. `scope`: of the target.
+def setting_rows(table: Table, *, now_width: int = NOW_WIDTH) -> tuple[Row, ...]:
+    """The rows of a table of settings. `now_width`: cells of a present value at most, so that what is staged is always
+    in sight.
     """
-    rows = []
-    for setting in settings:
-        reading = readings.get(setting.key)
-        if reading is None:
-            continue
-        rows.append(
-            Row(
-                key=setting.key,
-                cells=(
-                    setting.label,
-                    _now(setting, reading, now_width),
-                    _staged(setting, reading, staged.get(setting.key), outcomes.get(setting.key)),
-                    effect_words(setting.effect, scope),
-                    _risk(setting, reading, staged.get(setting.key)),
-                ),
-                dim=not reading.availability.available,
-            )
-        )
-    return tuple(rows)
+    at = SHOWN.index("now")
+    return tuple(
+        replace(row, cells=(*row.cells[:at], _shortened(row.cells[at], now_width), *row.cells[at + 1 :]))
+        for row in render.rows(table.only(*SHOWN))
+    )
 
 
-def value_label(setting: Setting, reading: Reading, value: str | None) -> str:
-    """A value as people write it."""
-    if value is None:
-        return "not reported"
-    for choice in reading.choices:
-        if choice.value == value:
-            return choice.label
-    return f"{value} {setting.unit}".rstrip()
-
-
-def _now(setting: Setting, reading: Reading, width: int) -> str | Cell:
-    now = value_label(setting, reading, reading.now)
-    if reading.effective is not None and reading.effective != reading.now:
-        joint = ": " if reading.effective.startswith("not ") else ", in force "
-        now = f"{now}{joint}{value_label(setting, reading, reading.effective)}"
-        return Cell(text=shorten(now, width), tone="warning")
-    return shorten(now, width)
-
-
-def _staged(setting: Setting, reading: Reading, value: str | None, outcome: tuple[str, Tone] | None) -> str | Cell:
-    if outcome is not None:  # of the value that is staged, if it is still: another one takes it away
-        return Cell(text=outcome[0], tone=outcome[1])
-    if value is not None:
-        text = "***" if setting.secret else value_label(setting, reading, value)
-        return Cell(text=text, tone="accent")
-    return ""
-
-
-def _risk(setting: Setting, reading: Reading, staged: str | None) -> str | Cell:
-    """The risk of the staged value, else the worst of the setting."""
-    risk = setting.risk
-    if staged is not None:
-        risk = next((choice.risk for choice in reading.choices if choice.value == staged), risk)
-    if risk is Risk.NONE:
-        worst = max((choice.risk for choice in reading.choices), key=_SEVERITY.index, default=Risk.NONE)
-        risk = worst if staged is None else risk
-    return Cell(text=RISKS[risk], tone=_TONES.get(risk, ""))
+def _shortened(cell: str | Cell | Text, width: int) -> str | Cell | Text:
+    return replace(cell, text=shorten(cell.text, width)) if isinstance(cell, Cell) else cell
 
 
 def next_value(reading: Reading, current: str | None, step: int) -> str | None:
@@ -236,10 +170,16 @@ def next_value(reading: Reading, current: str | None, step: int) -> str | None:
     return str(min(max(number, span.minimum), span.maximum))
 
 
+TIERS: Mapping[Tier, DialogTier] = {
+    Tier.HARMLESS: "harmless",
+    Tier.RISKY: "risky",
+    Tier.DESTRUCTIVE: "destructive",
+}
+"""What the dialog calls them."""
+
+
 def confirmation(changes: tuple[Change, ...], *, title: str = "", trial_label: str = "") -> Confirmation:
     """The review dialog's contents for planned changes."""
-    worst = max((change.risk for change in changes), key=_SEVERITY.index, default=Risk.NONE)
-    tiers: Mapping[Risk, Tier] = {Risk.DESTROYS_DATA: "destructive", Risk.POWER_LOSS: "risky", Risk.OUTAGE: "risky"}
     targets = sorted({str(change.target) for change in changes})
     count = units.plural(len(changes), "change")
     commands = tuple(
@@ -247,12 +187,12 @@ def confirmation(changes: tuple[Change, ...], *, title: str = "", trial_label: s
     )
     return Confirmation(
         title=title or f"Apply {count} to {', '.join(targets)}",
-        tier=tiers.get(worst, "harmless"),
-        summary=" ".join(moves_words(changes)),
+        tier=TIERS[tier(worst(change.risk for change in changes))],
+        summary=" ".join(view.moves(changes)),
         changes=tuple(_planned(change, named=len(targets) > 1) for change in changes),
         commands=commands,
-        risks=tuple(dict.fromkeys(change.risk_text for change in changes if change.risk_text)),
-        required=" ".join(sorted({str(one.target) for one in changes if one.risk is Risk.DESTROYS_DATA})),
+        risks=view.risks(changes),
+        required=" ".join(sorted({str(one.target) for one in changes if tier(one.risk) is Tier.DESTRUCTIVE})),
         trial_label=trial_label if all(_may_come_back(change) for change in changes) else "",
     )
 
@@ -263,11 +203,10 @@ def _may_come_back(change: Change) -> bool:
 
 
 def _planned(change: Change, *, named: bool) -> PlannedChange:
-    undo = "; ".join(write.shown() for write in change.undo) if change.undo else "cannot be taken back"
     return PlannedChange(
         setting=f"{change.target} {change.label}" if named else change.label,
-        before=change.before or "not reported",
-        after=change.after,
+        before=view.before(change),
+        after=view.after(change),
         effect=effect_words(change.effect, change.target.scope),
-        undo=undo,
+        undo="; ".join(view.steps(change.undo)) or view.NO_WAY_BACK,
     )

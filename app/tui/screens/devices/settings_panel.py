@@ -10,14 +10,17 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from app.tui.screens.devices.rows import NOW_WIDTH, RISKS, SETTING_COLUMNS, next_value, setting_rows
+from app.engine.view.effects import risk_cell
+from app.engine.view.setting import COLUMNS, settings_table, value_words
+from app.engine.view.table import Cell, Table
+from app.tui import render
+from app.tui.screens.devices.rows import NOW_WIDTH, SHOWN, next_value, setting_rows
 from backends.model import Scope
 from backends.settings import Reading, Risk, Setting
 from widgets.choice_list import Choice, ChoiceDialog
 from widgets.field_dialog import NumberDialog, NumberSpan, TextDialog
 from widgets.keyed_table import KeyedTable, Row
 from widgets.lines import Prose
-from widgets.table_layout import Tone
 
 if TYPE_CHECKING:
     from app.tui.app import WorkbenchApp
@@ -66,12 +69,14 @@ class SettingsPanel(Vertical):
     def __init__(self) -> None:
         super().__init__(id="settings-panel")
         self._parts: tuple[Part, ...] = ()
-        self.outcomes: dict[str, dict[str, tuple[str, Tone]]] = {}
-        """How changes ended: target -> key -> words and tone; shown until something else is staged there."""
+        self.outcomes: dict[str, dict[str, Cell]] = {}
+        """How changes ended: target -> key -> words; shown until something else is staged there."""
 
     def compose(self) -> ComposeResult:
         """Table and help."""
-        yield KeyedTable(SETTING_COLUMNS, id="settings", empty="looking for hardware ...")
+        yield KeyedTable(
+            render.columns(Table(columns=COLUMNS).only(*SHOWN)), id="settings", empty="looking for hardware ..."
+        )
         yield Prose("", "label", id="setting-help")
 
     @property
@@ -95,7 +100,8 @@ class SettingsPanel(Vertical):
         for part in self._parts:
             staged = self._app.staged.get(part.target, {})
             ended = self.outcomes.get(part.target, {})
-            own = setting_rows(part.settings, part.readings, staged, ended, now_width=width, scope=part.scope)
+            table = settings_table(part.settings, part.readings, part.scope, staged=staged, outcomes=ended)
+            own = setting_rows(table, now_width=width)
             if not part.heading:
                 rows += own
             elif own:
@@ -124,11 +130,7 @@ class SettingsPanel(Vertical):
         elif spot.reading.availability.why_not is not None:
             line.say(f"Cannot be changed: {spot.reading.availability.why_not}. {spot.setting.help}", "warning")
         else:
-            why = (
-                f"In force is {spot.reading.effective}: {spot.reading.why_effective}. "
-                if spot.reading.why_effective
-                else ""
-            )
+            why = f"In force is {_in_force(spot)}: {spot.reading.why_effective}. " if spot.reading.why_effective else ""
             line.say(f"{why}{spot.setting.help} {spot.setting.risk_text}".strip(), "warning" if why else "label")
 
     def _spot(self) -> Spot | None:
@@ -219,13 +221,17 @@ class SettingsPanel(Vertical):
         return take
 
 
+def _in_force(spot: Spot) -> str:
+    return value_words(spot.setting, spot.reading, spot.reading.effective)
+
+
 def _choices(spot: Spot) -> tuple[Choice, ...]:
     return tuple(
         Choice(
             value=choice.value,
             label=choice.label,
             help=choice.help or spot.setting.help,
-            risk="" if choice.risk is Risk.NONE else RISKS[choice.risk],
+            risk="" if choice.risk is Risk.NONE else risk_cell(choice.risk).text,
         )
         for choice in spot.reading.choices
     )

@@ -9,7 +9,9 @@ from app.engine.session.sweep_steps import Cell, Design, Purpose
 from app.engine.sweep.estimate import switches
 from app.engine.sweep.plan import JobAxis, SweepPlan
 from app.engine.sweep.survey import Survey
-from app.tui.screens.devices.rows import RISKS
+from app.engine.view.effects import risk_cell, tier
+from app.tui import render
+from app.tui.screens.devices.rows import TIERS
 from app.tui.screens.sweep.draft import Axis, Draft
 from backends.model import Target
 from backends.settings import Risk
@@ -65,8 +67,8 @@ def _value_rows(axis: Axis, draft: Draft) -> list[Row]:
     for value, label, now, risk in listed:
         on, off = ("(x)", "( )") if axis.single else ("[x]", "[ ]")
         box = on if draft.has(axis, value) else off
-        words = [*(["now"] if now else []), *([RISKS[risk]] if risk is not Risk.NONE else [])]
-        tone: Tone = "bad" if risk is Risk.DESTROYS_DATA else "warning" if risk is not Risk.NONE else "muted"
+        words = [*(["now"] if now else []), *([risk_cell(risk).text] if risk is not Risk.NONE else [])]
+        tone: Tone = render.TONES[risk_cell(risk).tone] or "muted"
         rows.append(
             Row(
                 key=f"{axis.key}{JOINT}{value}",
@@ -221,12 +223,11 @@ def question(surveyed: Survey, commands: Sequence[tuple[str, ...] | str], speed:
         reasons = tuple(filter(None, (*surveyed.refused, surveyed.hint)))
         return Confirmation(title=title, tier="refused", reasons=reasons)
     destroys = surveyed.risk is Risk.DESTROYS_DATA
-    risky = surveyed.risk in (Risk.POWER_LOSS, Risk.OUTAGE)
     lost = tuple(f"{one.device}: {found}" for one in design.destroys for found in one.found)
     blank = tuple(f"{one.device}: nothing is known to lie on it" for one in design.destroys if not one.found)
     return Confirmation(
         title=title,
-        tier="destructive" if destroys else "risky" if risky else "harmless",
+        tier=TIERS[tier(surveyed.risk)],
         summary=f"{time_words(design, speed)}. It runs in the background, whatever becomes of this terminal; "
         "every setting is put back at the end, also after a stop or a failure.",
         changes=tuple(

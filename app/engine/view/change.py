@@ -1,0 +1,181 @@
+"""Changes as they are shown: planned, made, in force, taken back. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from app.engine.view.effects import effect_words, kept_words, outcome_cell, risk_cell
+from app.engine.view.setting import NOT_REPORTED
+from app.engine.view.table import Cell, Column, Fact, Facts, Row, Table
+from backends.settings import Risk
+from widgets.plain import units
+
+if TYPE_CHECKING:
+    from app.engine.session.events import ChangeEnded, ChangeIntended
+    from app.engine.session.state import ChangeRecord
+    from backends.change import Change, Write
+
+NO_WAY_BACK = "cannot be taken back"
+"""What stands where the way back would."""
+
+
+def value(words: Mapping[str, str], text: str | None) -> str:
+    """A value of a change as people write it; `words`: what the change calls its values."""
+    return NOT_REPORTED if text is None else words.get(text, text)
+
+
+def before(change: Change | ChangeIntended) -> str:
+    """What it was."""
+    return value(change.words, change.before)
+
+
+def after(change: Change | ChangeIntended) -> str:
+    """What it is to be."""
+    return value(change.words, change.after)
+
+
+def what(change: Change | ChangeIntended) -> str:
+    """Which setting of what."""
+    return f"{change.label} of {change.target}"
+
+
+def stands(record: ChangeRecord) -> str:
+    """What was read back at its end; what was wanted, where it has no end."""
+    return after(record.intent) if record.end is None else value(record.intent.words, record.end.now)
+
+
+def steps(writes: Iterable[Write]) -> tuple[str, ...]:
+    """The lines a person would type."""
+    return tuple(write.shown() for write in writes)
+
+
+def planned(changes: Sequence[Change]) -> Table:
+    """What changes would do."""
+    columns = ("Target", "Setting", "Now", "New", "Takes effect", "Stays", "Risk")
+    return Table(
+        columns=tuple(Column(title=title) for title in columns),
+        rows=tuple(
+            Row(
+                cells=(
+                    str(change.target),
+                    change.label,
+                    before(change),
+                    after(change),
+                    effect_words(change.effect, change.target.scope),
+                    kept_words(change.persistence),
+                    risk_cell(change.risk),
+                )
+            )
+            for change in changes
+        ),
+    )
+
+
+def risks(changes: Iterable[Change]) -> tuple[str, ...]:
+    """A sentence for each risk, each once."""
+    told = (
+        f"{change.label}: {change.risk_text or risk_cell(change.risk).text}"
+        for change in changes
+        if change.risk is not Risk.NONE
+    )
+    return tuple(dict.fromkeys(told))
+
+
+def moves(changes: Iterable[Change]) -> tuple[str, ...]:
+    """A sentence for each change that may move other settings besides its own."""
+    return tuple(dict.fromkeys(f"{one.label} may also change {', '.join(one.moves)}." for one in changes if one.moves))
+
+
+def in_force(records: Iterable[ChangeRecord]) -> Table:
+    """Changes that can be taken back, in the order given."""
+    return Table(
+        columns=tuple(Column(title=title) for title in ("Change", "When", "Target", "Setting", "Set to", "Back to")),
+        rows=tuple(
+            Row(
+                key=record.id,
+                cells=(
+                    record.id,
+                    units.moment(record.intent.at),
+                    str(record.intent.target),
+                    record.intent.label,
+                    stands(record),
+                    before(record.intent),
+                ),
+            )
+            for record in records
+        ),
+    )
+
+
+def made(records: Iterable[ChangeRecord]) -> Table:
+    """Changes of a session with how they ended."""
+    titles = ("Change", "When", "Target", "Setting", "Value", "Outcome", "Steps")
+    return Table(
+        columns=tuple(Column(title=title) for title in titles),
+        rows=tuple(
+            Row(
+                key=record.id,
+                cells=(
+                    record.id,
+                    units.moment(record.intent.at),
+                    str(record.intent.target),
+                    record.intent.label,
+                    f"{before(record.intent)} to {after(record.intent)}",
+                    "no outcome" if record.end is None else outcome_cell(record.end.result),
+                    "; ".join(steps(record.intent.writes)),
+                ),
+            )
+            for record in records
+        ),
+    )
+
+
+def facts(record: ChangeRecord) -> Facts:
+    """All that is known of a change that was made."""
+    intent, end = record.intent, record.end
+    told = [Fact("Begun", units.moment(intent.at))]
+    if end is None:
+        told.append(Fact("Outcome", "no outcome: the program ended before"))
+    else:
+        outcome = outcome_cell(end.result)
+        told += [
+            Fact("Ended", f"{units.moment(end.at)}, {units.duration(end.at - intent.at)} later"),
+            Fact("Outcome", outcome.text, outcome.tone),
+            Fact("Read back", stands(record)),
+            *([Fact("Message", end.message)] if end.message else []),
+        ]
+    risk = risk_cell(intent.risk)
+    told += [Fact("Risk", risk.text, risk.tone)] if intent.risk is not Risk.NONE else []
+    told.append(Fact("Stays", kept_words(intent.persistence)))
+    told += [Fact("Takes back", intent.undoes)] if intent.undoes else []
+    if record.undone_by:
+        told.append(Fact("Taken back by", "itself" if record.undone_by == record.id else record.undone_by))
+    heading = f"{record.id}: {what(intent)}, {before(intent)} to {after(intent)}"
+    return Facts(heading=heading, facts=tuple(told))
+
+
+def outcome(change: Change, ended: ChangeEnded, *, on_trial: bool = False) -> Cell:
+    """How it ended, in a few words; `on_trial`: whether it is taken back unless somebody keeps it."""
+    cell = outcome_cell(ended.result)
+    match ended.result:
+        case "verified" if on_trial:
+            return replace(cell, text="verified, on trial")
+        case "differs":
+            return replace(cell, text=f"differs: now {value(change.words, ended.now)}")
+        case _:
+            return cell
+
+
+def ended_words(change: Change | ChangeIntended, ended: ChangeEnded) -> str:
+    """What was read back, with the tool's or the program's word where it is not as wanted."""
+    now = value(change.words, ended.now)
+    return f"{now}  ({ended.message})" if ended.message else now
+
+
+def standing(record: ChangeRecord) -> str:
+    """What still stands of a change, in a sentence."""
+    intent = record.intent
+    was = f"{stands(record)} (was {before(intent)}), {kept_words(intent.persistence)}"
+    return f"{record.id}: {what(intent)} is {was}."

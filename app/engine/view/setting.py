@@ -1,0 +1,120 @@
+"""Settings as they are shown: what they are now, what they may be, what that does. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from app.engine.view.effects import effect_words, risk_cell
+from app.engine.view.table import Cell, Column, Row, Table, Tone
+from backends.model import Scope
+from backends.settings import Reading, Risk, Setting, worst
+from widgets.plain import units
+
+NOT_REPORTED = "not reported"
+"""What stands where neither the kernel nor a tool says the value."""
+
+COLUMNS = (
+    Column(key="setting", title="Setting"),
+    Column(key="key", title="Key"),
+    Column(key="now", title="Now"),
+    Column(key="may-be", title="May be", shrinks=True),
+    Column(key="staged", title="Staged"),
+    Column(key="effect", title="Takes effect", priority=2),
+    Column(key="risk", title="Risk", priority=1),
+)
+
+
+def value_words(setting: Setting, reading: Reading, value: str | None) -> str:
+    """A value as people write it: by its label, or with its unit."""
+    if value is None:
+        return NOT_REPORTED
+    labels = {choice.value: choice.label for choice in reading.choices}
+    return labels.get(value) or units.in_unit(value, setting.unit)
+
+
+def now_cell(setting: Setting, reading: Reading) -> Cell:
+    """What it is set to, and what is in force instead where that is something else."""
+    now = value_words(setting, reading, reading.now)
+    if reading.effective in (None, reading.now):
+        return Cell(now)
+    effective = value_words(setting, reading, reading.effective)
+    joint = ": " if effective.startswith("not ") else ", in force "
+    return Cell(f"{now}{joint}{effective}", Tone.ATTENTION)
+
+
+def legal_words(setting: Setting, reading: Reading) -> str:
+    """The values that `set` takes, with what they are called where that is something else."""
+    if reading.choices:
+        return ", ".join(
+            choice.value if choice.label == choice.value else f"{choice.value} ({choice.label})"
+            for choice in reading.choices
+        )
+    span = reading.span
+    if span is None:
+        return ""
+    unit = f" {span.unit or setting.unit}".replace(" us", " µs").rstrip()
+    step = f", step {span.step}" if span.step != 1 else ""
+    return f"{span.minimum}–{span.maximum}{unit}{step}"
+
+
+def risk_of(setting: Setting, reading: Reading, value: str | None = None) -> Risk:
+    """The worst that this value may do; for None the worst of all of its values."""
+    of_choices = {choice.value: choice.risk for choice in reading.choices}
+    if value is None:
+        return worst((setting.risk, *of_choices.values()))
+    return of_choices.get(value, setting.risk)
+
+
+def settings_table(
+    settings: Sequence[Setting],
+    readings: Mapping[str, Reading],
+    scope: Scope,
+    *,
+    staged: Mapping[str, str] | None = None,
+    outcomes: Mapping[str, Cell] | None = None,
+    heading: str = "",
+) -> Table:
+    """The settings of one target that were read; a row that cannot be changed is dim.
+
+    `staged`: values wanted, by key. `outcomes`: how changes of them ended, by key.
+    """
+    wanted, ended = staged or {}, outcomes or {}
+    rows = (
+        _row(setting, readings[setting.key], scope, wanted.get(setting.key), ended.get(setting.key))
+        for setting in settings
+        if setting.key in readings
+    )
+    return Table(columns=COLUMNS, rows=tuple(rows), heading=heading)
+
+
+def _row(setting: Setting, reading: Reading, scope: Scope, staged: str | None, outcome: Cell | None) -> Row:
+    return Row(
+        key=setting.key,
+        cells=(
+            setting.label,
+            setting.key,
+            now_cell(setting, reading),
+            legal_words(setting, reading),
+            # How it ended is told of the value that is staged, if it still is: another one takes it away.
+            outcome or _staged(setting, reading, staged),
+            effect_words(setting.effect, scope),
+            risk_cell(risk_of(setting, reading, staged)),
+        ),
+        dim=not reading.availability.available,
+    )
+
+
+def _staged(setting: Setting, reading: Reading, value: str | None) -> Cell:
+    if value is None:
+        return Cell("")
+    return Cell("***" if setting.secret else value_words(setting, reading, value), Tone.STAGED)
+
+
+def why_not(settings: Sequence[Setting], readings: Mapping[str, Reading]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Each reason why settings cannot be changed, with the keys of those it holds for."""
+    keys: dict[str, list[str]] = {}
+    for setting in settings:
+        reading = readings.get(setting.key)
+        if reading is not None and reading.availability.why_not is not None:
+            keys.setdefault(reading.availability.why_not, []).append(setting.key)
+    return tuple((reason, tuple(of_it)) for reason, of_it in keys.items())
