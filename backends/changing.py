@@ -1,8 +1,39 @@
-"""What all vendors do alike in a change: what stands against it, what is wanted, the same device, the steps."""
+"""What all vendors do alike in a change: find the setting, check the device, take the steps, say what failed."""
 
 from __future__ import annotations
 
-from backends.host import Denial, Host
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from backends.change import Change, Write
+from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
+from backends.host import Command, Completed, Denial, Host
+from backends.identity import Identity
+from backends.model import Target
+from backends.settings import Reading, Risk, Setting, check_value
+from backends.text import clean
+
+LOOK_AGAIN = "Look at the devices again."
+"""What to do when something is not there any more."""
+
+
+def not_found(target: Target) -> NotFoundError:
+    """The error for a target that a backend does not have."""
+    return NotFoundError(f"There is no {clean(str(target))}.", hint="`raidbench devices` lists what is there.")
+
+
+def gone(target: Target) -> DeviceGoneError:
+    """The error for a target that a backend may have, and that is not there."""
+    return DeviceGoneError(f"{clean(str(target))} is not there.", hint=LOOK_AGAIN)
+
+
+def setting_of(settings: Iterable[Setting], target: Target, key: str) -> Setting:
+    """The setting of that key. Raises NotFoundError naming those that there are."""
+    declared = {setting.key: setting for setting in settings}
+    if key not in declared:
+        known = ", ".join(declared) or "none"
+        raise NotFoundError(f"{clean(str(target))} has no setting {clean(key)}.", hint=f"It has: {known}.")
+    return declared[key]
 
 
 async def denial_of(host: Host, path: str | None) -> Denial | None:
@@ -12,3 +43,117 @@ async def denial_of(host: Host, path: str | None) -> Denial | None:
     """
     reason = await host.writable(path) if path is not None else None
     return reason if isinstance(reason, Denial) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A legal value for a setting that may be changed, and how the setting read when it was asked for."""
+
+    target: Target
+    """What is to be changed."""
+    setting: Setting
+    """Which of its settings."""
+    now: Reading
+    """How it reads."""
+    value: str
+    """The value it is to have."""
+
+    @property
+    def risk(self) -> Risk:
+        """The worst that this value may do: its choice's own where there are choices."""
+        return next((choice.risk for choice in self.now.choices if choice.value == self.value), self.setting.risk)
+
+    def change(
+        self,
+        writes: tuple[Write, ...],
+        undo: tuple[Write, ...],
+        identity: Identity,
+        lock: str,
+        risk: Risk | None = None,
+    ) -> Change:
+        """The change that brings it. `risk`: where this very device makes it another one than the value has."""
+        worst = self.risk if risk is None else risk
+        return Change(
+            target=self.target,
+            key=self.setting.key,
+            label=self.setting.label,
+            before=self.now.now,
+            after=self.value,
+            writes=writes,
+            undo=undo,
+            risk=worst,
+            risk_text=self.setting.risk_text if worst is not Risk.NONE else "",
+            effect=self.setting.effect,
+            persistence=self.setting.persistence,
+            identity=identity,
+            lock=lock,
+        )
+
+
+def wanted(
+    target: Target,
+    setting: Setting,
+    now: Reading,
+    value: str,
+    check: Callable[[Setting, Reading, str], str] = check_value,
+) -> Wanted:
+    """The value in canonical form. Raises BlockedError, InvalidValueError."""
+    if now.availability.why_not is not None:
+        raise BlockedError(f"{setting.label} of {target} cannot be changed: {now.availability.why_not}.")
+    return Wanted(target=target, setting=setting, now=now, value=check(setting, now, value))
+
+
+def require_same(change: Change, present: Identity) -> None:
+    """Raises DeviceGoneError unless the device that the change was planned for is the one that is there."""
+    planned = change.identity
+    if planned is None:
+        raise RefusedError(f"The change of {change.target} does not say which device it was planned for.")
+    if differences := planned.differences(present):
+        raise DeviceGoneError(
+            f"{change.target} is another device now: {differences}.", hint=f"{LOOK_AGAIN[:-1]} and plan anew."
+        )
+
+
+async def take_steps(
+    change: Change,
+    take: Callable[[Write], Awaitable[None]],
+    *,
+    writes: Sequence[Write] | None = None,
+    same: Callable[[], Awaitable[None]] | None = None,
+    apart: str = "",
+) -> None:
+    """All steps in order (`writes`: these of them), up to the first that fails.
+
+    `take` takes one; it raises ToolFailedError in the tool's or the kernel's words. `same` raises unless the device is
+    still the one that was planned for: it is asked before each step, and when one fails. `apart`: `deleted` or
+    `stopped` where the first step takes the thing apart, so that it is not there when a later one fails.
+    """
+    steps = change.writes if writes is None else writes
+    for done, step in enumerate(steps):
+        if same is not None:
+            await same()
+        try:
+            await take(step)
+        except ToolFailedError as error:
+            if same is not None:
+                await same()  # a device that went away is told as such
+            raise _failed(error, change, step, f"{done} of {len(steps)}" if done else "", apart) from error
+
+
+def _failed(error: ToolFailedError, change: Change, step: Write, done: str, apart: str) -> ToolFailedError:
+    """The same error, saying of which change it is and what was done before it."""
+    words = error.message.rstrip(".")
+    message = f"{change.label} of {change.target} could not be set: {words}."
+    hint = error.hint or "The old value should still be in force; read the setting again."
+    if done and apart:
+        message = f"{change.target} was {apart}, but could not be made again: {words}."
+        hint = f"Make it by hand: {step.shown()}"
+    elif done:
+        hint = f"{done} steps were done, not `{step.shown()}`; read the settings again."
+    return type(error)(message, hint=hint, evidence=error.evidence)
+
+
+def evidence_of(command: Command, done: Completed) -> str:
+    """What a program printed, for the log: without its secrets, the beginning of long text."""
+    said = f"{command.shown()}\nexit status {done.returncode}\n{done.stdout[:4000]}{done.stderr[:2000]}"
+    return command.masked(said)

@@ -28,16 +28,22 @@ class Identity:
 
     def same_device(self, other: Identity) -> bool:
         """Whether two readings are the same device; differing known facts mean no."""
-        pairs = (
-            (self.wwn, other.wwn),
-            (self.serial, other.serial),
-            (self.model, other.model),
-            (self.size_bytes, other.size_bytes),
-            (self.devno, other.devno),
-            (self.diskseq, other.diskseq),
-            (self.backing, other.backing),
-        )
-        return self.name == other.name and all(mine == theirs for mine, theirs in pairs)
+        return not self.differences(other)
+
+    def differences(self, other: Identity) -> str:
+        """What another reading says otherwise, in words; "" for the same device. A lost fact is a difference."""
+        facts = {
+            "name": (self.name, other.name),
+            "serial": (self.serial, other.serial),
+            "WWN": (self.wwn, other.wwn),
+            "model": (self.model, other.model),
+            "size": (self.size_bytes, other.size_bytes),
+            "device number": (self.devno, other.devno),
+            "disk sequence number": (self.diskseq, other.diskseq),
+            "backing file": (self.backing, other.backing),
+        }
+        shown = {word: (old or "unknown", new or "unknown") for word, (old, new) in facts.items() if old != new}
+        return ", ".join(f"{word} was {old}, is {new}" for word, (old, new) in shown.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,14 +138,15 @@ _AS_NOBODY = """
 import asyncio, concurrent.futures.thread, os, sys
 from backends.errors import BlockedError, ToolFailedError
 from backends.hosts.local import LocalHost
-from backends.model import Change, Target, Write
+from backends.change import Change, Write
+from backends.model import Target
 from backends.vendors.block import VENDOR
 
 async def main(name):
     backend = VENDOR.backend(LocalHost())
     target = Target(backend="block", address=name)
     readings = await backend.read(target)
-    print(sorted({reading.availability.why_not for reading in readings.values()}))
+    print(sorted({str(reading.availability.why_not) for reading in readings.values()}))
     try:
         await backend.plan(target, "nomerges", "2")
     except BlockedError as error:
@@ -171,7 +172,7 @@ async def test_without_root_settings_are_blocked_and_a_write_is_told(device: Loo
     assert done.returncode == 0, done.stderr
     blocked, planned, applied = done.stdout.splitlines()
     assert blocked == "['needs root']"
-    assert planned == f"Merging of {device.device} cannot be changed: needs root."
+    assert planned == f"Merging of block:{device.name} cannot be changed: needs root."
     assert "Permission denied" in applied
 
 

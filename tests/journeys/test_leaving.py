@@ -169,7 +169,10 @@ def crashed(folder: Path, *, value: str = "256") -> None:
 import sys
 from pathlib import Path
 from app.engine.session.journal import Journal
-from backends.model import Change, Identity, Persistence, Target, Write
+from backends.change import Change, Write
+from backends.identity import Identity
+from backends.model import Target
+from backends.settings import Persistence
 path = "/sys/block/sda/queue/read_ahead_kb"
 Journal(Path(sys.argv[1]) / "journal").intent("c1", Path(sys.argv[1]) / "sessions" / "old", Change(
     target=Target(backend="block", address="sda"), key="read_ahead_kb", label="Read-ahead", before="128",

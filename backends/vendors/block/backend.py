@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
 from backends.change import Change, Write, disk_lock
-from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
+from backends.changing import gone, not_found, require_same, setting_of, take_steps, wanted
 from backends.host import Host
-from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
 from backends.protocol import PersistRule
-from backends.settings import Choice, Persistence, Reading, Risk, Setting, check_value
-from backends.text import clean
+from backends.settings import Reading, Setting, check_value
 from backends.topology import Node, look, read_tree
 from backends.topology.naming import identity
 from backends.topology.tree import read_node
@@ -66,49 +65,30 @@ class BlockBackend:
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """What setting `key` to `value` would write, and what brings the present state back."""
-        setting = BY_KEY.get(key)
-        if setting is None:
-            raise NotFoundError(f"{target} has no setting {clean(key)}.", hint=f"It has: {', '.join(BY_KEY)}.")
+        setting = setting_of(self.settings(target), target, key)
         node = await self._node(target)
-        now = (await self.read(target))[key]
-        if now.availability.why_not is not None:
-            raise BlockedError(f"{setting.label} of {node.device} cannot be changed: {now.availability.why_not}.")
-        wanted = check_value(setting, now, value)
+        wish = wanted(target, setting, (await self.read(target))[key], value)
         attributes = await self._attributes(node.name)
         path = f"{_queue(node.name)}/{key}"
-        risk = _risk(setting, now.choices, wanted)
         undo = [Write(path=path, text=_undo_text(key, attributes))] if _undoable(key, attributes) else []
         if key == "scheduler":
             undo += await self._after_scheduler(node.name, attributes)
-        return Change(
-            target=target,
-            key=key,
-            label=setting.label,
-            before=now.now,
-            after=settled(key, wanted, attributes),
-            writes=(Write(path=path, text=written(key, wanted)),),
-            undo=tuple(undo),
-            risk=risk,
-            risk_text=setting.risk_text if risk is not Risk.NONE else "",
-            effect=setting.effect,
-            persistence=Persistence.LOST_AT_REBOOT,
-            identity=identity(node),
-            lock=disk_lock(node.name),
-            moves=_FOLLOWERS if key == "scheduler" else (),
+        write = Write(path=path, text=written(key, wish.value))
+        change = wish.change((write,), tuple(undo), identity(node), disk_lock(node.name))
+        return replace(
+            change, after=settled(key, wish.value, attributes), moves=_FOLLOWERS if key == "scheduler" else ()
         )
 
     async def apply(self, change: Change) -> None:
         """Write, after making sure that this is still the device that was planned for."""
-        await self._write(change, change.writes)
+        await take_steps(change, self._take, same=lambda: self._same(change))
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
         """The udev rules file with this disk's lines replaced; no other line is touched."""
         node = await self._node(target)
-        unknown = [key for key in values if key not in BY_KEY]
-        if unknown:
-            raise NotFoundError(f"{target} has no setting {clean(unknown[0])}.", hint=f"It has: {', '.join(BY_KEY)}.")
+        declared = {key: setting_of(SETTINGS, target, key) for key in values}
         now = await self.read(target) if values else {}
-        legal = {key: written(key, check_value(BY_KEY[key], now[key], value)) for key, value in values.items()}
+        legal = {key: written(key, check_value(declared[key], now[key], value)) for key, value in values.items()}
         match = match_keys(node)
         require_unique(node, match, (await read_tree(self._host)).nodes.values())
         return await RULES.rule(self._host, node.device, match, actions(legal), legal)
@@ -130,32 +110,12 @@ class BlockBackend:
             found.append(Problem(where=NAME, message=message, hint="Set them from a unit or script at boot."))
         return tuple(found)
 
-    async def _write(self, change: Change, writes: tuple[Write, ...]) -> None:
-        await self._same(change)
-        for write in writes:
-            assert write.path is not None
-            assert write.text is not None
-            try:
-                await self._host.write(write.path, write.text)
-            except ToolFailedError as error:
-                await self._same(change)
-                raise ToolFailedError(
-                    f"{change.label} of {change.target} could not be set to {write.text!r}: {error.message}",
-                    hint=error.hint or "The value before still stands; read the setting again.",
-                    evidence=error.evidence,
-                ) from error
+    async def _take(self, step: Write) -> None:
+        assert step.path is not None
+        await self._host.write(step.path, step.text or "")
 
     async def _same(self, change: Change) -> None:
-        """Raises DeviceGoneError unless the planned device still has its name."""
-        wanted = change.identity
-        if wanted is None:
-            raise RefusedError(f"The change of {change.target} says not for which device it was planned.")
-        present = identity(await self._node(change.target))
-        if not wanted.same_device(present):
-            raise DeviceGoneError(
-                f"{change.target} is another device now: {_differences(wanted, present)}.",
-                hint="Look at the devices again and plan anew.",
-            )
+        require_same(change, identity(await self._node(change.target)))
 
     async def _after_scheduler(self, name: str, attributes: Mapping[str, str]) -> list[Write]:
         """What has to be put back after the old scheduler: what the kernel resets, then its tunables."""
@@ -171,20 +131,20 @@ class BlockBackend:
         found = await self._host.read_many([*(f"{folder}/{key}" for key in names), tags])
         own = {path.rsplit("/", 1)[1]: text for path, text in found.items()}
         if not own:
-            raise DeviceGoneError(f"/dev/{clean(name)} is gone.", hint="Look at the devices again.")
+            raise gone(Target(backend=NAME, address=name))
         return own
 
     async def _name(self, target: Target) -> str:
         """The kernel name of a target of ours, which becomes part of a path: nothing else may."""
         name = target.address
         if target.backend != NAME or not name or "/" in name or name.startswith("."):
-            raise NotFoundError(f"{clean(str(target))} is no disk.", hint="`raidbench devices` lists what is there.")
+            raise not_found(target)
         return name
 
     async def _node(self, target: Target) -> Node:
         node = await read_node(self._host, await self._name(target))
         if node is None:
-            raise DeviceGoneError(f"{clean(str(target))} is not there.", hint="Look at the devices again.")
+            raise gone(target)
         return node
 
     async def _page(self) -> int:
@@ -215,25 +175,6 @@ def _undo_text(key: str, attributes: Mapping[str, str]) -> str:
     if key == "scheduler":
         return reading(key, attributes, None, 4).now or "none"
     return attributes.get(key, "-1")
-
-
-def _risk(setting: Setting, choices: tuple[Choice, ...], value: str) -> Risk:
-    """The risk of this value: its choice's own where there are choices."""
-    return next((choice.risk for choice in choices if choice.value == value), setting.risk)
-
-
-def _differences(wanted: Identity, present: Identity) -> str:
-    """Which facts differ, in words."""
-    facts = {
-        "serial": (wanted.serial, present.serial),
-        "WWN": (wanted.wwn, present.wwn),
-        "model": (wanted.model, present.model),
-        "size": (wanted.size_bytes, present.size_bytes),
-        "device number": (wanted.devno, present.devno),
-        "disk sequence number": (wanted.diskseq, present.diskseq),
-        "backing file": (wanted.backing, present.backing),
-    }
-    return ", ".join(f"{name} was {old}, is {new}" for name, (old, new) in facts.items() if old != new)
 
 
 class BlockVendor:

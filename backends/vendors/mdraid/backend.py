@@ -7,13 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.change import Change
-from backends.changing import denial_of
+from backends.changing import denial_of, gone, not_found, require_same, setting_of, wanted
 from backends.errors import (
     BlockedError,
-    DeviceGoneError,
-    NotFoundError,
     RaidbenchError,
-    RefusedError,
 )
 from backends.guard import require_free
 from backends.host import Command, Host
@@ -21,7 +18,6 @@ from backends.identity import Identity, Signature
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import PersistRule
 from backends.settings import Persistence, Reading, Setting
-from backends.text import clean
 from backends.topology import Topology, look, node_path
 from backends.topology.naming import identity
 from backends.topology.tree import number, read_node
@@ -81,28 +77,21 @@ class MdRaid:
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """What setting `key` to `value` would write or run, and what brings the present value back."""
         view = await self._view(target)
-        setting = next((one for one in settings_of(view.outline) if one.key == key), None)
-        if setting is None:
-            known = ", ".join(one.key for one in settings_of(view.outline)) or "none"
-            raise NotFoundError(f"{target} has no setting {clean(key)}.", hint=f"It has: {known}.")
+        setting = setting_of(settings_of(view.outline), target, key)
         picture = await look(self._host) if key in GEOMETRY else None
         contents: tuple[Signature, ...] = ()
         if picture is not None and way_of(view, key, value) is Way.RECREATE:
             contents = await self._contents(view.array.name, picture)
-        now = readings(view)[key]
-        if now.availability.why_not is not None:
-            raise BlockedError(f"{setting.label} of {target} cannot be changed: {now.availability.why_not}.")
-        wanted = wanted_value(setting, now, value)
+        wish = wanted(target, setting, readings(view)[key], value, wanted_value)
         properties = await self._properties(target.address, picture) if picture is not None else {}
         view = replace(view, array=_with_uuid(view.array, properties))
-        beside = await self._beside(view, key, wanted, picture, properties, contents)
-        about = await self._identity(target)
-        return change_of(view, target, setting, now, wanted, about, beside)
+        beside = await self._beside(view, key, wish.value, picture, properties, contents)
+        return change_of(view, wish, await self._identity(target), beside)
 
     async def apply(self, change: Change) -> None:
         """Take the steps, after making sure that this is still the array that was planned for."""
         array = await self._array(change.target)
-        await self._same(change)
+        require_same(change, identity_for(change.key, await self._identity(change.target)))
         if change.before == change.after and any(write.argv for write in change.writes):
             return  # mdadm calls it an error to set what is set, and nothing is made anew for nothing
         if array.uuid is None:
@@ -112,13 +101,10 @@ class MdRaid:
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
         """The udev rules file with this array's line replaced; no other line is touched."""
         view = await self._view(target)
-        declared = {setting.key: setting for setting in settings_of(view.outline)}
         now = readings(view)
         legal: dict[str, str] = {}
         for key, value in values.items():
-            setting = declared.get(key)
-            if setting is None:
-                raise NotFoundError(f"{target} has no setting {clean(key)}.", hint=f"It has: {', '.join(declared)}.")
+            setting = setting_of(settings_of(view.outline), target, key)
             if key not in KEPT or setting.persistence is Persistence.STORED:
                 raise BlockedError(f"{setting.label} is kept in the array itself; there is nothing to add.")
             legal[key] = wanted_value(setting, now[key], value)
@@ -181,12 +167,10 @@ class MdRaid:
     async def _array(self, target: Target) -> ArrayFacts:
         name = target.address
         if target.backend != NAME or not name or set(name) & set("/*?[]") or name.startswith("."):
-            raise NotFoundError(
-                f"{clean(str(target))} is no md array.", hint="`raidbench devices` lists what is there."
-            )
+            raise not_found(target)
         found = await read_arrays(self._host, (name,))
         if not found:
-            raise DeviceGoneError(f"{clean(str(target))} is not there.", hint="Look at the devices again.")
+            raise gone(target)
         return found[0]
 
     async def _properties(self, name: str, picture: Topology | None) -> Mapping[str, str]:
@@ -230,19 +214,8 @@ class MdRaid:
     async def _identity(self, target: Target) -> Identity:
         node = await read_node(self._host, target.address)
         if node is None:
-            raise DeviceGoneError(f"{clean(str(target))} is gone.", hint="Look at the devices again.")
+            raise gone(target)
         return identity(node)
-
-    async def _same(self, change: Change) -> None:
-        """Raises DeviceGoneError unless the planned array still has its name."""
-        if change.identity is None:
-            raise RefusedError(f"The change of {change.target} says not for which array it was planned.")
-        present = identity_for(change.key, await self._identity(change.target))
-        if not change.identity.same_device(present):
-            raise DeviceGoneError(
-                f"{change.target} is another array now than it was planned for.",
-                hint="Look at the devices again and plan anew.",
-            )
 
     async def _page_bytes(self) -> int:
         """The page size: the stripe cache is counted in pages."""

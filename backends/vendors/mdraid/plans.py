@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from backends.change import Change, Write, disk_lock
+from backends.changing import Wanted
 from backends.errors import BlockedError, InvalidValueError
 from backends.identity import Identity, Signature
-from backends.model import Target
-from backends.settings import Choice, Effect, Reading, Risk, Setting, check_value
+from backends.settings import Effect, Reading, Risk, Setting, check_value
 from backends.vendors.mdraid.readings import SPEED_LIMIT
 from backends.vendors.mdraid.recreate import recreation
 from backends.vendors.mdraid.reshape import Way, chunk_offers, hours_text, layout_offers
@@ -57,45 +57,32 @@ def wanted_value(setting: Setting, now: Reading, value: str) -> str:
     return check_value(setting, now, value)
 
 
-def change_of(
-    view: ArrayView, target: Target, setting: Setting, now: Reading, value: str, identity: Identity, beside: Beside
-) -> Change:
+def change_of(view: ArrayView, wish: Wanted, identity: Identity, beside: Beside) -> Change:
     """The change of one setting. Raises BlockedError where the array cannot be made anew exactly."""
-    risk, text, effect = _risk(setting, now.choices, value), setting.risk_text, setting.effect
+    setting, value, before = wish.setting, wish.value, wish.now.now or ""
+    risk, text, effect = _risk(wish), setting.risk_text, setting.effect
     kind = setting.key.partition(".")[0]
     if kind in GEOMETRY:
         way = way_of(view, kind, value)
         if way is Way.RECREATE:
             forward = _anew(view, kind, value, beside)
-            back = _anew(view, kind, now.now or "", beside)
+            back = _anew(view, kind, before, beside)
             risk, effect, text = Risk.DESTROYS_DATA, Effect.RECREATED, _loss(beside)
         else:
             forward = (_grow(view, kind, value, beside),)
-            back = (_grow(view, kind, now.now or "", beside),)
+            back = (_grow(view, kind, before, beside),)
             risk, text = Risk.OUTAGE, _slow(view, beside)
     elif kind in ("bitmap", "consistency_policy"):
         forward = (_policy(view, kind, value),)
-        back = (_policy(view, kind, now.now or ""),)
+        back = (_policy(view, kind, before),)
     else:
         path = sysfs_path(view.array.name, setting.key)
         forward = (Write(path=path, text=kernel_word(setting.key, value)),)
-        back = (Write(path=path, text=kernel_word(setting.key, now.now or "")),)
-    return Change(
-        target=target,
-        key=setting.key,
-        label=setting.label,
-        before=now.now,
-        after=value,
-        writes=forward,
-        undo=back if now.now not in (None, "unknown") else (),
-        risk=risk,
-        risk_text=_memory(view, setting, value) or (text if risk is not Risk.NONE else ""),
-        effect=effect,
-        persistence=setting.persistence,
-        identity=identity_for(setting.key, identity),
-        lock=disk_lock(view.array.name),
-        moves=_MOVES.get(kind, ()),
-    )
+        back = (Write(path=path, text=kernel_word(setting.key, before)),)
+    back = back if wish.now.now not in (None, "unknown") else ()
+    change = wish.change(forward, back, identity_for(setting.key, identity), disk_lock(view.array.name), risk)
+    words = _memory(view, setting, value) or (text if risk is not Risk.NONE else "")
+    return replace(change, risk_text=words, effect=effect, moves=_MOVES.get(kind, ()))
 
 
 def identity_for(key: str, identity: Identity) -> Identity:
@@ -156,13 +143,13 @@ def _anew(view: ArrayView, kind: str, value: str, beside: Beside) -> tuple[Write
     return tuple(Write(argv=argv) for argv in steps)
 
 
-def _risk(setting: Setting, choices: tuple[Choice, ...], value: str) -> Risk:
-    """The risk of this value: its choice's own where there are choices."""
-    if setting.key == "safe_mode_delay":
-        return setting.risk if value == "0" else Risk.NONE
-    if setting.key == "sync_speed_min":
-        return Risk.NONE if value == "system" else setting.risk
-    return next((choice.risk for choice in choices if choice.value == value), setting.risk)
+def _risk(wish: Wanted) -> Risk:
+    """The risk of this value on an array."""
+    if wish.setting.key == "safe_mode_delay":
+        return wish.setting.risk if wish.value == "0" else Risk.NONE
+    if wish.setting.key == "sync_speed_min":
+        return Risk.NONE if wish.value == "system" else wish.setting.risk
+    return wish.risk
 
 
 def _loss(beside: Beside) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from backends.change import Change, Write
+from backends.changing import evidence_of, take_steps
 from backends.errors import RefusedError, ToolFailedError
 from backends.guard import require_free
 from backends.host import Command, Completed, Host
@@ -54,11 +55,7 @@ class Runner:
         if made is not None:
             self._require_members(made, array, change)
             await require_free(self._host, device)
-        for step, write in enumerate(change.writes):
-            try:
-                await self._one(write)
-            except ToolFailedError as error:
-                raise _failed(change, step, error) from error
+        await take_steps(change, self._take, apart="" if made is None else "stopped")
 
     def _require_ours(self, write: Write, name: str, device: str) -> None:
         """What is in a journal is not trusted to do anything but what a change of this array does."""
@@ -85,15 +82,16 @@ class Runner:
                 f"{change.target} is made of {', '.join(present)} now, not of {', '.join(named)}.", hint="Plan it anew."
             )
 
-    async def _one(self, write: Write) -> None:
+    async def _take(self, write: Write) -> None:
         if write.path is not None:
             await self._host.write(write.path, write.text or "")
             return
         # without udev mdadm would wait for a node that nobody makes (mdadm(8), ENVIRONMENT)
         env = {} if await self._host.stat("/run/udev/control") is not None else {"MDADM_NO_UDEV": "1"}
-        done = await self._host.run(Command(argv=write.argv, timeout=SECONDS, mutates=True, env=env))
+        command = Command(argv=write.argv, timeout=SECONDS, mutates=True, env=env)
+        done = await self._host.run(command)
         if done.returncode != 0:
-            raise ToolFailedError(_words(done), evidence=_evidence(write, done))
+            raise ToolFailedError(_words(done), evidence=evidence_of(command, done))
 
 
 def _words(done: Completed) -> str:
@@ -101,17 +99,3 @@ def _words(done: Completed) -> str:
     said = clean_lines(f"{done.stderr}\n{done.stdout}".strip(), lines=6).replace("\n", " ")
     words = clean(re.sub(r"\bmdadm: ", "", said), 300).rstrip(".")
     return f"{words}." if words else f"mdadm ended with status {done.returncode} and did not say why."
-
-
-def _evidence(write: Write, done: Completed) -> str:
-    return f"{write.shown()}\nexit status {done.returncode}\n{done.stdout[:4000]}{done.stderr[:4000]}"
-
-
-def _failed(change: Change, step: int, error: ToolFailedError) -> ToolFailedError:
-    """The error for a step that failed, saying what was done before it."""
-    hint = error.hint or "The value before still stands; read the setting again."
-    message = f"{change.label} of {change.target} could not be set to {change.after}: {error.message}"
-    if step and change.writes[0].argv[1:2] == ("--stop",):
-        message = f"{change.target} was stopped, but could not be made anew: {error.message}"
-        hint = f"Make it by hand: {change.writes[step].shown()}"
-    return ToolFailedError(message, hint=hint, evidence=error.evidence)

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
-from backends.change import Change, Write
-from backends.changing import denial_of
+from backends.change import Change
+from backends.changing import Wanted, denial_of, gone, not_found, setting_of, wanted
 from backends.errors import (
-    BlockedError,
-    DeviceGoneError,
-    NotFoundError,
     RaidbenchError,
     RefusedError,
     ToolFailedError,
@@ -24,9 +22,10 @@ from backends.errors import (
 )
 from backends.guard import require_free
 from backends.host import Host
+from backends.identity import Identity
 from backends.model import Controller, Inventory, Problem, Target, Task
 from backends.protocol import Told
-from backends.settings import Reading, Setting, check_value
+from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.topology import Topology, look
 from backends.vendors.megaraid.addresses import NAME, Place, card_target, parse
@@ -39,7 +38,7 @@ from backends.vendors.megaraid.memory import Memory
 from backends.vendors.megaraid.plans import card_change, key_change, volume_change
 from backends.vendors.megaraid.readings import card_readings, volume_readings
 from backends.vendors.megaraid.running import Runner
-from backends.vendors.megaraid.settings import BY_KEY, CARD_SETTINGS, VOLUME_SETTINGS
+from backends.vendors.megaraid.settings import CARD_SETTINGS, VOLUME_SETTINGS
 from backends.vendors.megaraid.units import Unit, Units
 from backends.vendors.megaraid.view import CardView, VolumeView
 
@@ -106,28 +105,46 @@ class MegaRaid:
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """The commands that set `key` to `value`, and those that bring the present value back."""
         place, unit = await self._unit(target)
-        setting = BY_KEY.get(key)
-        if setting is None or setting not in self.settings(target):
-            known = ", ".join(one.key for one in self.settings(target)) or "none"
-            raise NotFoundError(f"{target} has no setting {clean(key)}.", hint=f"It has: {known}.")
+        setting = setting_of(self.settings(target), target, key)
         view = await self._view(target, place, unit)
         if key == "strip_size" and isinstance(view, VolumeView) and self._host.is_root:
             await require_free(self._host, view.device)  # without root not all of it can be seen: before applying, then
-        now = self._readings(target, view)[key]
-        if now.availability.why_not is not None:
-            raise BlockedError(f"{setting.label} of {target} cannot be changed: {now.availability.why_not}.")
-        if key == "activation_key":
-            return await self._plan_key(view, target, setting, now, value, unit)
-        wanted = check_value(setting, now, value)
+        wish = wanted(target, setting, self._readings(target, view)[key], value)
         if not isinstance(view, VolumeView):
             about = of_card(unit.prefix, view.card)
-            return card_change(view, target, setting, now, wanted, about, unit.lock_name)
+            if key == "activation_key":
+                return await self._plan_key(view, wish, about, unit)
+            return card_change(view, wish, about, unit.lock_name)
         about = of_volume(unit.prefix, key, view.card, view.volume, await look(self._host))
-        return volume_change(view, target, setting, now, wanted, about, unit.lock_name)
+        return volume_change(view, wish, about, unit.lock_name)
 
     async def apply(self, change: Change) -> None:
-        """Run the commands of the change, each judged by what the tool says of the object."""
-        await self._run(change, change.writes)
+        """Run the commands if what they are for is still what was read last, which whoever applies has just done.
+
+        Each is judged by what the tool says of the object.
+        """
+        place, unit = await self._unit(change.target)
+        contents = unit.contents if unit.contents is not None else await unit.read()
+        picture = await look(self._host)
+        require_same(change, unit.prefix, place.volume, contents, picture)
+        match change.key:
+            case "strip_size":
+                volume = next(one for one in contents.volumes if one.number == place.volume)
+                node = volume_node(volume, contents.card, picture.tree.nodes.values())
+                await require_free(self._host, node.device if node is not None else None)
+                await self._runner.run(change, unit, change.writes)
+                await self._runner.require_same_number(change, unit, place.volume, volume.drives)
+            case "activation_key":
+                pending = await self._runner.run(change, unit, change.writes, self._memory.key(change.after))
+                more = _active(await unit.refresh(None)) - _active(contents)
+                if not more and not pending:
+                    raise ToolFailedError(
+                        "The tool accepted the activation key, but no option is active that was not before.",
+                        hint="Look at the features of the card again after a reboot.",
+                    )
+                self._memory.accepted(change, "" if more else pending)
+            case _:
+                self._memory.accepted(change, await self._runner.run(change, unit, change.writes))
 
     async def remake(self, change: Change) -> None:
         """Run the last step of a change of the strip size, after a crash between deleting and making.
@@ -138,7 +155,7 @@ class MegaRaid:
         contents = await unit.read()
         if change.key != "strip_size" or any(one.number == place.volume for one in contents.volumes):
             raise RefusedError(f"{change.target} is there, so it is not made again.")
-        await self._runner.run(change, unit, change.writes[-1:], None)
+        await self._runner.run(change, unit, change.writes[-1:])
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
         """Work on a virtual drive as last read with its settings, and of its card as last looked at.
@@ -167,7 +184,7 @@ class MegaRaid:
     async def _unit(self, target: Target) -> tuple[Place, Unit]:
         place = parse(target)
         if place is None:
-            raise NotFoundError(f"There is no {clean(str(target))}.", hint="`raidbench devices` lists what is there.")
+            raise not_found(target)
         return place, await self._units.at(place.card, str(target))
 
     async def _view(self, target: Target, place: Place, unit: Unit) -> CardView:
@@ -195,7 +212,7 @@ class MegaRaid:
             return CardView(contents=contents, dialect=unit.dialect, why_not=why_not)
         volume = next((one for one in contents.volumes if one.number == place.volume), None)
         if volume is None:
-            raise DeviceGoneError(f"{clean(str(target))} is not there.", hint="Look at the devices again.")
+            raise gone(target)
         node = volume_node(volume, contents.card, picture.tree.nodes.values())
         return VolumeView(
             contents=contents,
@@ -211,40 +228,12 @@ class MegaRaid:
         read = volume_readings(view) if isinstance(view, VolumeView) else card_readings(view)
         return {key: self._memory.shown(target, key, reading) for key, reading in read.items()}
 
-    async def _plan_key(
-        self, view: CardView, target: Target, setting: Setting, now: Reading, value: str, unit: Unit
-    ) -> Change:
+    async def _plan_key(self, view: CardView, wish: Wanted, about: Identity, unit: Unit) -> Change:
         """The key goes into memory; a token stands for it in the change."""
-        token = self._memory.token(value)
+        token = self._memory.token(wish.value)
         key = self._memory.key(token) or ""
         preview = await self._runner.preview(unit, view.dialect.apply_key(view.card.number, key, preview=True))
-        about = of_card(unit.prefix, view.card)
-        return key_change(view, target, setting, now, token, key, preview, about, unit.lock_name)
-
-    async def _run(self, change: Change, writes: tuple[Write, ...]) -> None:
-        """Run the steps if what they are for is still what was read last, which whoever applies has just done."""
-        place, unit = await self._unit(change.target)
-        contents = unit.contents if unit.contents is not None else await unit.read()
-        picture = await look(self._host)
-        require_same(change, unit.prefix, place.volume, contents, picture)
-        match change.key:
-            case "strip_size":
-                volume = next(one for one in contents.volumes if one.number == place.volume)
-                node = volume_node(volume, contents.card, picture.tree.nodes.values())
-                await require_free(self._host, node.device if node is not None else None)
-                await self._runner.run(change, unit, writes, None)
-                await self._runner.require_same_number(change, unit, place.volume, volume.drives)
-            case "activation_key":
-                pending = await self._runner.run(change, unit, writes, self._memory.key(change.after))
-                more = _active(await unit.refresh(None)) - _active(contents)
-                if not more and not pending:
-                    raise ToolFailedError(
-                        "The tool accepted the activation key, but no option is active that was not before.",
-                        hint="Look at the features of the card again after a reboot.",
-                    )
-                self._memory.accepted(change, "" if more else pending)
-            case _:
-                self._memory.accepted(change, await self._runner.run(change, unit, writes, None))
+        return key_change(view, replace(wish, value=token), key, preview, about, unit.lock_name)
 
 
 def _active(contents: Contents) -> set[str]:

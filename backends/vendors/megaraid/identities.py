@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from backends import changing
 from backends.change import Change
-from backends.errors import DeviceGoneError, RefusedError
+from backends.errors import DeviceGoneError
 from backends.identity import Identity
 from backends.topology import Topology
 from backends.topology.naming import identity
@@ -34,20 +35,13 @@ def of_volume(prefix: str, key: str, card: Card, volume: VirtualDrive, picture: 
 
 def require_same(change: Change, prefix: str, number: int | None, contents: Contents, picture: Topology) -> None:
     """Raises DeviceGoneError unless what the change was planned for is what was read last."""
-    wanted = change.identity
-    if wanted is None:
-        raise RefusedError(f"The change of {change.target} says not for what it was planned.")
     if number is None:
         present = of_card(prefix, contents.card)
     else:
         volume = next((one for one in contents.volumes if one.number == number), None)
         if volume is None:
-            raise DeviceGoneError(f"{change.target} is gone.", hint="Look at the devices again.")
+            raise changing.gone(change.target)
         if change.members and change.members != volume.drives:
             raise DeviceGoneError(f"{change.target} is made of other drives now.", hint="Plan it anew.")
         present = of_volume(prefix, change.key, contents.card, volume, picture)
-    if not wanted.same_device(present):
-        raise DeviceGoneError(
-            f"{change.target} is another device now than it was planned for.",
-            hint="Look at the devices again and plan anew.",
-        )
+    changing.require_same(change, present)

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from backends.change import Change, Write
+from backends.changing import Wanted
 from backends.errors import InvalidValueError
 from backends.host import Command
 from backends.identity import Identity
-from backends.model import Target
-from backends.settings import Choice, Reading, Risk, Setting
+from backends.settings import Risk
 from backends.vendors.megaraid.choices import PRESET
 from backends.vendors.megaraid.effective import protection_words
 from backends.vendors.megaraid.geometry import shape
@@ -26,57 +26,44 @@ _MOVES = {
     "io_policy": ("fastpath",),
     "fastpath": tuple(FASTPATH_PARTS),
     "strip_size": ("auto_bgi",),
-    "activation_key": ("fastpath",),
 }
 """Settings that move along."""
 
 
-def volume_change(
-    view: VolumeView, target: Target, setting: Setting, now: Reading, value: str, identity: Identity, lock: str
-) -> Change:
+def volume_change(view: VolumeView, wish: Wanted, identity: Identity, lock: str) -> Change:
     """The change of a virtual drive's setting. Raises InvalidValueError where the tool has no word."""
-    number, card, dialect = view.volume.number, view.card.number, view.dialect
+    number, card, dialect, now = view.volume.number, view.card.number, view.dialect, wish.now.now
     members: tuple[str, ...] = ()
-    match setting.key:
+    match wish.setting.key:
         case "fastpath":
-            forward, back = _preset(view, value)
+            forward, back = _preset(view, wish.value)
         case "strip_size":
             made = shape(view.contents, view.volume)
-            if made.new is None or now.now is None:
-                raise InvalidValueError(f"{target} cannot be made again: {made.why_not}.")
-            forward = _steps(view, dialect.recreate(card, number, replace(made.new, strip_bytes=int(value))))
-            back = _steps(view, dialect.recreate(card, number, replace(made.new, strip_bytes=int(now.now))))
+            if made.new is None or now is None:
+                raise InvalidValueError(f"{wish.target} cannot be made again: {made.why_not}.")
+            forward = _steps(view, dialect.recreate(card, number, replace(made.new, strip_bytes=int(wish.value))))
+            back = _steps(view, dialect.recreate(card, number, replace(made.new, strip_bytes=int(now))))
             members = view.volume.drives
         case key:
-            forward = _steps(view, dialect.set_volume(card, number, key, value))
-            back = _steps(view, dialect.set_volume(card, number, key, now.now or ""))
-    return _change(view, target, setting, now, value, forward, back, identity, lock, members)
+            forward = _steps(view, dialect.set_volume(card, number, key, wish.value))
+            back = _steps(view, dialect.set_volume(card, number, key, now or ""))
+    change = wish.change(forward, back, identity, lock)
+    if change.risk is Risk.POWER_LOSS and change.key in ("write_cache", "io_policy"):
+        change = replace(change, risk_text=f"{change.risk_text} Now {protection_words(view.card)}.")
+    return replace(change, moves=_MOVES.get(change.key, ()), members=members)
 
 
-def card_change(
-    view: CardView, target: Target, setting: Setting, now: Reading, value: str, identity: Identity, lock: str
-) -> Change:
+def card_change(view: CardView, wish: Wanted, identity: Identity, lock: str) -> Change:
     """The change of a card's setting. Raises InvalidValueError where the tool has no word."""
-    forward = _steps(view, view.dialect.set_card(view.card.number, setting.key, value))
-    back = _steps(view, view.dialect.set_card(view.card.number, setting.key, now.now or ""))
-    return _change(view, target, setting, now, value, forward, back, identity, lock)
+    forward = _steps(view, view.dialect.set_card(view.card.number, wish.setting.key, wish.value))
+    back = _steps(view, view.dialect.set_card(view.card.number, wish.setting.key, wish.now.now or ""))
+    return wish.change(forward, back, identity, lock)
 
 
-def key_change(
-    view: CardView,
-    target: Target,
-    setting: Setting,
-    now: Reading,
-    token: str,
-    key: str,
-    preview: str,
-    identity: Identity,
-    lock: str,
-) -> Change:
-    """Applying an activation key; `token` stands for it wherever the change is shown, logged or kept."""
-    forward = _steps(view, view.dialect.apply_key(view.card.number, key, preview=False))
-    change = _change(view, target, setting, now, token, forward, (), identity, lock)
-    return replace(change, risk_text=f"{setting.risk_text} {preview}".strip())
+def key_change(view: CardView, wish: Wanted, key: str, preview: str, identity: Identity, lock: str) -> Change:
+    """Applying an activation key; the wanted value is the token that stands for it wherever the change is shown."""
+    change = wish.change(_steps(view, view.dialect.apply_key(view.card.number, key, preview=False)), (), identity, lock)
+    return replace(change, risk_text=f"{wish.setting.risk_text} {preview}".strip(), moves=("fastpath",))
 
 
 def _preset(view: VolumeView, value: str) -> tuple[tuple[Write, ...], tuple[Write, ...]]:
@@ -100,43 +87,3 @@ def _preset(view: VolumeView, value: str) -> tuple[tuple[Write, ...], tuple[Writ
 
 def _steps(view: CardView, commands: Iterable[Command]) -> tuple[Write, ...]:
     return tuple(Write(argv=argv) for argv in view.dialect.flatten(tuple(commands)))
-
-
-def _change(
-    view: CardView,
-    target: Target,
-    setting: Setting,
-    now: Reading,
-    value: str,
-    forward: tuple[Write, ...],
-    back: tuple[Write, ...],
-    identity: Identity,
-    lock: str,
-    members: tuple[str, ...] = (),
-) -> Change:
-    risk = _risk(setting, now.choices, value)
-    text = setting.risk_text if risk is not Risk.NONE else ""
-    if risk is Risk.POWER_LOSS and setting.key in ("write_cache", "io_policy"):
-        text = f"{text} Now {protection_words(view.card)}."
-    return Change(
-        target=target,
-        key=setting.key,
-        label=setting.label,
-        before=now.now,
-        after=value,
-        writes=forward,
-        undo=back,
-        risk=risk,
-        risk_text=text,
-        effect=setting.effect,
-        persistence=setting.persistence,
-        identity=identity,
-        lock=lock,
-        moves=_MOVES.get(setting.key, ()),
-        members=members,
-    )
-
-
-def _risk(setting: Setting, choices: tuple[Choice, ...], value: str) -> Risk:
-    """The risk of this value on this card: its choice's own where there are choices."""
-    return next((choice.risk for choice in choices if choice.value == value), setting.risk)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backends.change import Change, Write
-from backends.errors import RaidbenchError, RefusedError, ToolFailedError
+from backends.changing import evidence_of, take_steps
+from backends.errors import RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.text import clean
 from backends.vendors.megaraid.dialect import Answer, CanTryAgain
@@ -24,20 +25,26 @@ class Runner:
     def __init__(self, host: Host) -> None:
         self._host = host
 
-    async def run(self, change: Change, unit: Unit, writes: Sequence[Write], secret: str | None) -> str:
-        """Run all steps in order, up to the first that fails; what has to happen before it is in force, or "".
+    async def run(self, change: Change, unit: Unit, writes: Sequence[Write], secret: str | None = None) -> str:
+        """Run these steps in order, up to the first that fails; what has to happen before it is in force, or "".
 
         Raises ToolFailedError in the tool's own words, RefusedError for a program that is not the card's tool.
         """
-        commands = [self._command(unit, write, secret) for write in writes]
+        commands = {write: self._command(unit, write, secret) for write in writes}
         pending = ""
+
+        async def take(step: Write) -> None:
+            nonlocal pending
+            command = commands[step]
+            answer, done = await self._one(unit, command)
+            if not answer.ok:
+                words = command.masked(answer.message) or "it failed and the tool did not say why"
+                raise ToolFailedError(words, evidence=evidence_of(command, done))
+            pending = answer.pending or pending
+
         async with unit.lock:
             unit.changed = True
-            for step, command in enumerate(commands):
-                answer, done = await self._one(unit, command)
-                if not answer.ok:
-                    raise _failed(change, commands, step, answer, done)
-                pending = answer.pending or pending
+            await take_steps(change, take, writes=writes, apart="deleted" if change.key == "strip_size" else "")
         return pending
 
     async def preview(self, unit: Unit, commands: Sequence[Command]) -> str:
@@ -92,17 +99,3 @@ class Runner:
             if other is not None:
                 done = await self._host.run(other)
         return unit.dialect.judge(command, done), done
-
-
-def _failed(change: Change, commands: Sequence[Command], step: int, answer: Answer, done: Completed) -> RaidbenchError:
-    """The error for a step that failed, saying what was done before it."""
-    words = commands[step].masked(answer.message).rstrip(".") or "it failed and the tool did not say why"
-    message = f"{change.label} of {change.target} could not be set: {words}."
-    hint = "The value before still stands; read the setting again."
-    if step and change.key == "strip_size":
-        message = f"{change.target} was deleted, but could not be made again: {words}."
-        hint = f"Make it by hand: {commands[step].shown()}"
-    elif step:
-        hint = f"{step} of {len(commands)} steps were done; read the settings again."
-    evidence = f"{commands[step].shown()}\nexit status {done.returncode}\n{done.stdout[:4000]}{done.stderr[:1000]}"
-    return ToolFailedError(message, hint=hint, evidence=commands[step].masked(evidence))

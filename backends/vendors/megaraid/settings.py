@@ -154,6 +154,3 @@ CARD_SETTINGS = (
     ),
 )
 """Settings of a card, in the order they are shown."""
-
-BY_KEY = {setting.key: setting for setting in (*VOLUME_SETTINGS, *CARD_SETTINGS)}
-"""All of them by key."""

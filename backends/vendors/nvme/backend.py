@@ -7,22 +7,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.change import Change
-from backends.changing import denial_of
-from backends.errors import BlockedError, DeviceGoneError, NotFoundError
+from backends.changing import denial_of, gone, not_found, setting_of, wanted
 from backends.guard import require_free
 from backends.host import Denial, Host
 from backends.identity import Signature
 from backends.model import Inventory, Problem, Target
-from backends.settings import Reading, Setting, check_value
-from backends.text import clean
+from backends.settings import Reading, Setting
 from backends.topology import look
 from backends.vendors.nvme.addresses import NAME, is_controller, is_namespace
 from backends.vendors.nvme.facts import Features, NamespaceId
 from backends.vendors.nvme.inventory import Asked, controller, drive
-from backends.vendors.nvme.plans import feature_change, format_change, of_controller, of_namespace
+from backends.vendors.nvme.plans import feature_change, format_change
 from backends.vendors.nvme.readings import controller_readings, namespace_readings
 from backends.vendors.nvme.running import Runner
-from backends.vendors.nvme.settings import BY_KEY, CONTROLLER_SETTINGS, FEATURES, LBA_FORMAT, NAMESPACE_SETTINGS
+from backends.vendors.nvme.settings import CONTROLLER_SETTINGS, FEATURES, LBA_FORMAT, NAMESPACE_SETTINGS
 from backends.vendors.nvme.sysfs import (
     LIVE,
     KernelController,
@@ -76,26 +74,16 @@ class Nvme:
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """The command that sets `key` to `value`, and the one that brings the present value back."""
-        setting = BY_KEY.get(key)
-        if setting is None or setting not in self.settings(target):
-            known = ", ".join(one.key for one in self.settings(target)) or "none"
-            raise NotFoundError(f"{clean(str(target))} has no setting {clean(key)}.", hint=f"It has: {known}.")
+        setting = setting_of(self.settings(target), target, key)
         view = await self._view(target)
         found: tuple[Signature, ...] = ()
         if key == LBA_FORMAT.key and isinstance(view, NamespaceView) and self._host.is_root:
             # without root not all of it can be seen: before applying, then
             found = await require_free(self._host, view.namespace.device)
-        now = _readings(view)[key]
-        if now.availability.why_not is not None:
-            raise BlockedError(f"{setting.label} of {target} cannot be changed: {now.availability.why_not}.")
-        wanted = check_value(setting, now, value)
-        assert view.program is not None
-        if not isinstance(view, NamespaceView):
-            return feature_change(view, view.program, target, setting, now, wanted, of_controller(view.controller))
-        about = of_namespace(view.namespace, key)
-        if key != LBA_FORMAT.key:
-            return feature_change(view, view.program, target, setting, now, wanted, about)
-        return format_change(view, view.program, target, now, wanted, about, found)
+        wish = wanted(target, setting, _readings(view)[key], value)
+        if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:
+            return feature_change(view, wish)
+        return format_change(view, wish, found)
 
     async def apply(self, change: Change) -> None:
         """Run the command, if what it is for is still what it was planned for."""
@@ -146,13 +134,13 @@ class Nvme:
         """The controller or namespace as it is now. Raises NotFoundError, DeviceGoneError."""
         name = target.address
         if not self.settings(target):
-            raise NotFoundError(f"There is no {clean(str(target))}.", hint="`raidbench devices` lists what is there.")
+            raise not_found(target)
         controllers = await read_controllers(self._host)
         spaces = await read_namespaces(self._host, controllers)
         space = next((one for one in spaces if one.name == name), None)
         owner = space.controller if space else next((one for one in controllers if one.name == name), None)
         if owner is None:
-            raise DeviceGoneError(f"{clean(str(target))} is not there.", hint="Look at the devices again.")
+            raise gone(target)
         program = self._host.which(NAMES)
         bare = ControllerView(
             controller=owner,

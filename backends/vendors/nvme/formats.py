@@ -6,6 +6,7 @@ from backends.change import Write
 from backends.settings import Availability, Choice, Reading, Risk
 from backends.topology.naming import serial, wwn
 from backends.vendors.nvme.facts import LbaFormat, NamespaceId
+from backends.vendors.nvme.tool import NAMES
 from backends.vendors.nvme.view import NamespaceView
 
 _CAN_FORMAT = 1 << 1
@@ -95,23 +96,23 @@ def _use(view: NamespaceView) -> str | None:
     return f"it is in use: {view.uses[0]}" if view.uses else None
 
 
-def format_steps(program: str, view: NamespaceView, value: str) -> tuple[Write, ...]:
+def format_steps(view: NamespaceView, value: str) -> tuple[Write, ...]:
     """The command that brings a format which the drive has not now: no metadata in line, no protection."""
     assert view.ident is not None
     wanted = next(one for one in view.ident.formats if name_of(one, view.ident.formats) == value)
-    return (Write(argv=(*_front(program, view), f"--lbaf={wanted.index}")),)
+    return (Write(argv=(*_front(view), f"--lbaf={wanted.index}")),)
 
 
-def restoring_steps(program: str, view: NamespaceView) -> tuple[Write, ...]:
+def restoring_steps(view: NamespaceView) -> tuple[Write, ...]:
     """The command that brings back the format in use now, metadata and protection settings included."""
     ident = view.ident
     assert ident is not None
-    return (Write(argv=(*_front(program, view), f"--lbaf={ident.in_use}", *_settings(ident))),)
+    return (Write(argv=(*_front(view), f"--lbaf={ident.in_use}", *_settings(ident))),)
 
 
-def _front(program: str, view: NamespaceView) -> tuple[str, ...]:
+def _front(view: NamespaceView) -> tuple[str, ...]:
     """The node of the namespace and its number: old versions took a node without one for all namespaces."""
-    return (program, "format", view.namespace.device, f"--namespace-id={view.namespace.nsid}")
+    return (view.program or NAMES[0], "format", view.namespace.device, f"--namespace-id={view.namespace.nsid}")
 
 
 def _settings(ident: NamespaceId) -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from backends.change import Change
-from backends.errors import DeviceGoneError, RefusedError, ToolFailedError
+from backends.change import Change, Write
+from backends.changing import evidence_of, require_same, take_steps
+from backends.errors import RefusedError, ToolFailedError
 from backends.guard import require_free
 from backends.host import Command, Host
 from backends.text import clean
-from backends.vendors.nvme.plans import of_controller, of_namespace
+from backends.vendors.nvme.plans import identity_for
 from backends.vendors.nvme.settings import FIELDS, LBA_FORMAT
 from backends.vendors.nvme.tool import refusal
 from backends.vendors.nvme.view import ControllerView, NamespaceView
@@ -28,36 +29,18 @@ class Runner:
         Raises ToolFailedError in the tool's own words, RefusedError for what may not be run, DeviceGoneError when it
         was planned for another device.
         """
-        _require_same(change, view)
-        for write in change.writes:
-            _require_own(change, view, write.argv)
+        require_same(change, identity_for(view, change.key))
+
+        async def take(step: Write) -> None:
+            _require_own(change, view, step.argv)
             if change.key == LBA_FORMAT.key and isinstance(view, NamespaceView):
                 await require_free(self._host, view.namespace.device)
-            command = Command(argv=write.argv, timeout=SET_SECONDS, mutates=True)
+            command = Command(argv=step.argv, timeout=SET_SECONDS, mutates=True)
             done = await self._host.run(command)
             if why_not := refusal(done):
-                said = f"{done.stdout[:4000]}{done.stderr[:2000]}"
-                raise ToolFailedError(
-                    f"{change.label} of {change.target} could not be set: {why_not.rstrip('.')}.",
-                    hint="Read the setting again.",
-                    evidence=f"{command.shown()}\nexit status {done.returncode}\n{said}",
-                )
+                raise ToolFailedError(why_not, evidence=evidence_of(command, done))
 
-
-def _require_same(change: Change, view: ControllerView) -> None:
-    """Raises DeviceGoneError unless the planned device still has its name."""
-    wanted = change.identity
-    if wanted is None:
-        raise RefusedError(f"The change of {change.target} says not for which device it was planned.")
-    if isinstance(view, NamespaceView):
-        present = of_namespace(view.namespace, change.key)
-    else:
-        present = of_controller(view.controller)
-    if not wanted.same_device(present):
-        raise DeviceGoneError(
-            f"{change.target} is another device now than it was planned for.",
-            hint="Look at the devices again and plan anew.",
-        )
+        await take_steps(change, take)
 
 
 def _require_own(change: Change, view: ControllerView, argv: tuple[str, ...]) -> None:

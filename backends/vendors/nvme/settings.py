@@ -73,9 +73,6 @@ CONTROLLER_SETTINGS = (DRIVE_CACHE, POWER_STATE, THRESHOLD, TIME, BURST)
 NAMESPACE_SETTINGS = (DRIVE_CACHE, LBA_FORMAT, POWER_STATE, THRESHOLD, TIME, BURST)
 """Settings of a namespace: its own, and its controller's where it is the only one."""
 
-BY_KEY = {setting.key: setting for setting in NAMESPACE_SETTINGS}
-"""All settings by key."""
-
 
 @dataclass(frozen=True, slots=True)
 class Field:

@@ -6,14 +6,13 @@ import asyncio
 from collections.abc import Iterable, Mapping
 
 from backends.change import Change
-from backends.changing import denial_of
-from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError
+from backends.changing import denial_of, gone, not_found, require_same, setting_of, wanted
+from backends.errors import BlockedError
 from backends.host import Denial, Host
 from backends.identity import Identity
 from backends.model import Drive, Inventory, Problem, Target
 from backends.protocol import PersistRule, Told
 from backends.settings import Reading, Setting, check_value
-from backends.text import clean
 from backends.topology import Node, read_tree
 from backends.topology.naming import identity
 from backends.topology.tree import read_node
@@ -26,7 +25,7 @@ from backends.vendors.scsi.persist import RULES, actions
 from backends.vendors.scsi.plans import change as change_of
 from backends.vendors.scsi.readings import View, readings
 from backends.vendors.scsi.running import NotSaveableError, Runner
-from backends.vendors.scsi.settings import BY_KEY, SETTINGS
+from backends.vendors.scsi.settings import SETTINGS
 from backends.vendors.scsi.smartctl import Health
 
 
@@ -65,15 +64,10 @@ class ScsiBackend:
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """What setting `key` to `value` would do, and what brings the present state back."""
-        setting = BY_KEY.get(key)
-        if setting is None:
-            raise NotFoundError(f"{target} has no setting {clean(key)}.", hint=f"It has: {', '.join(BY_KEY)}.")
+        setting = setting_of(self.settings(target), target, key)
         disk = await self._disk(target)
         view = await self._view(disk)
-        now = readings(view)[key]
-        if now.availability.why_not is not None:
-            raise BlockedError(f"{setting.label} of {disk.node.device} cannot be changed: {now.availability.why_not}.")
-        return change_of(view, target, setting, now, check_value(setting, now, value))
+        return change_of(view, wanted(target, setting, readings(view)[key], value))
 
     async def apply(self, change: Change) -> None:
         """Take the steps, after making sure that this is still the disk that was planned for."""
@@ -87,15 +81,13 @@ class ScsiBackend:
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
         """The udev rules file with this drive's line replaced; no other line is touched."""
         disk = await self._disk(target)
-        unknown = [key for key in values if key not in BY_KEY]
-        if unknown:
-            raise NotFoundError(f"{target} has no setting {clean(unknown[0])}.", hint=f"It has: {', '.join(BY_KEY)}.")
+        declared = {key: setting_of(SETTINGS, target, key) for key in values}
         now = readings(await self._view(disk)) if values else {}
         for key in values:
             why_not = now[key].availability.why_not
             if why_not is not None and not isinstance(why_not, Denial):
-                raise BlockedError(f"{BY_KEY[key].label} of {disk.node.device} cannot be kept: {why_not}.")
-        legal = {key: check_value(BY_KEY[key], now[key], value) for key, value in values.items()}
+                raise BlockedError(f"{declared[key].label} of {disk.node.device} cannot be kept: {why_not}.")
+        legal = {key: check_value(declared[key], now[key], value) for key, value in values.items()}
         match = match_keys(disk.node)
         require_unique(disk.node, match, (await read_tree(self._host)).nodes.values())
         kept = actions(disk, self._asker.tool(disk.kind), legal)
@@ -159,34 +151,17 @@ class ScsiBackend:
 
     async def _node(self, target: Target) -> Node:
         """The disk under a target of ours, whose name becomes part of a path: no other name may."""
-        none = NotFoundError(
-            f"{clean(str(target))} is no SATA or SAS disk.", hint="`raidbench devices` lists what is there."
-        )
         if target.backend != NAME or not is_name(target.address):
-            raise none
+            raise not_found(target)
         node = await read_node(self._host, target.address)
         if node is None:
-            raise DeviceGoneError(f"{clean(str(target))} is not there.", hint="Look at the devices again.")
+            raise gone(target)
         if not is_disk(node):
-            raise none
+            raise not_found(target)
         return node
 
     async def _same(self, change: Change) -> None:
-        """Raises DeviceGoneError unless the planned disk still has its name."""
-        wanted = change.identity
-        if wanted is None:
-            raise RefusedError(f"The change of {change.target} says not for which disk it was planned.")
-        present = identity(await self._node(change.target))
-        if not wanted.same_device(present):
-            raise DeviceGoneError(
-                f"{change.target} is another disk now: it was {_shown(wanted)}, it is {_shown(present)}.",
-                hint="Look at the devices again and plan anew.",
-            )
-
-
-def _shown(one: Identity) -> str:
-    words = (one.model, f"serial {one.serial}" if one.serial else None, f"disk {one.diskseq}" if one.diskseq else None)
-    return ", ".join(filter(None, words)) or "without a name"
+        require_same(change, identity(await self._node(change.target)))
 
 
 class ScsiVendor:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from backends.change import Change, Write, disk_lock
-from backends.model import Target
-from backends.settings import Persistence, Reading, Risk, Setting
+from backends.changing import Wanted
+from backends.settings import Persistence, Risk
 from backends.topology.naming import identity
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.readings import View
@@ -20,26 +22,16 @@ _CACHE_TYPES = {
 """The word for sd's cache_type by the present one and the wanted value: it tells of the read cache as well."""
 
 
-def change(view: View, target: Target, setting: Setting, now: Reading, value: str) -> Change:
-    """What setting it to `value` takes, and what brings the present value back if that is known."""
-    disk = view.disk
-    known = now.now not in (None, "unknown")
-    risk, words = _risk(view, setting, now, value)
-    return Change(
-        target=target,
-        key=setting.key,
-        label=setting.label,
-        before=now.now,
-        after=value,
-        writes=_steps(view, setting.key, value),
-        undo=_way_back(view, setting.key, now.now or "") if known else (),
-        risk=risk,
-        risk_text=words,
-        effect=setting.effect,
-        persistence=_persistence(view, setting),
-        identity=identity(disk.node),
-        lock=disk_lock(disk.name),
-    )
+def change(view: View, wish: Wanted) -> Change:
+    """What the wanted value takes, and what brings the present value back if that is known."""
+    disk, key, now = view.disk, wish.setting.key, wish.now.now
+    undo = _way_back(view, key, now or "") if now not in (None, "unknown") else ()
+    guarded = key == "drive_cache" and wish.value == "on" and view.protection is not None
+    risk = Risk.PERFORMANCE if guarded else _risk(wish)
+    change = wish.change(_steps(view, key, wish.value), undo, identity(disk.node), disk_lock(disk.name), risk)
+    if guarded:
+        change = replace(change, risk_text=f"The drive has power-loss protection: {view.protection}.")
+    return replace(change, persistence=Persistence.STORED) if _saveable(view, key) else change
 
 
 def _steps(view: View, key: str, value: str) -> tuple[Write, ...]:
@@ -105,19 +97,10 @@ def _saveable(view: View, key: str) -> bool:
     return bit is not None and bit.saved is not None and view.saves
 
 
-def _persistence(view: View, setting: Setting) -> Persistence:
-    return Persistence.STORED if _saveable(view, setting.key) else setting.persistence
-
-
-def _risk(view: View, setting: Setting, now: Reading, value: str) -> tuple[Risk, str]:
-    """The worst that this value may do, and the same in words."""
-    if setting.key == "drive_cache" and value == "on" and view.protection is not None:
-        return Risk.PERFORMANCE, f"The drive has power-loss protection: {view.protection}."
-    chosen = next((choice.risk for choice in now.choices if choice.value == value), None)
-    risk = setting.risk if chosen is None else chosen
-    if setting.key in ("queue_depth", "apm") and not _lower(now.now, value):
-        risk = Risk.NONE
-    return risk, setting.risk_text if risk is not Risk.NONE else ""
+def _risk(wish: Wanted) -> Risk:
+    """The worst that this value may do: a level does harm only where it sinks."""
+    level = wish.setting.key in ("queue_depth", "apm")
+    return Risk.NONE if level and not _lower(wish.now.now, wish.value) else wish.risk
 
 
 def _lower(before: str | None, value: str) -> bool:

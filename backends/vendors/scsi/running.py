@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Callable
 
 from backends.change import Change, Write
+from backends.changing import evidence_of, take_steps
 from backends.errors import RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.text import clean
@@ -37,17 +38,14 @@ class Runner:
         """
         for step in change.writes:
             _require_ours(step, change, disk, tool)
-        for done, step in enumerate(change.writes):
-            await same()
-            try:
-                await (self._write(step) if step.path is not None else self._tool(step, disk.kind))
-            except ToolFailedError as error:
-                await same()  # a disk that went away is told as such
-                raise _failed(error, change, step, done) from error
 
-    async def _write(self, step: Write) -> None:
-        assert step.path is not None
-        await self._host.write(step.path, step.text or "")
+        async def take(step: Write) -> None:
+            if step.path is not None:
+                await self._host.write(step.path, step.text or "")
+            else:
+                await self._tool(step, disk.kind)
+
+        await take_steps(change, take, same=same)
 
     async def _tool(self, step: Write, kind: Kind) -> None:
         command = Command(argv=step.argv, timeout=SET_SECONDS, mutates=True)
@@ -57,7 +55,7 @@ class Runner:
         said = _refusal(kind, done)
         if said is None:
             return
-        evidence = f"{command.shown()}\nexit status {done.returncode}\n{done.stdout[:2000]}{done.stderr[:2000]}"
+        evidence = evidence_of(command, done)
         if kind is Kind.SCSI and done.returncode == sdparm.NOT_SAVEABLE:
             raise NotSaveableError(said, hint="Plan it again: it will be set without --save.", evidence=evidence)
         raise ToolFailedError(said, evidence=evidence)
@@ -102,13 +100,3 @@ _SWITCH: dict[Kind, Callable[[str, str], bool]] = {
     Kind.VOLUME: lambda key, words: False,
 }
 """By kind: whether these words between program and disk change the setting of this key."""
-
-
-def _failed(error: ToolFailedError, change: Change, step: Write, done: int) -> ToolFailedError:
-    """The same error, saying of which change it is and what was done before it."""
-    steps = len(change.writes)
-    hint = error.hint or "The value before still stands; read the setting again."
-    if done:
-        hint = f"{done} of {steps} steps were done, not `{step.shown()}`; read the settings again."
-    message = f"{change.label} of {change.target} could not be set: {error.message.rstrip('.')}."
-    return type(error)(message, hint=hint, evidence=error.evidence)

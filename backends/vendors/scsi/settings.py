@@ -60,9 +60,6 @@ ACOUSTIC = Setting(
 SETTINGS = (DRIVE_CACHE, LOOK_AHEAD, READ_CACHE, QUEUE_DEPTH, APM, ACOUSTIC)
 """All of them, in the order they are shown."""
 
-BY_KEY = {setting.key: setting for setting in SETTINGS}
-"""The same by key."""
-
 OPTIONS = {"drive_cache": "-W", "read_look_ahead": "-A", "apm": "-B", "acoustic": "-M"}
 """hdparm's letter for a setting of an ATA drive."""
 

@@ -141,7 +141,7 @@ async def test_a_name_that_passed_to_another_array_stops_the_change() -> None:
     host = MdHost(array())
     change = await plan(host, "skip_copy", "on")
     host.files[f"{SYSFS}/uuid"] = "11111111-97e6-caec-c09b-0e7b40aefd16"
-    with pytest.raises(DeviceGoneError, match="another array"):
+    with pytest.raises(DeviceGoneError, match="another device"):
         await MdRaid(host).apply(change)
     assert host.written == []
 
@@ -344,7 +344,7 @@ class TestMadeAnew:
         host = MdHost(array("raid10"))
         change = await plan(host, "layout", "f2")
         host.answers["--create"] = Completed(returncode=1, stdout="", stderr="mdadm: cannot open /dev/sda: busy\n")
-        with pytest.raises(ToolFailedError, match="was stopped, but could not be made anew") as caught:
+        with pytest.raises(ToolFailedError, match="was stopped, but could not be made again") as caught:
             await MdRaid(host).apply(change)
         assert caught.value.hint.startswith("Make it by hand: /sbin/mdadm --create")
 

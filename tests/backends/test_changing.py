@@ -1,0 +1,164 @@
+"""What all vendors do alike in a change: the device held against the plan, the steps, what is said of a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from backends.change import Change, Write
+from backends.changing import denial_of, evidence_of, require_same, setting_of, take_steps, wanted
+from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
+from backends.host import Command, Completed, Denial
+from backends.hosts.dry_run import DryRunHost
+from backends.identity import Identity
+from backends.model import Target
+from backends.settings import Availability, Choice, Reading, Risk, Setting
+from tests.backends.fakes import FakeHost
+
+SDA = Target(backend="block", address="sda")
+CACHE = Setting(key="cache", label="Cache", help="", risk=Risk.POWER_LOSS, risk_text="A power cut loses data.")
+PLANNED = Identity(name="sda", serial="A", diskseq="9")
+STEPS = tuple(Write(path=f"/sys/{word}", text="1") for word in ("one", "two", "three"))
+CHANGE = Change(
+    target=SDA, key="cache", label="Cache", before="off", after="on", writes=STEPS, undo=(), identity=PLANNED
+)
+
+
+def taking(done: list[str], fails_at: str = "") -> Callable[[Write], Awaitable[None]]:
+    async def take(step: Write) -> None:
+        if fails_at and step.path == fails_at:
+            raise ToolFailedError("Not today.", evidence="errno 5")
+        done.append(step.path or "")
+
+    return take
+
+
+async def test_steps_are_taken_in_their_order() -> None:
+    done: list[str] = []
+    await take_steps(CHANGE, taking(done))
+    assert done == ["/sys/one", "/sys/two", "/sys/three"]
+
+
+async def test_no_step_follows_one_that_failed() -> None:
+    done: list[str] = []
+    with pytest.raises(ToolFailedError, match=r"^Cache of block:sda could not be set: Not today\.$"):
+        await take_steps(CHANGE, taking(done, "/sys/two"))
+    assert done == ["/sys/one"]
+
+
+async def failure(at: str, apart: str = "") -> ToolFailedError:
+    with pytest.raises(ToolFailedError) as caught:
+        await take_steps(CHANGE, taking([], at), apart=apart)
+    return caught.value
+
+
+async def test_a_failure_of_the_first_step_leaves_the_old_value() -> None:
+    assert (await failure("/sys/one")).hint == "The old value should still be in force; read the setting again."
+
+
+async def test_a_failure_later_on_says_what_was_done() -> None:
+    hint = (await failure("/sys/two")).hint
+    assert hint == "1 of 3 steps were done, not `echo 1 > /sys/two`; read the settings again."
+
+
+async def test_a_failure_keeps_the_tools_own_words_as_evidence() -> None:
+    assert (await failure("/sys/two")).evidence == "errno 5"
+
+
+async def test_what_was_deleted_and_could_not_be_made_again_is_told_with_the_line_that_makes_it() -> None:
+    error = await failure("/sys/two", apart="deleted")
+    assert error.message == "block:sda was deleted, but could not be made again: Not today."
+    assert error.hint == "Make it by hand: echo 1 > /sys/two"
+
+
+async def test_what_could_not_be_deleted_is_not_told_as_deleted() -> None:
+    assert "could not be set" in (await failure("/sys/one", apart="deleted")).message
+
+
+async def test_the_device_is_held_against_the_plan_before_each_step() -> None:
+    done: list[str] = []
+
+    async def same() -> None:
+        if done:
+            raise DeviceGoneError("gone")
+
+    with pytest.raises(DeviceGoneError):
+        await take_steps(CHANGE, taking(done), same=same)
+    assert done == ["/sys/one"]
+
+
+async def test_a_step_that_fails_because_the_device_went_away_is_told_as_such() -> None:
+    looks: list[str] = []
+
+    async def same() -> None:
+        looks.append("looked")
+        if len(looks) > 1:
+            raise DeviceGoneError("gone")
+
+    with pytest.raises(DeviceGoneError):
+        await take_steps(CHANGE, taking([], "/sys/one"), same=same)
+
+
+def test_the_planned_device_is_the_same() -> None:
+    require_same(CHANGE, PLANNED)
+
+
+@pytest.mark.parametrize(
+    ("there", "words"),
+    [
+        (Identity(name="sda", serial="B", diskseq="9"), "serial was A, is B"),
+        (Identity(name="sda", serial=None, diskseq="9"), "serial was A, is unknown"),
+        (Identity(name="sda", serial="A", diskseq="10"), "disk sequence number was 9, is 10"),
+        (Identity(name="sdb", serial="A", diskseq="9"), "name was sda, is sdb"),
+        (Identity(name="sda", serial="A", diskseq="9", wwn="naa.5"), "WWN was unknown, is naa.5"),
+    ],
+)
+def test_another_device_is_left_alone_and_the_difference_is_told(there: Identity, words: str) -> None:
+    with pytest.raises(DeviceGoneError, match=f"block:sda is another device now: {words}."):
+        require_same(CHANGE, there)
+
+
+def test_a_change_that_names_no_device_is_refused() -> None:
+    nameless = Change(target=SDA, key="cache", label="Cache", before="off", after="on", writes=STEPS, undo=())
+    with pytest.raises(RefusedError, match="which device"):
+        require_same(nameless, PLANNED)
+
+
+def test_an_unknown_setting_is_told_with_those_that_there_are() -> None:
+    with pytest.raises(NotFoundError, match="block:sda has no setting cash") as caught:
+        setting_of((CACHE,), SDA, "cash")
+    assert caught.value.hint == "It has: cache."
+
+
+def test_a_blocked_setting_says_why() -> None:
+    blocked = Reading(now="off", availability=Availability(why_not="the drive is asleep"))
+    with pytest.raises(BlockedError, match="Cache of block:sda cannot be changed: the drive is asleep"):
+        wanted(SDA, CACHE, blocked, "on")
+
+
+@pytest.mark.parametrize(("value", "risk", "text"), [("on", Risk.POWER_LOSS, CACHE.risk_text), ("off", Risk.NONE, "")])
+def test_a_value_has_the_risk_of_its_choice(value: str, risk: Risk, text: str) -> None:
+    choices = (Choice(value="off", label="off"), Choice(value="on", label="on", risk=Risk.POWER_LOSS))
+    change = wanted(SDA, CACHE, Reading(now="off", choices=choices), value).change((), (), PLANNED, "lock")
+    assert (change.risk, change.risk_text) == (risk, text)
+
+
+@pytest.mark.parametrize(("root", "why"), [(True, None), (False, Denial.NEEDS_ROOT)])
+async def test_rights_stand_against_a_change(root: bool, why: Denial | None) -> None:
+    assert await denial_of(FakeHost({"/sys/one": "1"}, root=root), "/sys/one") is why
+
+
+async def test_a_dry_run_is_answered_as_root_would_be() -> None:
+    assert await denial_of(DryRunHost(FakeHost({"/sys/one": "1"}, root=False)), "/sys/one") is None
+
+
+async def test_a_file_that_is_not_there_is_no_matter_of_rights() -> None:
+    assert await denial_of(FakeHost({}), "/sys/one") is None
+
+
+def test_evidence_holds_no_secret() -> None:
+    command = Command(argv=("tool", "key=abc"), secret=("abc", "key=abc"))
+    assert evidence_of(command, Completed(returncode=1, stdout="bad key abc", stderr="")) == (
+        "tool ***\nexit status 1\nbad key ***"
+    )
