@@ -64,6 +64,7 @@ def fit(values: Sequence[float], *, log: bool = False, previous: Scale | None = 
     needed = _log_span(values) if log else _linear_span(values)
     if previous is None or previous.log != log:
         return needed
+    # Up at once, since a line beyond the edge says nothing; down only at half, or the graph would breathe.
     both = Scale(low=min(needed.low, previous.low), high=max(needed.high, previous.high), log=log)
     return both if needed.span >= SHRINK * both.span else needed
 
@@ -95,6 +96,7 @@ def _ceiling(value: float) -> float:
     """The first round number at or above a value with a little air above it; 0 for zero."""
     if value < SMALLEST:
         return 0.0
+    # A little air: a line on the frame cannot be told from the frame.
     value = min(value, LARGEST) * 1.02
     power = _power(value)
     return next((step * power for step in CEILINGS if step * power >= value), 10.0 * power)
@@ -112,8 +114,10 @@ def _one_two_five(value: float, *, up: bool) -> float:
 def _linear_ticks(scale: Scale, most: int) -> tuple[float, ...]:
     most = max(2, most)
     power = _power(max(scale.span / most, SMALLEST))
+    # The finest step that does not make too many; a power of ten may be two steps too fine.
     for factor in (*STEPS, *(10.0 * step for step in STEPS), 100.0):
         step = factor * power
+        # 0.3 / 0.1 is not 3: without the tolerance the last tick of some scales is missing.
         first, last = math.ceil(scale.low / step - 1e-9), math.floor(scale.high / step + 1e-9)
         if last - first + 1 <= most:
             return tuple(count * step for count in range(first, last + 1))

@@ -142,6 +142,7 @@ class FioLoad:
         self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine
     ) -> AsyncGenerator[LoadEvent, None]:
         """Write all of the target in order; see `Load`."""
+        # fio leaves out a last piece smaller than its block.
         whole = target.size // FILL_BLOCK * FILL_BLOCK * loops
         async with aclosing(self._drive(self._filling(target, workdir, loops, engine), stop)) as events:
             async for event in events:
@@ -166,6 +167,7 @@ class FioLoad:
             async with aclosing(self._drive(errand, stop)) as events:
                 async for event in events:
                     if isinstance(event, Finished):
+                        # Whether a filesystem has direct I/O is only known when tried: then again, through the cache.
                         if direct and not stop.is_set() and _direct_refused(event.figures):
                             break
                         event = replace(event, figures=_in_full(event.figures, target, target.size))
@@ -249,6 +251,7 @@ class FioLoad:
     async def _drive(self, errand: _Errand, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
         """Start fio, pass its events on, end with the verdict."""
         job = errand.job
+        # Before fio starts: a folder that cannot be written to must not cost a run.
         with errand.prepare() as out:
             if stop.is_set():
                 figures = RunFigures(status=RunStatus.STOPPED, reason="Stopped before it began")

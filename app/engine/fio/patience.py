@@ -35,6 +35,7 @@ async def bring_to_an_end(
     process: Process, patience: Patience, over: asyncio.Event, say: Callable[[str], None]
 ) -> None:
     """Interrupt fio and wait until `over`; it answers with its summary once outstanding I/O came back."""
+    # SIGINT, because fio answers it with a whole summary.
     process.interrupt()
     if await _wait(over, patience.remark):
         return

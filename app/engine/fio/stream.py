@@ -175,6 +175,7 @@ def _read(lines: list[bytes]) -> tuple[dict[str, Any], list[Noise]] | None:
     if data is not None:
         return data, []
     inner = [line for line in lines[1:-1] if line.startswith(b"  ")]
+    # Nothing foreign in it, so leaving lines out would not mend it.
     if len(inner) == len(lines) - 2:
         return None
     data = _load([b"{", *inner, b"}"])

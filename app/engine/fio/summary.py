@@ -161,6 +161,8 @@ def _verdict(
     known = diagnose(lines, document.errors)
     if known is not None:
         return RunStatus.FAILED, known
+    # fio catches SIGINT and SIGTERM and ends in good order, with figures and an exit status of its own: only its words
+    # tell that somebody stopped it.
     signal = signal_from_outside(lines)
     if outcome.overdue:
         return RunStatus.FAILED, _OVERDUE
@@ -203,8 +205,10 @@ def _nothing_done(document: FioDocument, interrupted: bool, lines: Sequence[str]
 def _not_all_done(document: FioDocument, job: Job | None) -> tuple[RunStatus, Diagnosis] | None:
     """Errors that were passed over: fio counts failed I/Os as if they had been done."""
     parts = [part for name in ("read", "write") if (part := document.counters(name))]
+    # With latency switched off nothing is timed, and nothing can be missing.
     issued = sum(part.total_ios for part in parts if part.completed)
     missing = issued - sum(part.completed for part in parts)
+    # Mid-run the I/Os in flight are issued and not yet timed; at an interrupted end, too.
     allowed = job.queue if job else issued // 1000
     failed = max(document.errors_passed_over, missing if missing > allowed else 0)
     if not failed:
@@ -220,6 +224,7 @@ def _too_little(document: FioDocument, job: Job | None) -> tuple[RunStatus, Diag
     parts = [part for name in ("read", "write") if (part := document.counters(name))]
     done = sum(part.completed for part in parts)
     moved = sum(part.io_bytes for part in parts)
+    # Half, because a mix of block sizes is a draw; reads beyond the end move nothing at all.
     if job is None or done < 100 or moved >= done * job.mean_block_size / 2:
         return None
     return RunStatus.FAILED, Diagnosis(

@@ -112,6 +112,7 @@ class Demand:
     def together(self) -> float:
         """What a request takes of the bottleneck, its neighbours not forgotten: 1/capacity."""
         parts = (self.card, self.drives, self.link)
+        # Not the maximum: near balance the stations wait for each other, and the bend of measured curves is round.
         return math.pow(math.fsum(math.pow(part, _STATIONS) for part in parts), 1 / _STATIONS)
 
 
@@ -145,6 +146,7 @@ def _parts(layout: Layout, work: Workload, size: int) -> float:
     strip = layout.strip_bytes
     if layout.drives == 1 or work.sequential:
         return max(1.0, size / strip)
+    # How many strip boundaries a request of this size crosses depends on where it may begin.
     step = math.gcd(work.alignment, strip)
     return max(1.0, (size - step) / strip + 1) if size > step or size > strip else 1.0
 
@@ -176,6 +178,7 @@ def read_demand(layout: Layout, work: Workload, size: int) -> Demand:
         time += layout.read_ahead * card.read_ahead_us + layout.cached * card.cached_us
         if layout.fastpath and not layout.cached and not layout.read_ahead:
             time -= card.fastpath_us
+        # Only cached I/O looks into the controller's cache for a read; direct I/O passes by it.
         hit = _hit(layout, work) if layout.cached else 0.0
         drives *= 1 - hit
         alone = alone * (1 - hit) + 30.0 * hit
@@ -210,7 +213,9 @@ def write_demand(layout: Layout, work: Workload, size: int) -> Demand:
         width = (layout.drives + layout.degraded) / layout.spans
         fetch = _op(drive, work, size / parts, read=True)
         efficiency = card.parity_efficiency if card is not None and not _fast(layout) else 1.0
+        # Read-modify-write: old data and old parity are read, both are written.
         again = (1 + parity) * (op + fetch) * parts / efficiency
+        # A full stripe needs nothing from the drives: parity comes from what is in memory.
         whole = size / drive.write_mbps * width / max(1.0, width - parity)
         busy = whole * full + again * (1 - full)
         operations = (2 + 2 * parity) * (1 - full) + width / max(1.0, width - parity) * full

@@ -62,9 +62,11 @@ def expect(layout: Layout, work: Workload) -> Expected:
     knee = _knee(reads, writes, share)
     capacity = 1e6 / both.together
     population = work.depth * work.jobs
+    # What is beyond the queue's tags waits in the host and adds to latency, not to throughput.
     inside = min(population, work.tags)
     free = _throughput(inside, capacity, both.alone, knee)
     iops = min(free, _host(layout, work), work.rate_iops or math.inf)
+    # Where the host is the bottleneck the array is not full: fewer requests are in it than were asked for.
     held = inside if iops >= free else _population(iops, capacity, both.alone, knee)
     submit = SUBMIT_US
     if work.rate_iops is None or iops < work.rate_iops:

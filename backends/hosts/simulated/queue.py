@@ -69,7 +69,9 @@ def _number(key: str, text: str, now: dict[str, str], tags: int) -> str:
         raise _invalid(text)
     value = int(text)
     if key == "read_ahead_kb":
+        # Kept in pages of 4 KiB (block/blk-sysfs.c, queue_ra_store).
         value = value // 4 * 4
+    # Older kernels refuse it; Linux 6.18 takes the hardware's limit without a word.
     if key == "max_sectors_kb" and value > int(now["max_hw_sectors_kb"]):
         raise _invalid(text)
     if key == "nr_requests":

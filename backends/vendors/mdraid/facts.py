@@ -168,6 +168,7 @@ class ArrayFacts:
             case "raid6":
                 return max(self.disks - 2, 0) or None
             case "raid10" if self.layout is not None:
+                # Near copies in the low byte, far copies in the next (drivers/md/raid10.c, setup_geo).
                 copies = max(self.layout.now & 0xFF, 1) * max(self.layout.now >> 8 & 0xFF, 1)
                 return self.disks // copies if self.disks % copies == 0 else None
         return None
@@ -194,10 +195,12 @@ class ArrayFacts:
         if self.array_state == "broken":
             return State.FAILED
         missing = self.degraded or 0
+        # mdadm reshapes RAID 0 by way of a RAID 4 without parity disk: it looks degraded and is not.
         if self.is_converted and self.sync is not None and self.sync.action == "reshape":
             return State.OPTIMAL
         if missing > _TOLERATED.get(self.level_word, missing):
             return State.FAILED
+        # These levels have no `degraded` file: a lost member is only seen by counting.
         if self.level_word in ("raid0", "linear") and self.disks is not None and len(self.active) < self.disks:
             return State.FAILED
         if self.sync is not None and self.sync.action == "recover" and missing:
@@ -252,6 +255,7 @@ def parse_sync(texts: Mapping[str, str], stat: StatRow | None) -> Sync | None:
     """Background work; None if there is none. /proc/mdstat alone tells of work that waits."""
     action = clean(texts.get("sync_action", ""), 16)
     told = stat.action if stat is not None else None
+    # sysfs says idle while a resync waits for another array on the same disks; mdstat says DELAYED or PENDING.
     if action in ("", "idle", "frozen"):
         if stat is None or told is None or not stat.waiting:
             return None

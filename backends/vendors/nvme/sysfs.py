@@ -93,6 +93,7 @@ async def read_controllers(host: Host) -> tuple[KernelController, ...]:
     names = [name for folder in folders if is_controller(name := folder.rsplit("/", 1)[1])]
     texts = await host.read_many([f"{_CLASS}/{name}/{attribute}" for name in names for attribute in _ATTRIBUTES])
     heads: dict[str, list[str]] = {}
+    # Not by their numbers: nvme1n1 need not be a namespace of nvme1 (native multipath counts subsystems).
     for path in inner:
         owner, entry = path.split("/")[-2:]
         if head := head_of(entry):
@@ -113,6 +114,7 @@ async def read_celsius(host: Host, controllers: tuple[KernelController, ...]) ->
     places = await asyncio.gather(
         host.list(f"{_CLASS}/nvme*/hwmon*/temp1_input"), host.list(f"{_CLASS}/nvme*/device/hwmon/hwmon*/temp1_input")
     )
+    # Below the controller or below its PCI device, as the kernel's version has it.
     owners = {path: path.split("/")[4] for found in places for path in found}
     known = {one.name for one in controllers}
     texts = await host.read_many([path for path, owner in owners.items() if owner in known])

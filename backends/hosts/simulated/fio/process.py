@@ -69,6 +69,7 @@ class SimulatedFio:
         self._ended = ended
         self._begun = clock()
         self._read, self._write = Counters(), Counters()
+        # Runs of the same job differ by more than intervals of one run do: a level for each run, a walk within it.
         self._level = math.exp(self._chance.gauss(0.0, RUN_SPREAD))
         self._wander = 0.0
         self._runtime = 0.0
@@ -109,6 +110,7 @@ class SimulatedFio:
                 await asyncio.sleep(_LAST_WORDS / self._speed)
                 break
             before = self._elapsed
+            # fio empties its counters at the end of the ramp, in the middle of an interval.
             if before < ramp <= at:
                 self._advance(expected, ramp - before)
                 self._read.clear()
