@@ -57,6 +57,7 @@ def import_jobfile(content: str | bytes) -> Imported:
     Raises InvalidValueError naming each refused line with its reason; never anything else.
     """
     text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
+    text = text.replace("\r\n", "\n").replace("\r", "\n")  # a file from elsewhere is not one long line
     _look_at(text)
     problems: list[str] = []
     base, sections = _sections(text, problems)
@@ -114,8 +115,8 @@ def _sections(
         if "$" in line or "`" in line:
             problems.append(f"line {number}: $ and backtick are refused, fio would expand them")
         elif line.startswith("["):
-            name = line[1:].partition("]")[0].strip()
-            if "]" not in line or not name:
+            name, bracket, rest = (part.strip() for part in line[1:].partition("]"))
+            if not bracket or not name or rest:
                 problems.append(f"line {number}: '{clean(line, 40)}' is not a section name in brackets")
                 current = {}
             elif name.lower() == "global":

@@ -138,3 +138,20 @@ def test_nothing_but_a_job_or_a_sentence_comes_out(text: str | bytes) -> None:
     except InvalidValueError:
         return
     assert isinstance(found, Imported)
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n"], ids=["CR", "CRLF", "LF"])
+def test_lines_end_as_in_any_system(end: str) -> None:
+    imported = import_jobfile(end.join(("[j]", "rw=randread", "bs=8k", "")))
+    assert imported.jobs[0].job.bs == 8192
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n"], ids=["CR", "CRLF"])
+def test_what_names_another_target_is_refused_however_lines_end(end: str) -> None:
+    with pytest.raises(InvalidValueError, match="filename"):
+        import_jobfile(end.join(("[j]", "filename=/dev/sda", "rw=write")))
+
+
+def test_nothing_may_follow_a_section_name() -> None:
+    with pytest.raises(InvalidValueError, match="not a section name"):
+        import_jobfile("[j] rw=write\n")
