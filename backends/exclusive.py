@@ -15,7 +15,6 @@ from types import TracebackType
 
 from backends.errors import DeviceGoneError, RefusedError
 from backends.host import Host
-from backends.hosts.local import LocalHost
 from backends.identity import Identity
 from backends.topology.facts import CLOSED, Claim
 
@@ -47,13 +46,8 @@ def claim(device: str, devno: str) -> str | None:
 
 
 def claim_on(host: Host) -> Claim | None:
-    """The way to claim devices of `host`: `claim` when it is this machine behind any wrappers, else None."""
-    inner: object = host
-    while inner is not None:
-        if isinstance(inner, LocalHost):
-            return claim
-        inner = getattr(inner, "_inner", None)
-    return None
+    """The way to claim devices of `host`: `claim` where this process can open them, else None."""
+    return claim if host.capabilities.opens_devices else None
 
 
 class Hold:

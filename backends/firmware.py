@@ -69,13 +69,3 @@ class AsksFirmware(Protocol):
         driver's node), ToolFailedError (the card says no), ToolTimeoutError.
         """
         ...
-
-
-def firmware_of(host: object) -> AsksFirmware | None:
-    """Who can ask the cards of `host`: this machine behind any wrappers; None for all other hosts."""
-    inner: object = host
-    while inner is not None:
-        if isinstance(inner, AsksFirmware):
-            return inner
-        inner = getattr(inner, "_inner", None)
-    return None

@@ -195,7 +195,7 @@ async def look_at(host: Host, device: str, intent: Intent) -> tuple[DeviceFacts,
 async def _facts(host: Host, device: str, intent: Intent, claim: Claim | None) -> DeviceFacts:
     writes = intent is Intent.WRITE
     facts = await inspect(host, device, claim=claim if writes else None, probe=writes, ignore=(os.getpid(),))
-    if not host.simulated:
+    if host.capabilities.harmed:
         return facts
     # nothing can be opened there to make sure, and nothing would be harmed
     return replace(facts, unknown=(), uses=tuple(use for use in facts.uses if use.kind != "unknown"))
@@ -211,7 +211,7 @@ async def require_free(host: Host, device: str | None) -> tuple[Signature, ...]:
         raise RefusedError("Its block device is not known, so nothing can show that it is not in use.")
     facts, verdict = await look_at(host, device, Intent.WRITE)
     _require_ok(verdict)
-    if not host.simulated:
+    if host.capabilities.harmed:
         # for reading: when a file that was open for writing is closed udev opens the device, just as the tool wants it
         async with _held(host, facts, _require_ok, write=False):
             pass

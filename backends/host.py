@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, TypeVar, runtime_checkable
 
+from backends.firmware import AsksFirmware
 from backends.text import quote
 
 T = TypeVar("T")
@@ -125,6 +126,31 @@ class FileStat:
     """MAJ:MIN of a device node."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What is possible on a host beside its protocol; by default what is possible on another machine than this one."""
+
+    opens_devices: bool = False
+    """This process can open its device nodes, and so hold them: an open file does not pass through a host."""
+    shares_files: bool = False
+    """Its paths are this process's paths too, so files there can be made, locked and held."""
+    shares_processes: bool = False
+    """Its process ids are this machine's, so that /proc here tells of its programs."""
+    shares_watchdog: bool = False
+    """A program that outlives this one can take changes back there."""
+    live: bool = True
+    """Its disks go on by themselves: their counters count, and they come to rest."""
+    harmed: bool = True
+    """What is done there may harm somebody, so that what cannot be looked at counts as in use."""
+
+
+THIS_MACHINE = Capabilities(opens_devices=True, shares_files=True, shares_processes=True, shares_watchdog=True)
+"""Where raidbench runs."""
+
+MADE_UP = Capabilities(live=False, harmed=False)
+"""A simulation or a recording."""
+
+
 class Host(Protocol):
     """One machine: local, over SSH, recorded or simulated. Backends cannot tell which."""
 
@@ -135,7 +161,17 @@ class Host(Protocol):
 
     @property
     def simulated(self) -> bool:
-        """Whether what it answers was made up."""
+        """Whether what it answers was made up: for marking what is shown, nothing else is decided by it."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What is possible on it beside this protocol."""
+        ...
+
+    @property
+    def firmware(self) -> AsksFirmware | None:
+        """Who can ask its cards; None where they cannot be reached."""
         ...
 
     @property

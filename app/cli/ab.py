@@ -168,7 +168,7 @@ async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
     request = Request(where=where, name=shown, job=job, profile=wish.profile, steady=wish.steady)
     not_read_only(request)
     ready = await bench.prepare(request)
-    return plan_ab(change, ready, pairs=wish.pairs, rest_seconds=0.0 if bench.host.simulated else wish.rest)
+    return plan_ab(change, ready, pairs=wish.pairs, rest_seconds=wish.rest if bench.host.capabilities.live else 0.0)
 
 
 def _review(plan: AbPlan) -> Iterator[str]:
@@ -284,7 +284,7 @@ def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
 
         lines([paint(clean(comparison.sentence, 1000), "bold"), ""])
         lines(verdict_table(comparison, f"A {clean(record.start.a, 40)}", f"B {clean(record.start.b, 40)}"))
-        if bench.host.simulated:
+        if bench.simulated:
             lines(["SIMULATED"])
     end = record.end
     if end is None:

@@ -43,11 +43,11 @@ async def _devices(as_json: bool) -> int:
     if as_json:
         settings, problems = await _all_settings(machine, inventory)
         inventory = inventory.merge(Inventory(problems=problems))
-        document(schema.devices(inventory, settings, host=host.name, simulated=host.simulated))
+        document(schema.devices(inventory, settings, host=host.name, simulated=current().simulated))
         return DONE
     from app.cli.devices_text import devices_table
 
-    devices_table(inventory, host.name, simulated=host.simulated)
+    devices_table(inventory, host.name, simulated=current().simulated)
     for problem in inventory.problems:
         say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip())
     return DONE
@@ -98,7 +98,7 @@ async def _show(bench: Workbench, address: str, as_json: bool) -> int:
     if as_json:
         settings = {str(found.target): _settings(declared, readings)}
         kind = type(found).__name__.lower()
-        body = {"host": bench.host.name, "simulated": bench.host.simulated, "kind": kind}
+        body = {"host": bench.host.name, "simulated": bench.simulated, "kind": kind}
         shared = None if queue is None else {"address": str(queue.target), "settings": _settings(own, values)}
         document(schema.document(**body, target=schema.thing(bench.remembered(found), settings), queue=shared))
         return DONE

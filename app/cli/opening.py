@@ -89,7 +89,7 @@ def workbench(*, dry: bool = False, quiet: bool = False, hurry: float = 1.0) -> 
 
     options = current()
     bench = Workbench(host_of(options, dry=dry, hurry=hurry))
-    if bench.host.simulated:
+    if bench.simulated:
         say("SIMULATED: this is not the machine raidbench runs on.")
     if not quiet:
         warn_of_journal()
@@ -107,8 +107,7 @@ def warn_of_journal() -> None:
     from app.engine.session.paths import Paths
 
     options = current()
-    elsewhere = options.demo or options.machine is not None
-    left = Journal(Paths.default().journal_of(simulated=elsewhere)).unresolved()
+    left = Journal(Paths.default().journal_of(simulated=options.simulated)).unresolved()
     if left:
         from widgets.plain.units import plural
 
@@ -130,7 +129,7 @@ def experiments_cut_short() -> tuple[CutShort, ...]:
     from app.engine.change.interrupted import cut_short
 
     options = current()
-    return cut_short(sessions, simulated=options.demo or options.machine is not None)
+    return cut_short(sessions, simulated=options.simulated)
 
 
 def sweeps_cut_short() -> tuple[Path, ...]:
@@ -144,7 +143,7 @@ def sweeps_cut_short() -> tuple[Path, ...]:
     from app.engine.session.requests import cut_short
 
     options = current()
-    simulated = options.demo or options.machine is not None
+    simulated = options.simulated
     return tuple(
         folder
         for folder in cut_short(sessions)

@@ -41,6 +41,11 @@ class Options:
     """No colours."""
 
     @property
+    def simulated(self) -> bool:
+        """Whether it is about a simulated or recorded machine, not the one that raidbench runs on."""
+        return self.demo or self.machine is not None
+
+    @property
     def coloured(self) -> bool:
         """Whether colours may be written to standard output (https://no-color.org)."""
         if self.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":

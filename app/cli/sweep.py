@@ -210,7 +210,7 @@ def _allowed(surveyed: Survey, how: _How, speed: float | None) -> None:
 
 def _speed(bench: Workbench) -> float | None:
     """How many times as fast the simulation runs; None of a real machine."""
-    return (current().demo_speed or HURRY) if bench.host.simulated else None
+    return (current().demo_speed or HURRY) if bench.simulated else None
 
 
 async def _go(bench: Workbench, interruption: Interruption, *, as_json: bool) -> int:
@@ -254,7 +254,7 @@ def _resume(name: str, *, detach: bool, handed_over: bool, as_json: bool) -> int
     if loaded.session.sweep.finished:
         report(loaded.session, loaded.session.sweep, str(loaded.folder), as_json=as_json)
         return DONE
-    if loaded.session.simulated is not (current().demo or current().machine is not None):
+    if loaded.session.simulated is not current().simulated:
         how = "--demo" if loaded.session.simulated else "without --demo"
         raise RefusedError("That sweep is about another machine.", hint=f"Start it {how}.")
     if not handed_over:

@@ -64,7 +64,7 @@ class Workbench(Recorder):
         self.restarts: CanRestart | None = host if isinstance(host, CanRestart) else None
         """The host, if it may be restarted on the way; None for a machine that is somebody's."""
         # What is done to a recorded or simulated machine must never be taken for a change of this one.
-        self.journal = Journal(self.paths.journal_of(simulated=host.simulated))
+        self.journal = Journal(self.paths.journal_of(simulated=self.simulated))
         self._armed: float | None = None
         self._scratching = scratching_on(self.host)
         self._stop: asyncio.Event | None = None
@@ -173,9 +173,10 @@ class Workbench(Recorder):
     async def _arm(self, until: float) -> None:
         """One watchdog for a set of trials."""
         if until != self._armed:
-            if self.host.simulated:
+            if not self.host.capabilities.shares_watchdog:
                 raise RefusedError(
-                    "There are no trials on a simulated or recorded machine.", hint="Apply it, then undo."
+                    "There are trials only on the machine that raidbench runs on.",
+                    hint="Apply it, then undo.",
                 )
             await arm(self.paths, self.need_recording(), until)
             self._armed = until
@@ -326,7 +327,7 @@ class Workbench(Recorder):
             scratching=self._scratching,
             members=partial(member_meter, self.host),
             witness=partial(witness, self.host, self._samples),
-            simulated=self.host.simulated,
+            simulated=self.simulated,
         )
 
     def _samples(self) -> tuple[Sample, ...]:
@@ -416,7 +417,7 @@ class Workbench(Recorder):
     @cached_property
     def memory(self) -> DeviceMemory:
         """What is known of devices from one session to the next: which were written in full, and when."""
-        return DeviceMemory(self.paths.devices_of(simulated=self.host.simulated))
+        return DeviceMemory(self.paths.devices_of(simulated=self.simulated))
 
     def remembered(self, thing: Controller | Array | Drive) -> Controller | Array | Drive:
         """The thing with what is known of it from earlier sessions among its facts."""

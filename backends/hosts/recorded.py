@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolMissingError
-from backends.host import Command, Completed, Denial, FileStat, Host, Process
+from backends.host import MADE_UP, Capabilities, Command, Completed, Denial, FileStat, Host, Process
 from backends.hosts.streams import Pace, Recordings
 from backends.hosts.wrapped import HostWrapper
 from backends.text import clean
@@ -207,6 +207,16 @@ class ReplayHost:
     def simulated(self) -> bool:
         """A recording is not the machine: what it answers is marked."""
         return True
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Those of what is only told of."""
+        return MADE_UP
+
+    @property
+    def firmware(self) -> None:
+        """There are no cards to ask."""
+        return None
 
     @property
     def is_root(self) -> bool:

@@ -9,7 +9,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from backends.errors import RaidbenchError, RefusedError
-from backends.host import Command, Completed, Denial, FileStat, Host, Process
+from backends.firmware import AsksFirmware
+from backends.host import Capabilities, Command, Completed, Denial, FileStat, Host, Process
 
 
 class HostWrapper:
@@ -27,6 +28,16 @@ class HostWrapper:
     def simulated(self) -> bool:
         """Whether the wrapped host is simulated."""
         return self._inner.simulated
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Those of the wrapped host."""
+        return self._inner.capabilities
+
+    @property
+    def firmware(self) -> AsksFirmware | None:
+        """The wrapped host's."""
+        return self._inner.firmware
 
     @property
     def is_root(self) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 
 from backends.errors import ToolFailedError, ToolMissingError
-from backends.host import Command, Completed, Denial, FileStat, Process
+from backends.firmware import AsksFirmware
+from backends.host import MADE_UP, THIS_MACHINE, Capabilities, Command, Completed, Denial, FileStat, Process
 
 
 class FakeHost:
@@ -28,6 +30,7 @@ class FakeHost:
         self.tools = dict(tools or {})
         self.root = root
         self.made_up = False
+        self.reached = replace(THIS_MACHINE, opens_devices=False)
         self.written: list[tuple[str, str]] = []
         self.refusing: dict[str, str] = {}
         self.kernel: Callable[[FakeHost, str, str], None] = lambda host, path, text: host.files.update({path: text})
@@ -39,6 +42,14 @@ class FakeHost:
     @property
     def simulated(self) -> bool:
         return self.made_up
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return MADE_UP if self.made_up else self.reached
+
+    @property
+    def firmware(self) -> AsksFirmware | None:
+        return None
 
     @property
     def is_root(self) -> bool:

@@ -11,7 +11,6 @@ import pytest
 
 from app.cli.opening import host_of
 from app.cli.options import Options
-from backends.firmware import firmware_of
 from backends.hosts.local import LocalHost
 from backends.model import Array, Controller, Inventory, Level, State
 from backends.registry import Machine, find_vendors
@@ -118,7 +117,7 @@ async def test_switched_off_it_is_not_asked(node: Path, tmp_path: Path) -> None:
     settings = tmp_path / "config.toml"
     settings.write_text("firmware_queries = false\n")
     host = host_of(Options(config=settings))
-    asking = firmware_of(host)
+    asking = host.firmware
     assert asking is not None
     assert not asking.firmware_queries
     assert not [one for one in (await Machine.of(host).probe()).arrays if one.target.backend == "hba"]

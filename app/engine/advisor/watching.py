@@ -152,7 +152,7 @@ class Watch:
         return tuple(ios / seconds for ios, seconds in self._sums if seconds > 0.9 * ROUND_S)
 
     async def _counters(self) -> Counters | None:
-        if self._device is None or self._host.simulated:
+        if self._device is None or not self._host.capabilities.live:
             return None
         name = kernel_name(self._device)
         text = await self._host.read(PATH)

@@ -272,7 +272,7 @@ class FioLoad:
                     planned_s=errand.seconds,
                     stop=stop,
                     patience=self._patience,
-                    local=not self._host.simulated,
+                    local=self._host.capabilities.shares_processes,
                 )
                 running.start()
                 try:

@@ -83,7 +83,7 @@ class Gate:
 
         Of a simulated disk by what the inventory tells: it cannot be opened for oneself to make sure, and need not be.
         """
-        if self._host.simulated and self._disks is not None:
+        if not self._host.capabilities.harmed and self._disks is not None:
             real = await self._host.link(path) or path
             drives = (await self._disks()).drives
             drive = next((drive for drive in drives if drive.device in (path, real)), None)
@@ -113,7 +113,7 @@ class Gate:
         Judged again while held. Of a simulated machine there is nothing to hold, and nothing that would be harmed.
         Raises RefusedError, DeviceGoneError.
         """
-        if self._host.simulated:
+        if not self._host.capabilities.harmed:
             _, verdict = await self._look(judgement.device, judgement.intent)
             require(verdict, typed)
             yield judgement.device

@@ -87,7 +87,7 @@ async def witness(host: Host, samples: Callable[[], Sequence[Sample]], device: s
 
 async def standing(host: Host, device: str | None) -> Standing | None:
     """How a disk stands now, by its node; None where there is none to be asked for."""
-    if device is None or host.simulated:
+    if device is None or not host.capabilities.live:
         return None
     name = device.removeprefix("/dev/").replace("/", "!")
     folder = f"/sys/block/{name}"

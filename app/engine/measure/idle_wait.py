@@ -25,7 +25,7 @@ async def rest(
     True at once when `stop` is set, on a simulated host, which has nothing that goes on by itself, and of a device
     without counters after the pause.
     """
-    if host.simulated or await _stopped(stop, seconds) or device is None:
+    if not host.capabilities.live or await _stopped(stop, seconds) or device is None:
         return True
     waited = 0.0
     before = await _counters(host, device)

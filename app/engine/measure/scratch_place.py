@@ -17,7 +17,7 @@ from app.engine.measure.scratch import (
     plan_scratch,
 )
 from app.engine.measure.scratch_hold import HeldScratch, remove_scratch
-from backends.errors import InvalidValueError
+from backends.errors import InvalidValueError, RefusedError
 from backends.host import Host
 from backends.text import clean
 from backends.topology.mounts import parse_mountinfo
@@ -143,6 +143,21 @@ class ImaginedScratching:
         return mount.devno if mount is not None else ""
 
 
+class UnreachableScratching(ImaginedScratching):
+    """On another machine: files there cannot be held from here, so none are made."""
+
+    async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
+        """Raises RefusedError, always."""
+        raise RefusedError(
+            f"No scratch file can be held on {self._host.name} from here.", hint="Measure a device there."
+        )
+
+    async def remove(self, plan: ScratchPlan) -> None:
+        """Nothing is removed where nothing was made."""
+
+
 def scratching_on(host: Host) -> Scratching:
     """The way to make scratch files on a host."""
-    return ImaginedScratching(host) if host.simulated else LocalScratching()
+    if host.capabilities.shares_files:
+        return LocalScratching()
+    return UnreachableScratching(host) if host.capabilities.harmed else ImaginedScratching(host)

@@ -169,7 +169,7 @@ def _added(one: Counters, other: Counters) -> Counters:
 
 async def member_meter(host: Host, device: str | None) -> MemberMeter:
     """The meter of what lies below `device`, the node of a disk; of nothing for a simulated host or a plain disk."""
-    if device is None or host.simulated:
+    if device is None or not host.capabilities.live:
         return MemberMeter(host, ())
     name = device.removeprefix("/dev/").replace("/", "!")
     members = await find_members(host, name)

@@ -46,7 +46,9 @@ class Recorder:
         """Where things lie."""
         self.host: Host = LoggingHost(host, self._heard)
         """The host, every command on it noted."""
-        self.session = Session(simulated=host.simulated)
+        self.simulated = host.simulated
+        """Whether it is all made up, and marked as that wherever it is shown."""
+        self.session = Session(simulated=self.simulated)
         """What has happened so far."""
         self.folder: Path | None = None
         """Where the session lies; None until it is opened."""
@@ -69,13 +71,13 @@ class Recorder:
         except NotFoundError:
             known = None
         # What was looked at before is in no log, so it is not in the session either: it is looked at again.
-        self.session = known.session if known is not None else Session(simulated=self.host.simulated)
+        self.session = known.session if known is not None else Session(simulated=self.simulated)
         self.emit(
             SessionStarted(
                 at=time.time(),
                 id=self.folder.name,
                 version=program_version(),
-                simulated=self.host.simulated,
+                simulated=self.simulated,
                 machine=machine,
             )
         )
@@ -89,7 +91,7 @@ class Recorder:
                     f"Another raidbench is writing the session {folder}.", hint="End it there, or choose another."
                 ) from None
         if not fresh:
-            last = continuable(self.paths.sessions, host=self.host.name, simulated=self.host.simulated)
+            last = continuable(self.paths.sessions, host=self.host.name, simulated=self.simulated)
             if last is not None:
                 try:
                     return SessionLog(last)

@@ -240,7 +240,7 @@ class SweepRunner:
 
     async def _rest(self) -> None:
         """Quiet before a run, so that none inherits another's; a simulated array has none to come to."""
-        if self._bench.host.simulated or not self.record.design.rest:
+        if not self._bench.host.capabilities.live or not self.record.design.rest:
             return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self.record.design.rest):

@@ -30,6 +30,6 @@ async def wait_for_tasks(bench: Workbench, address: str, stop: asyncio.Event) ->
         if time.monotonic() - began > LONGEST:
             raise BlockedError(f"{address} is still busy after 12 h: {thing.tasks[0].kind}.")
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(0.2 if bench.host.simulated else LOOK_EVERY):
+            async with asyncio.timeout(LOOK_EVERY if bench.host.capabilities.live else 0.2):
                 await stop.wait()
         await bench.probe()

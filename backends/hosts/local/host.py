@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from backends.errors import RefusedError
 from backends.firmware import Question
-from backends.host import Command, Completed, Denial, FileStat, to_the_end
+from backends.host import THIS_MACHINE, Capabilities, Command, Completed, Denial, FileStat, to_the_end
 from backends.hosts.local.files import install_file, read_small, write_once
 from backends.hosts.local.process import LocalProcess, Stream
 from backends.hosts.local.programs import find_program
@@ -41,6 +41,16 @@ class LocalHost:
     def simulated(self) -> bool:
         """Never."""
         return False
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """All there are."""
+        return THIS_MACHINE
+
+    @property
+    def firmware(self) -> LocalHost:
+        """This machine asks its cards itself."""
+        return self
 
     @property
     def is_root(self) -> bool:

@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from backends.errors import NotFoundError, ToolFailedError, ToolMissingError, ToolTimeoutError
-from backends.host import Command, Completed, FileStat, Process
+from backends.host import MADE_UP, Capabilities, Command, Completed, FileStat, Process
 from backends.hosts.simulated.fio.process import Started
 from backends.hosts.simulated.fio.start import start
 from backends.hosts.simulated.linux import NAME, TAGS, Kernel, kernel
@@ -45,6 +45,16 @@ class SimulatedHost:
     def simulated(self) -> bool:
         """It is."""
         return True
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Those of what is only told of."""
+        return MADE_UP
+
+    @property
+    def firmware(self) -> None:
+        """There are no cards to ask."""
+        return None
 
     @property
     def is_root(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from backends.change import Change
 from backends.errors import NotFoundError, RaidbenchError
-from backends.firmware import AsksFirmware, firmware_of
+from backends.firmware import AsksFirmware
 from backends.host import Host
 from backends.model import Controller, Inventory, Problem, Target
 from backends.settings import Reading, Setting
@@ -93,7 +93,7 @@ class HbaBackend:
         known = await names(self._host)
         named = [(one, known.get(one.address, Named())) for one in found]
         problems = [*unmanaged(self._host, named), *narrow(named)]
-        asking = firmware_of(self._host)
+        asking = self._host.firmware
         cards = [one for one in named if one[0].driver == ASKED and self._tool(one[0]) is None]
         if cards and asking is not None:
             problems += silent(cards, await asking.firmware_reachable())
@@ -101,7 +101,7 @@ class HbaBackend:
 
     async def _asking(self) -> AsksFirmware | None:
         """Who can be asked, None where nobody may be or can."""
-        asking = firmware_of(self._host)
+        asking = self._host.firmware
         cards = any(function.driver == ASKED for function in self._functions)
         if asking is None or not cards or not asking.firmware_queries:
             return None

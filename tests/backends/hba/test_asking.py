@@ -10,7 +10,7 @@ import pytest
 from app.cli.opening import host_of
 from app.cli.options import Options
 from backends.errors import RefusedError, ToolTimeoutError
-from backends.firmware import Question, firmware_of
+from backends.firmware import Question
 from backends.hosts.local import LocalHost
 from backends.hosts.local.firmware import packet, request_number
 from backends.hosts.wrapped import ReadOnlyHost
@@ -57,11 +57,11 @@ def test_the_request_number_is_the_drivers() -> None:
 
 def test_the_machine_itself_can_be_asked_behind_any_wrapper() -> None:
     host = LocalHost()
-    assert firmware_of(ReadOnlyHost(host)) is host
+    assert ReadOnlyHost(host).firmware is host
 
 
 def test_another_host_cannot_be_asked() -> None:
-    assert firmware_of(ReadOnlyHost(FakeHost({}))) is None
+    assert ReadOnlyHost(FakeHost({})).firmware is None
 
 
 async def test_nobody_is_asked_unless_it_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +153,7 @@ async def test_a_drive_that_speaks_has_its_own_state() -> None:
 def test_the_configuration_decides_whether_cards_are_asked(tmp_path: Path, *, allowed: bool) -> None:
     settings = tmp_path / "config.toml"
     settings.write_text(f"firmware_queries = {str(allowed).lower()}\n")
-    asking = firmware_of(host_of(Options(config=settings)))
+    asking = host_of(Options(config=settings)).firmware
     assert asking is not None
     assert asking.firmware_queries is allowed
 
@@ -161,6 +161,6 @@ def test_the_configuration_decides_whether_cards_are_asked(tmp_path: Path, *, al
 def test_a_configuration_that_cannot_be_read_lets_nobody_be_asked(tmp_path: Path) -> None:
     settings = tmp_path / "config.toml"
     settings.write_text("firmware_queries = 'perhaps'\n")
-    asking = firmware_of(host_of(Options(config=settings)))
+    asking = host_of(Options(config=settings)).firmware
     assert asking is not None
     assert not asking.firmware_queries

@@ -62,7 +62,7 @@ class PlayedDrive(FakeHost):
         self.made_up = True
         self.ran: list[tuple[str, ...]] = []
         self.features = {1: 0x07030203, 2: 0x20, 6: 1, 8: 0x0103}
-        self.capabilities = dict.fromkeys(self.features, 4)
+        self.feature_capabilities = dict.fromkeys(self.features, 4)
         self.ident: dict[str, Any] = {"sn": "S1", "mn": "ACME SSD 9", "fr": "1.0", "vwc": 7, "oacs": 0x1E, "nn": 1}
         self.ident |= {"oncs": 0x5F, "fna": 0, "cmic": 0, "apsta": 1, "wctemp": 343, "cctemp": 353}
         self.ident |= {"psds": [_state(2500, 0, 0, 0), _state(900, 0, 5, 5), _state(50, 3, 2000, 9000)]} | ident
@@ -120,7 +120,7 @@ class PlayedDrive(FakeHost):
     def _get(self, number: int, select: str) -> Completed:
         value, name = (self.features[number], "Current")
         if select == "--sel=3":
-            value, name = self.capabilities[number], "Supported capabilities"
+            value, name = self.feature_capabilities[number], "Supported capabilities"
         return said(f"get-feature:0x{number:02x} ({NAMES[number]}), {name} value:{value:#010x}\n")
 
     def _format(self, options: Sequence[str]) -> None:

@@ -191,7 +191,7 @@ async def test_states_without_io_are_offered_only_where_one_is_set() -> None:
 
 async def test_why_a_setting_cannot_be_changed() -> None:
     fixed = PlayedDrive()
-    fixed.capabilities[8] = 1
+    fixed.feature_capabilities[8] = 1
     assert await why_not(fixed, "irq_coalescing_time") == "the drive does not let it be changed"
     assert await why_not(PlayedDrive(vwc=6), "drive_cache") == "the drive reports no volatile write cache"
     assert await why_not(PlayedDrive(root=False), "drive_cache") == "needs root"

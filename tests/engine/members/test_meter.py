@@ -181,13 +181,7 @@ async def test_a_kernel_without_counters_has_no_members() -> None:
     assert (await member_meter(host, "/dev/md0")).members == ()
 
 
-class Simulated(FakeHost):
-    """A host that is made up."""
-
-    @property
-    def simulated(self) -> bool:
-        return True
-
-
 async def test_a_simulated_host_has_no_members() -> None:
-    assert (await member_meter(Simulated(mirror().files), "/dev/md0")).members == ()
+    host = mirror()
+    host.made_up = True
+    assert (await member_meter(host, "/dev/md0")).members == ()

@@ -67,7 +67,7 @@ class Experimenting:
         return None if pairs is None else self._plan(change, ready, int(pairs))
 
     def _plan(self, change: Change, ready: Preparation, pairs: int) -> AbPlan:
-        if self._app.workbench.host.simulated:  # nothing there comes to rest
+        if not self._app.workbench.host.capabilities.live:  # nothing there comes to rest
             return plan_ab(change, ready, pairs=pairs, rest_seconds=0.0)
         return plan_ab(change, ready, pairs=pairs)
 

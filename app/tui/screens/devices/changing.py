@@ -46,7 +46,7 @@ class Changing:
             self._say("What was staged cannot be set any more.", severity="warning")
             return
         seconds = self._app.options.trial_seconds
-        label = "" if self._app.workbench.host.simulated else f"Trial, {seconds:.0f} s"
+        label = f"Trial, {seconds:.0f} s" if self._app.workbench.host.capabilities.shares_watchdog else ""
         dialog = ConfirmDialog(confirmation(changes, trial_label=label))
         if await self._app.push_screen_wait(dialog):
             trial = seconds if dialog.trial_chosen else None

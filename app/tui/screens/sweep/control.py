@@ -47,7 +47,7 @@ class Sweeping:
     @property
     def speed(self) -> float | None:
         """How many times as fast the simulation runs; None of a real machine."""
-        return self._app.options.sweep_speed if self._app.workbench.host.simulated else None
+        return self._app.options.sweep_speed if self._app.workbench.simulated else None
 
     async def look(self, plan: SweepPlan, named: Mapping[str, str]) -> Known:
         """What has to be known of the targets. Raises RaidbenchError."""
@@ -189,7 +189,7 @@ class Sweeping:
     async def find(self) -> None:
         """Show a sweep that is under way; offer to mend one that was cut short."""
         bench = self._app.workbench
-        sessions, simulated = bench.paths.sessions, bench.host.simulated
+        sessions, simulated = bench.paths.sessions, bench.simulated
         going = await asyncio.to_thread(lambda: under_way(sessions, simulated=simulated))
         if going:
             self.follow(going[0])
