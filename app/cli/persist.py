@@ -67,9 +67,9 @@ def _in_force(target: Target, views: tuple[Target, ...]) -> dict[str, str]:
     records = () if found is None else found[1]
     values: dict[str, str] = {}
     for record in records:
-        intent = record.intent
-        if intent.target in views and intent.persistence is not Persistence.STORED:
-            values.setdefault(intent.key, intent.after)
+        change = record.change
+        if change.target in views and change.persistence is not Persistence.STORED:
+            values.setdefault(change.key, change.after)
     if not values:
         raise NotFoundError(
             f"No setting of {target} was changed that a reboot would lose.",

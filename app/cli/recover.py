@@ -12,7 +12,7 @@ from app.cli.opening import begin, experiments_cut_short, sweeps_cut_short, work
 from app.cli.output import ask, can_ask, lines, report_error, say, sign
 from app.cli.review import steps
 from app.cli.running import Interruption, run
-from app.engine.view.change import value
+from app.engine.view import change as view
 from backends.errors import RaidbenchError
 from backends.text import clean
 from widgets.plain import units
@@ -20,7 +20,7 @@ from widgets.plain import units
 if TYPE_CHECKING:
     from app.engine.change.interrupted import CutShort
     from app.engine.measure.leftovers import Leftover
-    from app.engine.session.journal import Intent
+    from app.engine.session.journal import OpenChange
     from app.engine.workbench import Workbench
 
 
@@ -60,12 +60,13 @@ def _sweep(folder: Path) -> list[str]:
     return [f"sweep of session {folder.name}: cut short, its settings may still stand"]
 
 
-def _intent(intent: Intent) -> list[str]:
-    what = f"{intent.key} of {intent.target}: {value({}, intent.before)} -> {value({}, intent.after)}"
+def _intent(intent: OpenChange) -> list[str]:
+    change = intent.change
+    what = f"{change.key} of {change.target}: {view.before(change)} -> {view.after(change)}"
     return [
         f"change {intent.id}, {units.moment(intent.at)}: {clean(what, 300)}",
         "to put it back:",
-        *steps(intent.undo),
+        *steps(change.undo),
     ]
 
 
@@ -157,10 +158,10 @@ async def _experiments(folder: Path, left: list[CutShort], answer: str | None) -
     return DONE
 
 
-async def _one_change(bench: Workbench, intent: Intent, answer: str | None) -> int:
+async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) -> int:
     for row in _intent(intent):
         say(row)
-    name = f"{intent.id}  {intent.target} {intent.key}"
+    name = f"{intent.id}  {intent.change.target} {intent.change.key}"
     match answer or ask("[r]estore, [k]eep, or later [enter]? ").lower():
         case "r" | "restore":
             try:
@@ -172,7 +173,7 @@ async def _one_change(bench: Workbench, intent: Intent, answer: str | None) -> i
                 say(f"{name} is neither the old nor the new value now: somebody else changed it. It was left alone.")
                 say("Look at it with `raidbench show`, then `raidbench recover --keep`.")
                 return FAILED
-            lines([f"{sign('restored')}  {name}: {value({}, intent.before)}"])
+            lines([f"{sign('restored')}  {name}: {view.before(intent.change)}"])
         case "k" | "keep":
             bench.keep(intent)
             lines([f"kept  {name}"])

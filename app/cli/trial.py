@@ -16,7 +16,7 @@ from app.cli.running import run
 from backends.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from app.engine.session.journal import Intent
+    from app.engine.session.journal import OpenChange
     from app.engine.workbench import Workbench
 
 
@@ -32,7 +32,7 @@ async def decide(bench: Workbench, seconds: float) -> bool:
     answer = await asyncio.to_thread(_answer, "Keep? [y/N] ", seconds)
     if answer.lower() in ("y", "yes"):
         kept = bench.keep_trials()
-        say(f"Kept: {', '.join(trial.key for trial in kept)}." if kept else "Too late: the old values are back.")
+        say(f"Kept: {', '.join(trial.change.key for trial in kept)}." if kept else "Too late: the old values are back.")
         await bench.end_trials()
         return bool(kept)
     say("The old values come back when the time is over; `raidbench keep` still keeps the new ones.")
@@ -70,10 +70,15 @@ async def _keep(bench: Workbench, as_json: bool) -> int:
     if as_json:
         document(schema.document(kept=[_shown(trial) for trial in trials]))
     else:
-        lines(f"kept  {trial.target} {trial.key}: {trial.after}" for trial in trials)
+        lines(f"kept  {trial.change.target} {trial.change.key}: {trial.change.after}" for trial in trials)
     still_there = {(trial.session, trial.id) for trial in bench.journal.trials()}
     return FAILED if any((trial.session, trial.id) in still_there for trial in trials) else DONE
 
 
-def _shown(trial: Intent) -> dict[str, str | None]:
-    return {"target": str(trial.target), "key": trial.key, "before": trial.before, "value": trial.after}
+def _shown(trial: OpenChange) -> dict[str, str | None]:
+    return {
+        "target": str(trial.change.target),
+        "key": trial.change.key,
+        "before": trial.change.before,
+        "value": trial.change.after,
+    }

@@ -79,10 +79,10 @@ async def _undo(
         say(row)
     say()
     say("What is run:")
-    for row in [line for record in chosen for line in steps(record.intent.undo)]:
+    for row in [line for record in chosen for line in steps(record.change.undo)]:
         say(row)
     say()
-    if len(chosen) > 1 or chosen[0].intent.risk is not Risk.DESTROYS_DATA:
+    if len(chosen) > 1 or chosen[0].change.risk is not Risk.DESTROYS_DATA:
         confirm.confirmed(Risk.NONE, "", yes=yes, typed=None, what="Undo")
     await begin(bench, folder)
     failed: RaidbenchError | None = None
@@ -93,13 +93,13 @@ async def _undo(
             except RaidbenchError as error:
                 if len(chosen) == 1:
                     raise
-                say(f"{record.id}, {view.what(record.intent)}:")
+                say(f"{record.id}, {view.what(record.change)}:")
                 report_error(error)
                 failed = error
                 continue
             good = ended.result in ("verified", "restored")
-            told = clean(view.ended_words(record.intent, ended), 1000)
-            lines([f"{sign(ended.result)}  {record.id}  {record.intent.target} {record.intent.key}: {told}"])
+            told = clean(view.ended_words(record.change, ended), 1000)
+            lines([f"{sign(ended.result)}  {record.id}  {record.change.target} {record.change.key}: {told}"])
             if not good:
                 return FAILED
             if interruption.asked() and at + 1 < len(chosen):
@@ -112,8 +112,8 @@ def _named(record: ChangeRecord, typed: str | None) -> str | None:
 
     Raises RefusedError when nobody does.
     """
-    if record.intent.risk is not Risk.DESTROYS_DATA:
+    if record.change.risk is not Risk.DESTROYS_DATA:
         return None
-    name = str(record.intent.target)
+    name = str(record.change.target)
     confirm.confirmed(Risk.DESTROYS_DATA, name, yes=False, typed=typed, what=f"Take {record.id} back")
     return name

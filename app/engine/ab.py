@@ -203,7 +203,7 @@ class AbExperiment:
         return tuple(
             record
             for record in self._bench.session.changes[self._changes_before :]
-            if (record.intent.target, record.intent.key) == (change.target, change.key) and record.intent.undoes is None
+            if (record.change.target, record.change.key) == (change.target, change.key) and record.intent.undoes is None
         )
 
     async def _back(self) -> None:

@@ -140,7 +140,7 @@ def _unresolved(paths: Paths) -> Finding:
     left = Journal(paths.journal).unresolved()
     if not left:
         return Finding(grade=Grade.OK, what="changes", detail="none was left in the middle")
-    named = ", ".join(clean(f"{intent.target} {intent.key}", 80) for intent in left)
+    named = ", ".join(clean(f"{intent.change.target} {intent.change.key}", 80) for intent in left)
     return Finding(
         grade=Grade.WARN, what="changes", detail=f"left in the middle by a crash: {named}", advice="raidbench recover"
     )

@@ -34,7 +34,7 @@ from app.engine.session.events import (
     RulePersisted,
 )
 from app.engine.session.figures import Advice, Sample
-from app.engine.session.journal import Intent, Journal, boot_clock
+from app.engine.session.journal import Journal, OpenChange, boot_clock
 from app.engine.session.paths import Paths
 from app.engine.session.recorder import Recorder
 from app.engine.session.state import ChangeRecord, ExperimentRecord, RunRecord
@@ -190,10 +190,10 @@ class Workbench(Recorder):
 
         Raises BlockedError where nothing can, RefusedError, ToolFailedError.
         """
-        backend = self.machine.backend(record.intent.target)
+        backend = self.machine.backend(record.change.target)
         if not isinstance(backend, CanRemake):
-            raise BlockedError(f"{record.intent.target} is gone, and cannot be made again from here.")
-        await backend.remake(reverse(record.intent).reversed())
+            raise BlockedError(f"{record.change.target} is gone, and cannot be made again from here.")
+        await backend.remake(record.change)
 
     def apply_all(
         self, changes: Sequence[Change], *, trial: float | None = None
@@ -205,16 +205,16 @@ class Workbench(Recorder):
         until = None if trial is None else boot_clock() + check_seconds(trial)
         return self._changer().apply_all(changes, until=until)
 
-    def trials(self) -> tuple[Intent, ...]:
+    def trials(self) -> tuple[OpenChange, ...]:
         """Trials of this session that are not decided yet, newest first."""
         return tuple(trial for trial in self.journal.trials() if trial.session == str(self.folder))
 
-    def keep_trials(self) -> tuple[Intent, ...]:
+    def keep_trials(self) -> tuple[OpenChange, ...]:
         """Let the values on trial stand; returns which. Raises StorageError: the rest is then taken back."""
         kept = self.trials()
         for trial in kept:
             self.journal.outcome(trial.id, self.need_recording(), "kept")
-            self.emit(ChangeEnded(at=time.time(), id=trial.id, result="kept", now=trial.after))
+            self.emit(ChangeEnded(at=time.time(), id=trial.id, result="kept", now=trial.change.after))
         return kept
 
     async def end_trials(self) -> None:
@@ -223,9 +223,9 @@ class Workbench(Recorder):
         for record in self.undoable():
             on_trial = record.intent.trial_until is not None and (record.end is None or record.end.result != "kept")
             if on_trial and record.id not in undecided:
-                reading = (await self.read(record.intent.target)).get(record.intent.key)
+                reading = (await self.read(record.change.target)).get(record.change.key)
                 now = None if reading is None else reading.now
-                back = now == record.intent.before
+                back = now == record.change.before
                 self.emit(
                     ChangeEnded(
                         at=time.time(),
@@ -253,21 +253,21 @@ class Workbench(Recorder):
         record = self.session.change(change_id)
         if record is None:
             raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
-        return reverse(record.intent)
+        return reverse(record.change)
 
     def undoable(self) -> tuple[ChangeRecord, ...]:
         """Changes in force, newest first; a reboot takes those back that it loses."""
         return tuple(record for record in self.session.in_force if not lapsed(record.intent))
 
-    def unresolved(self) -> tuple[Intent, ...]:
+    def unresolved(self) -> tuple[OpenChange, ...]:
         """Changes a crash left in the middle, newest first."""
         return self.journal.unresolved()
 
-    async def recover(self, intent: Intent) -> str:
+    async def recover(self, intent: OpenChange) -> str:
         """Restore what a crash left. See `Changer.recover`."""
         return await self._changer().recover(intent)
 
-    def keep(self, intent: Intent) -> None:
+    def keep(self, intent: OpenChange) -> None:
         """Leave what a crash left as it is and do not ask again.
 
         Raises StorageError.

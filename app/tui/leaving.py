@@ -54,9 +54,9 @@ class Leaving:
     async def _changes(self, changes: tuple[ChangeRecord, ...]) -> bool:
         """Whether to go on leaving."""
         listed = "\n".join(
-            f"{change.id}  {change.intent.label} of {change.intent.target}: "
-            f"{change.intent.before} -> {change.intent.after}"
-            for change in changes
+            f"{record.id}  {record.change.label} of {record.change.target}: "
+            f"{record.change.before} -> {record.change.after}"
+            for record in changes
         )
         answer = await self._app.push_screen_wait(
             QuestionDialog(
@@ -73,14 +73,14 @@ class Leaving:
             return self._keep_trials()
         if answer != "restore":
             return False
-        for change in changes:
+        for record in changes:
             try:
-                ended = await self._workbench.undo(change.id)
+                ended = await self._workbench.undo(record.id)
             except RaidbenchError as error:
-                self._app.tell(error, title=f"{change.id} was not restored")
+                self._app.tell(error, title=f"{record.id} was not restored")
                 return False
             if ended.result not in ("verified", "restored"):
-                self._app.notify(f"{change.id}: {ended.message}", title="Not restored", severity="error", markup=False)
+                self._app.notify(f"{record.id}: {ended.message}", title="Not restored", severity="error", markup=False)
                 return False
         return True
 
@@ -96,6 +96,7 @@ class Leaving:
     async def offer_recovery(self) -> None:
         """Say what a crash left in the middle, and offer to restore it."""
         for intent in self._workbench.unresolved():
+            change = intent.change
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(intent.at))
             answer = await self._app.push_screen_wait(
                 QuestionDialog(
@@ -105,16 +106,16 @@ class Leaving:
                         Answer(key="k", label="Keep as it is", value="keep"),
                         Answer(key="escape", label="Ask again later", value="later"),
                     ),
-                    f"{when}: {intent.key} of {intent.target} was being set from {intent.before} to {intent.after}.",
+                    f"{when}: {change.key} of {change.target} was being set from {change.before} to {change.after}.",
                 )
             )
             try:
                 if answer == "restore":
                     result = await self._workbench.recover(intent)
                     text = (
-                        f"{intent.key} of {intent.target} is {intent.before} again."
+                        f"{change.key} of {change.target} is {change.before} again."
                         if result == "restored"
-                        else f"{intent.key} of {intent.target} is neither old nor new: nothing was touched."
+                        else f"{change.key} of {change.target} is neither old nor new: nothing was touched."
                     )
                     self._app.notify(text, markup=False)
                 elif answer == "keep":

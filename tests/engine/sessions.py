@@ -17,7 +17,7 @@ from app.engine.session.events import (
 )
 from app.engine.session.figures import Advice, DirectionFigures, LatencyFigures, RunFigures, RunStatus, SteadyFigures
 from app.engine.session.store import SessionLog
-from backends.change import Write
+from backends.change import Change, Write
 from backends.model import Drive, Inventory, Media, State, Target
 
 SDA = Target(backend="block", address="sda")
@@ -43,14 +43,16 @@ def change(id: str = "c1", *, undoes: str | None = None, result: str | None = "v
     intent = ChangeIntended(
         at=1002.0,
         id=id,
-        target=SDA,
-        key="read_ahead_kb",
-        label="Read-ahead",
-        before="128",
-        after="4096",
-        writes=(Write(path=path, text="4096"),),
-        undo=(Write(path=path, text="128"),),
         undoes=undoes,
+        change=Change(
+            target=SDA,
+            key="read_ahead_kb",
+            label="Read-ahead",
+            before="128",
+            after="4096",
+            writes=(Write(path=path, text="4096"),),
+            undo=(Write(path=path, text="128"),),
+        ),
     )
     return [intent] if result is None else [intent, ChangeEnded(at=1002.5, id=id, result=result, now="4096")]
 

@@ -81,13 +81,13 @@ async def experiment_cut_short(table: Table, now: str) -> None:
     intent, ended = sessions.change()
     assert isinstance(intent, ChangeIntended)
     planned = await table.bench.plan(sessions.SDA, "read_ahead_kb", "256")
-    intent = replace(intent, after="256", writes=planned.writes, undo=planned.undo, identity=planned.identity)
+    intent = replace(intent, change=planned)
     begun = ExperimentStarted(
         at=1001.5,
         id="e1",
         target=sessions.SDA,
-        key=intent.key,
-        label=intent.label,
+        key=planned.key,
+        label=planned.label,
         a="128",
         b="256",
         order=("A", "B"),

@@ -135,7 +135,7 @@ async def test_the_largest_queue_depth_offered_is_taken(
     assert span is not None
     await workbench.apply(await workbench.plan(target(disk.kernel), "queue_depth", "1"))
     seen = await changed_and_taken_back(workbench, disk, "queue_depth", str(span.maximum), depth)
-    (first,) = [one for one in workbench.session.in_force if one.intent.after == "1"]
+    (first,) = [one for one in workbench.session.in_force if one.change.after == "1"]
     await workbench.undo(first.intent.id)
     assert table.setting(
         backend="scsi",

@@ -37,7 +37,7 @@ from app.engine.session.sweep_events import (
 from app.engine.session.sweep_steps import Purpose, StepResult, SweepResult
 from app.engine.session.write_history import Written
 from app.tui.screens.runs.rows import differing_settings, log_entry, run_columns, run_row
-from backends.change import Write
+from backends.change import Change, Write
 from backends.model import Drive, Inventory, Problem, Target
 from tests.engine.sweep.making import design
 from tests.tui.stage import MACHINE, figures
@@ -71,14 +71,16 @@ def intended(*, undoes: str | None = None) -> ChangeIntended:
     return ChangeIntended(
         at=0.0,
         id="c1",
-        target=SDA,
-        key="scheduler",
-        label="Scheduler",
-        before="none",
-        after="bfq",
-        writes=(STEP,),
-        undo=(BACK,),
         undoes=undoes,
+        change=Change(
+            target=SDA,
+            key="scheduler",
+            label="Scheduler",
+            before="none",
+            after="bfq",
+            writes=(STEP,),
+            undo=(BACK,),
+        ),
     )
 
 

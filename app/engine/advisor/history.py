@@ -32,9 +32,9 @@ def written(session: Session, device: str, targets: Collection[Target], area: in
                     known = True
             case ChangeEnded(id=change_id, result="verified"):
                 record = session.change(change_id)
-                if record is None or record.intent.risk is not Risk.DESTROYS_DATA:
+                if record is None or record.change.risk is not Risk.DESTROYS_DATA:
                     continue
-                if record.intent.target in targets:
+                if record.change.target in targets:
                     known = False
             case _:
                 pass

@@ -9,8 +9,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import replace
 from pathlib import Path
 
+from app.engine.change.unfinished import Standing, standing, standing_of
 from app.engine.session.events import AnyEvent, ChangeEnded, ChangeIntended
-from app.engine.session.journal import Intent, Journal, boot_id
+from app.engine.session.journal import Journal, OpenChange, boot_id
 from app.engine.session.locks import hold_lock
 from app.engine.session.state import ChangeRecord
 from backends.change import Change
@@ -102,7 +103,11 @@ class Changer:
             if undoes is None:
                 self._no_other_trial(change, until)
             change_id = self._next_id()
-            self._emit(_intent_event(change_id, change, undoes, until))
+            self._emit(
+                ChangeIntended(
+                    at=time.time(), id=change_id, change=change, undoes=undoes, boot=boot_id(), trial_until=until
+                )
+            )
             try:
                 self._journal.intent(change_id, self._folder, change, until=until)
                 if until is not None:
@@ -141,9 +146,9 @@ class Changer:
         """A trial of the same set may go on; any other undecided one on this device stands in the way."""
         for trial in self._journal.trials():
             same_set = until is not None and trial.until == until and trial.session == str(self._folder)
-            if trial.target == change.target and not same_set:
+            if trial.change.target == change.target and not same_set:
                 raise RefusedError(
-                    f"{trial.key} of {trial.target} is on trial and not decided yet.",
+                    f"{trial.change.key} of {trial.change.target} is on trial and not decided yet.",
                     hint="Keep it, or wait until it is taken back.",
                 )
 
@@ -175,96 +180,75 @@ class Changer:
         `confirm`: the target's address, typed by somebody, where taking it back destroys data.
         Raises RefusedError, BlockedError, NotFoundError, StorageError.
         """
-        intent = record.intent
-        back = reverse(intent)
+        change = record.change
+        back = reverse(change)
         try:
-            now = (await self._backend(intent.target).read(intent.target)).get(intent.key)
+            reading = (await self._backend(change.target).read(change.target)).get(change.key)
         except (NotFoundError, DeviceGoneError) as error:
-            return self._gone(intent, error)
-        if now is not None and now.now == intent.before:
-            ended = ChangeEnded(
-                at=time.time(),
-                id=intent.id,
-                result="restored",
-                now=now.now,
-                message="it already had its old value",
-            )
-            self._emit(ended)
-            self._journal.outcome(intent.id, self._folder, "restored")
-            return ended
-        left_at = {intent.after, intent.after if record.end is None else record.end.now} - {None}
-        if now is not None and now.now not in left_at:
+            return self._gone(record, error)
+        now = change.after if reading is None else reading.now  # a setting that cannot be seen now is still to go back
+        state = standing_of(record, now)
+        if state is Standing.BEFORE:
+            return self._over(record, "restored", now, "it already had its old value")
+        if state is Standing.FOREIGN:
             raise RefusedError(
-                f"{intent.label} of {intent.target} is now {now.now or 'not readable'}, neither {intent.after} "
-                f"(set here) nor {intent.before} (before): somebody else changed it.",
+                f"{change.label} of {change.target} is now {now or 'not readable'}, neither {change.after} "
+                f"(set here) nor {change.before} (before): somebody else changed it.",
                 hint="Nothing was touched. Set the value you want by hand.",
             )
-        if intent.risk is Risk.DESTROYS_DATA and confirm != str(intent.target):
+        if change.risk is Risk.DESTROYS_DATA and confirm != str(change.target):
             raise RefusedError(
-                f"Taking {intent.label} of {intent.target} back destroys what lies on it now.",
-                hint=f"Undo {intent.id} alone, and confirm it by the name {intent.target}.",
+                f"Taking {change.label} of {change.target} back destroys what lies on it now.",
+                hint=f"Undo {record.id} alone, and confirm it by the name {change.target}.",
             )
-        current = now.now if now is not None else intent.after
         try:
-            ended = await self.apply(replace(back, before=current), undoes=intent.id)
+            ended = await self.apply(replace(back, before=now), undoes=record.id)
         except DeviceGoneError as error:
-            return self._gone(intent, error)
+            return self._gone(record, error)
         if ended.result == "verified":
-            self._journal.outcome(intent.id, self._folder, "restored")  # ends a trial; says nothing new otherwise
+            self._journal.outcome(record.id, self._folder, "restored")  # ends a trial; says nothing new otherwise
         return ended
 
-    def _gone(self, intent: ChangeIntended, error: RaidbenchError) -> ChangeEnded:
+    def _gone(self, record: ChangeRecord, error: RaidbenchError) -> ChangeEnded:
         """A setting that lives in the kernel went with its device; any other one is still to be taken back.
 
         Raises the error for the latter.
         """
-        if intent.persistence is not Persistence.LOST_AT_REBOOT:
+        if record.change.persistence is not Persistence.LOST_AT_REBOOT:
             raise error
-        message = f"the device is gone, and the setting with it: {error.message}"
-        ended = ChangeEnded(at=time.time(), id=intent.id, result="gone", now=None, message=message)
+        return self._over(record, "gone", None, f"the device is gone, and the setting with it: {error.message}")
+
+    def _over(self, record: ChangeRecord, result: str, now: str | None, message: str) -> ChangeEnded:
+        """There is nothing left to be taken back: so in session and journal."""
+        ended = ChangeEnded(at=time.time(), id=record.id, result=result, now=now, message=message)
         self._emit(ended)
-        self._journal.outcome(intent.id, self._folder, "gone")
+        self._journal.outcome(record.id, self._folder, result)
         return ended
 
-    async def recover(self, intent: Intent) -> str:
+    async def recover(self, left: OpenChange) -> str:
         """Restore what a crash left unresolved: `restored`, or `conflict` with nothing touched.
 
         Raises RaidbenchError when the device is gone or refuses, RefusedError when putting it back destroys data:
         nobody has named the device for that.
         """
-        backend = self._backend(intent.target)
-        now = (await backend.read(intent.target)).get(intent.key)
-        value = None if now is None else now.now
-        session = Path(intent.session)
-        if intent.before is None:
+        change = left.change
+        reading = (await self._backend(change.target).read(change.target)).get(change.key)
+        now = None if reading is None else reading.now
+        state = standing(change, now)
+        if change.before is None or state is Standing.FOREIGN:
             return "conflict"
-        if value == intent.before:
-            self._journal.outcome(intent.id, session, "restored")
-            return "restored"
-        if value != intent.after:
-            return "conflict"
-        if intent.risk is Risk.DESTROYS_DATA:
-            raise RefusedError(
-                f"Putting {intent.key} of {intent.target} back destroys what lies on it now.",
-                hint=f"Keep it, or set {intent.key}={intent.before} and confirm that by name.",
-            )
-        change = Change(
-            target=intent.target,
-            key=intent.key,
-            label=intent.key,
-            before=value,
-            after=intent.before,
-            writes=intent.undo,
-            undo=(),
-            identity=intent.identity,
-            lock=intent.lock,
-        )
-        own = intent.session == str(self._folder)
-        undoes = intent.id if own else f"{Path(intent.session).name}/{intent.id}"
-        ended = await self.apply(change, undoes=undoes)
-        if ended.result != "verified":
-            raise RaidbenchError(f"{intent.key} of {intent.target}: {(ended.message or ended.result).rstrip('.')}.")
-        self._journal.outcome(intent.id, session, "restored")
+        if state is Standing.OURS:
+            if change.risk is Risk.DESTROYS_DATA:
+                raise RefusedError(
+                    f"Putting {change.key} of {change.target} back destroys what lies on it now.",
+                    hint=f"Keep it, or set {change.key}={change.before} and confirm that by name.",
+                )
+            own = left.session == str(self._folder)
+            undoes = left.id if own else f"{Path(left.session).name}/{left.id}"
+            ended = await self.apply(reverse(change), undoes=undoes)
+            if ended.result != "verified":
+                raise RaidbenchError(f"{change.key} of {change.target}: {(ended.message or ended.result).rstrip('.')}.")
+        self._journal.outcome(left.id, Path(left.session), "restored")
         return "restored"
 
     def _backend(self, target: Target) -> Backend:
@@ -321,54 +305,17 @@ def _no_trial_of(change: Change) -> None:
     )
 
 
-def _intent_event(change_id: str, change: Change, undoes: str | None, until: float | None) -> ChangeIntended:
-    return ChangeIntended(
-        at=time.time(),
-        boot=boot_id(),
-        trial_until=until,
-        id=change_id,
-        target=change.target,
-        key=change.key,
-        label=change.label,
-        before=change.before,
-        after=change.after,
-        writes=change.writes,
-        undo=change.undo,
-        identity=change.identity,
-        risk=change.risk,
-        effect=change.effect,
-        persistence=change.persistence,
-        undoes=undoes,
-        lock=change.lock,
-        words=change.words,
-    )
-
-
-def reverse(intent: ChangeIntended) -> Change:
-    """The change that takes `intent` back. Raises BlockedError when its old value is not known."""
-    if intent.before is None or not intent.undo:
+def reverse(change: Change) -> Change:
+    """The change that takes another one back. Raises BlockedError when its old value is not known."""
+    if change.before is None or not change.undo:
         raise BlockedError(
-            f"{intent.label} of {intent.target} cannot be taken back: its old value is not known.",
+            f"{change.label} of {change.target} cannot be taken back: its old value is not known.",
             hint="Set the value you want by hand.",
         )
-    return Change(
-        target=intent.target,
-        key=intent.key,
-        label=intent.label,
-        before=intent.after,
-        after=intent.before,
-        writes=intent.undo,
-        undo=intent.writes,
-        risk=intent.risk,
-        effect=intent.effect,
-        persistence=intent.persistence,
-        identity=intent.identity,
-        lock=intent.lock,
-        words=intent.words,
-    )
+    return change.reversed()
 
 
 def lapsed(intent: ChangeIntended) -> bool:
     """Whether a reboot since has taken the change back."""
-    lost = intent.persistence is Persistence.LOST_AT_REBOOT
+    lost = intent.change.persistence is Persistence.LOST_AT_REBOOT
     return lost and bool(intent.boot) and intent.boot != boot_id()

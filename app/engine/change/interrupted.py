@@ -119,16 +119,16 @@ async def put_back(bench: Workbench) -> tuple[str, ...]:
     return tuple(left)
 
 
-async def _undone(bench: Workbench, change: ChangeRecord) -> str:
+async def _undone(bench: Workbench, record: ChangeRecord) -> str:
     """Take one change back; why that was not possible, "" where it was."""
     try:
-        ended = await bench.undo(change.id)
+        ended = await bench.undo(record.id)
     except RaidbenchError as error:
         return " ".join(filter(None, (error.message, error.hint)))
     if ended.result in ("verified", "restored", "gone"):
         return ""
     why = (ended.message or ended.result).rstrip(".")
-    return f"{change.intent.label} of {change.intent.target} was not put back: {why}."
+    return f"{record.change.label} of {record.change.target} was not put back: {why}."
 
 
 def _in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord, ...]:
@@ -137,9 +137,9 @@ def _in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord,
     ends = [event.at for event in session.events if isinstance(event, SessionStarted) and event.at > start.at]
     until = min(ends, default=float("inf"))
     return tuple(
-        change
-        for change in session.in_force
-        if start.at <= change.intent.at < until
-        and not lapsed(change.intent)
-        and (change.intent.target, change.intent.key, change.intent.after) == (start.target, start.key, start.b)
+        made
+        for made in session.in_force
+        if start.at <= made.intent.at < until
+        and not lapsed(made.intent)
+        and (made.change.target, made.change.key, made.change.after) == (start.target, start.key, start.b)
     )

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from app.engine.change.changer import Changer
-from app.engine.session.journal import Intent, Journal, boot_clock
+from app.engine.session.journal import Journal, OpenChange, boot_clock
 from app.engine.session.paths import Paths, keep_private
 from backends.errors import RaidbenchError, RefusedError
 from backends.hosts.local import LocalHost
@@ -41,12 +41,12 @@ async def watch(paths: Paths, session: str, until: float) -> str:
     return result
 
 
-def _open(journal: Journal, session: str, until: float) -> list[Intent]:
+def _open(journal: Journal, session: str, until: float) -> list[OpenChange]:
     """Trials of the set that are not decided, newest first."""
     return [trial for trial in journal.trials() if (trial.session, trial.until) == (session, until)]
 
 
-async def _take_back(paths: Paths, journal: Journal, intent: Intent) -> str:
+async def _take_back(paths: Paths, journal: Journal, intent: OpenChange) -> str:
     for _ in range(TRIES):
         try:
             return await _restore(paths, journal, intent)
@@ -57,7 +57,7 @@ async def _take_back(paths: Paths, journal: Journal, intent: Intent) -> str:
     return "failed"
 
 
-async def _restore(paths: Paths, journal: Journal, intent: Intent) -> str:
+async def _restore(paths: Paths, journal: Journal, intent: OpenChange) -> str:
     changer = Changer(
         backends=Machine.of(LocalHost()).backends,
         journal=journal,

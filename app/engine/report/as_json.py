@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.engine.judge.comparison import compare_experiment
-from app.engine.session import wire
 from app.engine.session.events import NoteAdded, RulePersisted
+from app.engine.session.json_values import unstructure
 from app.engine.session.state import Session
 from app.engine.view import schema, schema_compare
 
@@ -22,7 +22,7 @@ def to_json(session: Session, *, folder: str) -> schema.Json:
             "simulated": session.simulated,
             "baseline": session.baseline,
         },
-        machine=None if machine is None else wire.unstructure(machine),
+        machine=None if machine is None else unstructure(machine),
         devices=schema.devices(session.inventory, {}, host=host, simulated=session.simulated),
         changes=[schema.change_record(record) for record in session.changes],
         in_force=[record.id for record in session.in_force],

@@ -30,8 +30,8 @@ def _change(record: ChangeRecord) -> tuple[Section, ...]:
     return section(
         told.heading,
         facts(told),
-        Code(lines=view.steps(record.intent.writes)),
-        Code(label="Taken back by:", lines=view.steps(record.intent.undo)),
+        Code(lines=view.steps(record.change.writes)),
+        Code(label="Taken back by:", lines=view.steps(record.change.undo)),
         level=3,
     )
 
@@ -41,10 +41,10 @@ def restored(session: Session) -> Iterator[str]:
     told: dict[tuple[str, str], list[ChangeRecord]] = {}
     for record in session.changes:
         if record.undone_by is not None:
-            told.setdefault((str(record.intent.target), record.intent.label), []).append(record)
+            told.setdefault((str(record.change.target), record.change.label), []).append(record)
     for (target, label), records in told.items():
         times = f", {len(records)} times" if len(records) > 1 else ""
-        yield f"{label} of {target}: {view.before(records[-1].intent)} again{times}."
+        yield f"{label} of {target}: {view.before(records[-1].change)} again{times}."
     for each in session.experiments:
         if each.end is not None:
             start = each.start

@@ -60,7 +60,7 @@ def under_test(session: Session) -> Grid:
 def _concerned(session: Session) -> set[Target]:
     """Targets by name or device, then their controllers and members, however deep."""
     names = {name for run in session.runs for name in (run.start.target, run.start.device) if name}
-    names |= {str(change.intent.target) for change in session.changes}
+    names |= {str(record.change.target) for record in session.changes}
     names |= {str(each.start.target) for each in session.experiments}
     inventory = session.inventory
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)

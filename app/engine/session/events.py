@@ -8,10 +8,8 @@ from app.engine.session.figures import Advice, MemberFigures, Phase, RunFigures,
 from app.engine.session.steady import SteadyPlan
 from app.engine.session.sweep_events import SweepEnded, SweepEvent, SweepExtended, SweepStarted, SweepStepEnded
 from app.engine.session.write_history import Written
-from backends.change import Write
-from backends.identity import Identity
+from backends.change import Change
 from backends.model import Inventory, Problem, Target
-from backends.settings import Effect, Persistence, Risk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,38 +85,14 @@ class ChangeIntended:
     at: float
     id: str
     """Unique in the session: c1, c2, ..."""
-    target: Target
-    """What."""
-    key: str
-    """Which setting."""
-    label: str
-    """Its label."""
-    before: str | None
-    """Value before."""
-    after: str
-    """Value wanted."""
-    writes: tuple[Write, ...]
-    """Steps."""
-    undo: tuple[Write, ...]
-    """Steps back."""
-    identity: Identity | None = None
-    """The device."""
-    risk: Risk = Risk.NONE
-    """The worst that may happen."""
-    effect: Effect = Effect.AT_ONCE
-    """When it takes effect."""
-    persistence: Persistence = Persistence.LOST_AT_REBOOT
-    """Whether it survives a reboot."""
+    change: Change
+    """What is done, and how it is taken back."""
     undoes: str | None = None
     """The change this one takes back."""
     boot: str = ""
     """The kernel's boot id: a setting that is lost at a reboot needs no undo after one."""
     trial_until: float | None = None
     """For a trial: when it is taken back unless it is kept, in seconds of CLOCK_BOOTTIME."""
-    lock: str = ""
-    """Name of the lock it takes, "" for the target's own; taking it back takes the same."""
-    words: dict[str, str] = field(default_factory=dict)
-    """What people call its values, where that is something else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,16 +13,15 @@ import re
 import time
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.engine.session.json_values import structure, unstructure
 from app.engine.session.paths import private_folder
-from backends.change import Change, Write
+from backends.change import Change
 from backends.errors import StorageError
-from backends.identity import Identity
-from backends.model import Target
-from backends.settings import Persistence, Risk
+from backends.settings import Persistence
 
 FILE = "journal.log"
 OVERDUE = 20.0
@@ -33,27 +32,15 @@ _HEAD = re.compile(rb'([0-9a-f]{8}) ([1-9][0-9]{0,8}) (?=\{")')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Intent:
-    """A change that was about to be made."""
+class OpenChange:
+    """A change that was about to be made, and of which no end is known."""
 
     id: str
     """The change's id in its session."""
     session: str
     """The session's folder."""
-    target: Target
-    """What was to be changed."""
-    identity: Identity | None
-    """The device it was planned for."""
-    key: str
-    """The setting."""
-    before: str | None
-    """The value to go back to."""
-    after: str
-    """The value that was wanted."""
-    undo: tuple[Write, ...]
-    """The steps that bring `before` back."""
-    persistence: Persistence
-    """Whether a reboot alone undoes it."""
+    change: Change
+    """What was to be done, and how it is taken back."""
     at: float
     """Seconds since the epoch."""
     pid: int
@@ -62,12 +49,8 @@ class Intent:
     """The kernel's boot id then."""
     start: str
     """Start time of that process, so that a recycled pid is not taken for it."""
-    lock: str = ""
-    """Name of the lock that the change took, "" for the target's own."""
     until: float | None = None
     """For a trial: when it is taken back unless it is kept, in seconds of CLOCK_BOOTTIME."""
-    risk: Risk = Risk.NONE
-    """The worst that the change, and taking it back, may do."""
 
 
 class Journal:
@@ -91,20 +74,12 @@ class Journal:
                 "kind": "intent",
                 "id": change_id,
                 "session": str(session),
-                "target": asdict(change.target),
-                "identity": None if change.identity is None else asdict(change.identity),
-                "key": change.key,
-                "before": change.before,
-                "after": change.after,
-                "undo": [asdict(step) for step in change.undo],
-                "persistence": change.persistence.value,
-                "lock": change.lock,
                 "until": until,
-                "risk": change.risk.value,
                 "at": time.time(),
                 "pid": os.getpid(),
                 "boot": boot_id(),
                 "start": process_start(os.getpid()),
+                **unstructure(change),
             },
             "Nothing was changed.",
         )
@@ -119,7 +94,7 @@ class Journal:
             f"It does not say that the change {change_id} ended: {result}.",
         )
 
-    def unresolved(self) -> tuple[Intent, ...]:
+    def unresolved(self) -> tuple[OpenChange, ...]:
         """Intents without an outcome whose process is gone, newest first. Never raises.
 
         A setting that a reboot undoes is resolved by a reboot.
@@ -129,11 +104,11 @@ class Journal:
             intent
             for intent in self._open().values()
             if not _looked_after(intent, boot)
-            and not (boot and intent.boot != boot and intent.persistence is Persistence.LOST_AT_REBOOT)
+            and not (boot and intent.boot != boot and intent.change.persistence is Persistence.LOST_AT_REBOOT)
         ]
         return tuple(sorted(left, key=lambda intent: intent.at, reverse=True))
 
-    def trials(self) -> tuple[Intent, ...]:
+    def trials(self) -> tuple[OpenChange, ...]:
         """Trials of this boot that are neither kept nor taken back yet, newest first. Never raises."""
         boot, now = boot_id(), boot_clock()
         found = [
@@ -143,13 +118,13 @@ class Journal:
         ]
         return tuple(sorted(found, key=lambda intent: intent.at, reverse=True))
 
-    def _open(self) -> dict[tuple[str, str], Intent]:
+    def _open(self) -> dict[tuple[str, str], OpenChange]:
         """Intents that have not come to an end; that of a trial is to be kept, restored or to have failed."""
-        intents: dict[tuple[str, str], Intent] = {}
+        intents: dict[tuple[str, str], OpenChange] = {}
         for record in read_records(self.file):
             key = (str(record.get("session")), str(record.get("id")))
             if record.get("kind") == "intent":
-                intent = _intent(record)
+                intent = _open_change(record)
                 if intent is not None:
                     intents[key] = intent
             elif (
@@ -213,31 +188,13 @@ def read_records(file: Path) -> list[dict[str, Any]]:
     return records
 
 
-def _intent(record: Mapping[str, Any]) -> Intent | None:
-    """A record as an intent; None if an other version wrote it in a shape unknown here."""
+def _open_change(record: Mapping[str, Any]) -> OpenChange | None:
+    """A record as a change without an end; None if an other version wrote it in a shape unknown here."""
     try:
-        identity = record["identity"]
-        return Intent(
-            id=str(record["id"]),
-            session=str(record["session"]),
-            target=Target(**record["target"]),
-            identity=None if identity is None else Identity(**identity),
-            key=str(record["key"]),
-            before=record["before"],
-            after=str(record["after"]),
-            undo=tuple(
-                Write(path=step["path"], text=step["text"], argv=tuple(step["argv"])) for step in record["undo"]
-            ),
-            persistence=Persistence(record["persistence"]),
-            at=float(record["at"]),
-            pid=int(record["pid"]),
-            boot=str(record["boot"]),
-            start=str(record["start"]),
-            until=None if record.get("until") is None else float(record["until"]),
-            lock=str(record.get("lock", "")),
-            risk=Risk(record.get("risk", Risk.NONE)),
-        )
-    except (KeyError, TypeError, ValueError, OverflowError):
+        # Version 0.1 wrote neither the label nor the steps there, only those back.
+        change = {"label": record["key"], "writes": (), **record}
+        return structure({**record, "change": change}, OpenChange)
+    except Exception:  # whatever is wrong with it: a damaged record must not hide the others
         return None
 
 
@@ -263,7 +220,7 @@ def boot_clock() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-def _looked_after(intent: Intent, boot: str) -> bool:
+def _looked_after(intent: OpenChange, boot: str) -> bool:
     """Whether somebody alive still sees to it: its process, or the watchdog of a trial."""
     if intent.boot != boot:
         return False

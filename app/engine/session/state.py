@@ -43,6 +43,7 @@ from app.engine.session.sweep_events import (
     SweepStepStarted,
 )
 from app.engine.session.sweep_record import SweepRecord, fold_sweep, left_alone, with_change, with_run
+from backends.change import Change
 from backends.model import Inventory
 
 
@@ -63,13 +64,18 @@ class ChangeRecord:
         return self.intent.id
 
     @property
+    def change(self) -> Change:
+        """What was planned."""
+        return self.intent.change
+
+    @property
     def in_force(self) -> bool:
         """Whether its value may still stand: applied in some way, not taken back, not itself an undo."""
         if self.undone_by is not None or self.intent.undoes is not None:
             return False
         if self.end is None or self.end.result in ("verified", "differs", "kept"):
             return True
-        return self.end.result == "failed" and self.end.now != self.intent.before  # it failed, and yet it did something
+        return self.end.result == "failed" and self.end.now != self.change.before  # it failed, and yet it did something
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import Any, get_args
 
-from app.engine.session.events import LoggedEvent
-
-if TYPE_CHECKING:
-    from cattrs import Converter
-
-T = TypeVar("T")
+from app.engine.session.events import ChangeIntended, LoggedEvent
+from app.engine.session.json_values import structure, unstructure
 
 _KINDS: dict[str, type[Any]] = {}
 
@@ -27,27 +22,11 @@ for _event in get_args(LoggedEvent):
 _BY_TYPE = {event: kind for kind, event in _KINDS.items()}
 
 
-@cache
-def _converter() -> Converter:
-    """Made when the first event is read or written: cattrs takes longer to import than a look at all devices."""
-    from cattrs import Converter
-
-    return Converter(omit_if_default=True, forbid_extra_keys=False)
-
-
-def unstructure(value: Any) -> Any:
-    """Any of our dataclasses as JSON-ready values; fields at their default are left out."""
-    return _converter().unstructure(value)
-
-
-def structure(data: Any, kind: type[T]) -> T:
-    """The dataclass again. Raises whatever cattrs raises on a shape that is not ours."""
-    return _converter().structure(data, kind)
-
-
 def as_json(event: LoggedEvent) -> dict[str, Any]:
     """The event as the object that its line in the log holds."""
-    return {"event": _BY_TYPE[type(event)], **_converter().unstructure(event)}
+    data = unstructure(event)
+    change = data.pop("change") if isinstance(event, ChangeIntended) else {}  # its fields lie beside the event's
+    return {"event": _BY_TYPE[type(event)], **data, **change}
 
 
 def encode(event: LoggedEvent) -> str:
@@ -62,7 +41,7 @@ def decode(line: str) -> LoggedEvent | None:
         kind = _KINDS.get(data.pop("event"))
         if kind is None:
             return None
-        event: LoggedEvent = _converter().structure(data, kind)
+        event: LoggedEvent = structure({**data, "change": data} if kind is ChangeIntended else data, kind)
         return event
     except Exception:  # any damage, or another version's shape: counted by the caller, never fatal
         return None

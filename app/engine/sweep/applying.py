@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 
+from app.engine.change.unfinished import Standing, standing, standing_of
 from app.engine.session.events import ChangeEnded
 from app.engine.session.state import ChangeRecord
 from app.engine.session.sweep_record import SweepRecord
@@ -15,6 +16,9 @@ from app.engine.workbench import Workbench
 from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
 from backends.model import Target
 from backends.settings import Effect, Reading
+
+_RESULTS = {Standing.OURS: "verified", Standing.BEFORE: "failed", Standing.FOREIGN: "differs"}
+"""How a change ended that was cut short, by what is there now."""
 
 
 class NotSetError(RaidbenchError):
@@ -90,22 +94,22 @@ async def settle(bench: Workbench) -> None:
 
 
 async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
-    intent = record.intent
+    change = record.change
     try:
-        reading = (await bench.read(intent.target)).get(intent.key)
+        reading = (await bench.read(change.target)).get(change.key)
     except (NotFoundError, DeviceGoneError):
-        if intent.effect is not Effect.RECREATED:
+        if change.effect is not Effect.RECREATED:
             raise
         await bench.remake(record)
         await bench.probe()
-        reading = (await bench.read(intent.target)).get(intent.key)
+        reading = (await bench.read(change.target)).get(change.key)
     now = None if reading is None else reading.now
-    result = {intent.after: "verified", intent.before: "failed"}.get(now, "differs")
+    result = _RESULTS[standing(change, now)]
     if result != "differs":
-        return ChangeEnded(at=time.time(), id=intent.id, result=result, now=now, message="cut short, read afterwards")
+        return ChangeEnded(at=time.time(), id=record.id, result=result, now=now, message="cut short, read afterwards")
     # Whose value this is, nobody saw: noted as now of this change, it would pass for ours and be overwritten.
     message = f"cut short; afterwards it read {now or 'nothing'}, which is neither old nor new"
-    return ChangeEnded(at=time.time(), id=intent.id, result=result, now=None, message=message)
+    return ChangeEnded(at=time.time(), id=record.id, result=result, now=None, message=message)
 
 
 def _in_force(bench: Workbench, record: SweepRecord) -> list[ChangeRecord]:
@@ -113,8 +117,8 @@ def _in_force(bench: Workbench, record: SweepRecord) -> list[ChangeRecord]:
     return [change for change in bench.undoable() if change.id in record.changes]
 
 
-def _is_of(change: ChangeRecord, one: Assignment) -> bool:
-    return (change.intent.target, change.intent.key) == (one.target, one.key)
+def _is_of(record: ChangeRecord, one: Assignment) -> bool:
+    return (record.change.target, record.change.key) == (one.target, one.key)
 
 
 async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[ChangeRecord]) -> bool:
@@ -123,8 +127,7 @@ async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[Chang
     changed = False
     rest = list(mine)
     if reading.now != original.value:
-        set_here = {value for change in mine for value in (change.intent.after, *_ended_at(change))}
-        if reading.now not in set_here:
+        if all(standing_of(made, reading.now) is Standing.FOREIGN for made in mine):
             raise RefusedError(f"it is {reading.now} now, which somebody else set", hint="Nothing was touched.")
         change = await bench.plan(original.target, original.key, original.value)
         ended = await bench.apply(change, undoes=mine[0].id)
@@ -134,10 +137,6 @@ async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[Chang
     for earlier in rest:
         _taken_back(bench, earlier, original.value)
     return changed
-
-
-def _ended_at(change: ChangeRecord) -> tuple[str | None, ...]:
-    return () if change.end is None or change.end.now is None else (change.end.now,)
 
 
 def _taken_back(bench: Workbench, change: ChangeRecord, now: str) -> None:

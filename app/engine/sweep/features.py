@@ -53,10 +53,10 @@ async def forget(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
         except RaidbenchError as error:
             left.append(f"{feature.name} is still active on {feature.target}: {error.message}")
             continue
-        for change in bench.session.in_force:
-            if change.id in record.changes and change.intent.key == ACTIVATION_KEY:
+        for made in bench.session.in_force:
+            if made.id in record.changes and made.change.key == ACTIVATION_KEY:
                 message = "the simulated rack has forgotten the key"
-                bench.emit(ChangeEnded(at=time.time(), id=change.id, result="restored", now=None, message=message))
+                bench.emit(ChangeEnded(at=time.time(), id=made.id, result="restored", now=None, message=message))
     return tuple(left)
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
-from app.engine.session import wire
 from app.engine.session.events import AnyEvent, LiveEvent, RunStarted
+from app.engine.session.json_values import structure, unstructure
 from app.engine.session.state import Session
 
 FILE = "live.jsonl"
@@ -33,7 +33,7 @@ class LiveWriter:
                 fresh.write_bytes(b"")
                 os.replace(fresh, self._file)
             elif type(event).__name__ in _KINDS:
-                line = json.dumps({"kind": type(event).__name__, **wire.unstructure(event)}, separators=(",", ":"))
+                line = json.dumps({"kind": type(event).__name__, **unstructure(event)}, separators=(",", ":"))
                 with self._file.open("a", encoding="ascii") as out:
                     out.write(line + "\n")
 
@@ -69,6 +69,6 @@ class LiveReader:
 def _event(line: bytes) -> LiveEvent | None:
     try:
         data = json.loads(line)
-        return wire.structure(data, _KINDS[data.pop("kind")])
+        return structure(data, _KINDS[data.pop("kind")])
     except Exception:  # torn, or of another version: it would have been over in a moment anyway
         return None

@@ -13,7 +13,7 @@ from backends.settings import Risk
 from widgets.plain import units
 
 if TYPE_CHECKING:
-    from app.engine.session.events import ChangeEnded, ChangeIntended
+    from app.engine.session.events import ChangeEnded
     from app.engine.session.state import ChangeRecord
     from backends.change import Change, Write
 
@@ -26,24 +26,24 @@ def value(words: Mapping[str, str], text: str | None) -> str:
     return NOT_REPORTED if text is None else words.get(text, text)
 
 
-def before(change: Change | ChangeIntended) -> str:
+def before(change: Change) -> str:
     """What it was."""
     return value(change.words, change.before)
 
 
-def after(change: Change | ChangeIntended) -> str:
+def after(change: Change) -> str:
     """What it is to be."""
     return value(change.words, change.after)
 
 
-def what(change: Change | ChangeIntended) -> str:
+def what(change: Change) -> str:
     """Which setting of what."""
     return f"{change.label} of {change.target}"
 
 
 def stands(record: ChangeRecord) -> str:
     """What was read back at its end; what was wanted, where it has no end."""
-    return after(record.intent) if record.end is None else value(record.intent.words, record.end.now)
+    return after(record.change) if record.end is None else value(record.change.words, record.end.now)
 
 
 def steps(writes: Iterable[Write]) -> tuple[str, ...]:
@@ -98,10 +98,10 @@ def in_force(records: Iterable[ChangeRecord]) -> Table:
                 cells=(
                     record.id,
                     units.moment(record.intent.at),
-                    str(record.intent.target),
-                    record.intent.label,
+                    str(record.change.target),
+                    record.change.label,
                     stands(record),
-                    before(record.intent),
+                    before(record.change),
                 ),
             )
             for record in records
@@ -120,11 +120,11 @@ def made(records: Iterable[ChangeRecord]) -> Table:
                 cells=(
                     record.id,
                     units.moment(record.intent.at),
-                    str(record.intent.target),
-                    record.intent.label,
-                    f"{before(record.intent)} to {after(record.intent)}",
+                    str(record.change.target),
+                    record.change.label,
+                    f"{before(record.change)} to {after(record.change)}",
                     "no outcome" if record.end is None else outcome_cell(record.end.result),
-                    "; ".join(steps(record.intent.writes)),
+                    "; ".join(steps(record.change.writes)),
                 ),
             )
             for record in records
@@ -134,7 +134,7 @@ def made(records: Iterable[ChangeRecord]) -> Table:
 
 def facts(record: ChangeRecord) -> Facts:
     """All that is known of a change that was made."""
-    intent, end = record.intent, record.end
+    intent, change, end = record.intent, record.change, record.end
     told = [Fact("Begun", units.moment(intent.at))]
     if end is None:
         told.append(Fact("Outcome", "no outcome: the program ended before"))
@@ -146,13 +146,13 @@ def facts(record: ChangeRecord) -> Facts:
             Fact("Read back", stands(record)),
             *([Fact("Message", end.message)] if end.message else []),
         ]
-    risk = risk_cell(intent.risk)
-    told += [Fact("Risk", risk.text, risk.tone)] if intent.risk is not Risk.NONE else []
-    told.append(Fact("Stays", kept_words(intent.persistence)))
+    risk = risk_cell(change.risk)
+    told += [Fact("Risk", risk.text, risk.tone)] if change.risk is not Risk.NONE else []
+    told.append(Fact("Stays", kept_words(change.persistence)))
     told += [Fact("Takes back", intent.undoes)] if intent.undoes else []
     if record.undone_by:
         told.append(Fact("Taken back by", "itself" if record.undone_by == record.id else record.undone_by))
-    heading = f"{record.id}: {what(intent)}, {before(intent)} to {after(intent)}"
+    heading = f"{record.id}: {what(change)}, {before(change)} to {after(change)}"
     return Facts(heading=heading, facts=tuple(told))
 
 
@@ -168,7 +168,7 @@ def outcome(change: Change, ended: ChangeEnded, *, on_trial: bool = False) -> Ce
             return cell
 
 
-def ended_words(change: Change | ChangeIntended, ended: ChangeEnded) -> str:
+def ended_words(change: Change, ended: ChangeEnded) -> str:
     """What was read back, with the tool's or the program's word where it is not as wanted."""
     now = value(change.words, ended.now)
     return f"{now}  ({ended.message})" if ended.message else now
@@ -176,6 +176,6 @@ def ended_words(change: Change | ChangeIntended, ended: ChangeEnded) -> str:
 
 def standing(record: ChangeRecord) -> str:
     """What still stands of a change, in a sentence."""
-    intent = record.intent
-    was = f"{stands(record)} (was {before(intent)}), {kept_words(intent.persistence)}"
-    return f"{record.id}: {what(intent)} is {was}."
+    change = record.change
+    was = f"{stands(record)} (was {before(change)}), {kept_words(change.persistence)}"
+    return f"{record.id}: {what(change)} is {was}."

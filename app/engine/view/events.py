@@ -125,9 +125,9 @@ def _words(event: LoggedEvent) -> tuple[str, str, list[str], Tone]:
                 body.append(f"all of it: {event.output_file}")
             return ("write" if event.mutates else "command"), head, body, "accent" if event.mutates else "muted"
         case ChangeIntended():
-            what = f"{event.label} of {event.target}: {event.before} -> {event.after}"
-            body = [step.shown() for step in event.writes]
-            body += [f"undo: {step.shown()}" for step in event.undo]
+            what = f"{event.change.label} of {event.change.target}: {event.change.before} -> {event.change.after}"
+            body = [step.shown() for step in event.change.writes]
+            body += [f"undo: {step.shown()}" for step in event.change.undo]
             head = f"{event.id} undoes {event.undoes}: {what}" if event.undoes else f"{event.id} {what}"
             return "change", head, body, "accent"
         case ChangeEnded():

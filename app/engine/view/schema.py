@@ -189,19 +189,19 @@ def ended(outcome: ChangeEnded) -> Json:
 
 def change_record(record: ChangeRecord) -> Json:
     """A change of a session, and how it ended."""
-    intent = record.intent
+    intent, change = record.intent, record.change
     return {
         "id": record.id,
         "at": intent.at,
-        "target": str(intent.target),
-        "key": intent.key,
-        "label": intent.label,
-        "before": intent.before,
-        "after": intent.after,
-        "commands": _lines(intent.writes),
-        "undo": _lines(intent.undo),
-        "risk": intent.risk.value,
-        "persistence": intent.persistence.value,
+        "target": str(change.target),
+        "key": change.key,
+        "label": change.label,
+        "before": change.before,
+        "after": change.after,
+        "commands": _lines(change.writes),
+        "undo": _lines(change.undo),
+        "risk": change.risk.value,
+        "persistence": change.persistence.value,
         "undoes": intent.undoes,
         "undone_by": record.undone_by,
         "result": None if record.end is None else record.end.result,

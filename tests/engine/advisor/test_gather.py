@@ -18,6 +18,7 @@ from app.engine.session.events import (
 from app.engine.session.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus
 from app.engine.session.state import Session, replay
 from app.engine.session.write_history import Written
+from backends.change import Change
 from backends.identity import Signature, Use
 from backends.model import Array, Controller, Drive, Inventory, Level, Media, Scope, Target, Task
 from backends.settings import Reading, Risk
@@ -70,14 +71,16 @@ def remade() -> list[LoggedEvent]:
     intent = ChangeIntended(
         at=4.0,
         id="c1",
-        target=VOLUME,
-        key="strip_size",
-        label="Strip size",
-        before="65536",
-        after="262144",
-        writes=(),
-        undo=(),
-        risk=Risk.DESTROYS_DATA,
+        change=Change(
+            target=VOLUME,
+            key="strip_size",
+            label="Strip size",
+            before="65536",
+            after="262144",
+            writes=(),
+            undo=(),
+            risk=Risk.DESTROYS_DATA,
+        ),
     )
     return [intent, ChangeEnded(at=5.0, id="c1", result="verified", now="262144")]
 

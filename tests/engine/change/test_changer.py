@@ -360,8 +360,9 @@ async def test_a_conflict_stays_unresolved(crashed: Bench) -> None:
 
 async def test_an_unknown_old_value_is_a_conflict_and_never_restored(crashed: Bench) -> None:
     crashed.backend.value = None
-    intent = replace(crashed.journal.unresolved()[0], before=None)
-    assert await crashed.changer.recover(intent) == "conflict"
+    left = crashed.journal.unresolved()[0]
+    unknown = replace(left, change=replace(left.change, before=None))
+    assert await crashed.changer.recover(unknown) == "conflict"
 
 
 async def test_a_recovery_that_does_not_take_says_so_and_stays_open(crashed: Bench) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.session.journal import Intent, Journal
+from app.engine.session.journal import Journal, OpenChange
 from backends.change import Change
 from backends.errors import RefusedError
 from backends.settings import Effect, Risk
@@ -19,7 +19,7 @@ REMADE = replace(planned("128", "256"), risk=Risk.DESTROYS_DATA, effect=Effect.R
 def test_a_journal_says_what_a_change_may_do(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal.intent("c1", tmp_path, REMADE, until=1e12)
-    assert [trial.risk for trial in journal.trials()] == [Risk.DESTROYS_DATA]
+    assert [trial.change.risk for trial in journal.trials()] == [Risk.DESTROYS_DATA]
 
 
 async def test_an_undo_that_nobody_confirmed_by_name_is_refused(tmp_path: Path) -> None:
@@ -74,5 +74,5 @@ async def test_after_a_crash_that_came_before_it_there_is_nothing_to_put_back(tm
     assert await bench.changer.recover(_left(bench)) == "restored"
 
 
-def _left(bench: Bench) -> Intent:
+def _left(bench: Bench) -> OpenChange:
     return bench.journal.trials()[0]

@@ -41,9 +41,9 @@ def test_no_line_is_passed_over(name: str) -> None:
 def test_changes_end_as_they_ended() -> None:
     told = {
         record.id: (
-            record.intent.key,
-            record.intent.before,
-            record.intent.after,
+            record.change.key,
+            record.change.before,
+            record.change.after,
             None if record.end is None else record.end.result,
             record.undone_by,
         )
@@ -64,17 +64,17 @@ def test_changes_end_as_they_ended() -> None:
 
 
 def test_a_change_keeps_what_its_way_back_needs() -> None:
-    intent = changed("worked", "c10").intent
+    intent, change = changed("worked", "c10").intent, changed("worked", "c10").change
     assert (
-        str(intent.target),
-        intent.label,
-        intent.risk,
-        intent.effect,
-        intent.persistence,
-        intent.lock,
-        None if intent.identity is None else intent.identity.name,
-        [step.argv[-3] for step in intent.writes],
-        [step.argv[-3] for step in intent.undo],
+        str(change.target),
+        change.label,
+        change.risk,
+        change.effect,
+        change.persistence,
+        change.lock,
+        None if change.identity is None else change.identity.name,
+        [step.argv[-3] for step in change.writes],
+        [step.argv[-3] for step in change.undo],
         bool(intent.boot),
     ) == (
         "megaraid:/c0/v1",
@@ -131,7 +131,7 @@ def test_the_journal_has_no_record_that_is_passed_over() -> None:
 
 def test_what_the_journal_left_open_is_found() -> None:
     left = Journal(WRITTEN / "journal/simulated").unresolved()
-    assert [(intent.id, intent.key, intent.risk, intent.lock) for intent in left] == [
+    assert [(intent.id, intent.change.key, intent.change.risk, intent.change.lock) for intent in left] == [
         ("c10", "strip_size", Risk.DESTROYS_DATA, "megaraid-c0"),
         ("c9", "read_ahead", Risk.NONE, "megaraid-c0"),
     ]

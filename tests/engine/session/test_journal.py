@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from app.engine.session import journal as module
-from app.engine.session.journal import Intent, Journal, boot_id, process_start, read_records
+from app.engine.session.journal import Journal, OpenChange, boot_id, process_start, read_records
 from backends.errors import StorageError
 from backends.settings import Persistence
-from tests.engine.doubles import IDENTITY, TARGET, planned
+from tests.engine.doubles import planned
 
 SESSION = Path("/sessions/one")
 
@@ -101,21 +101,14 @@ def test_an_intent_comes_back_as_it_was_written(tmp_path: Path, monkeypatch: pyt
     Journal(tmp_path).intent("c1", SESSION, change)
     alive(monkeypatch)
     (intent,) = Journal(tmp_path).unresolved()
-    assert intent == Intent(
+    assert intent == OpenChange(
         id="c1",
         session=str(SESSION),
-        target=TARGET,
-        identity=IDENTITY,
-        key=change.key,
-        before="128",
-        after="256",
-        undo=change.undo,
-        persistence=Persistence.STORED,
         at=intent.at,
         pid=os.getpid(),
         boot=boot_id(),
         start="1",
-        lock="block-disk0",
+        change=change,
     )
 
 

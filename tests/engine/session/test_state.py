@@ -27,6 +27,7 @@ from app.engine.session.events import (
 )
 from app.engine.session.figures import DirectionSample, Phase, RunFigures, RunStatus, Sample
 from app.engine.session.state import Session, fold, replay
+from backends.change import Change
 from backends.model import Drive, Inventory, Target
 from tests.engine.doubles import TARGET
 from tests.engine.generated import related_events
@@ -49,14 +50,16 @@ def intended(change_id: str = "c1", *, undoes: str | None = None, before: str | 
     return ChangeIntended(
         at=2.0,
         id=change_id,
-        target=TARGET,
-        key="read_ahead_kb",
-        label="Read-ahead",
-        before=before,
-        after="256",
-        writes=(),
-        undo=(),
         undoes=undoes,
+        change=Change(
+            target=TARGET,
+            key="read_ahead_kb",
+            label="Read-ahead",
+            before=before,
+            after="256",
+            writes=(),
+            undo=(),
+        ),
     )
 
 

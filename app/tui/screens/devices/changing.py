@@ -117,7 +117,7 @@ class Changing:
             good = ended.result in ("verified", "restored")
             if record is not None:
                 outcome = outcome_cell("undone" if good else f"undo {ended.result}")
-                self._outcomes.setdefault(str(record.intent.target), {})[record.intent.key] = outcome
+                self._outcomes.setdefault(str(record.change.target), {})[record.change.key] = outcome
             if not good:
                 self._say(ended.message, severity="error", title=f"{change_id} was not undone")
                 break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from app.engine.session.journal import Intent, boot_clock
+from app.engine.session.journal import OpenChange, boot_clock
 from backends.errors import RaidbenchError
 from widgets.plain import units
 from widgets.question import Answer, QuestionDialog
@@ -48,7 +48,7 @@ class Trials:
         try:
             if answer == "keep":
                 kept = self._workbench.keep_trials()
-                self._app.notify(f"Kept: {', '.join(trial.key for trial in kept)}.", markup=False)
+                self._app.notify(f"Kept: {', '.join(trial.change.key for trial in kept)}.", markup=False)
                 return
             self._app.notify("It is taken back when its time is over.", markup=False)
             while self._workbench.trials() and self._left(trials) > -AFTER:
@@ -62,9 +62,12 @@ class Trials:
     async def _ask(self, dialog: QuestionDialog) -> str:
         return await self._app.push_screen_wait(dialog) or "wait"
 
-    def _left(self, trials: tuple[Intent, ...]) -> float:
+    def _left(self, trials: tuple[OpenChange, ...]) -> float:
         return max((trial.until or 0.0) - boot_clock() for trial in trials)
 
-    def _words(self, trials: tuple[Intent, ...]) -> str:
-        listed = "\n".join(f"{trial.key} of {trial.target}: {trial.before} -> {trial.after}" for trial in trials)
+    def _words(self, trials: tuple[OpenChange, ...]) -> str:
+        listed = "\n".join(
+            f"{trial.change.key} of {trial.change.target}: {trial.change.before} -> {trial.change.after}"
+            for trial in trials
+        )
         return f"{listed}\nWithout an answer the old values come back in {self._left(trials):.0f} s by themselves."
