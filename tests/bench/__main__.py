@@ -1,4 +1,4 @@
-"""`python -m tests.bench [--quick] [--only NAME] [--json]`: measures and prints a table."""
+"""`python -m tests.bench [--quick] [--only NAME] [--json] [--keep]`: measures, prints a table, names what is worse."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import dataclasses
 import json
 import sys
 import traceback
+from pathlib import Path
 
-from tests.bench import disturbance, headless, inventory, live, members, rack, start
+from tests.bench import disturbance, headless, inventory, kept, live, members, rack, start
 from tests.bench.figures import Figure, table
 from tests.bench.place import place
 
@@ -23,6 +24,8 @@ PARTS = {
 }
 """In the order of their length."""
 
+PAGE = Path(__file__).parents[2] / "docs" / "performance.md"
+
 
 def main() -> int:
     """Measure what was asked for; a part that fails is said and left out."""
@@ -30,19 +33,28 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="fewer pairs, shorter runs: an impression, no result")
     parser.add_argument("--only", action="append", choices=PARTS, help="this part; may be given several times")
     parser.add_argument("--json", action="store_true", help="the figures as JSON")
+    parser.add_argument("--keep", action="store_true", help="write the figures of a whole measurement into the page")
     options = parser.parse_args()
+    if options.keep and (options.quick or options.only):
+        parser.error("only a whole measurement is kept: neither --quick nor --only")
     figures: list[Figure] = []
+    whole = True
     with place(quick=options.quick) as here:
         for name in options.only or PARTS:
             print(f"{name} ...", file=sys.stderr, flush=True)
             try:
                 figures.extend(PARTS[name](here))
             except Exception:
+                whole = False
                 print(f"{name} could not be measured:\n{traceback.format_exc()}", file=sys.stderr)
     if options.json:
         print(json.dumps([dataclasses.asdict(figure) | {"verdict": figure.verdict} for figure in figures], indent=1))
     else:
         print(table(figures))
+    page = PAGE.read_text()
+    print(f"\n{kept.told(figures, page)}", file=sys.stderr if options.json else sys.stdout)
+    if options.keep and whole:
+        PAGE.write_text(kept.with_figures(page, figures))
     return 0
 
 
