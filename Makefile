@@ -1,11 +1,15 @@
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lab check bench screenshots build
+.PHONY: help run demo test test-quick test-exhaustive browser lab check bench screenshots build
 
 SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
+# Three workers for two cores: a test that starts a program waits for it. Each takes another's tests when it has none.
+ON_ALL_CORES = -n $$(($$(nproc) + 1)) --dist worksteal
+# Hundreds of tests start the program: without its bytecode each of them would compile it anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 help: ## say what can be made
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 22
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 26
 
 run: ## open the workbench (ARGS="devices --json" for anything else)
 	$(SETUP) run
@@ -17,7 +21,20 @@ demo: ## open the workbench on a simulated rack of RAID controllers: nothing the
 
 test: ## run the tests (ARGS="-k journal" for some of them)
 	$(SETUP) test
-	@$(PYTHON) -m pytest -q $(ARGS)
+	@$(PYTHON) -m pytest -q $(ON_ALL_CORES) -m "not exhaustive and not browser" $(ARGS)
+
+test-quick: ## run those of engine, backends and widgets that start no program, for while you write
+	$(SETUP) test
+	@$(PYTHON) -m pytest -q $(ON_ALL_CORES) -m "not (exhaustive or browser or slow or fio or root)" \
+		tests/engine tests/backends tests/widgets $(ARGS)
+
+test-exhaustive: ## run those that try everything: statistics, garbled answers, kills at any moment
+	$(SETUP) test
+	@$(PYTHON) -m pytest -q $(ON_ALL_CORES) -m exhaustive $(ARGS)
+
+browser: ## try the report in Chromium
+	$(SETUP) browser
+	@$(PYTHON) -m pytest -q -m browser tests/engine/report $(ARGS)
 
 lab: ## try everything on real drivers, in a virtual machine (ARGS="tests/lab/test_boot.py -x" for some of it)
 	$(SETUP) lab

@@ -225,7 +225,7 @@ def test_a_hang_up_does_not_end_it(plan: str, state: Path, tmp_path: Path) -> No
     assert log(state)[-2]["result"] == "finished"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_killed_again_and_again_it_loses_no_step_and_no_setting(destroying: str, state: Path, cli: Cli) -> None:
     words = [*FAST, "sweep", destroying, "--yes", "--confirm", "sdb", "--seed", "3"]
     for patience in (2.2, 2.0, 1.8, 2.6, 60.0):
@@ -264,7 +264,7 @@ def test_recover_puts_back_what_a_killed_sweep_left(plan: str, state: Path, cli:
     assert "cut short" not in cli(*FAST, "devices").err
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_published_table_comes_out_of_one_command(cli: Cli) -> None:
     assert HURRY >= 1
     done = cli("--demo", "--demo-speed", "1000", "sweep", "9280-raid5", "--confirm", "sdb", "--seed", "1", "--json")

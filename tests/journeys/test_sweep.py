@@ -139,6 +139,7 @@ async def test_what_destroys_data_is_told_and_asked_for_by_name(rack: Pilot[int]
     assert app_of(rack).sweeping.follower is None
 
 
+@pytest.mark.exhaustive
 async def test_it_runs_to_its_end_and_ranks(rack: Pilot[int]) -> None:
     await tick(rack, "setting:read_ahead", "none", "adaptive")
     await to_row(rack, "measure:pairs")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,6 +37,7 @@ def columns_drawn(data: ChartData, width: int = 40, height: int = 10) -> int:
     return sum(any(codes[column] == FIRST_SERIES for _, codes in rows) for column in range(width))
 
 
+@pytest.mark.exhaustive
 @given(DATA, st.integers(1, 200), st.integers(1, 60), st.booleans(), st.floats(), st.booleans())
 @settings(max_examples=200, deadline=None)
 def test_any_data_fills_any_size_exactly(
@@ -45,6 +47,7 @@ def test_any_data_fills_any_size_exactly(
     assert {(len(text), len(codes)) for text, codes in rows} == {(width, width)}
 
 
+@pytest.mark.exhaustive
 @given(st.lists(TIMED, min_size=1, max_size=3), st.integers(1, 29), st.booleans())
 @settings(deadline=None)
 def test_a_line_that_grew_looks_like_one_drawn_afresh(

@@ -28,6 +28,8 @@ from backends.vendors.mdraid.view import ArrayView
 from tests.backends.mdraid.machines import array
 from tests.backends.mdraid.test_reading import STAT
 
+pytestmark = pytest.mark.exhaustive
+
 MANY = int(os.environ.get("RAIDBENCH_MUTATIONS", "300"))
 NUMBERS = ("N/A", "-1", "1e400", "9" * 400, "", "0", "٣", "nan", "18446744073709551616", "none", "max", "(", "5 (4")
 EXPORT = "MD_LEVEL=raid5\nMD_DEVICES=4\nMD_NAME=lab:r5\nMD_UUID=6689836f:97e6caec:c09b0e7b:40aefd16\n"

@@ -24,6 +24,8 @@ from backends.vendors.megaraid.facts import Job, Word
 from backends.vendors.megaraid.megacli import adapter, battery, drives, progress, verdict, volumes
 from tests.backends.megaraid.megacli_texts import ALL, SAMPLES
 
+pytestmark = pytest.mark.exhaustive
+
 BASES = [*ALL.values(), *(path.read_text(errors="replace") for path in sorted(SAMPLES.glob("*.txt")))]
 MANY = int(os.environ.get("RAIDBENCH_MUTATIONS", "300"))
 NUMBERS = ("N/A", "-1", "1e400", "9" * 400, "", "0", "0x", "٣", "nan", "18446744073709551616")
@@ -162,9 +164,9 @@ def test_nothing_is_raised_nothing_invented_and_no_time_lost(name: str) -> None:
     @settings(max_examples=MANY, deadline=None, database=None)
     @given(mutated)
     def check(text: str) -> None:
-        began = time.perf_counter()
+        began = time.process_time()
         found = parse(text)
-        assert time.perf_counter() - began < 1
+        assert time.process_time() - began < 1
         words = list(said(found))
         if not words:
             return
@@ -181,10 +183,10 @@ def test_nothing_is_raised_nothing_invented_and_no_time_lost(name: str) -> None:
 @settings(max_examples=MANY, deadline=None, database=None)
 @given(mutated, st.sampled_from(["-LDSetProp WT -L1 -a0", "-CfgLdDel -L1 -a0", "-CfgLDAdd -R0[1:1] -a0", ""]))
 def test_a_verdict_is_always_given(text: str, line: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     command = Command(argv=("/MegaCli64", *line.split()), mutates=True, secret=("Adapter",))
     answer = verdict.judge(command, Completed(returncode=0, stdout=text, stderr=""))
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
     assert "Adapter" not in answer.message
     assert answer.message or answer.ok
 

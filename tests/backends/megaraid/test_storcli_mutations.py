@@ -23,6 +23,8 @@ from backends.vendors.megaraid.storcli.volumes import auto_bgi, volumes
 from tests.backends.megaraid import answers
 from tests.backends.megaraid.answers import answer, drive_row, properties, show_all, topology, volume_row
 
+pytestmark = pytest.mark.exhaustive
+
 EXAMPLES = int(os.environ.get("RAIDBENCH_MUTATIONS", "400"))
 """How many a parser; 10,000 for a release."""
 

@@ -25,6 +25,8 @@ from backends.vendors.nvme.tool import refusal
 from tests.backends.nvme import texts
 from tests.backends.test_parsers import SAMPLES
 
+pytestmark = pytest.mark.exhaustive
+
 BASES = [*texts.ALL, *(path.read_text(errors="replace") for path in sorted(SAMPLES.glob("nvme/nvme-cli/*")))]
 MANY = int(os.environ.get("RAIDBENCH_MUTATIONS", "300"))
 NUMBERS = ("N/A", "-1", "1e400", "9" * 400, "", "0", "0x", "٣", "nan", "18446744073709551616", "1.5")
@@ -148,9 +150,9 @@ def test_nothing_is_raised_nothing_invented_and_no_time_lost(name: str) -> None:
     @settings(max_examples=MANY, deadline=None, database=None)
     @given(mutated)
     def check(text: str) -> None:
-        began = time.perf_counter()
+        began = time.process_time()
         found = parse(text)
-        assert time.perf_counter() - began < 1
+        assert time.process_time() - began < 1
         words = list(said(found))
         source = bare(text)
         assert all(bare(word) in source for word in words if isinstance(word, str))
@@ -195,9 +197,9 @@ def test_any_text_at_all_is_no_exception(text: str) -> None:
 @pytest.mark.parametrize("name", [*PARSERS, "refusal"])
 def test_no_text_takes_long(name: str, text: str) -> None:
     parse = PARSERS.get(name) or (lambda text: refusal(Completed(returncode=0, stdout=text, stderr="")))
-    began = time.perf_counter()
+    began = time.process_time()
     parse(text)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_the_beginning_of_an_answer_never_gives_another_number() -> None:

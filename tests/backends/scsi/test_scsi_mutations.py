@@ -21,6 +21,8 @@ from backends.vendors.scsi import hdparm, sdparm
 from backends.vendors.scsi.smartctl import parse_smartctl
 from tests.backends.scsi.texts import ALL
 
+pytestmark = pytest.mark.exhaustive
+
 BASES = list(ALL.values())
 MANY = int(os.environ.get("RAIDBENCH_MUTATIONS", "300"))
 NUMBERS = ("N/A", "-1", "1e400", "9" * 400, "", "0", "٣", "nan", "null", "true", "18446744073709551616")
@@ -117,9 +119,9 @@ def test_nothing_is_raised_nothing_invented_and_no_time_lost(name: str) -> None:
     @settings(max_examples=MANY, deadline=None, database=None)
     @given(mutated)
     def check(text: str) -> None:
-        began = time.perf_counter()
+        began = time.process_time()
         found = PARSERS[name](text)
-        assert time.perf_counter() - began < 1
+        assert time.process_time() - began < 1
         source = bare(text)
         for word in said(found):
             if isinstance(word, int):
@@ -161,6 +163,6 @@ def test_what_is_shown_is_clean(text: str) -> None:
 )
 @pytest.mark.parametrize("name", PARSERS)
 def test_no_text_takes_long(name: str, text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     PARSERS[name](text)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1

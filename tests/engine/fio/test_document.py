@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -106,16 +107,19 @@ def test_the_time_falls_back_to_seconds() -> None:
     assert FioDocument({}).timestamp_ms is None
 
 
+@pytest.mark.exhaustive
 @given(st.dictionaries(st.sampled_from(["jobs", "disk_util", "fio version", "timestamp_ms", "global options"]), values))
 def test_no_content_raises(data: dict[str, Any]) -> None:
     touch_everything(FioDocument(data))
 
 
+@pytest.mark.exhaustive
 @given(st.dictionaries(st.sampled_from([*direction({1: 1}, runtime_ms=1), "clat", "lat_ns", "bw"]), values))
 def test_no_direction_raises(entry: dict[str, Any]) -> None:
     touch_everything(FioDocument({"jobs": [{"read": entry, "mixed": {"clat_ns": entry, "iops": 1}}, entry]}))
 
 
+@pytest.mark.exhaustive
 @given(st.dictionaries(st.text(max_size=3) | st.just("120"), values))
 def test_no_bins_raise(bins: dict[str, Any]) -> None:
     entry = {"total_ios": 1, "clat_ns": {"max": 1, "bins": bins, "percentile": bins}}

@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parents[3].parent / "shared" / "samples" / "fio"
 STREAMS = sorted(FOLDER.glob("*.stdout"))
 SHORT = 60_000
 
-pytestmark = pytest.mark.skipif(not STREAMS, reason=f"no captures in {FOLDER}")
+pytestmark = [pytest.mark.exhaustive, pytest.mark.skipif(not STREAMS, reason=f"no captures in {FOLDER}")]
 every_stream = pytest.mark.parametrize("stream", STREAMS or [Path()], ids=lambda path: path.stem)
 
 

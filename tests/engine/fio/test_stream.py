@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,11 +49,13 @@ noisy = st.lists(
 ).map(b"".join)
 
 
+@pytest.mark.exhaustive
 @given(noisy, st.lists(st.integers(min_value=0, max_value=4000), max_size=20))
 def test_how_the_bytes_were_cut_makes_no_difference(data: bytes, cuts: list[int]) -> None:
     assert parse(data, cuts) == parse(data)
 
 
+@pytest.mark.exhaustive
 @given(noisy, st.integers(min_value=1, max_value=500))
 def test_nor_with_a_small_limit(data: bytes, limit: int) -> None:
     assert parse(data, list(range(len(data))), limit) == parse(data, limit=limit)
@@ -63,6 +66,7 @@ foreign = st.one_of(
 )
 
 
+@pytest.mark.exhaustive
 @given(st.integers(min_value=0, max_value=len(STREAM)), foreign)
 def test_foreign_text_costs_one_document_at_most(at: int, text: bytes) -> None:
     found = documents(parse(STREAM[:at] + text + STREAM[at:]))
@@ -76,6 +80,7 @@ def test_a_stream_cut_off_keeps_every_complete_document(end: int) -> None:
     assert documents(parse(STREAM[:end])) == DOCUMENTS[:complete]
 
 
+@pytest.mark.exhaustive
 @given(st.integers(min_value=0, max_value=len(STREAM)), st.integers(min_value=1, max_value=300))
 def test_a_lost_piece_costs_no_more_than_it_touches(start: int, length: int) -> None:
     end = min(start + length, len(STREAM))

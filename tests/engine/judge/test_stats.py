@@ -14,6 +14,8 @@ from app.engine.judge import stats
 from app.engine.judge.student import incomplete_beta, quantile, tails
 from app.engine.session.steadiness import slope, steadiness
 
+pytestmark = pytest.mark.exhaustive
+
 VALUES = st.floats(min_value=1.0, max_value=1e6)
 SAMPLES = st.lists(VALUES, min_size=2, max_size=20)
 PAIRS = st.lists(st.tuples(VALUES, VALUES), min_size=2, max_size=20)

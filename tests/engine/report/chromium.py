@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.packages import PLACES, absence
+
 WORDS = (
     "--headless=new",
     "--no-sandbox",  # root has none
@@ -21,6 +23,8 @@ WORDS = (
     "--disable-dev-shm-usage",
     "--disable-background-networking",
     "--disable-component-update",
+    "--disable-quic",
+    "--disable-sync",
     "--no-first-run",
     "--hide-scrollbars",
     "--remote-debugging-pipe",
@@ -36,10 +40,12 @@ os.execv(sys.argv[3], sys.argv[3:])
 """
 
 
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
 def chromium() -> str | None:
     """The browser, None if there is none."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    return next((found for name in names if (found := shutil.which(name))), None)
+    return next((found for name in NAMES if (found := shutil.which(name, path=PLACES))), None)
 
 
 class Page:
@@ -117,7 +123,7 @@ class Page:
 def page(profile: Path) -> Iterator[Page]:
     """A browser with a folder of its own, ended at the end."""
     program = chromium()
-    assert program is not None
+    assert program is not None, absence("chromium")
     read_by_it, to = os.pipe()
     back, written_by_it = os.pipe()
 

@@ -119,12 +119,14 @@ def told(events: list[Any]) -> Session:
     return replay(event for event in events if not isinstance(event, SweepEvent))
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=60, deadline=None)
 @given(related_events())
 def test_any_session_makes_a_sound_page(events: list[Any]) -> None:
     assert Reader(to_html(report_of(told(events)))).wrong == []
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=30, deadline=None)
 @given(related_events())
 def test_any_session_makes_a_table_of_equal_rows(events: list[Any]) -> None:

@@ -37,6 +37,7 @@ def alive(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "process_start", process_start)
 
 
+@pytest.mark.exhaustive
 def test_a_journal_cut_at_any_byte_keeps_every_record_before_the_cut(tmp_path: Path) -> None:
     whole = filled(tmp_path / "whole").file.read_bytes()
     ends = [at + 1 for at, byte in enumerate(whole) if byte == ord("\n")]
@@ -47,6 +48,7 @@ def test_a_journal_cut_at_any_byte_keeps_every_record_before_the_cut(tmp_path: P
         assert len(read_records(cut)) == sum(end - 1 <= length for end in ends), f"cut at {length}"
 
 
+@pytest.mark.exhaustive
 def test_a_record_after_a_torn_one_is_found_wherever_the_first_was_torn(tmp_path: Path) -> None:
     whole = filled(tmp_path / "whole", 1).file.read_bytes()
     for length in range(1, len(whole)):
@@ -57,6 +59,7 @@ def test_a_record_after_a_torn_one_is_found_wherever_the_first_was_torn(tmp_path
         assert read_records(journal.file)[-1]["id"] == "after", f"cut at {length}"
 
 
+@pytest.mark.exhaustive
 def test_every_flipped_bit_costs_at_most_the_record_it_is_in(tmp_path: Path) -> None:
     file = filled(tmp_path).file
     whole = file.read_bytes()
@@ -72,6 +75,7 @@ def test_every_flipped_bit_costs_at_most_the_record_it_is_in(tmp_path: Path) -> 
         assert len(lost) <= 1, f"bit {bit}"
 
 
+@pytest.mark.exhaustive
 def test_no_flipped_bit_changes_what_a_record_says(tmp_path: Path) -> None:
     file = filled(tmp_path).file
     whole = file.read_bytes()
@@ -230,7 +234,7 @@ for number in range(1, 100000):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_sixty_kills_at_random_points_lose_no_record_and_invent_none(tmp_path: Path) -> None:
     """Each time: everything acknowledged is in the journal, and an intent is open exactly if its outcome is not."""
     chance = random.Random(60)

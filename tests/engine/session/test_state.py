@@ -86,6 +86,7 @@ def ids(records: Iterable[Any]) -> list[str]:
     return [record.id for record in records]
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(related_events())
 def test_replaying_a_log_is_folding_it_event_by_event(events: list[Any]) -> None:

@@ -295,7 +295,7 @@ class Crashes:
             self.kept.append(copy)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 async def test_a_crash_at_any_moment_loses_no_step_and_no_setting(bed: Bed, tmp_path: Path) -> None:
     bench = await bed.begun(STRIP + FEATURE)
     crashes = Crashes(bed, tmp_path / "crashes")
