@@ -68,6 +68,18 @@ class CompletesInventory(Protocol):
 
 
 @runtime_checkable
+class PlansTogether(Protocol):
+    """A backend some of whose settings depend on each other: what is legal, or what a re-creation carries."""
+
+    async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
+        """What setting all of `values` would do, in the order in which they have to be set.
+
+        Each is planned as if those before it were set. Raises as `Backend.plan`.
+        """
+        ...
+
+
+@runtime_checkable
 class KeepsReadings(Protocol):
     """A backend that keeps what its inventory read of the settings, where to read them anew costs seconds."""
 

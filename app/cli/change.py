@@ -57,7 +57,8 @@ def set_command(
 ) -> int:
     """Change settings of TARGET, after showing the exact commands.
 
-    Several settings are changed in the order given; the first that fails is the last.
+    Several settings are planned as one set, each as if those before it were set: an array that is made anew gets the
+    other values with it. The first that fails is the last.
     """
     wanted = pairs(values)
     if not dry_run:
@@ -92,7 +93,7 @@ async def _set(
 
         check_seconds(how.trial)
     target = (await bench.find(address)).target
-    planned = [await bench.plan(target, key, text) for key, text in wanted]
+    planned = await bench.plan_all(target, dict(wanted))
     changes = [change for change in planned if change.before != change.after]
     already = [change for change in planned if change.before == change.after]
     for change in already:

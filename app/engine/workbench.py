@@ -45,7 +45,7 @@ from backends.guard import require
 from backends.host import CanRestart, Command, Host
 from backends.joining import joined
 from backends.model import Array, Controller, Drive, Fact, Inventory, Problem, Target, Task
-from backends.protocol import CanPersist, CanRemake, PersistRule, TellsTasks
+from backends.protocol import CanPersist, CanRemake, PersistRule, PlansTogether, TellsTasks
 from backends.settings import Reading, Setting
 from widgets.plain import units
 
@@ -157,6 +157,20 @@ class Workbench(Recorder):
         unit = next((setting.unit for setting in self.settings(home) if setting.key == change.key), "")
         values = filter(None, (change.before, change.after))
         return replace(change, words={**{each: units.in_unit(each, unit) for each in values}, **change.words})
+
+    async def plan_all(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
+        """What setting all of `values` would do, as one set; in the order that their backend wants."""
+        homes: dict[Target, dict[str, str]] = {}
+        for key, value in values.items():
+            homes.setdefault(self.home_of(target, key), {})[key] = value
+        changes: list[Change] = []
+        for home, own in homes.items():
+            backend = self.machine.backend(home)
+            if isinstance(backend, PlansTogether):
+                changes += await backend.plan_together(home, own)
+            else:
+                changes += [await backend.plan(home, key, value) for key, value in own.items()]
+        return tuple(changes)
 
     def _changer(self) -> Changer:
         folder = self.need_recording()

@@ -143,3 +143,17 @@ def test_an_interrupted_run_keeps_its_figures(state: Path) -> None:
     assert run["status"] == "stopped"
     assert run["simulated"]
     assert run["read"]["iops"] == pytest.approx(83_400, rel=0.06)
+
+
+def test_a_strip_size_is_set_together_with_a_policy(demo: Cli) -> None:
+    words = ("strip_size=131072", "read_ahead=read-ahead", "--yes", "--confirm", SDB)
+    done = demo("set", SDB, *words)
+    assert done.status == 0, done.err
+    settings = {one["key"]: one["now"] for one in demo("show", SDB, "--json").json["target"]["settings"]}
+    assert (settings["strip_size"], settings["read_ahead"]) == ("131072", "read-ahead")
+
+
+def test_the_review_of_a_set_shows_the_policy_in_the_command_that_makes_the_array_anew(demo: Cli) -> None:
+    shown = demo("set", SDB, "strip_size=131072", "read_ahead=read-ahead", "--dry-run").out
+    assert "wt ra direct strip=128" in shown
+    assert "wt nora direct strip=64" in shown

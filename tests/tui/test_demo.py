@@ -8,7 +8,9 @@ from app.engine.workbench import Workbench
 from app.tui.app import Options, WorkbenchApp
 from app.tui.screens.bench.screen import BenchScreen
 from tests.backends.simulated.asking import still_host
-from tests.tui.stage import paths_in, settled
+from tests.tui.stage import answer, paths_in, settled, text_of, until
+
+ARRAY = "megaraid:/c0/v1"
 
 
 async def test_the_bench_begins_with_the_first_free_array(tmp_path: Path) -> None:
@@ -21,3 +23,18 @@ async def test_the_bench_begins_with_the_first_free_array(tmp_path: Path) -> Non
         screen = app.screen
         assert isinstance(screen, BenchScreen)
         assert (screen.target_name, screen.where) == ("megaraid:/c0/v1", "/dev/sdb")
+
+
+async def test_a_strip_size_staged_with_a_policy_is_applied_after_the_name_was_typed(tmp_path: Path) -> None:
+    bench = Workbench(still_host(), paths=paths_in(tmp_path))
+    app = WorkbenchApp(bench, Options(session=tmp_path / "session"))
+    async with app.run_test(size=(120, 60)) as pilot:
+        await settled(pilot)
+        app.stage(ARRAY, "read_ahead", "read-ahead")
+        app.stage(ARRAY, "strip_size", "131072")
+        await pilot.press("a")
+        await until(pilot, lambda: len(app.screen_stack) > 1)
+        assert "ra direct strip=128" in text_of(pilot)
+        await answer(pilot, "shift+tab", *ARRAY, "enter", "enter")
+        await until(pilot, lambda: len(app.session.changes) == 2 and not app.staged)
+        assert [change.end.result for change in app.session.changes if change.end] == ["verified", "verified"]

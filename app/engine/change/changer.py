@@ -88,6 +88,8 @@ class Changer:
                         f"{change.label} of {change.target} would now take other steps than those shown.",
                         hint="Review it again.",
                     )
+                if change.effect is Effect.RECREATED and change.before == shown.before:
+                    change = replace(change, undo=shown.undo)  # made again as it was before the whole set
             done.add(change.key)
             ended = await self.apply(change, until=until)
             yield change, ended

@@ -39,6 +39,7 @@ from backends.vendors.megaraid.plans import card_change, key_change, volume_chan
 from backends.vendors.megaraid.readings import card_readings, volume_readings
 from backends.vendors.megaraid.running import Runner
 from backends.vendors.megaraid.settings import CARD_SETTINGS, VOLUME_SETTINGS
+from backends.vendors.megaraid.together import in_order, with_value
 from backends.vendors.megaraid.units import Unit, Units
 from backends.vendors.megaraid.view import CardView, VolumeView
 
@@ -104,19 +105,36 @@ class MegaRaid:
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """The commands that set `key` to `value`, and those that bring the present value back."""
+        return (await self.plan_together(target, {key: value}))[0]
+
+    async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
+        """The same for several settings, each as if those before it were set: a volume made anew has their values."""
         place, unit = await self._unit(target)
-        setting = setting_of(self.settings(target), target, key)
-        view = await self._view(target, place, unit)
-        if key == "strip_size" and isinstance(view, VolumeView) and self._host.is_root:
+        settings = {key: setting_of(self.settings(target), target, key) for key in values}
+        view = as_found = await self._view(target, place, unit)
+        if "strip_size" in values and isinstance(view, VolumeView) and self._host.is_root:
             await require_free(self._host, view.device)  # without root not all of it can be seen: before applying, then
-        wish = wanted(target, setting, self._readings(target, view)[key], value)
-        if not isinstance(view, VolumeView):
+        picture = await look(self._host)
+
+        async def planned(view: CardView, key: str) -> Change:
+            wish = wanted(target, settings[key], self._readings(target, view)[key], values[key])
+            if isinstance(view, VolumeView):
+                about = of_volume(unit.prefix, view.card, view.volume, picture, anew="strip_size" in values)
+                return volume_change(view, wish, about, unit.lock_name)
             about = of_card(unit.prefix, view.card)
             if key == "activation_key":
                 return await self._plan_key(view, wish, about, unit)
             return card_change(view, wish, about, unit.lock_name)
-        about = of_volume(unit.prefix, key, view.card, view.volume, await look(self._host))
-        return volume_change(view, wish, about, unit.lock_name)
+
+        changes: list[Change] = []
+        for key in in_order(values):
+            change = await planned(view, key)
+            if key == "strip_size" and as_found is not view:  # made again, it is to be as it was before the whole set
+                change = replace(change, undo=(await planned(as_found, key)).undo)
+            changes.append(change)
+            view = with_value(view, key, change.after)
+            as_found = with_value(as_found, key, change.after) if key == "access_policy" else as_found
+        return tuple(changes)
 
     async def apply(self, change: Change) -> None:
         """Run the commands if what they are for is still what was read last, which whoever applies has just done.

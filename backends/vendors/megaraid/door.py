@@ -56,6 +56,10 @@ class Door:
         """See `MegaRaid.plan`."""
         return await self.behind.plan(target, key, value)
 
+    async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
+        """See `MegaRaid.plan_together`."""
+        return await self.behind.plan_together(target, values)
+
     async def apply(self, change: Change) -> None:
         """See `MegaRaid.apply`."""
         await self.behind.apply(change)

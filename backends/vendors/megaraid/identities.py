@@ -21,13 +21,13 @@ def of_card(prefix: str, card: Card) -> Identity:
     return Identity(name=prefix.strip("/").replace("/", "-"), serial=card.serial, model=card.model)
 
 
-def of_volume(prefix: str, key: str, card: Card, volume: VirtualDrive, picture: Topology) -> Identity:
+def of_volume(prefix: str, card: Card, volume: VirtualDrive, picture: Topology, *, anew: bool) -> Identity:
     """A virtual drive: the block device that it is, else its own name.
 
-    For a change that makes it anew, what holds over that: its number, and its card.
+    For changes that make it anew, and those of the same set, what holds over that: its number, and its card.
     """
     own = volume_identity(prefix, card, volume)
-    if key == "strip_size":
+    if anew:
         return replace(own, wwn=None)
     node = volume_node(volume, card, picture.tree.nodes.values())
     return identity(node) if node is not None else own
@@ -43,5 +43,7 @@ def require_same(change: Change, prefix: str, number: int | None, contents: Cont
             raise changing.gone(change.target)
         if change.members and change.members != volume.drives:
             raise DeviceGoneError(f"{change.target} is made of other drives now.", hint="Plan it anew.")
-        present = of_volume(prefix, change.key, contents.card, volume, picture)
+        present = of_volume(prefix, contents.card, volume, picture, anew=True)
+        if present != change.identity:
+            present = of_volume(prefix, contents.card, volume, picture, anew=change.key == "strip_size")
     changing.require_same(change, present)

@@ -62,9 +62,8 @@ class Changing:
         for address, values in staged.items():
             found = bench.session.inventory.find(address)  # not waiting for backends that still think
             thing = found if found is not None else await bench.find(address)
-            for setting in bench.settings(thing.target):
-                if setting.key in values:
-                    changes.append(await bench.plan(thing.target, setting.key, values[setting.key]))
+            keys = [setting.key for setting in bench.settings(thing.target) if setting.key in values]
+            changes += await bench.plan_all(thing.target, {key: values[key] for key in keys})
         return tuple(changes)
 
     async def _apply(self, changes: tuple[Change, ...], trial: float | None) -> None:
