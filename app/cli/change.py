@@ -11,11 +11,13 @@ import click
 from app.cli import confirm
 from app.cli.failures import DONE, FAILED, INTERRUPTED
 from app.cli.opening import begin, refuse_read_only, workbench
-from app.cli.output import document, lines, say, sign
+from app.cli.output import document, lines, say
+from app.cli.render import marked
 from app.cli.review import review
 from app.cli.running import Interruption, run
 from app.cli.trial import decide
 from app.engine.view import change as view
+from app.engine.view.effects import outcome_cell
 from backends.errors import InvalidValueError, RaidbenchError
 from backends.settings import worst
 from backends.text import clean
@@ -190,4 +192,4 @@ def _tell(
 
 def _outcome(change: Change, ended: ChangeEnded) -> str:
     told = clean(f"{view.before(change)} -> {view.ended_words(change, ended)}", 1000)
-    return f"{sign(ended.result)}  {ended.id}  {change.target} {change.key}: {told}"
+    return f"{marked(outcome_cell(ended.result))}  {ended.id}  {change.target} {change.key}: {told}"

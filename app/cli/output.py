@@ -17,28 +17,19 @@ from backends.text import clean
 _COLOURS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 _ASCII = str.maketrans(
-    {"·": "-", "µ": "u", "–": "-", "…": "...", "●": "+", "▲": "!", "✖": "x", "○": "o", "├": "|", "│": "|"}
+    {"·": "-", "µ": "u", "–": "-", "…": "...", "├": "|", "│": "|"}
+    | {"●": "+", "◐": "~", "▲": "!", "✖": "x", "○": "o", "◇": "s"}
 )
 """What stands for our own signs where only ASCII can be shown; the rest becomes a question mark."""
 
 SIGNS = {
-    "optimal": ("●", "green"),
-    "online": ("●", "green"),
     "ok": ("●", "green"),
     "verified": ("●", "green"),
     "restored": ("●", "green"),
-    "rebuilding": ("▲", "yellow"),
-    "degraded": ("▲", "yellow"),
-    "foreign": ("▲", "yellow"),
     "warn": ("▲", "yellow"),
     "differs": ("▲", "yellow"),
     "stopped": ("▲", "yellow"),
     "failed": ("✖", "red"),
-    "missing": ("✖", "red"),
-    "offline": ("✖", "red"),
-    "spare": ("○", ""),
-    "unassigned": ("○", ""),
-    "unknown": ("?", ""),
 }
 """A state's sign and its colour: the word always comes with them."""
 

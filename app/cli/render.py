@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from app.cli.output import paint
 from app.cli.tables import table
-from app.engine.view.table import Cell, Facts, Row, Table, text_of
+from app.engine.view.table import Cell, Facts, Mark, Row, Table
 from backends.text import clean
 
 DIM_MARK = "*"
 """Marks a row that is there to be seen only: colours may not be there."""
+
+_MARKS = {
+    Mark.WELL: "●",
+    Mark.BUSY: "◐",
+    Mark.ATTENTION: "▲",
+    Mark.FAILED: "✖",
+    Mark.UNUSED: "○",
+    Mark.SPARE: "◇",
+    Mark.UNKNOWN: "?",
+}
 
 _LONGEST = 1000
 """Characters of one text at most."""
@@ -18,25 +28,27 @@ def table_lines(shown: Table, width: int | None = None) -> list[str]:
     """A table with its headings; nothing where it has no rows. `width` None is unlimited."""
     if not shown.rows:
         return []
-    head, *body = table(shown.columns, [_cleaned(row) for row in shown.rows], width)
+    head, *body = table(shown.columns, [_cells(row) for row in shown.rows], width)
     return [*([paint(shown.heading, "bold")] if shown.heading else []), paint(head, "bold"), *body]
 
 
-def _cleaned(row: Row) -> list[str | Cell]:
-    """The cells, harmless."""
-    first, *others = (
-        _clean(cell) if isinstance(cell, str) else Cell(_clean(cell.text), cell.tone) for cell in row.cells
-    )
-    return [f"{text_of(first)} {DIM_MARK}" if row.dim else first, *others]
+def _cells(row: Row) -> list[str | Cell]:
+    first, *others = map(_cell, row.cells)
+    return [Cell("  " * row.depth + first.text + (f" {DIM_MARK}" if row.dim else ""), first.tone), *others]
 
 
-def _clean(text: str) -> str:
-    """Blanks before a text show how deep it is in a tree: they stay."""
-    return " " * (len(text) - len(text.lstrip(" "))) + clean(text, _LONGEST)
+def _cell(cell: str | Cell) -> Cell:
+    return Cell(clean(cell, _LONGEST)) if isinstance(cell, str) else Cell(marked(cell), cell.tone)
+
+
+def marked(cell: Cell) -> str:
+    """A cell's text behind its sign: `● optimal`, `▲ degraded`."""
+    text = clean(cell.text, _LONGEST)
+    return text if cell.mark is None else f"{_MARKS[cell.mark]} {text}"
 
 
 def fact_lines(shown: Facts) -> list[str]:
     """Labels and values below each other."""
     wide = max((len(fact.label) for fact in shown.facts), default=0)
-    rows = [f"  {fact.label:<{wide}}  {clean(fact.value, _LONGEST)}" for fact in shown.facts]
+    rows = [f"  {clean(fact.label):<{wide}}  {clean(fact.value, _LONGEST)}".rstrip() for fact in shown.facts]
     return [*([paint(clean(shown.heading), "bold")] if shown.heading else []), *rows]

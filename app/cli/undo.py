@@ -10,11 +10,12 @@ import click
 from app.cli import confirm
 from app.cli.failures import DONE, FAILED, INTERRUPTED
 from app.cli.opening import begin, refuse_read_only, session_with_changes, workbench
-from app.cli.output import lines, report_error, say, sign
-from app.cli.render import table_lines
+from app.cli.output import lines, report_error, say
+from app.cli.render import marked, table_lines
 from app.cli.review import steps
 from app.cli.running import Interruption, run
 from app.engine.view import change as view
+from app.engine.view.effects import outcome_cell
 from backends.errors import NotFoundError, RaidbenchError
 from backends.settings import Risk
 from backends.text import clean
@@ -99,7 +100,8 @@ async def _undo(
                 continue
             good = ended.result in ("verified", "restored")
             told = clean(view.ended_words(record.change, ended), 1000)
-            lines([f"{sign(ended.result)}  {record.id}  {record.change.target} {record.change.key}: {told}"])
+            sign = marked(outcome_cell(ended.result))
+            lines([f"{sign}  {record.id}  {record.change.target} {record.change.key}: {told}"])
             if not good:
                 return FAILED
             if interruption.asked() and at + 1 < len(chosen):

@@ -20,6 +20,17 @@ TONES: dict[view.Tone, Tone] = {
 }
 """What the widgets call a tone."""
 
+MARKS: dict[view.Mark, str] = {
+    view.Mark.WELL: "+",
+    view.Mark.BUSY: "~",
+    view.Mark.ATTENTION: "!",
+    view.Mark.FAILED: "X",
+    view.Mark.UNUSED: "-",
+    view.Mark.SPARE: "s",
+    view.Mark.UNKNOWN: "?",
+}
+"""The sign of a mark."""
+
 _ALIGNS: dict[view.Align, Align] = {view.Align.LEFT: "left", view.Align.POINT: "decimal"}
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from app.cli import options
-from app.cli.render import fact_lines, table_lines
-from app.engine.view.table import Cell, Column, Fact, Facts, Row, Table, Tone
+from app.cli import options, output
+from app.cli.render import fact_lines, marked, table_lines
+from app.engine.view.table import Cell, Column, Fact, Facts, Mark, Row, Table, Tone
 
 STATES = Table(
     columns=(Column(title="Name"), Column(title="State"), Column(title="Model")),
     rows=(
         Row(cells=("sda", Cell("failed", Tone.BAD), "A")),
-        Row(cells=("  sdb\x1b[2J", Cell("optimal", Tone.GOOD), "B")),
+        Row(cells=("sdb\x1b[2J", Cell("optimal", Tone.GOOD), "B"), depth=1),
     ),
 )
 
@@ -42,3 +42,18 @@ def test_a_table_without_rows_is_not_shown() -> None:
 def test_values_of_facts_stand_below_each_other() -> None:
     facts = Facts(heading="md0", facts=(Fact("Level", "raid5"), Fact("In use", "/srv\x07")))
     assert fact_lines(facts) == ["md0", "  Level   raid5", "  In use  /srv\N{REPLACEMENT CHARACTER}"]
+
+
+def test_a_sign_stands_before_its_word() -> None:
+    assert marked(Cell("degraded", Tone.ATTENTION, Mark.ATTENTION)) == "▲ degraded"
+
+
+def test_no_two_signs_look_alike_even_in_ascii() -> None:
+    signs = [marked(Cell("", mark=mark)).strip().translate(output._ASCII) for mark in Mark]
+    assert len(set(signs)) == len(Mark)
+
+
+def test_what_is_there_to_be_seen_only_is_marked_without_colours() -> None:
+    assert (
+        table_lines(Table(columns=(Column(title="Setting"),), rows=(Row(cells=("Cache",), dim=True),)))[1] == "Cache *"
+    )

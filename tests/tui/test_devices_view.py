@@ -8,7 +8,6 @@ import pytest
 
 from app.engine.view import table as view
 from app.engine.view.setting import settings_table
-from app.tui.screens.devices.facts import facts
 from app.tui.screens.devices.rows import (
     Node,
     confirmation,
@@ -18,8 +17,8 @@ from app.tui.screens.devices.rows import (
     setting_rows,
 )
 from backends.change import Change, Write
-from backends.identity import Signature, Use
-from backends.model import Array, Controller, Drive, Fact, Inventory, Level, Media, Scope, State, Target
+from backends.identity import Use
+from backends.model import Array, Controller, Drive, Inventory, Level, Scope, State, Target
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
 from widgets.table_layout import Row, plain
 
@@ -128,33 +127,6 @@ def test_an_empty_filter_shows_everything() -> None:
 def test_a_drive_in_use_carries_the_use_in_the_tree() -> None:
     used = drive("sda", free=True, uses=(Use(kind="mount", detail="mounted on /srv"),))
     assert "[mount]" in nodes(Inventory(drives=(used,)))[0].label
-
-
-def test_facts_name_what_lies_on_a_drive() -> None:
-    marked = drive("sda", free=True, signatures=(Signature(kind="ext4", label="home", part="sda1"),))
-    group = next(group for group in facts(marked) if group.heading == "On it")
-    assert "home" in group.facts[0].value
-
-
-@pytest.mark.parametrize(
-    ("interface", "media", "words"), [("nvme", Media.NVME, "nvme"), ("sata", Media.SSD, "sata ssd")]
-)
-def test_the_media_are_not_said_twice(interface: str, media: Media, words: str) -> None:
-    told = {
-        fact.label: fact.value for group in facts(drive("d", interface=interface, media=media)) for fact in group.facts
-    }
-    assert told["Media"] == words
-
-
-def test_a_backends_own_word_on_the_full_stripe_is_the_only_one() -> None:
-    own = Fact(label="Full stripe", value="1 MiB (2 x 512 KiB)")
-    told = facts(replace(array("md0"), strip_bytes=512 << 10, data_drives=2, facts=(own,)))
-    assert [fact.value for group in told for fact in group.facts if fact.label == "Full stripe"] == [own.value]
-
-
-def test_unknown_facts_are_left_out() -> None:
-    labels = [fact.label for group in facts(drive("sda", media=Media.HDD)) for fact in group.facts]
-    assert "Serial" not in labels
 
 
 @pytest.mark.parametrize(

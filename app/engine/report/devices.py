@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from app.engine.report.blocks import Facts, Grid
+from app.engine.report.blocks import Facts, Grid, grid
 from app.engine.session.state import Session
+from app.engine.view.device import devices_table
 from backends.model import Array, Controller, Drive, Inventory, Target
 from widgets.plain import units
 
@@ -30,31 +32,17 @@ def _machine(session: Session) -> Iterator[tuple[str, str]]:
 
 
 def devices(inventory: Inventory) -> Grid:
-    """All that was found."""
-    rows: list[tuple[str, ...]] = []
-    for controller in inventory.controllers:
-        firmware = f"firmware {controller.firmware}" if controller.firmware else ""
-        rows.append((str(controller.target), "controller", "", "", controller.model or "", firmware))
-    things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    for thing in things:
-        if isinstance(thing, Array):
-            kind, name = thing.level.value, thing.name or ""
-        else:
-            kind, name = thing.media.value, thing.model or thing.backing or ""
-        use = ", ".join(dict.fromkeys(use.detail for use in thing.uses))
-        rows.append((str(thing.target), kind, units.size(thing.size_bytes), thing.state.value, name, use))
-    return Grid(columns=("Address", "Kind", "Size", "State", "Model", "In use"), rows=tuple(rows))
+    """All that was found, each thing once."""
+    return grid(devices_table(inventory).only("address", "kind", "size", "state", "model", "firmware", "use"))
 
 
 def under_test(session: Session) -> Grid:
     """What was measured or changed, what it hangs from and what it is made of: identity, firmware, shape."""
-    inventory = session.inventory
-    wanted = _concerned(session)
-    rows = [_controller(each) for each in inventory.controllers if each.target in wanted]
-    rows += [_array(each) for each in inventory.arrays if each.target in wanted]
-    rows += [_drive(each) for each in inventory.drives if each.target in wanted]
-    columns = ("Address", "What", "Model", "Serial number", "Firmware", "Size", "State", "More")
-    return Grid(columns=columns, rows=tuple(rows))
+    wanted = {str(target) for target in _concerned(session)}
+    shown = devices_table(session.inventory)
+    rows = tuple(row for row in shown.rows if row.key in wanted)
+    columns = ("address", "kind", "model", "serial", "firmware", "size", "state", "device", "more")
+    return grid(replace(shown, rows=rows).only(*columns))
 
 
 def _concerned(session: Session) -> set[Target]:
@@ -77,39 +65,3 @@ def _concerned(session: Session) -> set[Target]:
         waiting += fresh
     above = {each.controller for each in blocks if each.target in found and each.controller is not None}
     return found | above
-
-
-def _controller(found: Controller) -> tuple[str, ...]:
-    protection = found.protection
-    more = (
-        f"driver {found.driver}" if found.driver else "",
-        f"{units.size(found.cache_bytes)} cache" if found.cache_bytes else "",
-        f"{protection.kind} {protection.state}" if protection is not None else "",
-        *(f"{feature.name} {feature.state}" for feature in found.features),
-    )
-    told = (found.model or "", found.serial or "", found.firmware or "", "", "")
-    return (str(found.target), "controller", *told, _joined(more))
-
-
-def _array(found: Array) -> tuple[str, ...]:
-    more = (
-        f"{units.size(found.strip_bytes)} strip" if found.strip_bytes else "",
-        units.plural(len(found.members), "member") if found.members else "",
-        found.device or "",
-        *(f"{task.kind} {units.fraction(task.progress) if task.progress is not None else ''}" for task in found.tasks),
-    )
-    told = (found.name or "", "", "", units.size(found.size_bytes), found.state.value)
-    return (str(found.target), found.level.value, *told, _joined(more))
-
-
-def _drive(found: Drive) -> tuple[str, ...]:
-    sectors = "/".join(str(size) for size in (found.logical_block, found.physical_block) if size)
-    blocks = f"{sectors} B sectors" if sectors else ""
-    kind = " ".join(dict.fromkeys(filter(None, (found.media.value, found.interface))))
-    told = (found.model or found.backing or "", found.serial or "", found.firmware or "")
-    more = _joined((found.device or "", blocks))
-    return (str(found.target), kind, *told, units.size(found.size_bytes), found.state.value, more)
-
-
-def _joined(parts: tuple[str, ...]) -> str:
-    return ", ".join(part.strip() for part in parts if part.strip())

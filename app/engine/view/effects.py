@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from app.engine.view.table import Cell, Tone
+from app.engine.view.table import Cell, Mark, Tone
 from backends.model import Scope
 from backends.settings import Effect, Persistence, Risk
 
@@ -32,12 +32,8 @@ _RISKS: dict[Risk, Cell] = {
 }
 
 _OUTCOMES = {
-    "verified": Tone.GOOD,
-    "restored": Tone.GOOD,
-    "kept": Tone.GOOD,
-    "undone": Tone.GOOD,
-    "differs": Tone.ATTENTION,
-    "gone": Tone.ATTENTION,
+    **dict.fromkeys(("verified", "restored", "kept", "undone"), (Tone.GOOD, Mark.WELL)),
+    **dict.fromkeys(("differs", "gone"), (Tone.ATTENTION, Mark.ATTENTION)),
 }
 
 
@@ -80,4 +76,5 @@ def tier(risk: Risk) -> Tier:
 
 def outcome_cell(result: str) -> Cell:
     """How a change ended: `verified`, `differs`, `failed`, ..."""
-    return Cell(result, _OUTCOMES.get(result, Tone.BAD))
+    tone, mark = _OUTCOMES.get(result, (Tone.BAD, Mark.FAILED))
+    return Cell(result, tone, mark)

@@ -27,6 +27,19 @@ class Tone(Enum):
     """Wanted, not yet set."""
 
 
+class Mark(Enum):
+    """How a thing is, for a sign before its words. No two look alike, whoever draws them."""
+
+    WELL = "well"
+    BUSY = "busy"
+    """Rebuilding, initialising."""
+    ATTENTION = "attention"
+    FAILED = "failed"
+    UNUSED = "unused"
+    SPARE = "spare"
+    UNKNOWN = "unknown"
+
+
 class Align(Enum):
     """How a column's cells stand."""
 
@@ -59,6 +72,8 @@ class Cell:
     """What it says."""
     tone: Tone = Tone.PLAIN
     """What that means."""
+    mark: Mark | None = None
+    """A sign before it; None for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +86,8 @@ class Row:
     """Tells the rows apart where a cursor stays with one: an address, a run, a setting's key."""
     dim: bool = False
     """Whether it is there to be seen only."""
+    depth: int = 0
+    """How deep it hangs in a tree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

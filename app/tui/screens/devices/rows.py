@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from rich.text import Text
 
 from app.engine.view import change as view
-from app.engine.view.arrangement import Branch, arranged
+from app.engine.view.arrangement import Branch, Thing, arranged
+from app.engine.view.device import kind_words, size_words, state_cell
 from app.engine.view.effects import Tier, effect_words, tier
-from app.engine.view.table import Table
+from app.engine.view.table import Cell as Told
+from app.engine.view.table import Mark, Table
 from app.tui import render
 from backends.change import Change
-from backends.model import Array, Controller, Drive, Inventory, State
+from backends.model import Array, Controller, Drive, Inventory, Media, State
 from backends.settings import Effect, Reading, Risk, worst
 from widgets.clean import shorten
 from widgets.confirm import Confirmation, PlannedChange
@@ -23,19 +25,6 @@ from widgets.keyed_table import Cell, Row
 from widgets.plain import units
 from widgets.table_layout import Tone
 
-_SIGNS: Mapping[State, tuple[str, Tone]] = {
-    State.OPTIMAL: ("+", "good"),
-    State.ONLINE: ("+", "good"),
-    State.SPARE: ("s", ""),
-    State.UNASSIGNED: ("-", "muted"),
-    State.DEGRADED: ("!", "warning"),
-    State.REBUILDING: ("~", "warning"),
-    State.FOREIGN: ("?", "warning"),
-    State.FAILED: ("X", "bad"),
-    State.OFFLINE: ("X", "bad"),
-    State.MISSING: ("X", "bad"),
-    State.UNKNOWN: ("?", "muted"),
-}
 NOW_WIDTH = 34
 """Cells of a value at most: a longer one is whole in the facts and in the list of choices."""
 
@@ -80,7 +69,7 @@ def _node(branch: Branch, alike: Container[str | None]) -> Node:
         case Array() as array:
             return _array_node(array, branch, below)
         case Drive() as drive:
-            return _drive_node(drive, branch.role)
+            return _drive_node(drive, branch)
 
 
 def filtered(tree: tuple[Node, ...], words: str) -> tuple[Node, ...]:
@@ -98,39 +87,33 @@ def filtered(tree: tuple[Node, ...], words: str) -> tuple[Node, ...]:
 
 
 def _array_node(array: Array, branch: Branch, below: tuple[Node, ...]) -> Node:
-    sign, tone = _SIGNS[array.state]
-    state = "" if array.state is State.OPTIMAL else ": ".join(filter(None, (str(array.state), branch.why)))
+    state = state_cell(branch)
     address = array.target.address
     names = (array.name or address, array.device)
     if array.device == f"/dev/{address}":  # of md arrays the kernel's name is the one that everybody uses
         names = (address, array.name if array.name != address else None)
-    words = (names[0], state, str(array.level), units.size(array.size_bytes), names[1])
+    words = "" if array.state is State.OPTIMAL else state.text
+    return _marked(array, state, (names[0], words, kind_words(array), size_words(array), names[1]), below)
+
+
+def _drive_node(drive: Drive, branch: Branch) -> Node:
+    state = state_cell(branch)
+    use = f"[{drive.uses[0].kind}]" if drive.uses and not branch.role else ""
+    kind = drive.interface if drive.media in (Media.UNKNOWN, Media.VIRTUAL) else drive.media.value
+    well = not branch.role and drive.state in (State.ONLINE, State.OPTIMAL, State.UNKNOWN)
+    size = size_words(drive) if drive.size_bytes is not None else ""
+    return _marked(drive, state, (drive.target.address, "" if well else state.text, size, kind, use, drive.model))
+
+
+def _marked(thing: Thing, state: Told, words: tuple[str | None, ...], below: tuple[Node, ...] = ()) -> Node:
+    sign = render.MARKS[state.mark or Mark.UNKNOWN]
+    tone = render.TONES[state.tone]
     return Node(
-        key=str(array.target),
-        label=f"{sign} " + " ".join(filter(None, words)),
+        key=str(thing.target),
+        label=" ".join(filter(None, (sign, *words))),
         tone=tone if tone in ("warning", "bad") else "",
         children=below,
     )
-
-
-def _drive_node(drive: Drive, role: str) -> Node:
-    sign, tone = _member_sign(role) or _SIGNS[drive.state]
-    use = f"[{drive.uses[0].kind}]" if drive.uses and not role else ""
-    kind = drive.interface if drive.media.value in ("unknown", "virtual") else str(drive.media)
-    state = role or ("" if drive.state in (State.ONLINE, State.OPTIMAL, State.UNKNOWN) else str(drive.state))
-    size = units.size(drive.size_bytes) if drive.size_bytes is not None else ""
-    return Node(
-        key=str(drive.target),
-        label=" ".join(filter(None, (sign, drive.target.address, state, size, kind, use, drive.model))),
-        tone=tone if tone in ("warning", "bad") else "",
-    )
-
-
-def _member_sign(role: str) -> tuple[str, Tone] | None:
-    """The sign of what a drive does in its array, which says more than that the kernel has it."""
-    first = role.partition(",")[0]
-    states = {"failed": State.FAILED, "faulty": State.FAILED, "spare": State.SPARE, "rebuilding": State.REBUILDING}
-    return _SIGNS[states[first]] if first in states else None
 
 
 def setting_rows(table: Table, *, now_width: int = NOW_WIDTH) -> tuple[Row, ...]:

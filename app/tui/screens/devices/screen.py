@@ -15,9 +15,10 @@ from textual.widgets.tree import TreeNode
 
 from app.engine.session.state import ChangeRecord, Session
 from app.engine.view.arrangement import Thing
+from app.engine.view.device import facts
 from app.tui.base import WorkbenchScreen
+from app.tui.render import groups
 from app.tui.screens.devices.changing import Changing
-from app.tui.screens.devices.facts import facts
 from app.tui.screens.devices.rows import Node, filtered, nodes
 from app.tui.screens.devices.settings_panel import Part, SettingsPanel
 from app.tui.screens.devices.tree import DeviceTree
@@ -114,7 +115,7 @@ class DevicesScreen(WorkbenchScreen):
         """Show the facts now, the settings when they are read."""
         thing = self._thing()
         bench = self.workbench_app.workbench
-        self.query_one("#facts", Details).groups = () if thing is None else facts(bench.remembered(thing))
+        self.query_one("#facts", Details).groups = () if thing is None else groups(facts(bench.remembered(thing)))
         self.query_one("#facts-scroll", VerticalScroll).scroll_home(animate=False)
         if thing is not None:  # the settings stay as they are until they are read: no outcome beside an old value
             # A partial, not a coroutine: one that a newer read replaces before it began would never be awaited.

@@ -1,0 +1,147 @@
+"""What is told of controllers, arrays and drives."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.engine.view.arrangement import Branch
+from app.engine.view.device import counts, devices_table, facts, kind_words, state_cell
+from app.engine.view.table import Cell, Mark, Tone, text_of
+from backends.identity import Signature, Use
+from backends.model import (
+    Array,
+    Controller,
+    Drive,
+    Fact,
+    Inventory,
+    Level,
+    Media,
+    Protection,
+    Scope,
+    State,
+    Target,
+    Task,
+)
+
+CARD = Controller(
+    target=Target(backend="mega", address="/c0", scope=Scope.CONTROLLER),
+    vendor="mega",
+    model="LSI 9361",
+    firmware="24.21",
+    pci="0000:03:00.0",
+    protection=Protection(kind="bbu", state="failed"),
+    facts=(Fact(label="PCI address", value="03:00.0"), Fact(label="Alarm", value="off")),
+)
+VOLUME = Array(
+    target=Target(backend="mega", address="/c0/v0", scope=Scope.ARRAY),
+    controller=CARD.target,
+    name="data",
+    level=Level.RAID5,
+    state=State.DEGRADED,
+    size_bytes=64 << 20,
+    strip_bytes=64 << 10,
+    data_drives=2,
+    device="/dev/sda",
+    tasks=(Task(kind="rebuild", progress=0.37),),
+)
+DISK = Drive(
+    target=Target(backend="mega", address="/c0/s1"),
+    controller=CARD.target,
+    array=VOLUME.target,
+    model="SM883",
+    media=Media.SSD,
+    interface="sata",
+    state=State.FAILED,
+)
+RACK = Inventory(controllers=(CARD,), arrays=(VOLUME,), drives=(DISK,))
+
+
+def told(thing: Controller | Array | Drive) -> dict[str, str]:
+    return {fact.label: fact.value for group in facts(thing) for fact in group.facts}
+
+
+def column(key: str) -> list[str]:
+    return [text_of(row.cells[0]) for row in devices_table(RACK).only(key).rows]
+
+
+def test_members_hang_below_their_array_and_arrays_below_their_controller() -> None:
+    assert [(row.key, row.depth) for row in devices_table(RACK).rows] == [
+        ("mega:/c0", 0),
+        ("mega:/c0/v0", 1),
+        ("mega:/c0/s1", 2),
+    ]
+
+
+def test_everything_is_told_how_it_is() -> None:
+    assert column("state") == ["bbu failed", "degraded: rebuild 37%", "failed"]
+
+
+def test_kinds_are_in_words() -> None:
+    assert column("kind") == ["controller", "raid5", "sata ssd"]
+
+
+@pytest.mark.parametrize(
+    ("interface", "media", "words"),
+    [
+        ("nvme", Media.NVME, "nvme"),
+        ("sata", Media.SSD, "sata ssd"),
+        ("virtio", Media.VIRTUAL, "virtio"),
+        (None, Media.HDD, "hdd"),
+        (None, Media.UNKNOWN, "unknown"),
+    ],
+)
+def test_a_kind_is_not_said_twice(interface: str | None, media: Media, words: str) -> None:
+    assert kind_words(Drive(target=DISK.target, interface=interface, media=media)) == words
+
+
+def test_a_card_without_battery_says_so() -> None:
+    bare = Controller(target=CARD.target, vendor="mega", protection=Protection(kind="none", state="missing"))
+    assert state_cell(Branch(thing=bare)).text == "no battery"
+
+
+def test_what_a_member_does_says_more_than_that_it_is_there() -> None:
+    online = Drive(target=DISK.target, state=State.ONLINE)
+    assert state_cell(Branch(thing=online, role="faulty")) == Cell("faulty", Tone.BAD, Mark.FAILED)
+
+
+@pytest.mark.parametrize("state", list(State))
+def test_every_state_has_a_sign(state: State) -> None:
+    assert state_cell(Branch(thing=Drive(target=DISK.target, state=state))).mark is not None
+
+
+def test_each_kind_is_counted_and_none_is_not_told() -> None:
+    assert counts(Inventory(arrays=(VOLUME,), drives=(DISK, Drive(target=CARD.target)))) == ("1 array", "2 drives")
+
+
+def test_facts_name_what_lies_on_a_drive() -> None:
+    marked = Drive(target=DISK.target, signatures=(Signature(kind="ext4", label="home", part="sda1"),))
+    group = next(group for group in facts(marked) if group.heading == "On it")
+    assert "home" in group.facts[0].value
+
+
+def test_what_uses_a_drive_wants_attention() -> None:
+    used = Drive(target=DISK.target, uses=(Use(kind="mount", detail="mounted on /srv", part="sda1"),))
+    group = next(group for group in facts(used) if group.heading == "In use")
+    assert [(fact.value, fact.tone) for fact in group.facts] == [("sda1: mounted on /srv", Tone.ATTENTION)]
+
+
+def test_an_array_tells_its_full_stripe() -> None:
+    assert told(VOLUME)["Full stripe"] == "128 KiB"
+
+
+def test_a_backends_own_word_on_the_full_stripe_is_the_only_one() -> None:
+    own = Fact(label="Full stripe", value="1 MiB (2 x 512 KiB)")
+    array = Array(target=VOLUME.target, strip_bytes=512 << 10, data_drives=2, facts=(own,))
+    assert [fact.value for group in facts(array) for fact in group.facts if fact.label == own.label] == [own.value]
+
+
+def test_a_cards_place_is_told_once() -> None:
+    assert [fact.value for group in facts(CARD) for fact in group.facts if fact.label == "PCI address"] == [CARD.pci]
+
+
+def test_unknown_facts_are_left_out() -> None:
+    assert "Serial" not in told(DISK)
+
+
+def test_the_state_of_a_drive_is_a_fact() -> None:
+    assert told(DISK)["State"] == "failed"
