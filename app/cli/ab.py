@@ -173,16 +173,12 @@ async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
 
 def _review(plan: AbPlan) -> Iterator[str]:
     """What is done, how often and for how long; the commands; what is restored."""
-    from widgets.plain import units
+    from app.engine.view.comparison import order_words
 
     change = plan.change
     yield f"A/B of {change.label} of {change.target}: A is {view.before(change)} as now, B is {view.after(change)}."
     yield f"Measured: {clean(plan.ready.request.name, 300)}: {plan.ready.job.describe()}, fio {plan.ready.fio_version}"
-    pause = f" and {units.duration(plan.rest_seconds)} of rest before each" if plan.rest_seconds else ""
-    yield (
-        f"{units.plural(plan.pairs, 'pair')}, in the order {' '.join(plan.order)}: {len(plan.order)} runs{pause}, "
-        f"about {units.duration(plan.seconds)}{_of_the_rack()}."
-    )
+    yield f"{order_words(plan)}{_of_the_rack()}."
     yield f"The setting is changed {plan.switches} times; at the end it is {view.before(change)} again:"
     yield from steps(change.writes)
     yield "and back, also after Ctrl-C or a failure:"
@@ -233,7 +229,7 @@ class _Teller:
     def _heard(self, session: Session, event: AnyEvent) -> None:
         from app.engine.judge.comparison import interim
         from app.engine.session.events import RunEnded, RunStarted
-        from app.engine.view.events import result_line
+        from app.engine.view.run import result_line
 
         match event:
             case RunStarted(mark=mark) if mark is not None:
@@ -268,6 +264,7 @@ class _Teller:
 def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
     from app.engine.judge.comparison import compare_experiment
     from app.engine.view import schema, schema_compare
+    from app.engine.view.comparison import NO_PAIR, comparison_table, experiment_ending
 
     comparison = compare_experiment(bench.session, record.id)
     folder = str(bench.folder)
@@ -280,20 +277,14 @@ def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
             )
         )
     elif comparison is not None:
-        from app.cli.comparing import verdict_table
+        from app.cli.render import table_lines
 
         lines([paint(clean(comparison.sentence, 1000), "bold"), ""])
-        lines(verdict_table(comparison, f"A {clean(record.start.a, 40)}", f"B {clean(record.start.b, 40)}"))
+        lines(table_lines(comparison_table(comparison, f"A {record.start.a}", f"B {record.start.b}")))
         if bench.simulated:
             lines(["SIMULATED"])
-    end = record.end
-    if end is None:
-        return
     if comparison is None:
-        say("No pair was measured to its end, so there is nothing to compare.")
-    if end.reason:
-        say(f"{record.id} {end.status.value}: {clean(end.reason, 1000)}")
-    for key, what in end.moved.items():
-        say(f"Note: {clean(key)} moved along with it ({clean(what)}), so B differs in that, too.")
-    back = f"{record.start.label} is {record.start.a} again" if end.restored else "IT WAS NOT PUT BACK"
-    say(f"{back}. Kept as {record.id} in {clean(str(bench.folder), 300)}")
+        say(NO_PAIR)
+    for sentence in experiment_ending(record):
+        say(clean(sentence, 1000))
+    say(f"Kept as {record.id} in {clean(str(bench.folder), 300)}")

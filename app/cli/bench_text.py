@@ -9,28 +9,15 @@ from pathlib import Path
 
 from app.cli.members_text import member_table
 from app.cli.options import current, is_terminal, is_utf8
-from app.cli.output import SIGNS, lines, paint, say, sign
-from app.cli.tables import Align, Column, table
-from app.engine.judge.repeats import mean_text, spreads
-from app.engine.session.figures import Advice, DirectionFigures, RunStatus, Sample
+from app.cli.output import SIGNS, lines, say
+from app.cli.render import table_lines
+from app.engine.session.figures import Advice, Sample
 from app.engine.session.state import RunRecord
 from app.engine.session.steady import outcome_words
+from app.engine.view.run import cpu_line, figures_table, means_lines
 from backends.text import clean
 from widgets.plain import units
 
-_COLUMNS = (
-    Column(title="Run"),
-    Column(title=""),
-    Column(title="IOPS", align=Align.POINT),
-    Column(title="MiB/s", align=Align.POINT),
-    Column(title="mean"),
-    Column(title="p50"),
-    Column(title="p95"),
-    Column(title="p99"),
-    Column(title="p99.9"),
-    Column(title="max"),
-    Column(title="Ended"),
-)
 _SUMMED_UP = ("iops", "latency_p50_ns", "latency_p99_ns")
 _CHART_WIDTH = 60
 _CHART_HEIGHT = 12
@@ -47,16 +34,12 @@ def summary(
 
     `said`: keys of advice that was given before the run.
     """
-    rows = [row for record in records for row in _rows(record)]
-    head, *body = table(_COLUMNS, rows)
-    lines([paint(head, "bold"), *body])
-    lines(_means(records))
+    lines(table_lines(figures_table(records)))
+    lines(means_lines(records, lambda figure: figure.key in _SUMMED_UP))
     last = records[-1]
     member_table(last)
     cpu = last.figures.cpu
-    if cpu.fio_percent_of_core is not None or cpu.host_percent is not None:
-        fio = f"fio {units.percent(cpu.fio_percent_of_core)} of a core"
-        lines([f"CPU  {fio}, the host {units.percent(cpu.host_percent)}"])
+    lines(filter(None, [cpu_line(cpu.fio_percent_of_core, cpu.host_percent)]))
     if last.figures.steady is not None:
         lines([f"Steady state: {outcome_words(last.figures.steady)}"])
     if last.start.settings:
@@ -78,38 +61,6 @@ def advice(each: Advice) -> None:
     say(f"{SIGNS['warn'][0]} {clean(each.message, 600)}")
     if each.do:
         say(f"  {clean(each.do, 600)}")
-
-
-def _means(records: Sequence[RunRecord]) -> Iterator[str]:
-    """Mean and 95 % interval of repeats: how far another run may lie is not in a single one."""
-    whole = [record for record in records if record.figures.status is RunStatus.OK]
-    if len(whole) < 2:
-        return
-    for direction in ("read", "write"):
-        told = [
-            f"{figure.label} {mean_text(seen, figure.show)}"
-            for which, figure, seen in spreads(whole)
-            if which == direction and figure.key in _SUMMED_UP
-        ]
-        if told:
-            yield f"Mean of {len(whole)}, {direction}: {', '.join(told)} (95 %)"
-
-
-def _rows(record: RunRecord) -> Iterator[tuple[str, ...]]:
-    directions = (("read", record.figures.read), ("write", record.figures.write))
-    found = [(name, figures) for name, figures in directions if figures is not None]
-    if not found:
-        yield record.id, "", *[""] * (len(_COLUMNS) - 3), sign(record.figures.status.value)
-    for at, (name, figures) in enumerate(found):
-        first, last = (record.id, sign(record.figures.status.value)) if at == 0 else ("", "")
-        yield first, name, *_figures(figures), last
-
-
-def _figures(figures: DirectionFigures) -> tuple[str, ...]:
-    times = figures.latency_ns
-    latencies = (times.mean, times.p50, times.p95, times.p99, times.p99_9, times.max)
-    shown = ("too few I/Os" if value is None else units.latency(value) for value in latencies)
-    return units.iops(figures.iops), units.mib_per_s(figures.bytes_per_second), *shown
 
 
 def _chart(samples: Sequence[Sample]) -> None:

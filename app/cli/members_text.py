@@ -6,7 +6,7 @@ from app.cli.devices_text import terminal_width
 from app.cli.output import lines, paint
 from app.cli.tables import Align, Column, cell_width, table
 from app.engine.session.state import RunRecord
-from app.engine.view.members import SHORT_COLUMNS, row
+from app.engine.view.members import SHORT_COLUMNS, member_cells
 from backends.text import clean
 
 _LEFT = ("Member", "Model", "Role")
@@ -15,7 +15,7 @@ _MODEL = 1
 
 def member_table(run: RunRecord) -> None:
     """What each member did while the run measured; nothing for a run on what has none."""
-    rows = [tuple(_cell(text) for text in row(member)) for member in run.figures.members]
+    rows = [tuple(_cell(text) for text in member_cells(member)) for member in run.figures.members]
     if not rows:
         return
     columns = [Column(title=title, align=Align.LEFT if title in _LEFT else Align.POINT) for title in SHORT_COLUMNS]

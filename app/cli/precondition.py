@@ -131,7 +131,7 @@ def _report(bench: Workbench, record: RunRecord, *, as_json: bool) -> None:
     from app.engine.session.events import PreconditionEnded
     from app.engine.session.steady import outcome_words
     from app.engine.view import schema
-    from app.engine.view.events import told as described
+    from app.engine.view.events import describe_event
     from widgets.plain import units
 
     figures = record.figures
@@ -148,7 +148,7 @@ def _report(bench: Workbench, record: RunRecord, *, as_json: bool) -> None:
             told.append(f"Steady state: {outcome_words(figures.steady)}")
         lines(told)
         ended = (event for event in bench.session.events if isinstance(event, PreconditionEnded))
-        for row in (row for event in ended if event.id == record.id for row in described(event).body):
+        for row in (row for event in ended if event.id == record.id for row in describe_event(event).body):
             say(row)
         say(f"Kept as {record.id} in {clean(str(bench.folder), 300)}")
     if figures.status is not RunStatus.OK:

@@ -12,7 +12,6 @@ from app.cli.failures import DONE
 from app.cli.opening import loaded_session
 from app.cli.options import current
 from app.cli.output import document, lines, paint, say
-from app.cli.tables import Align, Column, table
 from backends.errors import NotFoundError
 from backends.text import clean
 
@@ -63,11 +62,11 @@ def runs_command(everything: bool, as_json: bool) -> int:
 def _experiments(loaded: Loaded, *, named: bool) -> None:
     """What each experiment of a session has shown."""
     from app.engine.judge.comparison import compare_experiment
+    from app.engine.view.comparison import experiment_lines
 
     for record in loaded.session.experiments:
-        comparison = compare_experiment(loaded.session, record.id)
-        name = f"{loaded.folder.name}/{record.id}" if named else record.id
-        lines([f"{name}  {clean(comparison.sentence if comparison else 'no whole pair was measured', 1000)}"])
+        shown = next(experiment_lines(record, compare_experiment(loaded.session, record.id)))
+        lines([f"{f'{loaded.folder.name}/' if named else ''}{record.id}  {clean(shown, 1000)}"])
 
 
 def _session() -> list[Loaded]:
@@ -94,57 +93,21 @@ def _sessions() -> Iterator[Loaded]:
 
 
 def _table(pairs: list[tuple[Loaded, RunRecord]], *, named: bool) -> list[str]:
-    from app.engine.judge.comparison import FIGURES, varying
-    from app.engine.judge.repeats import Repeats, mean_text, spread_of
-    from app.engine.view.events import minded_mark
-    from widgets.plain import units
+    from app.cli.render import table_lines
+    from app.engine.judge.repeats import Repeats
+    from app.engine.view.run import ListedRun, runs_table
 
-    keys = varying([run.start.settings for _, run in pairs])
     by_session = {loaded.folder: Repeats(loaded.session.runs) for loaded, _ in pairs}
-    repeated = any(each.any for each in by_session.values())
-    marked = any(run.start.mark is not None for _, run in pairs)
-    columns = [
-        Column(title="Run"),
-        *((Column(title="A/B"),) if marked else ()),
-        Column(title="When"),
-        Column(title="Target", shrinks=True),
-        *(Column(title=clean(key)) for key in keys),
-        Column(title="Job", shrinks=True),
-        Column(title="Read IOPS", align=Align.POINT),
-        Column(title="Write IOPS", align=Align.POINT),
-        *((Column(title="Mean of repeats"),) if repeated else ()),
-        Column(title="MiB/s", align=Align.POINT),
-        Column(title="p50"),
-        Column(title="p99"),
-        Column(title="Ended"),
-    ]
-    rows = []
-    for loaded, run in pairs:
-        read, write = run.figures.read, run.figures.write
-        both = [direction for direction in (read, write) if direction is not None]
-        main = read or write
-        alike = by_session[loaded.folder].of(run)
-        seen = spread_of(alike, "read" if read else "write", FIGURES[0]) if len(alike) > 1 else None
-        mark = run.start.mark
-        rows.append(
-            (
-                f"{loaded.folder.name}/{run.id}" if named else run.id,
-                *(("" if mark is None else f"{mark.experiment} {mark.pair}{mark.letter}",) if marked else ()),
-                units.moment(run.start.at)[:16],
-                clean(run.start.target),
-                *(clean(run.start.settings.get(key, "")) for key in keys),
-                clean(run.start.title),
-                "" if read is None else units.iops(read.iops),
-                "" if write is None else units.iops(write.iops),
-                *(("" if seen is None else f"{mean_text(seen, units.iops)} ({seen.n})",) if repeated else ()),
-                units.mib_per_s(sum(direction.bytes_per_second for direction in both)) if both else "",
-                "" if main is None else units.latency(main.latency_ns.p50),
-                "" if main is None else units.latency(main.latency_ns.p99),
-                run.figures.status.value + minded_mark(run.figures) + (" SIMULATED" if run.start.simulated else ""),
-            )
+    listed = [
+        ListedRun(
+            record=run,
+            name=f"{loaded.folder.name}/{run.id}" if named else run.id,
+            repeats=by_session[loaded.folder],
+            baseline=loaded.session.baseline == run.id,
         )
-    head, *body = table(columns, rows, terminal_width())
-    return [paint(head, "bold"), *body]
+        for loaded, run in pairs
+    ]
+    return table_lines(runs_table(listed, whole=True), terminal_width())
 
 
 @click.command("compare")
@@ -191,6 +154,7 @@ def compare_command(a: str, b: str | None, as_json: bool) -> int:
 def _experiment(name: str, as_json: bool) -> int:
     """One experiment, by the name that `raidbench ab` gave it."""
     from app.engine.judge.comparison import compare_experiment
+    from app.engine.view.comparison import NO_PAIR
 
     session, slash, experiment_id = name.rpartition("/")
     loaded = loaded_session(session if slash else None)
@@ -212,7 +176,7 @@ def _experiment(name: str, as_json: bool) -> int:
         )
         return DONE
     if comparison is None:
-        say(f"No pair of {record.id} was measured to its end, so there is nothing to compare.")
+        say(f"{record.id}: {NO_PAIR}")
         return DONE
     lines([paint(clean(comparison.sentence, 1000), "bold"), ""])
     lines(_side_by_side(comparison, f"A {record.start.a}", f"B {record.start.b}"))
@@ -235,17 +199,7 @@ def _find(name: str) -> tuple[Loaded, RunRecord]:
 
 
 def _side_by_side(comparison: Comparison, a: str, b: str) -> list[str]:
-    from app.cli.comparing import verdict_table
+    from app.cli.render import table_lines
+    from app.engine.view.comparison import comparison_table, sides_table
 
-    a, b = clean(a, 60), clean(b, 60)
-    facts = [
-        ("", "Target", clean(comparison.a.start.target), clean(comparison.b.start.target), ""),
-        ("", "Job", clean(comparison.a.start.title), clean(comparison.b.start.title), ""),
-    ]
-    differing = [
-        ("", clean(key), clean(one or "-"), clean(other or "-"), "")
-        for key, one, other in (*comparison.settings, *comparison.job)
-    ]
-    columns = (Column(title=""), Column(title=""), Column(title=a), Column(title=b), Column(title=""))
-    head, *top = table(columns, [*facts, *differing])
-    return [paint(head, "bold"), *top, "", *verdict_table(comparison, a, b)]
+    return [*table_lines(sides_table(comparison, a, b)), "", *table_lines(comparison_table(comparison, a, b))]

@@ -10,14 +10,13 @@ from app.engine.session.events import RunStarted
 from app.engine.session.figures import Advice, DirectionSample, Phase, RunFigures, RunStatus, Sample, SteadyFigures
 from app.engine.session.state import ActiveRun
 from app.engine.session.steady import SteadyPlan
-from app.engine.view.events import after_words, result_line
+from app.engine.view.events import after_words
+from app.engine.view.run import advice_facts, figure_facts, result_line
 from app.tui.screens.bench.live_view import (
     Curves,
     Spread,
-    advice_groups,
     advice_line,
     chart_seconds,
-    figure_groups,
     latency_chart,
     machine_line,
     progress,
@@ -139,7 +138,7 @@ def test_the_header_says_how_far_it_is(phase: Phase, words: str) -> None:
 @pytest.mark.parametrize(
     ("run", "words"),
     [
-        (figures(), "done: read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms"),
+        (figures(), "done: read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, p99.9 3.60 ms"),
         (RunFigures(status=RunStatus.FAILED, reason="The disk is gone."), "failed: The disk is gone."),
         (RunFigures(status=RunStatus.OK), "done: nothing was measured"),
     ],
@@ -162,7 +161,7 @@ def test_after_a_good_run_nothing_else_is_said() -> None:
 
 
 def test_all_figures_have_their_group() -> None:
-    assert [group.heading for group in figure_groups(figures())] == ["Read", "Processor"]
+    assert [group.heading for group in figure_facts(figures())] == ["Read", "Processor"]
 
 
 ADVICE = (
@@ -184,7 +183,7 @@ def test_nothing_to_say_is_no_line() -> None:
 
 
 def test_advice_stands_under_its_key_with_what_to_do() -> None:
-    groups = [(group.heading, [fact.value for fact in group.facts]) for group in advice_groups(ADVICE)]
+    groups = [(group.heading, [fact.value for fact in group.facts]) for group in advice_facts(ADVICE)]
     assert groups == [
         ("governor", ["The frequency governor is powersave.", "Set it."]),
         ("too-short", ["Too short."]),
@@ -239,6 +238,6 @@ def test_a_result_says_how_long_it_waited() -> None:
 
 def test_measured_at_the_cap_it_is_called_not_steady() -> None:
     capped = replace(SETTLED, attained=False, capped=True)
-    groups = figure_groups(replace(figures(), steady=capped))
+    groups = figure_facts(replace(figures(), steady=capped))
     (fact,) = next(group.facts for group in groups if group.heading == "Steady state")
     assert fact.value.startswith("NOT STEADY after 70 s of waiting, measured anyway")

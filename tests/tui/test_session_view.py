@@ -6,6 +6,7 @@ from typing import get_args
 
 import pytest
 
+from app.engine.judge.repeats import Repeats
 from app.engine.session.events import (
     BaselineMarked,
     ChangeEnded,
@@ -36,12 +37,13 @@ from app.engine.session.sweep_events import (
 )
 from app.engine.session.sweep_steps import Purpose, StepResult, SweepResult
 from app.engine.session.write_history import Written
-from app.tui.screens.runs.rows import differing_settings, log_entry, run_columns, run_row
+from app.engine.view.run import ListedRun, runs_table
+from app.engine.view.table import filled, text_of
+from app.tui.screens.log.screen import log_entry
 from backends.change import Change, Write
 from backends.model import Drive, Inventory, Problem, Target
 from tests.engine.sweep.making import design
 from tests.tui.stage import MACHINE, figures
-from widgets.table_layout import plain
 
 SDA = Target(backend="block", address="sda")
 STEP = Write(path="/sys/block/sda/queue/scheduler", text="bfq")
@@ -176,29 +178,28 @@ def test_a_failed_change_is_not_in_the_colour_of_a_good_one() -> None:
     assert log_entry(0, ChangeEnded(at=0.0, id="c1", result="failed", now=None)).tone == "bad"
 
 
-def test_only_settings_that_differ_become_columns() -> None:
+def listed(*runs: RunRecord, baseline: bool = False, active: bool = False) -> list[dict[str, str]]:
+    """The list of runs, by heading."""
+    known = Repeats(runs)
+    rows = [ListedRun(record=run, name=run.id, repeats=known, baseline=baseline, active=active) for run in runs]
+    shown = filled(runs_table(rows, whole=False))
+    names = [column.title for column in shown.columns]
+    return [dict(zip(names, map(text_of, row.cells), strict=True)) for row in shown.rows]
+
+
+def test_only_settings_that_differ_become_columns_and_stand_before_the_figures() -> None:
     runs = [record("r1", scheduler="none", nomerges="0"), record("r2", scheduler="bfq", nomerges="0")]
-    assert differing_settings(runs) == ("scheduler",)
-
-
-def test_the_columns_of_differing_settings_stand_before_the_figures() -> None:
-    assert [column.key for column in run_columns(("scheduler",))][4:6] == ["scheduler", "read"]
-
-
-def cells(run: RunRecord, *, baseline: bool = False, active: bool = False) -> dict[str, str]:
-    row = run_row(run, ("scheduler",), key=run.id, marked=False, baseline=baseline, active=active)
-    names = [column.key for column in run_columns(("scheduler",))]
-    return dict(zip(names, map(plain, row.cells), strict=True))
+    assert list(listed(*runs)[0])[4:6] == ["scheduler", "Read IOPS"]
 
 
 def test_a_run_shows_its_settings_and_figures() -> None:
-    shown = cells(record(scheduler="bfq"))
-    assert (shown["scheduler"], shown["read"], shown["p99"]) == ("bfq", "85.4k", "1.20 ms")
+    shown = listed(record("r1", scheduler="bfq"), record("r2", scheduler="none"))[0]
+    assert (shown["scheduler"], shown["Read IOPS"], shown["Read p99"]) == ("bfq", "85.4k", "1.20 ms")
 
 
 def test_the_baseline_says_so() -> None:
-    assert cells(record(), baseline=True)["status"] == "ok baseline"
+    assert listed(record(), baseline=True)[0]["Status"] == "ok baseline"
 
 
 def test_a_run_under_way_is_not_called_failed() -> None:
-    assert cells(RunRecord(start=started()), active=True)["status"] == "running"
+    assert listed(RunRecord(start=started()), active=True)[0]["Status"] == "running"

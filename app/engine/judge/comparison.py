@@ -66,7 +66,7 @@ FIGURES: tuple[Figure, ...] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class FigureComparison:
     """One figure of both sides."""
 
     direction: str
@@ -114,7 +114,7 @@ class Comparison:
     """The second, or one of its runs."""
     sides: Sides
     """All runs of both."""
-    rows: tuple[Row, ...]
+    rows: tuple[FigureComparison, ...]
     """Figures that at least one of them has."""
     settings: tuple[tuple[str, str | None, str | None], ...]
     """Settings that differ: key, value in a, value in b; None where it was not recorded."""
@@ -124,6 +124,11 @@ class Comparison:
     """What they show of the IOPS, in one sentence for each direction, and what weakens it."""
     caveats: tuple[str, ...]
     """Sentences that have to be read with the figures."""
+
+    @property
+    def differing(self) -> tuple[tuple[str, str | None, str | None], ...]:
+        """Settings and fields of the job that differ."""
+        return (*self.settings, *self.job)
 
     @property
     def counted(self) -> str:
@@ -190,7 +195,7 @@ def interim(session: Session, experiment_id: str) -> str:
     return f"{', '.join(told)}, not yet decided" if told else ""
 
 
-def _rows(sides: Sides) -> Iterator[Row]:
+def _rows(sides: Sides) -> Iterator[FigureComparison]:
     for direction in ("read", "write"):
         for figure in FIGURES:
             a, b = _values(sides.a, direction, figure), _values(sides.b, direction, figure)
@@ -203,13 +208,15 @@ def _values(runs: Sequence[RunRecord], direction: str, figure: Figure) -> list[f
     return [None if figures is None else figure.read(figures) for figures in both]
 
 
-def _row(direction: str, figure: Figure, a: Sequence[float | None], b: Sequence[float | None], sides: Sides) -> Row:
+def _row(
+    direction: str, figure: Figure, a: Sequence[float | None], b: Sequence[float | None], sides: Sides
+) -> FigureComparison:
     ones, others = _all(a), _all(b)
     judgement = None
     if figure.judged and ones and others and min(*ones, *others) > 0:
         judgement = judge(ones, others, interleaved=sides.interleaved, higher_is_better=figure.higher_is_better)
         judgement = weighed(judgement, (*sides.a, *sides.b))
-    return Row(direction=direction, figure=figure, a=_mean(ones), b=_mean(others), judgement=judgement)
+    return FigureComparison(direction=direction, figure=figure, a=_mean(ones), b=_mean(others), judgement=judgement)
 
 
 def _all(values: Sequence[float | None]) -> list[float]:
@@ -224,14 +231,14 @@ def _mean(values: list[float]) -> float | None:
     return geometric_mean(values)
 
 
-def _sentences(rows: Sequence[Row], sides: Sides, names: tuple[str, str]) -> Iterator[str]:
+def _sentences(rows: Sequence[FigureComparison], sides: Sides, names: tuple[str, str]) -> Iterator[str]:
     yield from (_sentence(row, sides, names) for row in rows if row.figure.key == "iops")
     caveats = weakened((*sides.a, *sides.b))
     if caveats:
         yield f"Caveats: {caveats}."
 
 
-def _sentence(row: Row, sides: Sides, names: tuple[str, str]) -> str:
+def _sentence(row: FigureComparison, sides: Sides, names: tuple[str, str]) -> str:
     a, b = names
     judgement = row.judgement
     if judgement is None:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from app.engine.judge.comparison import Comparison, compare_experiment
 from app.engine.judge.stats import THRESHOLD_PERCENT
-from app.engine.report.blocks import Grid
+from app.engine.report.blocks import Grid, grid
 from app.engine.report.graph import Axis, Graph, IntervalGraph, LineGraph, Series, Spacing, Unit, Whisker
 from app.engine.report.series import percentile_graph, percentile_series
 from app.engine.report.svg.scales import Scale
 from app.engine.session.state import ExperimentRecord, Session
+from app.engine.view.comparison import comparison_table, experiment_lines
 
 _WIDE = 4.0
 """Largest difference by smallest, as ratios, from which the axis is one of ratios."""
@@ -19,24 +20,16 @@ _WIDE = 4.0
 def findings(session: Session) -> Iterator[str]:
     """A sentence or two for each."""
     for record in session.experiments:
-        start, end = record.start, record.end
-        comparison = compare_experiment(session, record.id)
-        shown = "No pair was measured to its end." if comparison is None else comparison.sentence
-        how = "It never ended." if end is None else f"It ended early: {end.reason}." if end.reason else ""
-        moved = "" if end is None else "; ".join(f"{key} moved along, {what}" for key, what in end.moved.items())
-        told = (f"{record.id}, {start.target}: {shown}", how, f"{moved}." if moved else "")
-        yield " ".join(filter(None, told))
+        told = " ".join(experiment_lines(record, compare_experiment(session, record.id)))
+        yield f"{record.id}, {record.start.target}: {told}"
 
 
 def compared(session: Session) -> Grid:
     """The figures of both letters, with intervals and verdicts."""
-    rows = []
-    for record in session.experiments:
-        comparison = compare_experiment(session, record.id)
-        for line in () if comparison is None else comparison.rows:
-            a, b = line.figure.show(line.a), line.figure.show(line.b)
-            rows.append((record.id, line.name, a, b, line.difference, line.word))
-    return Grid(columns=("A/B", "Figure", "A", "B", "Difference [95 %]", "Shown"), rows=tuple(rows))
+    found = [(record.id, compare_experiment(session, record.id)) for record in session.experiments]
+    tables = [(name, grid(comparison_table(each))) for name, each in found if each is not None]
+    columns = next((("A/B", *table.columns[:-1], "Verdict") for _, table in tables), ())
+    return Grid(columns=columns, rows=tuple((name, *row) for name, table in tables for row in table.rows))
 
 
 def experiment_graphs(session: Session) -> tuple[Graph, ...]:

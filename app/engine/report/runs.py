@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from app.engine.judge.comparison import FIGURES, varying
 from app.engine.judge.grouping import repeats
-from app.engine.judge.repeats import mean_text, spread_of
-from app.engine.report.blocks import Code, Grid
+from app.engine.judge.repeats import Repeats, mean_text, spread_of
+from app.engine.report.blocks import Code, Grid, grid
 from app.engine.report.raw import Raw
 from app.engine.session.events import CommandRan
-from app.engine.session.figures import DirectionFigures
 from app.engine.session.state import RunRecord, Session
 from app.engine.session.steady import outcome_words
-from app.engine.view.members import COLUMNS, paths, row
+from app.engine.view.members import COLUMNS, member_cells, paths
+from app.engine.view.run import ListedRun, both_directions, figures_table, runs_table
+from app.engine.view.table import picked
 from widgets.plain import units
 
 _FIGURE = {figure.key: figure for figure in FIGURES}
@@ -27,6 +28,7 @@ _COLUMNS = (
     ("Write p50", "write", _FIGURE["latency_p50_ns"]),
     ("Write p99", "write", _FIGURE["latency_p99_ns"]),
 )
+_LATENCIES = ("Run", "", "mean", "p50", "p95", "p99", "p99.9", "max", "I/Os")
 
 
 def results(runs: Sequence[RunRecord]) -> Grid:
@@ -48,24 +50,8 @@ def results(runs: Sequence[RunRecord]) -> Grid:
 
 def every_run(runs: Sequence[RunRecord]) -> Grid:
     """One row a run, with the settings that differ as columns."""
-    keys = varying([run.start.settings for run in runs])
-    rows = tuple(
-        (
-            run.id,
-            units.moment(run.start.at),
-            run.start.target,
-            run.start.title,
-            *(run.start.settings.get(key, "") for key in keys),
-            "" if run.figures.read is None else units.iops(run.figures.read.iops),
-            "" if run.figures.write is None else units.iops(run.figures.write.iops),
-            *(units.mib_per_s(each.bytes_per_second) if each else "" for each in (run.figures.read, run.figures.write)),
-            units.percent(run.figures.cpu.fio_percent_of_core),
-            run.figures.status.value + (" (SIMULATED)" if run.start.simulated else ""),
-        )
-        for run in runs
-    )
-    figures = ("Read IOPS", "Write IOPS", "Read MiB/s", "Write MiB/s", "fio CPU", "Ended")
-    return Grid(columns=("Run", "When", "Target", "Job", *keys, *figures), rows=rows)
+    known = Repeats(runs)
+    return grid(runs_table([ListedRun(record=run, name=run.id, repeats=known) for run in runs], whole=True))
 
 
 def common(runs: Sequence[RunRecord]) -> str:
@@ -77,13 +63,8 @@ def common(runs: Sequence[RunRecord]) -> str:
 
 def latencies(runs: Sequence[RunRecord]) -> Grid:
     """Percentiles of each run and direction."""
-    rows = []
-    for run in runs:
-        for name, direction in (("read", run.figures.read), ("write", run.figures.write)):
-            if direction is not None:
-                rows.append((run.id, name, *_times(direction), str(direction.total_ios)))
-    columns = ("Run", "", "mean", "p50", "p95", "p99", "p99.9", "max", "I/Os")
-    return Grid(columns=columns, rows=tuple(rows))
+    measured = [run for run in runs if any(both_directions(run.figures))]
+    return grid(picked(figures_table(measured), _LATENCIES))
 
 
 def members(runs: Sequence[RunRecord]) -> Grid:
@@ -91,7 +72,7 @@ def members(runs: Sequence[RunRecord]) -> Grid:
     rows = []
     for run in runs:
         below = run.figures.members
-        rows += [(run.id, *row(member, path)) for member, path in zip(below, paths(below), strict=True)]
+        rows += [(run.id, *member_cells(member, path)) for member, path in zip(below, paths(below), strict=True)]
     return Grid(columns=("Run", *COLUMNS), rows=tuple(rows))
 
 
@@ -147,9 +128,3 @@ def _doubts(run: RunRecord) -> Iterator[str]:
     yield from run.figures.warnings
     for advice in run.figures.advice:
         yield " ".join(filter(None, (advice.message, advice.do)))
-
-
-def _times(direction: DirectionFigures) -> tuple[str, ...]:
-    times = direction.latency_ns
-    values = (times.mean, times.p50, times.p95, times.p99, times.p99_9, times.max)
-    return tuple("too few I/Os" if value is None else units.latency(value) for value in values)

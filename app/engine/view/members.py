@@ -19,13 +19,13 @@ COLUMNS = (
     "Share of reads",
     "Share of writes",
 )
-"""Headings of what `row` gives; shares are of what all members of the same depth did."""
+"""Headings of what `member_cells` gives; shares are of what all members of the same depth did."""
 
 SHORT_COLUMNS = ("Member", "Model", "Role", "r IOPS", "w IOPS", "MiB/s", "Util", "Queue", "Reads", "Writes")
 """The same where there is little room."""
 
 
-def row(member: MemberFigures, name: str = "") -> tuple[str, ...]:
+def member_cells(member: MemberFigures, name: str = "") -> tuple[str, ...]:
     """A cell for each of `COLUMNS`; `name` stands for the kernel's name where that alone would not do."""
     return (
         name or "  " * member.depth + member.device,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.engine.judge.comparison import Comparison, Row
+from app.engine.judge.comparison import Comparison, FigureComparison
 from app.engine.judge.stats import Spread
 from app.engine.session.state import ExperimentRecord, Session
 from app.engine.view import schema
@@ -55,7 +55,7 @@ def experiment(record: ExperimentRecord, found: Session, compared: Comparison | 
     }
 
 
-def figure(row: Row) -> Json:
+def figure(row: FigureComparison) -> Json:
     """One figure of both sides, with what its repeats show."""
     judgement = row.judgement
     interval = None if judgement is None else judgement.interval

@@ -6,6 +6,7 @@ them cleans them.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -134,3 +135,19 @@ class Facts:
 def text_of(cell: str | Cell) -> str:
     """What a cell says."""
     return cell if isinstance(cell, str) else cell.text
+
+
+def filled(shown: Table) -> Table:
+    """The table without the columns in which nothing stands; as it is where it has no rows."""
+    kept = [at for at in range(len(shown.columns)) if any(text_of(row.cells[at]) for row in shown.rows)]
+    return _with_columns(shown, kept) if shown.rows else shown
+
+
+def picked(shown: Table, titles: Collection[str]) -> Table:
+    """The table with the columns of these headings only."""
+    return _with_columns(shown, [at for at, column in enumerate(shown.columns) if column.title in titles])
+
+
+def _with_columns(shown: Table, kept: Sequence[int]) -> Table:
+    rows = tuple(replace(row, cells=tuple(row.cells[at] for at in kept)) for row in shown.rows)
+    return replace(shown, columns=tuple(shown.columns[at] for at in kept), rows=rows)

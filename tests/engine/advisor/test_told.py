@@ -11,7 +11,8 @@ from app.engine.session.figures import Advice, RunFigures, RunStatus
 from app.engine.session.state import fold, replay
 from app.engine.session.wire import decode, encode
 from app.engine.view import schema
-from app.engine.view.events import minded_mark, told
+from app.engine.view.events import describe_event
+from app.engine.view.run import caveat_mark
 from tests.engine import sessions
 
 ADVICE = Advice(key="governor", message="The governor is powersave.", do="Set it.")
@@ -38,7 +39,7 @@ def test_the_log_keeps_it() -> None:
 
 
 def test_the_log_tells_it() -> None:
-    assert "The governor is powersave. Set it." in told(ended()[-1]).body
+    assert "The governor is powersave. Set it." in describe_event(ended()[-1]).body
 
 
 def test_what_is_said_while_a_job_runs_takes_the_place_of_what_was() -> None:
@@ -53,8 +54,8 @@ def test_what_is_said_while_a_job_runs_takes_the_place_of_what_was() -> None:
 def test_lists_of_runs_count_it(count: int, mark: str) -> None:
     figures = ended((ADVICE,) * count)[-1]
     assert isinstance(figures, RunEnded)
-    assert minded_mark(figures.figures) == mark
+    assert caveat_mark(figures.figures) == mark
 
 
 def test_a_run_of_which_nothing_is_said_bears_no_mark() -> None:
-    assert minded_mark(RunFigures(status=RunStatus.OK)) == ""
+    assert caveat_mark(RunFigures(status=RunStatus.OK)) == ""

@@ -79,7 +79,7 @@ class Experimenting:
             return
         good = record.end is not None and record.end.restored
         self._app.notify(
-            ended_line(record),
+            ended_line(self._app.session, record),
             title=f"{record.id} is over",
             severity="information" if good else "error",
             timeout=15,

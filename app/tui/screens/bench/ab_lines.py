@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from app.engine.ab import AbPlan
-from app.engine.judge.comparison import interim
+from app.engine.judge.comparison import compare_experiment, interim
 from app.engine.session.state import ExperimentRecord, Session
 from app.engine.view import change as view
+from app.engine.view.comparison import experiment_lines, order_words
 from app.engine.view.effects import effect_words
 from app.tui.screens.devices.rows import confirmation
 from widgets.confirm import Confirmation, PlannedChange
-from widgets.plain import units
 
 
 def running(session: Session) -> ExperimentRecord | None:
@@ -33,24 +33,14 @@ def progress_line(session: Session, record: ExperimentRecord) -> str:
     return f"A/B {record.id}: {at}{resting}" + (f" · {so_far}" if so_far else "")
 
 
-def ended_line(record: ExperimentRecord) -> str:
+def ended_line(session: Session, record: ExperimentRecord) -> str:
     """What it has shown, or why it has not; whether the old value is back."""
-    end = record.end
-    if end is None:
-        return ""
-    why = f"{record.id} {end.status}: {end.reason}." if end.reason else ""
-    back = f"{record.start.label} is {record.start.a} again." if end.restored else "THE OLD VALUE IS NOT BACK."
-    return " ".join(filter(None, (end.sentence or "No pair was measured to its end.", why, back)))
+    return " ".join(experiment_lines(record, compare_experiment(session, record.id)))
 
 
 def plan_lines(plan: AbPlan) -> tuple[str, str]:
     """What is measured; how often and for how long."""
-    pause = f" and {units.duration(plan.rest_seconds)} of rest before each" if plan.rest_seconds else ""
-    count = f"{units.plural(plan.pairs, 'pair')}, in the order {' '.join(plan.order)}: {len(plan.order)} runs{pause}"
-    return (
-        f"{plan.ready.job.describe()} on {plan.ready.request.name}",
-        f"{count}, about {units.duration(plan.seconds)}.",
-    )
+    return f"{plan.ready.job.describe()} on {plan.ready.request.name}", f"{order_words(plan)}."
 
 
 def review(plan: AbPlan) -> Confirmation:

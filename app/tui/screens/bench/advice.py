@@ -11,7 +11,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from app.engine.session.figures import Advice
-from app.tui.screens.bench.live_view import advice_groups
+from app.engine.view.run import advice_facts
+from app.tui.render import groups
 from widgets.details import Details
 
 
@@ -37,7 +38,7 @@ class AdviceScreen(ModalScreen[None]):
         with Vertical(classes="sheet"):
             yield Static(f"{self._title} (esc closes)", classes="sheet-title", markup=False)
             with VerticalScroll(classes="sheet-scroll", can_focus=False):
-                yield Details(advice_groups(self._advice))
+                yield Details(groups(advice_facts(self._advice)))
             yield Static("docs/advice.md has the reason and source of each", markup=False)
 
     def on_resize(self) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from app.engine.session.figures import Advice, DirectionFigures, Phase, RunFigures, Sample, SteadyFigures
+from app.engine.session.figures import Advice, Phase, RunFigures, Sample, SteadyFigures
 from app.engine.session.state import ActiveRun
-from app.engine.session.steady import outcome_words, steady_words
+from app.engine.session.steady import steady_words
+from app.engine.view.run import cpu_line
 from widgets.bars import Progress
 from widgets.chart import ChartData, Reference, Series
 from widgets.clean import shorten
@@ -230,28 +231,11 @@ def chart_seconds(active: ActiveRun) -> float | None:
     return active.start.planned_seconds + active.settled
 
 
-def cpu_line(fio: float | None, host: float | None) -> str:
-    """Who works how much; of a machine that is not this one only fio's own count is known."""
-    shares = [f"fio {units.percent(fio)} of a core"] if fio is not None else []
-    shares += [f"host {units.percent(host)}"] if host is not None else []
-    return f"CPU: {', '.join(shares)}" if shares else ""
-
-
 def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False) -> str:
     """How much there is to be minded and the worst of it, in `width` columns; `i` shows the rest."""
     if not advice:
         return ""
     return shorten(f"{'!' if ascii else '▲'} {len(advice)} (i) {advice[0].message}", width)
-
-
-def advice_groups(advice: tuple[Advice, ...]) -> tuple[FactGroup, ...]:
-    """Every piece of advice under its key, with what to do."""
-    groups = []
-    for each in advice:
-        facts = [Fact(label="", value=each.message, tone="warning")]
-        facts += [Fact(label="", value=each.do)] if each.do else []
-        groups.append(FactGroup(heading=each.key, facts=tuple(facts)))
-    return tuple(groups)
 
 
 def short_progress(active: ActiveRun, now: float) -> str:
@@ -262,53 +246,3 @@ def short_progress(active: ActiveRun, now: float) -> str:
     if state.fraction is None:
         return f"{name}: {state.phase}"
     return f"{name} {int(state.fraction * 100 + 1e-9)} % ETA {units.duration(round(state.eta or 0))}"
-
-
-def figure_groups(figures: RunFigures) -> tuple[FactGroup, ...]:
-    """Every figure of a finished run."""
-    groups = []
-    for name, direction in (("Read", figures.read), ("Write", figures.write)):
-        if direction is not None:
-            groups.append(FactGroup(heading=name, facts=_direction_facts(direction)))
-    cpu = figures.cpu
-    groups.append(
-        FactGroup(
-            heading="Processor",
-            facts=(
-                Fact(label="fio", value=f"{units.percent(cpu.fio_percent_of_core)} of a core"),
-                Fact(label="host", value=units.percent(cpu.host_percent)),
-            ),
-        )
-    )
-    groups += advice_groups(figures.advice)
-    if figures.steady is not None:
-        fact = Fact(label="", value=outcome_words(figures.steady), tone="" if figures.steady.attained else "warning")
-        groups.append(FactGroup(heading="Steady state", facts=(fact,)))
-    if figures.warnings:
-        groups.append(
-            FactGroup(
-                heading="Mind",
-                facts=tuple(Fact(label="", value=warning, tone="warning") for warning in figures.warnings),
-            )
-        )
-    return tuple(groups)
-
-
-def _direction_facts(direction: DirectionFigures) -> tuple[Fact, ...]:
-    latency = direction.latency_ns
-    rows = (
-        ("IOPS", units.iops(direction.iops)),
-        ("Bandwidth", units.rate(direction.bytes_per_second)),
-        ("I/Os", f"{direction.total_ios:,}"),
-        ("Moved", units.size(direction.total_bytes)),
-        ("Time", units.duration(direction.runtime_s)),
-        ("Mean", units.latency(latency.mean)),
-        ("Deviation", units.latency(latency.stddev)),
-        ("Min", units.latency(latency.min)),
-        ("p50", units.latency(latency.p50)),
-        ("p95", units.latency(latency.p95)),
-        ("p99", units.latency(latency.p99) if latency.p99 is not None else "too few I/Os"),
-        ("p99.9", units.latency(latency.p99_9) if latency.p99_9 is not None else "too few I/Os"),
-        ("Max", units.latency(latency.max)),
-    )
-    return tuple(Fact(label=label, value=value) for label, value in rows)

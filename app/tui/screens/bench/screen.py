@@ -23,7 +23,8 @@ from app.engine.measure.scratch import DEFAULT_SIZE
 from app.engine.session.figures import Advice, MemberFigures, Phase, RunFigures, RunStatus
 from app.engine.session.state import ActiveRun, RunRecord, Session
 from app.engine.session.steady import SteadyPlan
-from app.engine.view.events import after_words, result_line
+from app.engine.view.events import after_words
+from app.engine.view.run import cpu_line, result_line
 from app.tui.base import WorkbenchScreen
 from app.tui.screens.bench.ab_lines import ended_line, progress_line, running
 from app.tui.screens.bench.advice import AdviceScreen
@@ -33,7 +34,6 @@ from app.tui.screens.bench.live_view import (
     Curves,
     advice_line,
     chart_seconds,
-    cpu_line,
     latency_chart,
     machine_line,
     progress,
@@ -170,7 +170,7 @@ class BenchScreen(WorkbenchScreen):
             if session.active is None or not session.active.message:
                 self.put("#message", progress_line(session, record))
         elif last is not None and last.start.mark is not None and last.start.mark.experiment == record.id:
-            self.put("#message", ended_line(record))
+            self.put("#message", ended_line(session, record))
 
     def _take_first_array(self, session: Session) -> None:
         """On a simulated machine a scratch file would tell nothing: begin with the first array that is free."""

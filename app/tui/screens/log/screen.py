@@ -8,12 +8,15 @@ from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Input
 
+from app.engine.session.events import LoggedEvent
 from app.engine.session.state import Session
+from app.engine.view.events import describe_event
 from app.tui.base import WorkbenchScreen
-from app.tui.screens.runs.rows import log_entry
+from app.tui.render import TONES
 from backends.errors import RaidbenchError
 from widgets.field_dialog import TextDialog
 from widgets.log_view import LogEntry, LogView
+from widgets.plain import units
 
 
 class LogScreen(WorkbenchScreen):
@@ -83,3 +86,10 @@ class LogScreen(WorkbenchScreen):
     def action_save(self) -> None:
         """Write the report now."""
         self.workbench_app.ask_export()
+
+
+def log_entry(index: int, event: LoggedEvent) -> LogEntry:
+    """One event as a line that unfolds."""
+    words = describe_event(event)
+    head = f"{units.clock(event.at)}  {words.head}"
+    return LogEntry(key=str(index), head=head, body=words.body, kind=words.kind, tone=TONES[words.tone])

@@ -15,27 +15,15 @@ from textual.widgets import Static
 
 from app.engine.fio.curves import samples_of
 from app.engine.judge.comparison import Comparison, compare
-from app.engine.judge.verdict import BETTER, WORSE, Judgement
 from app.engine.session.state import RunRecord
+from app.engine.view.comparison import comparison_table
+from app.engine.view.table import filled
+from app.tui.render import columns, rows
 from app.tui.screens.runs.overlay import overlay
-from widgets.keyed_table import Cell, Column, KeyedTable, Row
-from widgets.table_layout import Tone
+from widgets.keyed_table import KeyedTable
+from widgets.plain import units
 
 Pair = tuple[Path, RunRecord]
-
-_COLUMNS = (
-    Column(key="figure", label="Figure"),
-    Column(key="a", label="A", align="right"),
-    Column(key="b", label="B", align="right"),
-    Column(key="difference", label="B against A", align="right"),
-)
-_VERDICT = Column(key="verdict", label="Shown", priority=1)
-
-
-def _tone(judgement: Judgement | None) -> Tone:
-    if judgement is None:
-        return "muted"
-    return "good" if judgement.verdict in BETTER else "bad" if judgement.verdict in WORSE else "muted"
 
 
 class CompareScreen(ModalScreen[None]):
@@ -66,11 +54,11 @@ class CompareScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Names, overlay, figures, keys."""
         comparison = self._comparison
-        judged = any(row.judgement is not None and row.judgement.interval is not None for row in comparison.rows)
+        shown = filled(comparison_table(comparison))
         with Vertical(classes="sheet"):
             yield Static(_names(comparison), id="runs-compared", markup=False)
             yield Static("", id="overlay", markup=False)
-            yield KeyedTable((*_COLUMNS, _VERDICT) if judged else _COLUMNS, _rows(comparison, judged=judged))
+            yield KeyedTable(columns(shown), rows(shown))
             yield Static("g IOPS or p99  esc close", id="compare-keys", markup=False)
 
     def on_mount(self) -> None:
@@ -112,27 +100,10 @@ def _names(comparison: Comparison) -> str:
         names = [f"A {comparison.a.id}, B {comparison.b.id}: {a}"]
     else:
         names = [f"A {comparison.a.id}  {a}", f"B {comparison.b.id}  {b}"]
-    both = (*comparison.settings, *comparison.job)
-    differing = [f"{key}: {a if a is not None else '-'} | {b if b is not None else '-'}" for key, a, b in both]
+    differing = [f"{key}: {a or units.NOTHING} | {b or units.NOTHING}" for key, a, b in comparison.differing]
     lines = [comparison.sentence, *names, "; ".join(differing), " ".join(comparison.caveats)]
     return "\n".join(filter(None, lines))
 
 
 def _what(run: RunRecord) -> str:
     return f"{run.start.profile or run.start.title} on {run.start.target}"
-
-
-def _rows(comparison: Comparison, *, judged: bool) -> tuple[Row, ...]:
-    return tuple(
-        Row(
-            key=f"{line.direction} {line.figure.key}",
-            cells=(
-                line.name,
-                line.figure.show(line.a),
-                line.figure.show(line.b),
-                line.difference,
-                *((Cell(text=line.word, tone=_tone(line.judgement)),) if judged else ()),
-            ),
-        )
-        for line in comparison.rows
-    )

@@ -12,7 +12,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from app.engine.session.state import RunRecord
-from app.tui.screens.bench.live_view import figure_groups
+from app.engine.view.run import figure_facts
+from app.tui.render import groups
 from app.tui.screens.bench.members import NARROW_BAR, member_table
 from backends.text import clean_lines
 from widgets.details import Details, Fact, FactGroup
@@ -63,7 +64,7 @@ class FiguresScreen(ModalScreen[None]):
         run = self._run
         reason = run.figures.reason
         head = [Fact(label="Status", value=f"{run.figures.status}{f': {reason}' if reason else ''}")]
-        return (FactGroup(facts=tuple(head)), *figure_groups(run.figures))
+        return (FactGroup(facts=tuple(head)), *groups(figure_facts(run.figures)))
 
     def _members(self) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
         members = self._run.figures.members

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,11 +14,13 @@ from textual.widgets import Static
 from app.engine.judge.repeats import Repeats
 from app.engine.session.state import RunRecord, Session
 from app.engine.session.store import folders, load
+from app.engine.view.run import ListedRun, runs_table
+from app.engine.view.table import filled
 from app.tui.base import WorkbenchScreen
+from app.tui.render import columns, rows
 from app.tui.screens.bench.ab_lines import ended_line
 from app.tui.screens.runs.compare import CompareScreen
 from app.tui.screens.runs.figures import FiguresScreen
-from app.tui.screens.runs.rows import differing_settings, mean_of, place_of, run_columns, run_row
 from backends.errors import RaidbenchError
 from widgets.keyed_table import KeyedTable, Row
 
@@ -37,7 +41,9 @@ class RunsScreen(WorkbenchScreen):
 
     def body(self) -> ComposeResult:
         """The list and a line of help."""
-        yield KeyedTable(run_columns(()), id="runs", empty="no run yet: go to Bench (2) and press r")
+        yield KeyedTable(
+            columns(runs_table((), whole=False)), id="runs", empty="no run yet: go to Bench (2) and press r"
+        )
         yield Static("", id="runs-hint", markup=False)
 
     def on_mount(self) -> None:
@@ -57,32 +63,37 @@ class RunsScreen(WorkbenchScreen):
         if signature == self._shown:
             return
         self._shown = signature
-        runs = self._all(session)
-        keys = differing_settings(run for _, run in runs.values())
         table = self.query_one(KeyedTable)
-        known = {folder: Repeats(self._beside(folder, runs)) for folder in {folder for folder, _ in runs.values()}}
-        marked = any(run.start.mark is not None for _, run in runs.values())
-        repeated = any(each.any for each in known.values())
-        table.columns = run_columns(keys, marked=marked, repeated=repeated)
-        rows: list[Row] = []
-        group = ""
-        for key, (folder, run) in runs.items():
-            if folder.name != group and self._earlier:
-                group = folder.name
-                rows.append(Row(key=f"group-{group}", cells=(f"session {group}",), separator=True))
-            rows.append(
-                run_row(
-                    run,
-                    keys,
-                    key=key,
-                    marked=key in self._marked,
-                    baseline="/" not in key and key == session.baseline,
-                    active=session.active is not None and "/" not in key and key == session.active.start.id,
-                    more=(place_of(run) if marked else None, mean_of(run, known[folder]) if repeated else None),
-                )
-            )
-        table.rows = tuple(rows)
+        shown = filled(runs_table(self._listed(session), whole=False))
+        table.columns, table.rows = columns(shown), tuple(self._in_groups(rows(shown)))
         self.put("#runs-hint", self._hint(session))
+
+    def _listed(self, session: Session) -> list[ListedRun]:
+        runs = self._all(session)
+        known = {folder: Repeats(self._beside(folder, runs)) for folder in {folder for folder, _ in runs.values()}}
+        active = None if session.active is None else session.active.start.id
+        return [
+            ListedRun(
+                record=run,
+                name=run.id,
+                key=key,
+                repeats=known[folder],
+                baseline=key == session.baseline,
+                active=key == active,
+            )
+            for key, (folder, run) in runs.items()
+        ]
+
+    def _in_groups(self, listed: Iterable[Row]) -> Iterator[Row]:
+        """With marks, and where earlier sessions are shown with the name of each above its runs."""
+        own = (self.workbench_app.workbench.folder or Path()).name
+        group = ""
+        for row in listed:
+            session = row.key.rpartition("/")[0] or own
+            if self._earlier and session != group:
+                group = session
+                yield Row(key=f"group-{group}", cells=(f"session {group}",), separator=True)
+            yield replace(row, marked=row.key in self._marked)
 
     def _hint(self, session: Session) -> str:
         """What the last experiment has shown; how to compare."""
@@ -90,7 +101,7 @@ class RunsScreen(WorkbenchScreen):
         told = f"{marked}; c shows two side by side"
         last = session.experiments[-1] if session.experiments else None
         if last is not None and last.end is not None:
-            return f"{last.id}: {ended_line(last)}\n{told}, or the A/B of the run under the cursor."
+            return f"{last.id}: {ended_line(session, last)}\n{told}, or the A/B of the run under the cursor."
         return f"{told}. One run against one shows nothing."
 
     def _beside(self, folder: Path, runs: dict[str, tuple[Path, RunRecord]]) -> tuple[RunRecord, ...]:

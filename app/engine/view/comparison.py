@@ -1,0 +1,93 @@
+"""What is told of two sides of a comparison, and of an experiment that measured them in pairs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from app.engine.judge.comparison import Comparison, FigureComparison
+from app.engine.judge.verdict import BETTER, WORSE, Judgement
+from app.engine.session.state import ExperimentRecord
+from app.engine.view.run import figure_text
+from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
+from widgets.plain import units
+
+if TYPE_CHECKING:  # only `ab` pays for the plan of one
+    from app.engine.ab import AbPlan
+
+NO_PAIR = "No pair was measured to its end, so there is nothing to compare."
+"""Of an experiment that was over too soon."""
+
+
+def verdict_tone(judgement: Judgement | None) -> Tone:
+    """Whether what was shown is welcome."""
+    if judgement is None:
+        return Tone.DIM
+    return Tone.GOOD if judgement.verdict in BETTER else Tone.BAD if judgement.verdict in WORSE else Tone.DIM
+
+
+def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Table:
+    """Every figure of both sides, the difference with its interval, the verdict. `a`, `b`: headings."""
+    judged = any(row.judgement is not None and row.judgement.interval is not None for row in comparison.rows)
+    columns = (
+        Column(title="Figure"),
+        Column(title=a, key="a", align=Align.POINT),
+        Column(title=b, key="b", align=Align.POINT),
+        Column(title="Difference [95 %]" if judged else "Difference", key="difference"),
+        Column(title=f"In {comparison.counted}" if judged else "", key="verdict", priority=1),
+    )
+    return Table(columns=columns, rows=tuple(_compared(row, judged) for row in comparison.rows))
+
+
+def _compared(row: FigureComparison, judged: bool) -> Row:
+    judgement = row.judgement
+    words = ""
+    if judged and judgement is not None:
+        further = judgement.further_pairs
+        words = judgement.word if further is None else f"{judgement.word}, {units.plural(further, 'more pair')}"
+    return Row(
+        key=row.name,
+        cells=(
+            row.name,
+            figure_text(row.figure, row.a),
+            figure_text(row.figure, row.b),
+            row.difference,
+            Cell(words, verdict_tone(judgement)),
+        ),
+    )
+
+
+def sides_table(comparison: Comparison, a: str, b: str) -> Table:
+    """What was measured on both sides, and in which settings and fields of the job they differ."""
+    one, other = comparison.a.start, comparison.b.start
+    facts = (("Target", one.target, other.target), ("Job", one.title, other.title))
+    differing = ((key, x or units.NOTHING, y or units.NOTHING) for key, x, y in comparison.differing)
+    columns = (Column(title=""), Column(title=a, key="a"), Column(title=b, key="b"))
+    return Table(columns=columns, rows=tuple(Row(cells=cells) for cells in (*facts, *differing)))
+
+
+def experiment_lines(record: ExperimentRecord, comparison: Comparison | None) -> Iterator[str]:
+    """What an experiment has shown; why it ended early; what moved along; whether the old value is back."""
+    yield NO_PAIR if comparison is None else comparison.sentence
+    yield from experiment_ending(record)
+
+
+def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
+    """How an experiment ended, beside what it has shown."""
+    end = record.end
+    if end is None:
+        yield f"{record.id} never ended."
+        return
+    if end.reason:
+        yield f"{record.id} {end.status}: {end.reason.rstrip('.')}."
+    for key, what in end.moved.items():
+        yield f"{key} moved along with it ({what}), so B differs in that, too."
+    start = record.start
+    yield f"{start.label} is {start.a} again." if end.restored else f"{start.label} IS NOT {start.a} AGAIN."
+
+
+def order_words(plan: AbPlan) -> str:
+    """How often an experiment measures, in which order and for how long."""
+    pause = f" and {units.duration(plan.rest_seconds)} of rest before each" if plan.rest_seconds else ""
+    order = f"{units.plural(plan.pairs, 'pair')}, in the order {' '.join(plan.order)}"
+    return f"{order}: {len(plan.order)} runs{pause}, about {units.duration(plan.seconds)}"

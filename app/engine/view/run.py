@@ -1,0 +1,264 @@
+"""What is told of runs: the list of them, and every figure of one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from app.engine.judge.comparison import FIGURES, Figure, varying
+from app.engine.judge.repeats import Repeats, mean_text, spread_of
+from app.engine.session.figures import Advice, DirectionFigures, RunFigures, RunStatus
+from app.engine.session.state import RunRecord
+from app.engine.session.steady import outcome_words
+from app.engine.view.table import Align, Cell, Column, Fact, Facts, Row, Table, Tone
+from widgets.plain import units
+
+DIRECTIONS = ("read", "write")
+"""In the order to tell them."""
+
+RUN_TONES: dict[RunStatus, Tone] = {
+    RunStatus.OK: Tone.GOOD,
+    RunStatus.STOPPED: Tone.ATTENTION,
+    RunStatus.FAILED: Tone.BAD,
+}
+"""How a run ended, for its colour."""
+
+TOO_FEW = "too few I/Os"
+"""Stands for a percentile that too few I/Os carry."""
+
+_LIST_FIGURES = (
+    ("iops", "IOPS", 0),
+    ("bytes_per_second", "MiB/s", 0),
+    ("latency_p50_ns", "p50", 5),
+    ("latency_p99_ns", "p99", 0),
+)
+"""Figures of the list of runs, each in a column for every direction: key, heading, priority of the column."""
+
+_LONGEST_TARGET = 24
+_FIGURE: dict[str, Figure] = {figure.key: figure for figure in FIGURES}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedRun:
+    """A run in a list."""
+
+    record: RunRecord
+    """The run."""
+    name: str
+    """What it is called there: `r3`, or `SESSION/r3` where several sessions are listed."""
+    repeats: Repeats
+    """The runs of its session, by what was measured."""
+    key: str = ""
+    """Tells the rows apart, its name if empty."""
+    baseline: bool = False
+    """Whether others are compared with it."""
+    active: bool = False
+    """Whether it goes on."""
+
+
+def runs_table(listed: Sequence[ListedRun], *, whole: bool) -> Table:
+    """One row a run, with the settings that differ as columns.
+
+    `whole`: dates and paths in full length, bandwidth and fio's CPU.
+    """
+    keys = varying([run.record.start.settings for run in listed])
+    figures = [figure for figure in _LIST_FIGURES if whole or figure[0] != "bytes_per_second"]
+    columns = (
+        Column(title="Run", key="id"),
+        Column(title="A/B", key="ab"),
+        Column(title="When" if whole else "Time", key="time", priority=4),
+        Column(title="Target", key="target", priority=2, shrinks=True),
+        Column(title="Job", key="job", priority=1, shrinks=True),
+        *(Column(title=key, key=key, priority=3) for key in keys),
+        *(_direction_column(direction, *figure) for figure in figures[:1] for direction in DIRECTIONS),
+        Column(title="Mean of repeats", key="mean", priority=2),
+        *(_direction_column(direction, *figure) for figure in figures[1:] for direction in DIRECTIONS),
+        *((Column(title="fio CPU", key="cpu", align=Align.POINT),) if whole else ()),
+        Column(title="Status", key="status"),
+        Column(title="", key="simulated", priority=8),
+    )
+    shown = [key for key, _, _ in figures]
+    return Table(columns=columns, rows=tuple(_listed_row(run, keys, shown, whole=whole) for run in listed))
+
+
+def _direction_column(direction: str, key: str, title: str, priority: int) -> Column:
+    return Column(
+        title=f"{direction.capitalize()} {title}", key=f"{direction} {key}", align=Align.POINT, priority=priority
+    )
+
+
+def _listed_row(listed: ListedRun, keys: Sequence[str], shown: Sequence[str], *, whole: bool) -> Row:
+    run = listed.record
+    where = run.start.target
+    figures = [[_list_figure(run, direction, key) for direction in DIRECTIONS] for key in shown]
+    cpu = run.figures.cpu.fio_percent_of_core
+    return Row(
+        key=listed.key or listed.name,
+        cells=(
+            listed.name,
+            place_of(run),
+            units.moment(run.start.at)[:16] if whole else units.clock(run.start.at),
+            where if whole or len(where) <= _LONGEST_TARGET else f"…{where[1 - _LONGEST_TARGET :]}",
+            run.start.profile or run.start.title,
+            *(run.start.settings.get(key, "") for key in keys),
+            *figures[0],
+            mean_of(run, listed.repeats),
+            *(text for pair in figures[1:] for text in pair),
+            *(("" if cpu is None else units.percent(cpu),) if whole else ()),
+            _status(listed),
+            "SIMULATED" if run.start.simulated else "",
+        ),
+    )
+
+
+def _list_figure(run: RunRecord, direction: str, key: str) -> str:
+    figures = figures_of(run.figures, direction)
+    return "" if figures is None else _FIGURE[key].show(_FIGURE[key].read(figures))
+
+
+def _status(listed: ListedRun) -> Cell:
+    figures = listed.record.figures
+    word, tone = ("running", Tone.ACCENT) if listed.active else (figures.status.value, RUN_TONES[figures.status])
+    return Cell(f"{word}{' baseline' if listed.baseline else ''}{caveat_mark(figures)}", tone)
+
+
+def place_of(run: RunRecord) -> str:
+    """`e1 3B`: experiment, pair and letter; "" for a run by itself."""
+    mark = run.start.mark
+    return "" if mark is None else f"{mark.experiment} {mark.pair}{mark.letter}"
+
+
+def mean_of(run: RunRecord, known: Repeats) -> str:
+    """`83.6k ±0.6 % (6)`: IOPS of all runs that measured the same, reads if there are any; "" for a single one."""
+    alike = known.of(run)
+    seen = spread_of(alike, "read" if run.figures.read else "write", FIGURES[0]) if len(alike) > 1 else None
+    return "" if seen is None else f"{mean_text(seen, units.iops)} ({seen.n})"
+
+
+def caveat_mark(figures: RunFigures) -> str:
+    """Behind a run's state in lists: how much speaks against its figures. ` !`, ` !3`, or nothing."""
+    count = len(figures.warnings) + len(figures.advice)
+    return "" if not count else " !" if count == 1 else f" !{count}"
+
+
+def figures_of(figures: RunFigures, direction: str) -> DirectionFigures | None:
+    """The figures of a direction."""
+    return figures.read if direction == "read" else figures.write
+
+
+def both_directions(figures: RunFigures) -> Iterator[tuple[str, DirectionFigures]]:
+    """The directions that did something, by name."""
+    for direction in DIRECTIONS:
+        if (found := figures_of(figures, direction)) is not None:
+            yield direction, found
+
+
+def figure_text(figure: Figure, value: float | None) -> str:
+    """A figure in its unit; a latency that is not there has too few I/Os."""
+    return TOO_FEW if value is None and figure.key.startswith("latency") else figure.show(value)
+
+
+def figures_table(runs: Sequence[RunRecord]) -> Table:
+    """All figures of runs, a row for each direction."""
+    columns = (
+        Column(title="Run"),
+        Column(title=""),
+        *(Column(title=figure.label.removesuffix(" latency"), align=Align.POINT) for figure in FIGURES),
+        Column(title="I/Os", align=Align.POINT),
+        Column(title="Status"),
+    )
+    return Table(columns=columns, rows=tuple(row for run in runs for row in _figure_rows(run)))
+
+
+def _figure_rows(run: RunRecord) -> Iterator[Row]:
+    status = Cell(run.figures.status.value, RUN_TONES[run.figures.status])
+    found = list(both_directions(run.figures))
+    if not found:
+        yield Row(cells=(run.id, *[""] * (len(FIGURES) + 2), status))
+    for at, (direction, figures) in enumerate(found):
+        shown = (figure_text(figure, figure.read(figures)) for figure in FIGURES)
+        first, last = (run.id, status) if at == 0 else ("", "")
+        yield Row(cells=(first, direction, *shown, str(figures.total_ios), last))
+
+
+def figure_facts(figures: RunFigures) -> tuple[Facts, ...]:
+    """Every figure of one finished run, with what speaks against them."""
+    groups = [
+        Facts(heading=direction.capitalize(), facts=_direction_facts(found))
+        for direction, found in both_directions(figures)
+    ]
+    cpu = figures.cpu
+    processor = (
+        Fact("fio", f"{units.percent(cpu.fio_percent_of_core)} of a core"),
+        Fact("host", units.percent(cpu.host_percent)),
+    )
+    groups += [Facts(heading="Processor", facts=processor), *advice_facts(figures.advice)]
+    if figures.steady is not None:
+        tone = Tone.PLAIN if figures.steady.attained else Tone.ATTENTION
+        groups.append(Facts(heading="Steady state", facts=(Fact("", outcome_words(figures.steady), tone),)))
+    if figures.warnings:
+        groups.append(Facts(heading="Notes", facts=tuple(Fact("", each, Tone.ATTENTION) for each in figures.warnings)))
+    return tuple(groups)
+
+
+def _direction_facts(direction: DirectionFigures) -> tuple[Fact, ...]:
+    latency = direction.latency_ns
+    return (
+        Fact("IOPS", units.iops(direction.iops)),
+        Fact("Bandwidth", units.rate(direction.bytes_per_second)),
+        Fact("I/Os", f"{direction.total_ios:,}"),
+        Fact("Moved", units.size(direction.total_bytes)),
+        Fact("Time", units.duration(direction.runtime_s)),
+        Fact("Deviation", units.latency(latency.stddev)),
+        Fact("Min", units.latency(latency.min)),
+        *(
+            Fact(figure.label.removesuffix(" latency").capitalize(), figure_text(figure, figure.read(direction)))
+            for figure in FIGURES
+            if figure.key.startswith("latency")
+        ),
+    )
+
+
+def advice_facts(advice: Sequence[Advice]) -> tuple[Facts, ...]:
+    """Every piece of advice under its key, with what to do."""
+    return tuple(
+        Facts(
+            heading=each.key,
+            facts=(Fact("", each.message, Tone.ATTENTION), *([Fact("", each.do)] if each.do else [])),
+        )
+        for each in advice
+    )
+
+
+def cpu_line(fio: float | None, host: float | None) -> str:
+    """Who works how much; of a machine that is not this one only fio's own count is known."""
+    shares = [f"fio {units.percent(fio)} of a core"] if fio is not None else []
+    shares += [f"host {units.percent(host)}"] if host is not None else []
+    return f"CPU: {', '.join(shares)}" if shares else ""
+
+
+def direction_line(direction: str, figures: DirectionFigures) -> str:
+    """`read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, p99.9 3.60 ms`."""
+    times = figures.latency_ns
+    percentiles = f"p50 {units.latency(times.p50)}, p99 {units.latency(times.p99)}, p99.9 {units.latency(times.p99_9)}"
+    return f"{direction} {units.iops(figures.iops)} IOPS, {units.rate(figures.bytes_per_second)}, {percentiles}"
+
+
+def result_line(figures: RunFigures) -> str:
+    """A finished run in one line."""
+    text = "; ".join(direction_line(*each) for each in both_directions(figures))
+    if figures.steady is not None and (figures.steady.waited_s or figures.steady.ended_early):
+        text = f"{text or 'nothing was measured'}; {outcome_words(figures.steady)}"
+    if figures.status is RunStatus.OK:
+        return f"done: {text or 'nothing was measured'}"
+    return f"{figures.status}: {figures.reason or ''} {text}".strip()
+
+
+def means_lines(runs: Sequence[RunRecord], show: Callable[[Figure], bool]) -> Iterator[str]:
+    """Mean and 95 % interval of repeats: how far another run may lie is not in a single one."""
+    whole = [run for run in runs if run.figures.status is RunStatus.OK]
+    for direction in DIRECTIONS if len(whole) > 1 else ():
+        seen = [(figure, spread_of(whole, direction, figure)) for figure in FIGURES if show(figure)]
+        means = [f"{figure.label} {mean_text(each, figure.show)}" for figure, each in seen if each is not None]
+        if means:
+            yield f"Mean of {len(whole)}, {direction}: {', '.join(means)} (95 %)"
