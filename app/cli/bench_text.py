@@ -7,13 +7,14 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from app.cli.members_text import member_table
+from app.cli.devices_text import terminal_width
 from app.cli.options import current, is_terminal, is_utf8
 from app.cli.output import SIGNS, lines, say
-from app.cli.render import table_lines
+from app.cli.render import fitted_lines, table_lines
 from app.engine.session.figures import Advice, Sample
 from app.engine.session.state import RunRecord
 from app.engine.session.steady import outcome_words
+from app.engine.view.members import member_table
 from app.engine.view.run import cpu_line, figures_table, means_lines
 from backends.text import clean
 from widgets.plain import units
@@ -37,7 +38,8 @@ def summary(
     lines(table_lines(figures_table(records)))
     lines(means_lines(records, lambda figure: figure.key in _SUMMED_UP))
     last = records[-1]
-    member_table(last)
+    below = f"Members of {clean(last.start.device or last.start.target, 100)}"
+    lines(fitted_lines(member_table(last.figures.members, below), terminal_width()))
     cpu = last.figures.cpu
     lines(filter(None, [cpu_line(cpu.fio_percent_of_core, cpu.host_percent)]))
     if last.figures.steady is not None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.cli.output import paint
-from app.cli.tables import table
-from app.engine.view.table import Cell, Facts, Mark, Row, Table
+from app.cli.tables import cell_width, table
+from app.engine.view.table import Cell, Facts, Mark, Row, Table, picked, text_of
 from backends.text import clean
 
 DIM_MARK = "*"
@@ -32,6 +32,15 @@ def table_lines(shown: Table, width: int | None = None) -> list[str]:
     return [*([paint(shown.heading, "bold")] if shown.heading else []), paint(head, "bold"), *body]
 
 
+def fitted_lines(shown: Table, width: int | None) -> list[str]:
+    """The table in so many columns of a terminal: those of least weight are left out where there is no room."""
+    least = max(shown.columns, key=lambda column: column.priority)
+    plain = table(shown.columns, [list(map(text_of, _cells(row))) for row in shown.rows])
+    if width is None or not least.priority or max(map(cell_width, plain), default=0) <= width:
+        return table_lines(shown, width)
+    return fitted_lines(picked(shown, [column.title for column in shown.columns if column is not least]), width)
+
+
 def _cells(row: Row) -> list[str | Cell]:
     first, *others = map(_cell, row.cells)
     return [Cell("  " * row.depth + first.text + (f" {DIM_MARK}" if row.dim else ""), first.tone), *others]
@@ -49,6 +58,6 @@ def marked(cell: Cell) -> str:
 
 def fact_lines(shown: Facts) -> list[str]:
     """Labels and values below each other."""
-    wide = max((len(fact.label) for fact in shown.facts), default=0)
-    rows = [f"  {clean(fact.label):<{wide}}  {clean(fact.value, _LONGEST)}".rstrip() for fact in shown.facts]
+    wide = max((len(fact.label) + 2 for fact in shown.facts if fact.label), default=0)
+    rows = [f"  {clean(fact.label):<{wide}}{clean(fact.value, _LONGEST)}".rstrip() for fact in shown.facts]
     return [*([paint(clean(shown.heading), "bold")] if shown.heading else []), *rows]

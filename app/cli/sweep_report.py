@@ -26,24 +26,15 @@ def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool)
         document(schema.document(sweep=sweep_json(record, found, session=folder)))
     else:
         lines(result_lines(record, found))
-    say(ending(record, folder, simulated=session.simulated))
-    for sentence in record.end.left if record.end is not None else ():
-        say(clean(sentence, 600))
+    say(_ending(record, folder, simulated=session.simulated))
 
 
-def ending(record: SweepRecord, folder: str, *, simulated: bool) -> str:
+def _ending(record: SweepRecord, folder: str, *, simulated: bool) -> str:
     """How it ended, in a sentence, and what to do next."""
-    from app.engine.session.sweep_steps import SweepResult
+    from app.engine.view.sweep import ending
 
     go_on = f"Go on: raidbench{' --demo' if simulated else ''} sweep --resume {Path(folder).name}"
-    end = record.end
-    if end is None:
-        return f"{record.done} of {len(record.steps)} steps are done. {go_on}"
-    back = "The settings are as before." if not end.left else "NOT ALL SETTINGS ARE AS BEFORE:"
-    if end.result is SweepResult.FINISHED:
-        return f"Finished: {len(record.steps)} steps. {back}"
-    told = f"{end.result.value.capitalize()} after {record.done} of {len(record.steps)} steps. {clean(end.reason, 500)}"
-    return " ".join(filter(None, (told, back, go_on if record.todo else "")))
+    return clean(ending(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")
 
 
 def status_of(record: SweepRecord) -> int:

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 from app.cli.devices_text import terminal_width
 from app.cli.output import paint
-from app.cli.tables import Align, Column, table
-from app.engine.judge.verdict import Judgement
+from app.cli.render import fact_lines, fitted_lines
+from app.cli.tables import Column, table
 from app.engine.session.state import Session
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import Cell, Design, Purpose, Rank, Step, StepResult
+from app.engine.session.sweep_steps import Cell, Design, Purpose, Step, StepResult
 from app.engine.sweep.estimate import switches
-from app.engine.sweep.results import CellResult, Results, Saturated
+from app.engine.sweep.results import Results
 from app.engine.sweep.survey import Survey
+from app.engine.view.run import both_directions
+from app.engine.view.sweep import finding_facts, left_out, matrix_table, rankings
 from backends.text import clean
 from widgets.plain import units
-
-_NOT_IN_TURN = "*"
-"""Marks a verdict on runs that could not be made in turn."""
-
-_WIDE = 110
-"""Cells of a terminal that has room for every column."""
-
-_TITLES = {Rank.IOPS: "IOPS", Rank.BANDWIDTH: "MiB/s", Rank.P99: "p99"}
 
 
 def plan_lines(surveyed: Survey, speed: float | None = None) -> list[str]:
@@ -33,7 +27,7 @@ def plan_lines(surveyed: Survey, speed: float | None = None) -> list[str]:
     rows = [paint(clean(design.title, 200), "bold"), ""]
     rows += [f"{role}: {address}" for role, address in design.targets.items()]
     rows += ["", *_cells(design), ""]
-    rows += [*_left_out(design), ""] if design.skipped else []
+    rows += [*fact_lines(left_out(design)), ""] if design.skipped else []
     rows += [_times(one.setting.key, str(one.setting.target), one.times, one.setting.slow) for one in switches(design)]
     for feature in design.features:
         if not feature.active:
@@ -105,181 +99,13 @@ def step_line(record: SweepRecord, session: Session) -> str:
     run = session.run(ended.run) if ended.run else None
     if run is None or ended.result is not StepResult.DONE:
         return f"{what}: {ended.result}. {clean(ended.reason, 300)}".rstrip()
-    parts = [
-        f"{units.iops(direction.iops)} IOPS {name}"
-        for name, direction in (("read", run.figures.read), ("write", run.figures.write))
-        if direction is not None
-    ]
+    parts = [f"{units.iops(figures.iops)} IOPS {name}" for name, figures in both_directions(run.figures)]
     return f"{what}: {', '.join(parts)}"
 
 
 def result_lines(record: SweepRecord, found: Results) -> list[str]:
-    """What was found: the matrix, a ranking of each workload, the front, confirmations, searches."""
-    rows: list[str] = []
-    if len(found.rows) > 1 and len(found.columns) > 1:
-        rows += [*_matrix(found), ""]
-    if len(found.rows) == 1:
-        rows += [*_ranking(found, [one for one in found.cells if one.value is not None], by_column=True), ""]
-    else:
-        for column in found.columns:
-            ranked = found.ranking(column)
-            if ranked:
-                rows += [paint(column, "bold"), *_ranking(found, ranked, by_column=False), ""]
-    rows += _compared(found)
-    rows += _front(found)
-    rows += _confirmed(found)
-    for one in found.saturated:
-        rows += _saturation(record, one)
-    rows += [
-        f"{one.cell.row}, {one.cell.column} failed: {clean(reason, 300)}"
-        for one in found.cells
-        for reason in one.failures
-    ]
-    noted = dict.fromkeys(f"{one.cell.row}: {clean(note, 300)}" for one in found.cells for note in one.notes)
-    rows += list(noted)
-    return [*rows, *_left_out(record.design)]
-
-
-def _compared(found: Results) -> list[str]:
-    """What stands against what where it is not plain, and what the mark of a verdict means."""
-    rows_of = {one.cell.id: one.cell.row for one in found.cells}
-    against: dict[str, dict[str, None]] = {}
-    for one in found.cells:
-        if one.cell.against is not None:
-            against.setdefault(rows_of[one.cell.against], {})[one.cell.row] = None
-    rows = [f"Compared with {baseline}: {'; '.join(others)}." for baseline, others in against.items()]
-    told = rows if len(rows) > 1 else []
-    if any(one.judgement is not None and not one.judgement.interleaved for one in found.cells):
-        told.append(f"{_NOT_IN_TURN} not interleaved (an array made anew, a restart): below 5 % nothing counts.")
-    return [*told, ""] if told else []
-
-
-def _left_out(design: Design) -> list[str]:
-    """Combinations that are not measured, those of one reason together."""
-    reasons: dict[str, dict[str, list[str]]] = {}
-    for one in design.skipped:
-        reasons.setdefault(one.reason, {}).setdefault(one.row, []).append(one.column)
-    every = len({cell.column for cell in design.cells} | {one.column for one in design.skipped})
-    return [
-        f"Left out: {row}{'' if len(columns) == every else ', ' + ' and '.join(columns)}: {clean(reason, 300)}"
-        for reason, found in reasons.items()
-        for row, columns in found.items()
-    ]
-
-
-def _matrix(found: Results) -> list[str]:
-    """Set-ups and workloads, the longer side down."""
-    title = _TITLES[found.rank]
-    if len(found.columns) > len(found.rows):
-        heads, sides = found.rows, found.columns
-        body = [(side, *(_shown(found.at(head, side), found.rank) for head in heads)) for side in sides]
-    else:
-        heads, sides = found.columns, found.rows
-        body = [(side, *(_shown(found.at(side, head), found.rank) for head in heads)) for side in sides]
-    return table(
-        (Column(title=title, shrinks=True), *(Column(title=head, align=Align.POINT) for head in heads)),
-        body,
-        terminal_width(),
-    )
-
-
-def _figure(value: float | None, rank: Rank) -> str:
-    match rank:
-        case Rank.IOPS:
-            return units.iops(value)
-        case Rank.BANDWIDTH:
-            return units.mib_per_s(value)
-        case Rank.P99:
-            return units.latency(value)
-
-
-def _shown(one: CellResult | None, rank: Rank) -> str:
-    return "-" if one is None else _figure(one.value, rank)
-
-
-def _ranking(found: Results, ranked: Iterable[CellResult], *, by_column: bool) -> list[str]:
+    """What was found: the matrix, a ranking of each workload, what was confirmed, failed or left out."""
     width = terminal_width()
-    wide = width is None or width >= _WIDE
-    columns = (
-        Column(title="Workload" if by_column else "Set-up", shrinks=True),
-        Column(title=_TITLES[found.rank], align=Align.POINT),
-        Column(title="+-", align=Align.POINT),
-        *((Column(title="Latency", align=Align.POINT),) if wide else ()),
-        Column(title="p99", align=Align.POINT),
-        Column(title="Against its baseline"),
-    )
-    compared = {one.cell.against for one in found.cells}
-    body = [
-        (
-            one.cell.column if by_column else one.cell.row,
-            _figure(one.value, found.rank),
-            _half(one),
-            *((units.latency(one.mean_ns),) if wide else ()),
-            units.latency(one.p99_ns),
-            _verdict(one, compared),
-        )
-        for one in ranked
-    ]
-    return table(columns, body, width)
-
-
-def _half(one: CellResult) -> str:
-    """Half the interval of the mean, in percent of it."""
-    figure = one.figure
-    if figure is None or figure.half is None or not figure.mean:
-        return "-"
-    return f"{figure.half / figure.mean * 100:.1f} %"
-
-
-def _interval(judgement: Judgement) -> str:
-    return "" if judgement.interval is None else str(judgement.interval)
-
-
-def _verdict(one: CellResult, compared: Container[str | None]) -> str:
-    if one.judgement is None:
-        return "baseline" if one.cell.id in compared else ""
-    mark = "" if one.judgement.interleaved or one.judgement.interval is None else _NOT_IN_TURN
-    return f"{one.judgement.word}{mark} {_interval(one.judgement)}".rstrip()
-
-
-def _front(found: Results) -> list[str]:
-    known = {one.cell.id: one for one in found.cells}
-    if len(found.front) < 2:
-        return []
-    rows = ["No other cell has more IOPS at a lower p99 than these (Pareto):"]
-    for cell_id in found.front:
-        one = known[cell_id]
-        name = ", ".join([one.cell.row, one.cell.column] if len(found.rows) > 1 else [one.cell.column])
-        rows.append(f"  {name}: {units.iops(one.iops)} IOPS, p99 {units.latency(one.p99_ns)}")
-    return [*rows, ""]
-
-
-def _confirmed(found: Results) -> list[str]:
-    rows = []
-    for one in found.confirmations:
-        what = f"{one.winner.row} against {one.baseline.row}, {one.winner.column}"
-        if one.judgement is None:
-            rows.append(f"Confirmation of {what}: {units.plural(one.pairs, 'pair')} so far.")
-        else:
-            shown = _interval(one.judgement)
-            reason = f" ({one.judgement.reason})" if one.judgement.reason else ""
-            word = one.judgement.word
-            rows.append(f"Confirmed in {units.plural(one.pairs, 'fresh pair')}: {what}: {word} {shown}{reason}")
-    return [*rows, ""] if rows else []
-
-
-def _saturation(record: SweepRecord, one: Saturated) -> list[str]:
-    limit = record.design.saturation
-    assert limit is not None
-    several = len({cell.row for cell in record.design.cells}) > 1
-    rows = [f"Most IOPS{f' of {one.cell.row}' if several else ''} with a p99 of at most {units.latency(limit.p99_ns)}:"]
-    columns = tuple(Column(title=title, align=Align.POINT) for title in ("Depth", "IOPS", "p99"))
-    rows += table(
-        columns, [(str(point.depth), units.iops(point.iops), units.latency(point.p99_ns)) for point in one.points]
-    )
-    if one.best is None:
-        rows.append("No depth that was tried keeps it.")
-    else:
-        best = one.best
-        rows.append(f"Depth {best.depth}: {units.iops(best.iops)} IOPS at p99 {units.latency(best.p99_ns)}.")
-    return [*rows, ""]
+    tables = (*filter(None, (matrix_table(record, found),)), *rankings(found))
+    blocks = (*(fitted_lines(each, width) for each in tables), *map(fact_lines, finding_facts(record, found)))
+    return [row for block in blocks for row in (*block, "")][:-1]

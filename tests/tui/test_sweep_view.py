@@ -12,18 +12,11 @@ from app.engine.sweep.expand import expand
 from app.engine.sweep.plan_file import parse_plan
 from app.engine.sweep.results import results
 from app.engine.sweep.survey import Survey
+from app.engine.view.sweep import cell_words, matrix, names_at, ranking, turned, why_left_out
+from app.engine.view.table import Tone, text_of
 from app.tui.screens.sweep.draft import Axis, Draft, axes_of, plan_text
 from app.tui.screens.sweep.plan_view import axis_rows, plan_facts, question
-from app.tui.screens.sweep.results_view import (
-    cell_words,
-    grid,
-    names_at,
-    ranking,
-    short,
-    state_words,
-    turned,
-    why_left_out,
-)
+from app.tui.screens.sweep.results_view import short, state_words
 from backends.settings import Risk
 from tests.engine.sweep.making import HEAD, VOLUME, after, design, known, measured, plan, started
 from tests.tui.sweeps import TWO_BY_THREE
@@ -181,17 +174,17 @@ def test_the_longer_side_of_the_matrix_goes_down() -> None:
 
 def test_a_worse_cell_has_its_sign_and_a_lower_bar() -> None:
     record, runs = measured(SIX, HALF)
-    shown = grid(record, results(record, runs))
-    worse = shown.cells[shown.rows.index("ahead=all")][0]
-    base = shown.cells[shown.rows.index("ahead=none")][0]
-    assert (worse.sign, worse.tone, base.sign) == ("-", "bad", "b")
+    shown = matrix(record, results(record, runs))
+    worse = shown.places[shown.down.index("ahead=all")][0]
+    base = shown.places[shown.down.index("ahead=none")][0]
+    assert (worse.sign, worse.tone, base.sign) == ("-", Tone.BAD, "b")
     assert worse.level == pytest.approx(0.495, abs=0.01)
 
 
 def test_cells_count_their_runs_until_there_is_a_figure() -> None:
     record = started(TWO_BY_THREE)
-    shown = grid(record, results(record, ()))
-    assert {cell.text for row in shown.cells for cell in row} == {"0/2"}
+    shown = matrix(record, results(record, ()))
+    assert {cell.text for row in shown.places for cell in row} == {"0/2"}
 
 
 def test_the_cell_under_the_cursor_is_told_about() -> None:
@@ -199,15 +192,15 @@ def test_the_cell_under_the_cursor_is_told_about() -> None:
     seen = results(record, runs)
     one = seen.at(*names_at(seen, 2, 0))
     assert one is not None
-    told = cell_words(one, record, seen.rank)
+    told = cell_words(seen, record, one)
     assert told.startswith("ahead=all; iodepth=1\n6 of 6 runs")
     assert "slower" in told
 
 
 def test_the_ranking_has_the_best_first() -> None:
     record, runs = measured(TWO_BY_THREE, {"ahead=none": 1000.0, "ahead=some": 1500.0, "ahead=all": 500.0})
-    _, rows = ranking(results(record, runs), "iodepth=1")
-    assert [plain(row.cells[1]) for row in rows] == ["ahead=some", "ahead=none", "ahead=all"]
+    rows = ranking(results(record, runs), "iodepth=1").rows
+    assert [text_of(row.cells[1]) for row in rows] == ["ahead=some", "ahead=none", "ahead=all"]
 
 
 def test_the_header_says_how_far_it_is() -> None:

@@ -15,7 +15,8 @@ from app.engine.session.state import RunRecord
 from app.engine.session.sweep_events import SweepExtended
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Cell, Purpose, Saturation, Step
-from app.engine.sweep.results import Point, Results, results, saturation_points, winners
+from app.engine.sweep.findings import Point, saturation_points
+from app.engine.sweep.results import Results, results, winners
 
 NEAR = 1.12
 """A search ends when the depths on both sides of the limit are nearer than this."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.engine.session.figures import MemberFigures
+from app.engine.view.table import Align, Column, Row, Table
 from widgets.plain import units
 
 COLUMNS = (
@@ -21,8 +22,21 @@ COLUMNS = (
 )
 """Headings of what `member_cells` gives; shares are of what all members of the same depth did."""
 
-SHORT_COLUMNS = ("Member", "Model", "Role", "r IOPS", "w IOPS", "MiB/s", "Util", "Queue", "Reads", "Writes")
-"""The same where there is little room."""
+_SHORT = ("Member", "Model", "Role", "r IOPS", "w IOPS", "MiB/s", "Util", "Queue", "Reads", "Writes")
+_WORDS = ("Member", "Model", "Role")
+
+
+def member_table(members: Sequence[MemberFigures], heading: str = "") -> Table:
+    """What each member did, under short headings; where there is no room the kernel's name says the model, too."""
+    columns = tuple(
+        Column(title=title, align=Align.LEFT if title in _WORDS else Align.POINT, priority=int(title == "Model"))
+        for title in _SHORT
+    )
+    return Table(
+        columns=columns,
+        rows=tuple(Row(cells=member_cells(each, each.device), depth=each.depth) for each in members),
+        heading=heading,
+    )
 
 
 def member_cells(member: MemberFigures, name: str = "") -> tuple[str, ...]:

@@ -12,8 +12,9 @@ from app.engine.judge.verdict import Verdict
 from app.engine.session.figures import Advice, RunStatus
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_steps import Purpose, Rank, Saturation, StepResult
+from app.engine.sweep.findings import Point
 from app.engine.sweep.further import further, next_depth
-from app.engine.sweep.results import Point, results
+from app.engine.sweep.results import results
 from tests.engine.sweep.making import after, design, measured, run, started
 
 AHEAD = '[[axis]]\ntarget="array"\nsetting="ahead"\nvalues=["none","some","all"]\n'

@@ -10,6 +10,7 @@ from app.engine.sweep.estimate import switches
 from app.engine.sweep.plan import JobAxis, SweepPlan
 from app.engine.sweep.survey import Survey
 from app.engine.view.effects import risk_cell, tier
+from app.engine.view.sweep import left_out
 from app.tui import render
 from app.tui.screens.devices.rows import TIERS
 from app.tui.screens.sweep.draft import Axis, Draft
@@ -139,7 +140,7 @@ def plan_facts(surveyed: Survey, speed: float | None = None) -> tuple[FactGroup,
             how = "the simulated host restarts for it" if feature.key else "a key and a restart on the way"
             groups.append(FactGroup(facts=(Fact(label=feature.name, value=f"not active: {how}", tone="warning"),)))
     if design.skipped:
-        groups.append(FactGroup(heading="Left out", facts=left_out(design)))
+        groups += render.groups((left_out(design),))
     groups.append(FactGroup(heading="Order", facts=_order(design)))
     return tuple(groups)
 
@@ -182,21 +183,6 @@ def _destroying(design: Design) -> str:
 def _destroys(cell: Cell, before: Mapping[tuple[Target, str], str]) -> bool:
     writes = "write" in cell.job.get("rw", "") or cell.job.get("rw") in ("rw", "randrw")
     return writes or any(one.slow and before.get((one.target, one.key)) != one.value for one in cell.settings)
-
-
-def left_out(design: Design) -> tuple[Fact, ...]:
-    """Combinations that are not measured, those of one reason together."""
-    reasons: dict[str, list[str]] = {}
-    for one in design.skipped:
-        reasons.setdefault(one.reason, []).append(f"{one.row}, {one.column}")
-    return tuple(
-        Fact(
-            label="",
-            value=f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {reason}",
-            tone="warning",
-        )
-        for reason, names in reasons.items()
-    )
 
 
 def _order(design: Design) -> tuple[Fact, ...]:

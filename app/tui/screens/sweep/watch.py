@@ -13,19 +13,18 @@ from app.engine.session.state import ActiveRun, Session
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.sweep.following import Follower
 from app.engine.sweep.results import Results, results
-from app.tui.screens.bench.live_view import Curves, latency_chart, progress, throughput_chart
-from app.tui.screens.sweep.results_view import (
-    LEGEND,
+from app.engine.view.sweep import (
     cell_words,
-    findings,
-    grid,
+    finding_facts,
+    legend,
+    matrix,
     names_at,
     ranking,
-    state_words,
-    title_words,
-    whole,
     why_left_out,
 )
+from app.tui.render import columns, groups, rows
+from app.tui.screens.bench.live_view import Curves, latency_chart, progress, throughput_chart
+from app.tui.screens.sweep.results_view import grid, state_words, title_words, whole
 from backends.text import clean_lines
 from widgets.bars import ProgressLine
 from widgets.chart import LineChart
@@ -52,7 +51,7 @@ class SweepWatch(Vertical):
         """Matrix and cell; below them the graphs while it runs, the findings afterwards."""
         yield Static("", id="sweep-title", markup=False)
         yield Matrix(id="sweep-matrix")
-        yield Static(LEGEND, id="sweep-legend", markup=False)
+        yield Static("", id="sweep-legend", markup=False)
         yield Static("", id="sweep-cell", markup=False)
         with Vertical(id="sweep-live"):
             yield LineChart(title="IOPS", id="sweep-iops")
@@ -85,7 +84,8 @@ class SweepWatch(Vertical):
             return
         self._shown = (session, record)
         found = self._results(session, record)
-        self.query_one(Matrix).grid = grid(record, found)
+        self.query_one(Matrix).grid = grid(matrix(record, found))
+        self._put("#sweep-legend", legend(found.rank))
         self._put("#sweep-title", title_words(session, record))
         self.query_one("#sweep-live").display = running
         self.query_one("#sweep-found").display = not running
@@ -93,7 +93,7 @@ class SweepWatch(Vertical):
         if running:
             self._show_live(session.active, record, speed)
         else:
-            self.query_one("#sweep-findings", Details).groups = findings(record, found)
+            self.query_one("#sweep-findings", Details).groups = groups(finding_facts(record, found))
         words, tone = state_words(record, running=running, stopping=stopping)
         self.query_one("#sweep-state", Prose).say(words, tone)
 
@@ -119,10 +119,11 @@ class SweepWatch(Vertical):
         """The cell under the cursor, and the ranking of its workload."""
         setup, workload = names_at(found, *self.query_one(Matrix).cursor)
         one = found.at(setup, workload)
-        told = cell_words(one, record, found.rank) if one is not None else why_left_out(record, setup, workload)
+        told = cell_words(found, record, one) if one is not None else why_left_out(record, setup, workload)
         self._put("#sweep-cell", told)
         table = self.query_one("#sweep-ranking", StillTable)
-        table.columns, table.rows = ranking(found, workload)
+        ranked = ranking(found, workload)
+        table.columns, table.rows = columns(ranked), rows(ranked)
 
     def _show_live(self, active: ActiveRun | None, record: SweepRecord, speed: float) -> None:
         now = time.time()

@@ -1,0 +1,124 @@
+"""What a sweep found beyond its matrix: winners measured again, and how far the load can be raised. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from app.engine.judge.caveats import weighed
+from app.engine.judge.stats import holm
+from app.engine.judge.verdict import Judgement, Verdict, judge
+from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_steps import Cell, Purpose, Rank
+from app.engine.sweep.cell_runs import Runs, runs_of_cell, scored_runs, values_by_place
+
+SIGNIFICANT = 0.05
+"""Largest p value, adjusted for the number of winners, of a confirmed one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmation:
+    """A winner measured against its baseline in fresh pairs."""
+
+    winner: Cell
+    """What led the screening."""
+    baseline: Cell
+    """What it was compared with."""
+    judgement: Judgement | None
+    """From the fresh pairs alone; None until there are two."""
+    pairs: int
+    """Complete pairs so far."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A queue depth of a saturation search."""
+
+    depth: int
+    """I/Os in flight of each job."""
+    iops: float
+    """Reached."""
+    p99_ns: int | None
+    """99th percentile."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saturated:
+    """How far one cell's load can be raised."""
+
+    cell: Cell
+    """Which."""
+    points: tuple[Point, ...]
+    """Depths tried, ascending."""
+    best: Point | None
+    """The one with most I/Os whose latency keeps the limit; None if none does."""
+
+
+def confirmations(record: SweepRecord, known: Runs) -> tuple[Confirmation, ...]:
+    """Judged by their fresh pairs, p values adjusted for their number after Holm."""
+    cells = {cell.id: cell for cell in record.cells}
+    blocks: dict[int, list[str]] = {}
+    for step in record.steps:
+        if step.purpose is Purpose.CONFIRM:
+            members = blocks.setdefault(step.block, [])
+            if step.cell not in members:
+                members.append(step.cell)
+    found: list[Confirmation] = []
+    for members in blocks.values():
+        winner = next((cells[one] for one in members if cells[one].against in members), None)
+        if winner is None or winner.against is None:
+            continue
+        a = values_by_place(record, winner.against, known, Purpose.CONFIRM)
+        b = values_by_place(record, winner.id, known, Purpose.CONFIRM)
+        both = [place for place in a if place in b]
+        higher = record.design.rank is not Rank.P99
+        judgement = None
+        if len(both) > 1:
+            judgement = judge(
+                [a[place] for place in both], [b[place] for place in both], interleaved=True, higher_is_better=higher
+            )
+            fresh = (runs_of_cell(record, known, cell, confirming=True) for cell in (winner.against, winner.id))
+            judgement = weighed(judgement, (run for runs in fresh for run in runs))
+        found.append(Confirmation(winner=winner, baseline=cells[winner.against], judgement=judgement, pairs=len(both)))
+    return _adjusted(found)
+
+
+def _adjusted(found: list[Confirmation]) -> tuple[Confirmation, ...]:
+    judged = [one.judgement for one in found if one.judgement is not None and one.judgement.interval is not None]
+    if len(judged) < 2:
+        return tuple(found)
+    adjusted = dict(zip(map(id, judged), holm([each.interval.p for each in judged if each.interval]), strict=True))
+    made = []
+    for one in found:
+        judgement = one.judgement
+        lucky = judgement is not None and judgement.decided and judgement.verdict is not Verdict.NO_DIFFERENCE
+        if judgement is not None and lucky and adjusted.get(id(judgement), 0.0) > SIGNIFICANT:
+            reason = f"not shown any more once all {len(judged)} confirmations are counted (Holm)"
+            judgement = replace(judgement, verdict=Verdict.NOT_DECIDED, reason=reason)
+        made.append(replace(one, judgement=judgement))
+    return tuple(made)
+
+
+def saturated(record: SweepRecord, known: Runs) -> tuple[Saturated, ...]:
+    """How far the load of each cell can be raised, where a limit of the latency was named."""
+    limit = record.design.saturation
+    if limit is None:
+        return ()
+    found = []
+    for base in record.design.cells:
+        points = saturation_points(record, base, known)
+        if points:
+            within = [one for one in points if one.p99_ns is not None and one.p99_ns <= limit.p99_ns]
+            best = max(within, key=lambda one: one.iops, default=None)
+            found.append(Saturated(cell=base, points=points, best=best))
+    return tuple(found)
+
+
+def saturation_points(record: SweepRecord, base: Cell, known: Runs) -> tuple[Point, ...]:
+    """Depths that a search from this cell has tried, ascending."""
+    points: dict[int, Point] = {}
+    for cell in record.cells:
+        if cell.id.startswith(f"{base.id}@"):
+            for _, one in scored_runs(record, cell.id, known, Purpose.SATURATE):
+                depth = int(cell.job["iodepth"])
+                points[depth] = Point(depth=depth, iops=one.iops, p99_ns=one.p99_ns)
+    return tuple(points[depth] for depth in sorted(points))

@@ -1,0 +1,379 @@
+"""What is told of a sweep that runs or ran: the matrix, the ranking, what was found, how it stands. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
+
+from app.engine.judge.verdict import BETTER, WORSE, Judgement, Verdict
+from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_steps import Cell as SweepCell
+from app.engine.session.sweep_steps import Design, Rank, SweepResult
+from app.engine.sweep.curves import curve_place, curves
+from app.engine.sweep.findings import Confirmation, Saturated
+from app.engine.sweep.results import CellResult, Results
+from app.engine.view.comparison import verdict_tone
+from app.engine.view.table import Align, Cell, Column, Fact, Facts, Row, Table, Tone
+from widgets.plain import units
+
+RANK_TITLES = {Rank.IOPS: "IOPS", Rank.BANDWIDTH: "MiB/s", Rank.P99: "p99"}
+"""What a sweep is ranked by."""
+
+NOT_IN_TURN = "*"
+"""Marks a verdict on runs that could not be made in turn."""
+
+_NOT_IN_TURN_NOTE = f"{NOT_IN_TURN} not interleaved (an array made anew, a restart): below 5 % nothing counts."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixPlace:
+    """A place of the matrix."""
+
+    text: str
+    """Its figure, or why there is none."""
+    level: float | None = None
+    """Its figure by the largest of the same workload; None without one."""
+    sign: str = " "
+    """One character for how it stands: see `legend`."""
+    tone: Tone = Tone.PLAIN
+    """What the sign means."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixView:
+    """Set-ups against workloads, the longer side down."""
+
+    corner: str
+    """What the figures are."""
+    down: tuple[str, ...]
+    """Headings of the rows."""
+    across: tuple[str, ...]
+    """Headings of the columns."""
+    places: tuple[tuple[MatrixPlace, ...], ...]
+    """A tuple for every row, with a place for every column."""
+
+
+def figure_text(value: float | None, rank: Rank) -> str:
+    """What cells are ranked by, in its unit."""
+    match rank:
+        case Rank.IOPS:
+            return units.iops(value)
+        case Rank.BANDWIDTH:
+            return units.mib_per_s(value)
+        case Rank.P99:
+            return units.latency(value)
+
+
+def legend(rank: Rank) -> str:
+    """What the signs of the matrix mean."""
+    better, worse = (Verdict.LOWER, Verdict.HIGHER) if rank is Rank.P99 else (Verdict.FASTER, Verdict.SLOWER)
+    return (
+        f"+ {better}, - {worse}, = {Verdict.NO_DIFFERENCE.word}, ? {Verdict.NOT_DECIDED.word}, b base, > now, ! failed"
+    )
+
+
+def turned(found: Results) -> bool:
+    """Whether workloads go down and set-ups across: the longer side goes down."""
+    return len(found.columns) > len(found.rows)
+
+
+def matrix(record: SweepRecord, found: Results) -> MatrixView:
+    """A figure where there is one, else why there is none."""
+    down, across = (found.columns, found.rows) if turned(found) else (found.rows, found.columns)
+    best: dict[str, float] = {}
+    for one in found.cells:
+        best[one.cell.column] = max(best.get(one.cell.column, 0.0), one.value or 0.0)
+    known, baselines, done = (
+        {(one.cell.row, one.cell.column): one for one in found.cells},
+        found.baselines,
+        _done(record),
+    )
+    running = None if record.current is None else record.current.step.cell
+
+    def place(side: str, head: str) -> MatrixPlace:
+        one = known.get(_setup_and_workload(found, side, head))
+        if one is None:
+            return MatrixPlace(text=units.NOTHING, tone=Tone.DIM)
+        sign, tone = _sign(one, baselines)
+        if one.cell.id == running:
+            sign, tone = ">", Tone.ACCENT
+        if one.value is not None:
+            most = best[one.cell.column]
+            level = one.value / most if most else None
+            return MatrixPlace(text=figure_text(one.value, found.rank), level=level, sign=sign, tone=tone)
+        if one.failures:
+            return MatrixPlace(text="failed", sign="!", tone=Tone.BAD)
+        if one.cell.id == running:
+            return MatrixPlace(text="now", sign=sign, tone=tone)
+        return MatrixPlace(text=f"{done[one.cell.id]}/{record.design.repeats}", sign=sign, tone=Tone.DIM)
+
+    places = tuple(tuple(place(side, head) for head in across) for side in down)
+    return MatrixView(corner=RANK_TITLES[found.rank], down=down, across=across, places=places)
+
+
+def _done(record: SweepRecord) -> Counter[str]:
+    """Completed runs by cell."""
+    cells = {step.number: step.cell for step in record.steps}
+    return Counter(cells[end.step] for end in record.ended if end.run is not None)
+
+
+def matrix_table(record: SweepRecord, found: Results) -> Table | None:
+    """The matrix in figures; None where one of its sides is a single one."""
+    if min(len(found.rows), len(found.columns)) < 2:
+        return None
+    shown = matrix(record, found)
+    heads = (Column(title=head, align=Align.POINT) for head in shown.across)
+    return Table(
+        columns=(Column(title=shown.corner, shrinks=True), *heads),
+        rows=tuple(
+            Row(cells=(name, *(place.text for place in places)))
+            for name, places in zip(shown.down, shown.places, strict=True)
+        ),
+    )
+
+
+def names_at(found: Results, row: int, column: int) -> tuple[str, str]:
+    """Set-up and workload of a place of the matrix; "" beyond its edges."""
+    down, across = (found.columns, found.rows) if turned(found) else (found.rows, found.columns)
+    side, head = (names[at] if at < len(names) else "" for names, at in ((down, row), (across, column)))
+    return _setup_and_workload(found, side, head)
+
+
+def _setup_and_workload(found: Results, side: str, head: str) -> tuple[str, str]:
+    return (head, side) if turned(found) else (side, head)
+
+
+def _sign(one: CellResult, baselines: Container[str]) -> tuple[str, Tone]:
+    if one.failures:
+        return "!", Tone.BAD
+    if one.judgement is None:
+        return ("b", Tone.ACCENT) if one.cell.id in baselines else (" ", Tone.PLAIN)
+    verdict = one.judgement.verdict
+    sign = "+" if verdict in BETTER else "-" if verdict in WORSE else "=" if verdict is Verdict.NO_DIFFERENCE else "?"
+    return sign, verdict_tone(one.judgement)
+
+
+def cell_name(found: Results, cell: SweepCell) -> str:
+    """Set-up and workload, the workload alone where there is one set-up."""
+    return cell.column if len(found.rows) == 1 else f"{cell.row}, {cell.column}"
+
+
+def cell_words(found: Results, record: SweepRecord, one: CellResult) -> str:
+    """A cell in two lines: what it is, what is known of it."""
+    head = one.cell.row if one.cell.row == one.cell.column else f"{one.cell.row}; {one.cell.column}"
+    parts = [f"{len(one.scores)} of {record.design.repeats} runs"]
+    if one.value is not None:
+        half = half_text(one)
+        figure = f"{figure_text(one.value, found.rank)} {RANK_TITLES[found.rank]}"
+        parts.append(f"{figure} +- {half}" if half else figure)
+        parts.append(f"p99 {_p99(one)}")
+    if one.judgement is not None:
+        parts.append(verdict_words(one.judgement))
+    return "\n".join([head, " · ".join([*parts, *one.failures[:1], *one.notes[:1]])])
+
+
+def why_left_out(record: SweepRecord, setup: str, workload: str) -> str:
+    """Why a combination is not measured, in two lines."""
+    reasons = [one.reason for one in record.design.skipped if (one.row, one.column) == (setup, workload)]
+    return f"{setup}; {workload}\nleft out: {' '.join(reasons) or 'not in the plan'}"
+
+
+def half_text(one: CellResult) -> str:
+    """Half the interval of the mean in percent of it; "" when there is none."""
+    seen = one.figure
+    if seen is None or seen.half is None or not seen.mean:
+        return ""
+    return f"{seen.half / seen.mean * 100:.1f} %"
+
+
+def verdict_words(judgement: Judgement) -> str:
+    """The verdict and its interval; a mark where the runs could not be made in turn."""
+    mark = "" if judgement.interleaved or judgement.interval is None else NOT_IN_TURN
+    return f"{judgement.word}{mark} {judgement.interval or ''}".rstrip()
+
+
+def rankings(found: Results) -> Iterator[Table]:
+    """A ranking of each workload in which something was measured; of a single set-up one of all its workloads."""
+    for column in found.columns[:1] if len(found.rows) == 1 else found.columns:
+        ranked = ranking(found, column)
+        if ranked.rows:
+            yield ranked
+
+
+def ranking(found: Results, column: str) -> Table:
+    """The measured cells of a workload, best first; of a single set-up all its workloads."""
+    alone = len(found.rows) == 1
+    listed = found.best_first(found.cells) if alone else found.ranking(column)
+    columns = (
+        Column(title="", key="place", align=Align.POINT),
+        Column(title="Workload" if alone else f"Set-up, {column}", key="what", shrinks=True),
+        Column(title="n", key="n", align=Align.POINT, priority=4),
+        Column(title=RANK_TITLES[found.rank], key="figure", align=Align.POINT),
+        Column(title="+-", key="half", align=Align.POINT, priority=2),
+        Column(title="Latency", key="mean", align=Align.POINT, priority=3),
+        Column(title="p99", key="p99", align=Align.POINT, priority=1),
+        Column(title="Against its baseline", key="verdict"),
+    )
+    baselines = found.baselines
+    rows = tuple(_ranked(found, place, one, baselines) for place, one in enumerate(listed, 1))
+    return Table(columns=columns, rows=rows)
+
+
+def _ranked(found: Results, place: int, one: CellResult, baselines: Container[str]) -> Row:
+    words = "baseline" if one.cell.id in baselines else ""
+    return Row(
+        key=one.cell.id,
+        cells=(
+            str(place),
+            one.cell.column if len(found.rows) == 1 else one.cell.row,
+            str(len(one.scores)),
+            figure_text(one.value, found.rank),
+            half_text(one) or units.NOTHING,
+            units.latency(one.mean_ns),
+            _p99(one),
+            Cell(words if one.judgement is None else verdict_words(one.judgement), _sign(one, baselines)[1]),
+        ),
+    )
+
+
+def _p99(one: CellResult) -> str:
+    return units.latency(one.p99_ns) if one.p99_ns else "too few I/Os"
+
+
+def finding_facts(record: SweepRecord, found: Results) -> tuple[Facts, ...]:
+    """What was confirmed, what nothing beats, how far load can go; what failed, what to note, what was left out."""
+    groups = (
+        Facts(heading="Measured again", facts=tuple(Fact("", *_confirmed(one)) for one in found.confirmations)),
+        Facts(heading="No other cell has more IOPS at a lower p99", facts=tuple(_front(found))),
+        *(_saturation(record, found, one) for one in found.saturated),
+        Facts(heading="Failed", facts=tuple(_failures(record, found))),
+        Facts(heading="Notes", facts=_sentences(_notes(found))),
+        Facts(heading="Compared", facts=_sentences(_baselines(found))),
+        left_out(record.design),
+    )
+    return tuple(group for group in groups if group.facts)
+
+
+def _sentences(texts: Iterable[str]) -> tuple[Fact, ...]:
+    return tuple(Fact("", text) for text in dict.fromkeys(texts))
+
+
+def _confirmed(one: Confirmation) -> tuple[str, Tone]:
+    what = f"{one.winner.row} against {one.baseline.row}, {one.winner.column}"
+    if one.judgement is None:
+        return f"{what}: {units.plural(one.pairs, 'pair')} so far", Tone.PLAIN
+    reason = f" ({one.judgement.reason})" if one.judgement.reason else ""
+    shown = f"{verdict_words(one.judgement)} in {units.plural(one.pairs, 'fresh pair')}{reason}"
+    return f"{what}: {shown}", verdict_tone(one.judgement)
+
+
+def _front(found: Results) -> Iterator[Fact]:
+    known = {one.cell.id: one for one in found.cells}
+    for one in (known[name] for name in found.front if len(found.front) > 1):
+        yield Fact("", f"{cell_name(found, one.cell)}: {units.iops(one.iops)} IOPS, p99 {units.latency(one.p99_ns)}")
+
+
+def _saturation(record: SweepRecord, found: Results, one: Saturated) -> Facts:
+    of = f" of {one.cell.row}" if len(found.rows) > 1 else ""
+    tried = [
+        Fact(
+            f"depth {point.depth}",
+            f"{units.iops(point.iops)} IOPS, p99 {units.latency(point.p99_ns)}",
+            Tone.GOOD if point == one.best else Tone.PLAIN,
+        )
+        for point in one.points
+    ]
+    none = Fact("", "No depth that was tried keeps it.", Tone.ATTENTION)
+    most = none if one.best is None else Fact("most", f"at depth {one.best.depth}", Tone.GOOD)
+    return Facts(heading=f"Most IOPS{of} {_within(record)}", facts=(*tried, most))
+
+
+def _within(record: SweepRecord) -> str:
+    limit = record.design.saturation
+    return "" if limit is None else f"with a p99 of at most {units.latency(limit.p99_ns)}"
+
+
+def _failures(record: SweepRecord, found: Results) -> Iterator[Fact]:
+    yield from (Fact("", sentence, Tone.BAD) for sentence in record.damage)
+    for one in found.cells:
+        yield from (Fact("", f"{cell_name(found, one.cell)}: {reason}", Tone.BAD) for reason in one.failures)
+
+
+def _notes(found: Results) -> Iterator[str]:
+    yield from (f"{one.cell.row}: {note}" for one in found.cells for note in one.notes)
+    if any(one.judgement is not None and not one.judgement.interleaved for one in found.cells):
+        yield _NOT_IN_TURN_NOTE
+
+
+def _baselines(found: Results) -> Iterator[str]:
+    """What stands against what, where there is more than one baseline."""
+    rows_of = {one.cell.id: one.cell.row for one in found.cells}
+    against: dict[str, dict[str, None]] = {}
+    for one in found.cells:
+        if one.cell.against is not None:
+            against.setdefault(rows_of[one.cell.against], {})[one.cell.row] = None
+    if len(against) > 1:
+        yield from (f"With {baseline}: {'; '.join(others)}" for baseline, others in against.items())
+
+
+def left_out(design: Design) -> Facts:
+    """Combinations that are not measured, those of one set-up and one reason together."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for one in design.skipped:
+        reasons.setdefault((one.row, one.reason), []).append(one.column)
+    every = len({cell.column for cell in design.cells} | {one.column for one in design.skipped})
+    facts = tuple(
+        Fact("", f"{row}{'' if len(columns) == every else ', ' + ' and '.join(columns)}: {reason}", Tone.ATTENTION)
+        for (row, reason), columns in reasons.items()
+    )
+    return Facts(heading="Left out", facts=facts)
+
+
+def in_short(record: SweepRecord, found: Results) -> Iterator[str]:
+    """The most important of it, a sentence each."""
+    yield from _leaders(record, found)
+    yield from (f"Measured again: {_confirmed(one)[0]}." for one in found.confirmations)
+    for one in found.saturated:
+        row = f"{one.cell.row}: " if len(found.rows) > 1 else ""
+        best, within = one.best, _within(record)
+        yield (
+            f"{row}No depth that was tried reached any IOPS {within}."
+            if best is None
+            else (
+                f"{row}Most IOPS {within} at queue depth {best.depth}: {units.iops(best.iops)} IOPS,"
+                f" p99 {units.latency(best.p99_ns)}."
+            )
+        )
+
+
+def _leaders(record: SweepRecord, found: Results) -> Iterator[str]:
+    """What leads each workload; where workloads are all there is, each of their curves."""
+    title = RANK_TITLES[found.rank]
+    if len(found.rows) == 1:
+        for name, line in curves(found).items():
+            ranked = found.best_first(line)
+            if len(ranked) > 1:
+                figure = f"{figure_text(ranked[0].value, found.rank)} {title}"
+                yield f"Sweep, {name or record.design.title}: best at {curve_place(found, ranked[0])}, {figure}."
+        return
+    for column in found.columns:
+        ranked = found.ranking(column)
+        if len(ranked) > 1:
+            best = ranked[0]
+            word = "" if best.judgement is None else f"; against its baseline {verdict_words(best.judgement)}"
+            yield f"Sweep, {column}: {best.cell.row} leads with {figure_text(best.value, found.rank)} {title}{word}."
+
+
+def ending(record: SweepRecord) -> tuple[str, Tone]:
+    """How a sweep that nobody runs stands, in a sentence or two, and how that is."""
+    end = record.end
+    done = f"{record.done} of {units.plural(len(record.steps), 'step')}"
+    if end is None:
+        return f"CUT SHORT after {done}: its settings may not be as before", Tone.BAD
+    if end.left:
+        return f"{end.result.upper()}: NOT ALL SETTINGS ARE AS BEFORE: {' '.join(end.left)}", Tone.BAD
+    back = "the settings are as before"
+    if end.result is SweepResult.FINISHED:
+        return f"FINISHED: {units.plural(len(record.steps), 'step')}; {back}", Tone.GOOD
+    return f"{end.result.upper()} after {done}; {back}. {end.reason}".rstrip(), Tone.ATTENTION
