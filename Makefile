@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-quick test-exhaustive browser lab check bench screenshots build
+.PHONY: help run demo test test-quick test-exhaustive browser lab check mutants bench screenshots build
 
 SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
@@ -46,6 +46,11 @@ check: ## lint, format, types and import rules
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+
+mutants: ## change the lines that guard data, one at a time, and see whether a test notices (ARGS="guard journal")
+	$(SETUP) test
+	@sh tools/bootstrap uv pip install -q --python $(PYTHON) cosmic-ray==8.7.0
+	@$(PYTHON) -m tests.mutants $(ARGS)
 
 bench: ## measure what raidbench itself costs
 	$(SETUP) test

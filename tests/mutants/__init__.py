@@ -1,0 +1,1 @@
+"""Whether the tests notice when the lines that guard data are changed."""

@@ -1,0 +1,35 @@
+"""What is mutated, and the tests that have to notice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Modules whose mutants the same tests have to kill."""
+
+    modules: tuple[str, ...]
+    """Files, from the root of the checkout."""
+    tests: tuple[str, ...]
+    """What pytest is given."""
+
+
+TARGETS: dict[str, Target] = {
+    "guard": Target(modules=("backends/guard.py",), tests=("tests/backends/test_guard.py",)),
+    "changer": Target(modules=("app/engine/change/changer.py",), tests=("tests/engine/change",)),
+    "journal": Target(modules=("app/engine/session/journal.py",), tests=("tests/engine/session/test_journal.py",)),
+    "scratch": Target(
+        modules=("app/engine/measure/scratch_mark.py", "app/engine/measure/scratch_hold.py"),
+        tests=("tests/engine/measure/test_scratch.py",),
+    ),
+    "programs": Target(modules=("backends/hosts/local/programs.py",), tests=("tests/backends/test_programs.py",)),
+    "megaraid": Target(modules=("backends/vendors/megaraid/running.py",), tests=("tests/backends/megaraid",)),
+    "mdraid": Target(modules=("backends/vendors/mdraid/running.py",), tests=("tests/backends/mdraid",)),
+    "nvme": Target(modules=("backends/vendors/nvme/running.py",), tests=("tests/backends/nvme",)),
+    "scsi": Target(modules=("backends/vendors/scsi/running.py",), tests=("tests/backends/scsi",)),
+    "judge": Target(
+        modules=("app/engine/judge/verdict.py", "app/engine/judge/stats.py"), tests=("tests/engine/judge",)
+    ),
+}
+"""By name, the last lines before data are lost or a wrong word is said first."""
