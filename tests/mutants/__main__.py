@@ -108,7 +108,8 @@ def _cosmic_ray(copy: Path, verb: str, *words: str) -> str:
     done = subprocess.run(
         [str(Path(sys.executable).with_name(program[0])), *program[1:], *words],
         cwd=copy,
-        env={**os.environ, "PYTHONPATH": str(copy)},
+        # Without bytecode: a mutant of the same length, written within the same second, would run as the one before.
+        env={**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
