@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import pkgutil
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -12,12 +13,21 @@ from backends.model import Inventory, Problem, Target, Task
 from backends.settings import Reading, Setting
 
 
-class Backend(Protocol):
-    """One vendor's tools, or one part of the kernel, on one host."""
+class Finds(Protocol):
+    """One vendor's tools, or one part of the kernel, on one host: what every backend does."""
 
     async def inventory(self) -> Inventory:
         """All that this backend finds. Errors of a part become problems of the inventory."""
         ...
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        """What is missing or wrong, and what to do: what `raidbench doctor` shows."""
+        ...
+
+
+@runtime_checkable
+class Sets(Protocol):
+    """What a backend does besides, whose things have settings."""
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """The settings this target may have, as declared; no I/O."""
@@ -43,6 +53,10 @@ class Backend(Protocol):
         Raises ToolFailedError, DeviceGoneError.
         """
         ...
+
+
+class Backend(Finds, Sets, Protocol):
+    """A backend that finds things and sets them."""
 
 
 Told = Callable[[str, Inventory], None]
@@ -97,15 +111,6 @@ class TellsTasks(Protocol):
         ...
 
 
-@runtime_checkable
-class HasDiagnosis(Protocol):
-    """A backend that can say what `raidbench doctor` should show."""
-
-    async def diagnose(self) -> tuple[Problem, ...]:
-        """What is missing or wrong, and what to do."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersistRule:
     """A file that keeps settings after a reboot."""
@@ -144,14 +149,37 @@ class CanRemake(Protocol):
         ...
 
 
-class Vendor(Protocol):
-    """What a module in backends.vendors exports as `VENDOR`."""
+async def always(_host: Host) -> bool:
+    """For a vendor that may be on every machine."""
+    return True
 
-    @property
-    def name(self) -> str:
-        """The prefix of its targets: `block`."""
-        ...
 
-    def backend(self, host: Host) -> Backend:
-        """A backend on `host`; no I/O yet."""
-        ...
+def where(pattern: str) -> Callable[[Host], Awaitable[bool]]:
+    """For a vendor that a machine has where a path matches."""
+
+    async def present(host: Host) -> bool:
+        return bool(await host.list(pattern))
+
+    return present
+
+
+def lazily(place: str) -> Callable[[Host], Finds]:
+    """Makes the backend of `package.module:Class`; the module is imported for the first one."""
+
+    def backend(host: Host) -> Finds:
+        made: Finds = pkgutil.resolve_name(place)(host)
+        return made
+
+    return backend
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vendor:
+    """What a module in backends.vendors exports as `VENDOR`. Importing that module should cost next to nothing."""
+
+    name: str
+    """The prefix of its targets: `block`."""
+    backend: Callable[[Host], Finds]
+    """Makes the backend on a host; no I/O yet. See `lazily`."""
+    present: Callable[[Host], Awaitable[bool]] = always
+    """Whether a host may have any of its things, at next to no cost; else its backend is not made to look for them."""

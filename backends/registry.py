@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import pkgutil
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
@@ -14,7 +14,8 @@ from backends.errors import NotFoundError, RaidbenchError
 from backends.host import Host
 from backends.joining import joined
 from backends.model import Inventory, Problem, Target
-from backends.protocol import Backend, CompletesInventory, TellsParts, Told, Vendor
+from backends.protocol import CompletesInventory, Finds, Sets, TellsParts, Told, Vendor
+from backends.settings import Reading, Setting
 from backends.text import clean
 
 GROUP = "raidbench.vendors"
@@ -42,32 +43,29 @@ def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> Found:
     for source, load in (*_modules(), *_plugins(plugins)):
         try:
             vendor = load()
-            name = vendor.name
         except Exception as error:  # whatever a plugin does wrong, the rest must start
             problems.append(_broken(source, f"{type(error).__name__}: {error}"))
             continue
-        if not name or not callable(getattr(vendor, "backend", None)):
+        if not isinstance(vendor, Vendor) or not vendor.name:
             problems.append(_broken(source, "it exports no vendor"))
-        elif name in vendors:
-            problems.append(_broken(source, f"there is a vendor {name} already"))
+        elif vendor.name in vendors:
+            problems.append(_broken(source, f"there is a vendor {vendor.name} already"))
         else:
-            vendors[name] = vendor
+            vendors[vendor.name] = vendor
     return Found(vendors=tuple(vendors.values()), problems=tuple(problems))
 
 
-def _modules() -> list[tuple[str, Callable[[], Vendor]]]:
+def _modules() -> list[tuple[str, Callable[[], object]]]:
     names = sorted(module.name for module in pkgutil.iter_modules(backends.vendors.__path__))
     return [(name, lambda name=name: _load(name)) for name in names if not name.startswith("_")]  # type: ignore[misc]
 
 
-def _load(name: str) -> Vendor:
-    """The vendor of a module."""
-    module = importlib.import_module(f"{backends.vendors.__name__}.{name}")
-    vendor: Vendor = module.VENDOR
-    return vendor
+def _load(name: str) -> object:
+    """What a module offers as a vendor."""
+    return importlib.import_module(f"{backends.vendors.__name__}.{name}").VENDOR
 
 
-def _plugins(points: Iterable[EntryPoint] | None) -> list[tuple[str, Callable[[], Vendor]]]:
+def _plugins(points: Iterable[EntryPoint] | None) -> list[tuple[str, Callable[[], object]]]:
     known = entry_points(group=GROUP) if points is None else points
     return [(f"{GROUP}: {point.name}", point.load) for point in known]
 
@@ -80,6 +78,58 @@ def _broken(source: str, reason: str) -> Problem:
     )
 
 
+class Backends(Mapping[str, Finds]):
+    """The backends of one host by the name of their vendor, each made when it is first asked for."""
+
+    def __init__(self, host: Host, vendors: Iterable[Vendor]) -> None:
+        """Those of `vendors` on `host`."""
+        self._host = host
+        self._vendors = {vendor.name: vendor for vendor in vendors}
+        self._made: dict[str, Finds] = {}
+
+    def __getitem__(self, name: str) -> Finds:
+        """The backend of a vendor; where it cannot be made, one that says so."""
+        if name not in self._made:
+            try:
+                self._made[name] = self._vendors[name].backend(self._host)
+            except KeyError:
+                raise
+            except Exception as error:  # whatever a vendor does wrong, the rest must go on
+                self._made[name] = Broken(_broken(name, f"{type(error).__name__}: {error}"))
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Every vendor's name."""
+        return iter(self._vendors)
+
+    def __len__(self) -> int:
+        """How many vendors there are."""
+        return len(self._vendors)
+
+    async def present(self) -> Mapping[str, Finds]:
+        """Those that may find anything here; no other one is made for that."""
+        asked = [vendor for vendor in self._vendors.values() if vendor.name not in self._made]
+        answers = await asyncio.gather(*(vendor.present(self._host) for vendor in asked), return_exceptions=True)
+        absent = {vendor.name for vendor, answer in zip(asked, answers, strict=True) if answer is False}
+        return {name: self[name] for name in self._vendors if name not in absent}
+
+
+class Broken:
+    """In place of a backend that cannot be made."""
+
+    def __init__(self, problem: Problem) -> None:
+        """`problem` says why."""
+        self._problem = problem
+
+    async def inventory(self) -> Inventory:
+        """Nothing but the problem."""
+        return Inventory(problems=(self._problem,))
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        """The problem."""
+        return (self._problem,)
+
+
 class Machine:
     """All backends of one host."""
 
@@ -87,14 +137,9 @@ class Machine:
         """Backends of `vendors` on `host`; `problems` are those of finding the vendors."""
         self.host = host
         """The host they all work on."""
-        self.backends: dict[str, Backend] = {}
+        self.backends = Backends(host, vendors)
         """Backends by vendor name."""
-        self._problems = list(problems)
-        for vendor in vendors:
-            try:
-                self.backends[vendor.name] = vendor.backend(host)
-            except Exception as error:
-                self._problems.append(_broken(vendor.name, f"{type(error).__name__}: {error}"))
+        self._problems = tuple(problems)
 
     @classmethod
     def of(cls, host: Host) -> Machine:
@@ -102,7 +147,7 @@ class Machine:
         found = find_vendors()
         return cls(host, found.vendors, found.problems)
 
-    def backend(self, target: Target) -> Backend:
+    def backend(self, target: Target) -> Finds:
         """The backend a target belongs to. Raises NotFoundError."""
         try:
             return self.backends[target.backend]
@@ -111,14 +156,35 @@ class Machine:
                 f"There is no backend {clean(target.backend)}.", hint=f"There are: {', '.join(self.backends)}."
             ) from None
 
+    def setter(self, target: Target) -> Sets:
+        """The backend that sets what a target has. Raises NotFoundError where nothing can be set."""
+        backend = self.backend(target)
+        if not isinstance(backend, Sets):
+            raise NotFoundError(
+                f"{clean(str(target))} has no settings.",
+                hint="`raidbench doctor` says whether a tool is missing.",
+            )
+        return backend
+
+    def settings(self, target: Target) -> tuple[Setting, ...]:
+        """The declared settings of a target; none where nothing can be set. Raises NotFoundError."""
+        backend = self.backend(target)
+        return backend.settings(target) if isinstance(backend, Sets) else ()
+
+    async def read(self, target: Target) -> Mapping[str, Reading]:
+        """Their values now. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        backend = self.backend(target)
+        return await backend.read(target) if isinstance(backend, Sets) else {}
+
     async def probe(self, told: Told | None = None) -> Inventory:
         """Everything that all backends find, asked concurrently.
 
         `told` hears of each vendor's inventory as it comes in, and of its parts where it tells them, for a screen that
         fills up; the merged inventory is in the order of the vendors, whoever answered first, and joined.
         """
+        present = await self.backends.present()
 
-        async def ask(name: str, backend: Backend) -> Inventory:
+        async def ask(name: str, backend: Finds) -> Inventory:
             if told is not None and isinstance(backend, TellsParts):
                 return await guarded(name, backend.inventory_in_parts(told))
             inventory = await probe(name, backend)
@@ -126,21 +192,18 @@ class Machine:
                 told(name, inventory)
             return inventory
 
-        answers = await asyncio.gather(*(ask(name, backend) for name, backend in self.backends.items()))
-        merged = Inventory(problems=tuple(self._problems))
+        answers = await asyncio.gather(*(ask(name, backend) for name, backend in present.items()))
+        merged = Inventory(problems=self._problems)
         for answer in answers:
             merged = merged.merge(answer)
-        return await self._completed(joined(merged))
-
-    async def _completed(self, inventory: Inventory) -> Inventory:
-        """What those backends add that wait for the others; one that fails adds a problem."""
-        for name, backend in self.backends.items():
-            if isinstance(backend, CompletesInventory):
+        inventory = joined(merged)
+        for name, backend in present.items():
+            if isinstance(backend, CompletesInventory):  # what those add that wait for the others
                 inventory = joined(await guarded(name, backend.complete(inventory), otherwise=inventory))
         return inventory
 
 
-async def probe(name: str, backend: Backend) -> Inventory:
+async def probe(name: str, backend: Finds) -> Inventory:
     """One backend's inventory; its failure becomes a problem of an empty one."""
     return await guarded(name, backend.inventory())
 

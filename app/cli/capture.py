@@ -53,7 +53,7 @@ async def _capture(folder: Path) -> int:
     targets += [thing.target for thing in inventory.drives]
     for target in targets:
         try:
-            await machine.backend(target).read(target)
+            await machine.read(target)
         except RaidbenchError as error:
             say(f"{target}: {clean(error.message, 300)}")
     secrets = set(filter(None, _identifiers(inventory)))

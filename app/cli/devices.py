@@ -61,8 +61,8 @@ async def _all_settings(machine: Machine, inventory: Inventory) -> tuple[schema.
     async def ask(target: Target) -> list[schema.Json]:
         try:
             backend = machine.backend(target)
-            read = backend.readings if isinstance(backend, KeepsReadings) else backend.read
-            return _settings(backend.settings(target), await read(target))
+            read = backend.readings if isinstance(backend, KeepsReadings) else machine.read
+            return _settings(machine.settings(target), await read(target))
         except RaidbenchError as error:
             problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
             return []

@@ -227,7 +227,7 @@ class AbExperiment:
             if key == change.key or before is None or now is None or now == before:
                 continue
             self._moved[key] = f"{before} -> {now}"
-            planned = await self._bench.machine.backend(change.target).plan(change.target, key, before)
+            planned = await self._bench.machine.setter(change.target).plan(change.target, key, before)
             if planned.effect is not Effect.AT_ONCE or planned.risk is Risk.DESTROYS_DATA:
                 raise BlockedError(f"{planned.label} moved along from {before} to {now}, and is not put back.")
             ended = await self._changer.apply(planned, undoes=change_id)

@@ -13,7 +13,7 @@ from app.engine.session.journal import Journal
 from app.engine.session.paths import Paths, private_folder
 from backends.errors import RaidbenchError
 from backends.host import Host
-from backends.protocol import Backend, HasDiagnosis
+from backends.protocol import Finds
 from backends.text import clean
 
 
@@ -46,7 +46,7 @@ _TOOLS = (
 )
 
 
-async def examine(host: Host, paths: Paths, backends: Mapping[str, Backend]) -> tuple[Finding, ...]:
+async def examine(host: Host, paths: Paths, backends: Mapping[str, Finds]) -> tuple[Finding, ...]:
     """Every finding; nothing is changed but the folders of raidbench itself made. Never raises RaidbenchError."""
     found = [
         *await _fio(host),
@@ -190,9 +190,7 @@ async def _kernel(host: Host) -> Finding:
     return Finding(grade=Grade.OK, what="kernel", detail=detail)
 
 
-async def _backend(name: str, backend: Backend) -> list[Finding]:
-    if not isinstance(backend, HasDiagnosis):
-        return [Finding(grade=Grade.OK, what=name, detail="in use")]
+async def _backend(name: str, backend: Finds) -> list[Finding]:
     try:
         problems = await backend.diagnose()
     except RaidbenchError as error:

@@ -144,16 +144,16 @@ class Workbench(Recorder):
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """The declared settings of a target."""
-        return self.machine.backend(target).settings(target)
+        return self.machine.settings(target)
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
         """Their values now."""
-        return await self.machine.backend(target).read(target)
+        return await self.machine.read(target)
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """What setting `key` to `value` would do, on the target or on what else its block device is."""
         home = self.home_of(target, key)
-        change = await self.machine.backend(home).plan(home, key, value)
+        change = await self.machine.setter(home).plan(home, key, value)
         unit = next((setting.unit for setting in self.settings(home) if setting.key == change.key), "")
         values = filter(None, (change.before, change.after))
         return replace(change, words={**{each: units.in_unit(each, unit) for each in values}, **change.words})
@@ -169,7 +169,7 @@ class Workbench(Recorder):
             if isinstance(backend, PlansTogether):
                 changes += await backend.plan_together(home, own)
             else:
-                changes += [await backend.plan(home, key, value) for key, value in own.items()]
+                changes += [await self.machine.setter(home).plan(home, key, value) for key, value in own.items()]
         return tuple(changes)
 
     def _changer(self) -> Changer:

@@ -15,7 +15,7 @@ from backends.hosts.local import LocalHost
 from backends.hosts.wrapped import ReadOnlyHost
 from backends.model import Media, Target
 from backends.protocol import Backend
-from backends.vendors.block import VENDOR
+from backends.vendors.block.backend import BlockBackend
 from tests.backends.conformance import Conformance
 from tests.backends.loops import Loop, loop, needs_loops, run, wait_for
 
@@ -35,13 +35,13 @@ def target(device: Loop) -> Target:
 
 @pytest.fixture
 def backend(device: Loop) -> Backend:
-    return VENDOR.backend(LocalHost())
+    return BlockBackend(LocalHost())
 
 
 class TestBlockConforms(Conformance):
     @pytest.fixture
     def backend(self, device: Loop) -> Backend:
-        return VENDOR.backend(LocalHost())
+        return BlockBackend(LocalHost())
 
     @pytest.fixture
     def targets(self, target: Target) -> tuple[Target, ...]:
@@ -65,7 +65,7 @@ async def test_a_loop_device_without_a_file_is_no_drive(backend: Backend, tmp_pa
 async def test_partitions_are_listed_with_their_disk(tmp_path: Path) -> None:
     with loop(tmp_path / "parted", "--partscan") as disk:
         disk.partition((2048, 8192), (16384, 8192))
-        found = (await VENDOR.backend(LocalHost()).inventory()).find(f"block:{disk.name}")
+        found = (await BlockBackend(LocalHost()).inventory()).find(f"block:{disk.name}")
     assert getattr(found, "partitions", None) == (f"{disk.name}p1", f"{disk.name}p2")
 
 
@@ -108,7 +108,7 @@ async def test_the_kernels_refusal_becomes_a_sentence(backend: Backend, target: 
 
 
 async def test_another_device_under_the_same_name_is_refused(tmp_path: Path) -> None:
-    backend = VENDOR.backend(LocalHost())
+    backend = BlockBackend(LocalHost())
     with loop(tmp_path / "first") as first:
         change = await backend.plan(Target(backend="block", address=first.name), "nomerges", "2")
     run("losetup", first.device, str(tmp_path / "first"))
@@ -122,7 +122,7 @@ async def test_another_device_under_the_same_name_is_refused(tmp_path: Path) -> 
 
 
 async def test_a_detached_device_is_gone(tmp_path: Path) -> None:
-    backend = VENDOR.backend(LocalHost())
+    backend = BlockBackend(LocalHost())
     with loop(tmp_path / "disk") as device:
         change = await backend.plan(Target(backend="block", address=device.name), "nomerges", "2")
     with pytest.raises(DeviceGoneError):
@@ -130,7 +130,7 @@ async def test_a_detached_device_is_gone(tmp_path: Path) -> None:
 
 
 async def test_read_only_mode_blocks_every_setting(device: Loop, target: Target) -> None:
-    readings = await VENDOR.backend(ReadOnlyHost(LocalHost())).read(target)
+    readings = await BlockBackend(ReadOnlyHost(LocalHost())).read(target)
     assert {reading.availability.why_not for reading in readings.values()} == {"read-only mode"}
 
 
@@ -140,10 +140,10 @@ from backends.errors import BlockedError, ToolFailedError
 from backends.hosts.local import LocalHost
 from backends.change import Change, Write
 from backends.model import Target
-from backends.vendors.block import VENDOR
+from backends.vendors.block.backend import BlockBackend
 
 async def main(name):
-    backend = VENDOR.backend(LocalHost())
+    backend = BlockBackend(LocalHost())
     target = Target(backend="block", address=name)
     readings = await backend.read(target)
     print(sorted({str(reading.availability.why_not) for reading in readings.values()}))

@@ -12,7 +12,7 @@ from backends.guard import Intent, look_at, secure
 from backends.hosts.local import LocalHost
 from backends.model import Media, Target
 from backends.protocol import Backend
-from backends.vendors.block import VENDOR
+from backends.vendors.block.backend import BlockBackend
 from tests.backends.conformance import Conformance
 from tests.backends.loops import needs_loops
 
@@ -39,7 +39,7 @@ def name() -> Iterator[str]:
 class TestZramConforms(Conformance):
     @pytest.fixture
     def backend(self, name: str) -> Backend:
-        return VENDOR.backend(LocalHost())
+        return BlockBackend(LocalHost())
 
     @pytest.fixture
     def targets(self, name: str) -> tuple[Target, ...]:
@@ -48,13 +48,13 @@ class TestZramConforms(Conformance):
 
 async def test_a_zram_device_is_found_as_memory(name: str) -> None:
     drive = next(
-        drive for drive in (await VENDOR.backend(LocalHost()).inventory()).drives if drive.target.address == name
+        drive for drive in (await BlockBackend(LocalHost()).inventory()).drives if drive.target.address == name
     )
     assert (drive.media, drive.size_bytes, drive.interface) == (Media.RAM, 16 << 20, "zram")
 
 
 async def test_settings_a_zram_device_lacks_say_so(name: str) -> None:
-    now = await VENDOR.backend(LocalHost()).read(Target(backend="block", address=name))
+    now = await BlockBackend(LocalHost()).read(Target(backend="block", address=name))
     assert now["scheduler"].availability.why_not is not None
     assert now["write_cache"].availability.why_not == "memory has no write cache"
 

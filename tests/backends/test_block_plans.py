@@ -7,7 +7,6 @@ import pytest
 from backends.errors import BlockedError, DeviceGoneError, InvalidValueError, NotFoundError, ToolFailedError
 from backends.model import Target
 from backends.settings import Risk, Span
-from backends.vendors.block import VENDOR
 from backends.vendors.block.backend import BlockBackend
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine
 
@@ -15,7 +14,7 @@ SDA = Target(backend="block", address="sda")
 
 
 def backend(host: FakeHost) -> BlockBackend:
-    return VENDOR.backend(host)
+    return BlockBackend(host)
 
 
 def host(root: bool = True, drop: tuple[str, ...] = (), **queue: str) -> FakeHost:

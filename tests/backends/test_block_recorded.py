@@ -8,18 +8,18 @@ import pytest
 
 from backends.hosts.local import LocalHost
 from backends.hosts.recorded import RecordingHost, ReplayHost
-from backends.vendors.block import VENDOR
+from backends.vendors.block.backend import BlockBackend
 
 
 async def test_a_recording_gives_the_same_disks_and_settings(tmp_path: Path) -> None:
     recording = RecordingHost(LocalHost())
-    live = VENDOR.backend(recording)
+    live = BlockBackend(recording)
     found = await live.inventory()
     if not found.drives:
         pytest.skip("this machine shows no disk")
     settings = await live.read(found.drives[0].target)
     recording.save(tmp_path / "machine")
-    replayed = VENDOR.backend(ReplayHost(tmp_path / "machine"))
+    replayed = BlockBackend(ReplayHost(tmp_path / "machine"))
     again = await replayed.inventory()
     assert [drive.target for drive in again.drives] == [drive.target for drive in found.drives]
     assert {key: now.now for key, now in (await replayed.read(found.drives[0].target)).items()} == {

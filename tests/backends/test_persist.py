@@ -14,7 +14,7 @@ from backends.errors import BlockedError, InvalidValueError
 from backends.model import Target
 from backends.topology.tree import Node
 from backends.udev import match_keys
-from backends.vendors.block import VENDOR
+from backends.vendors.block.backend import BlockBackend
 from backends.vendors.block.persist import RULES, actions
 from tests.backends.fakes import FakeHost, disk, machine
 from tests.packages import needs
@@ -29,7 +29,7 @@ def host(**more: str) -> FakeHost:
 
 
 async def test_a_virtio_disk_is_matched_by_its_serial_number() -> None:
-    rule = await VENDOR.backend(host()).persist(VDA, {"read_ahead_kb": "4096", "scheduler": "none"})
+    rule = await BlockBackend(host()).persist(VDA, {"read_ahead_kb": "4096", "scheduler": "none"})
     assert rule.path == RULES.path
     assert rule.text.splitlines()[1:] == [
         f'{FRONT}, ATTR{{serial}}=="scratch-1", ATTR{{queue/scheduler}}="none", ATTR{{queue/read_ahead_kb}}="4096"'
@@ -39,7 +39,7 @@ async def test_a_virtio_disk_is_matched_by_its_serial_number() -> None:
 
 async def test_udevs_serial_and_wwn_are_preferred() -> None:
     record = {"/run/udev/data/b8:0": "E:ID_SERIAL=Maker_Model_1\nE:ID_WWN=0x5000c500a1b2c3d4"}
-    backend = VENDOR.backend(FakeHost(machine(disk("sda", device__wwid="naa.5"), **record)))
+    backend = BlockBackend(FakeHost(machine(disk("sda", device__wwid="naa.5"), **record)))
     rule = await backend.persist(Target(backend="block", address="sda"), {"nomerges": "2"})
     assert 'ENV{ID_SERIAL}=="Maker_Model_1", ENV{ID_WWN}=="0x5000c500a1b2c3d4", ATTR{queue/nomerges}="2"' in rule.text
 
@@ -47,11 +47,11 @@ async def test_udevs_serial_and_wwn_are_preferred() -> None:
 async def test_other_disks_and_a_persons_lines_stay() -> None:
     machine = host()
     own = '# mine\nKERNEL=="sdz", ATTR{queue/nomerges}="1"\n'
-    first = await VENDOR.backend(host(**{RULES.path: own})).persist(VDA, {"nomerges": "2"})
+    first = await BlockBackend(host(**{RULES.path: own})).persist(VDA, {"nomerges": "2"})
     machine.files[RULES.path] = first.text
-    second = await VENDOR.backend(machine).persist(VDB, {"nomerges": "1"})
+    second = await BlockBackend(machine).persist(VDB, {"nomerges": "1"})
     machine.files[RULES.path] = second.text
-    third = await VENDOR.backend(machine).persist(VDA, {})
+    third = await BlockBackend(machine).persist(VDA, {})
     assert len(second.text.splitlines()) == 5
     assert third.text.splitlines()[1:3] == own.splitlines()
     assert "scratch-1" not in third.text
@@ -61,20 +61,20 @@ async def test_other_disks_and_a_persons_lines_stay() -> None:
 async def test_a_second_time_replaces_and_nothing_left_removes_the_file() -> None:
     machine = host()
     for value in ("1", "2"):
-        machine.files[RULES.path] = (await VENDOR.backend(machine).persist(VDA, {"nomerges": value})).text
+        machine.files[RULES.path] = (await BlockBackend(machine).persist(VDA, {"nomerges": value})).text
     assert machine.files[RULES.path].count("scratch-1") == 1
-    assert (await VENDOR.backend(machine).persist(VDA, {})).text == ""
+    assert (await BlockBackend(machine).persist(VDA, {})).text == ""
 
 
 async def test_values_that_the_setting_does_not_allow_are_refused() -> None:
     with pytest.raises(InvalidValueError):
-        await VENDOR.backend(host()).persist(VDA, {"nomerges": '2", RUN+="/bin/sh'})
+        await BlockBackend(host()).persist(VDA, {"nomerges": '2", RUN+="/bin/sh'})
 
 
 async def test_two_disks_with_one_serial_number_are_refused() -> None:
     twins = machine(disk("vda", serial="same"), disk("vdb", devno="254:16", serial="same"))
     with pytest.raises(BlockedError, match="same serial number"):
-        await VENDOR.backend(FakeHost(twins)).persist(VDA, {"nomerges": "2"})
+        await BlockBackend(FakeHost(twins)).persist(VDA, {"nomerges": "2"})
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ async def test_two_disks_with_one_serial_number_are_refused() -> None:
 async def test_without_anything_stable_it_is_refused_with_the_reason(files: dict[str, str], words: str) -> None:
     name = next(iter(files)).split("/")[3]
     with pytest.raises(BlockedError, match=words):
-        await VENDOR.backend(FakeHost(machine(files))).persist(Target(backend="block", address=name), {"nomerges": "2"})
+        await BlockBackend(FakeHost(machine(files))).persist(Target(backend="block", address=name), {"nomerges": "2"})
 
 
 @given(st.text(min_size=1, max_size=30))
@@ -116,7 +116,7 @@ def test_no_value_breaks_out_of_its_quotes(value: str) -> None:
 
 @needs("udevadm")
 async def test_udev_itself_takes_the_rule(tmp_path: Path) -> None:
-    rule = await VENDOR.backend(host()).persist(VDA, {"nomerges": "2"})
+    rule = await BlockBackend(host()).persist(VDA, {"nomerges": "2"})
     (tmp_path / "99-raidbench.rules").write_text(rule.text)
     done = subprocess.run(["udevadm", "verify", str(tmp_path)], capture_output=True, text=True)
     if "Unknown command" in done.stderr:

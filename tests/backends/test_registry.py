@@ -9,9 +9,9 @@ import pytest
 
 from backends.errors import NotFoundError, ToolMissingError
 from backends.host import Host
-from backends.model import Drive, Inventory, Problem, Target
-from backends.protocol import Backend, Told
-from backends.registry import Machine, find_vendors
+from backends.model import Controller, Drive, Inventory, Problem, Scope, Target
+from backends.protocol import Told, Vendor, lazily, where
+from backends.registry import Broken, Machine, find_vendors
 from backends.vendors.block import VENDOR
 from tests.backends.fakes import FakeHost, disk, machine
 
@@ -24,8 +24,11 @@ class Scripted:
         self._answer = answer
         self._turns = turns
 
-    def backend(self, host: Host) -> Backend:
-        return self  # type: ignore[return-value]
+    def here(self) -> Vendor:
+        return Vendor(name=self.name, backend=lambda _host: self)
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        return ()
 
     async def inventory(self) -> Inventory:
         for _ in range(self._turns):
@@ -53,7 +56,7 @@ def test_our_own_vendors_are_found_without_problems() -> None:
     [
         ("tests.backends.no_such_module:VENDOR", "ModuleNotFoundError"),
         ("tests.backends.test_registry:NO_SUCH_NAME", "AttributeError"),
-        ("tests.backends.test_registry:BAD_PLUGIN", "AttributeError"),
+        ("tests.backends.test_registry:BAD_PLUGIN", "it exports no vendor"),
         ("backends.vendors.block:VENDOR", "there is a vendor block already"),
     ],
 )
@@ -70,7 +73,7 @@ async def test_a_failing_backend_leaves_the_others_standing() -> None:
         Scripted("mad", RuntimeError("oops")),
         Scripted("well", one_drive("well")),
     ]
-    found = await Machine(FakeHost({}), vendors).probe()
+    found = await Machine(FakeHost({}), [one.here() for one in vendors]).probe()
     assert [drive.target.backend for drive in found.drives] == ["well"]
     assert found.problems[0] == Problem(where="sick", message="No tool.", hint="Install it.")
     assert "RuntimeError: oops" in found.problems[1].message
@@ -79,7 +82,7 @@ async def test_a_failing_backend_leaves_the_others_standing() -> None:
 async def test_the_slow_is_told_last_and_merged_in_order() -> None:
     told: list[str] = []
     vendors = [Scripted("slow", one_drive("slow"), turns=9), Scripted("fast", one_drive("fast"))]
-    found = await Machine(FakeHost({}), vendors).probe(lambda name, _: told.append(name))
+    found = await Machine(FakeHost({}), [one.here() for one in vendors]).probe(lambda name, _: told.append(name))
     assert told == ["fast", "slow"]
     assert [drive.target.backend for drive in found.drives] == ["slow", "fast"]
 
@@ -101,12 +104,74 @@ class InParts(Scripted):
 
 async def test_a_part_is_told_before_the_whole_is_known() -> None:
     told: list[str] = []
-    rack = Machine(FakeHost(machine(disk("sda"))), [InParts("slow", one_drive("slow"))])
+    rack = Machine(FakeHost(machine(disk("sda"))), [InParts("slow", one_drive("slow")).here()])
     await rack.probe(lambda part, _found: told.append(part))
     assert told == ["slow:one"]
 
 
 async def test_a_vendor_that_fails_after_a_part_is_a_problem() -> None:
-    rack = Machine(FakeHost(machine(disk("sda"))), [InParts("slow", ToolMissingError("It is gone."))])
+    rack = Machine(FakeHost(machine(disk("sda"))), [InParts("slow", ToolMissingError("It is gone.")).here()])
     found = await rack.probe(lambda _part, _found: None)
     assert [problem.where for problem in found.problems] == ["slow"]
+
+
+class Lister:
+    """All that somebody writes whose card nobody else knows and who has nothing to set."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    async def inventory(self) -> Inventory:
+        return Inventory(controllers=(Controller(target=LISTED, vendor="acme", model="A1"),))
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        return ()
+
+
+LISTED = Target(backend="acme", address="0", scope=Scope.CONTROLLER)
+ACME = Vendor(name="acme", backend=Lister)
+
+
+def acme() -> Machine:
+    point = EntryPoint(name="acme", value="tests.backends.test_registry:ACME", group="raidbench.vendors")
+    return Machine(FakeHost({}), [one for one in find_vendors(plugins=(point,)).vendors if one.name == "acme"])
+
+
+async def test_a_vendor_installed_elsewhere_that_only_lists_things_is_one_class() -> None:
+    assert [one.model for one in (await acme().probe()).controllers] == ["A1"]
+
+
+async def test_what_is_only_listed_has_no_settings() -> None:
+    assert (acme().settings(LISTED), await acme().read(LISTED)) == ((), {})
+    with pytest.raises(NotFoundError, match="acme:0 has no settings"):
+        acme().setter(LISTED)
+
+
+async def test_a_vendor_that_a_machine_cannot_have_is_not_even_imported() -> None:
+    absent = Vendor(name="absent", backend=lazily("tests.backends.no_such_module:Lister"), present=where("/sys/none*"))
+    assert (await Machine(FakeHost({}), [absent]).probe()) == Inventory()
+
+
+async def test_a_vendor_that_cannot_be_imported_is_a_problem_and_the_others_stand() -> None:
+    sick = Vendor(name="sick", backend=lazily("tests.backends.no_such_module:Lister"))
+    found = await Machine(FakeHost({}), [sick, ACME]).probe()
+    assert [one.model for one in found.controllers] == ["A1"]
+    assert "The vendor module sick cannot be used: ModuleNotFoundError" in found.problems[0].message
+
+
+async def test_whether_a_vendor_is_there_that_cannot_be_told_counts_as_there() -> None:
+    async def unsure(_host: Host) -> bool:
+        raise OSError("no idea")
+
+    found = await Machine(FakeHost({}), [Vendor(name="acme", backend=Lister, present=unsure)]).probe()
+    assert len(found.controllers) == 1
+
+
+def test_a_backend_is_made_once() -> None:
+    here = acme()
+    assert here.backends["acme"] is here.backends["acme"]
+
+
+@pytest.mark.parametrize("vendor", find_vendors(plugins=()).vendors, ids=lambda vendor: vendor.name)
+def test_every_vendor_of_ours_leads_to_its_backend(vendor: Vendor) -> None:
+    assert not isinstance(Machine(FakeHost({}), [vendor]).backends[vendor.name], Broken)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backends.model import Drive, Media, State
-from backends.vendors.block import VENDOR
+from backends.vendors.block.backend import BlockBackend
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine
 
 FLASH = QUEUE | {"rotational": "0", "scheduler": "[none] mq-deadline"}
@@ -52,7 +52,7 @@ async def drives(*disks: dict[str, str], **more: str) -> dict[str, Drive]:
     files = machine(*disks, **more)
     links = {path: target for path, target in LINKS.items() if f"{path}/dev" in files}
     host = FakeHost(files, links=links)
-    return {drive.target.address: drive for drive in (await VENDOR.backend(host).inventory()).drives}
+    return {drive.target.address: drive for drive in (await BlockBackend(host).inventory()).drives}
 
 
 async def test_an_nvme_drive() -> None:
@@ -143,6 +143,6 @@ async def test_udev_tells_what_sysfs_does_not() -> None:
 
 
 async def test_a_machine_without_sysfs_is_a_problem_not_a_crash() -> None:
-    found = await VENDOR.backend(FakeHost({})).inventory()
+    found = await BlockBackend(FakeHost({})).inventory()
     assert found.drives == ()
     assert found.problems

@@ -70,7 +70,7 @@ def _twenty(place: Place) -> None:
     async def record() -> None:
         found = Machine.of(host)
         for drive in (await found.probe()).drives:
-            await found.backend(drive.target).read(drive.target)
+            await found.read(drive.target)
 
     asyncio.run(record())
     host.save(place.folder / "twenty")

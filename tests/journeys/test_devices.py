@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from backends.host import Host
-from backends.model import Array, Controller, Drive, Fact, Inventory, Level, Media, Scope, State, Target
+from backends.model import Array, Controller, Drive, Fact, Inventory, Level, Media, Problem, Scope, State, Target
 from backends.protocol import Vendor
-from backends.settings import Reading, Setting
 from backends.vendors.block import VENDOR as BLOCK
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine
 from tests.journeys.test_pictures import Compare
@@ -84,17 +82,11 @@ class Seen:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def backend(self, host: Host) -> Seen:
-        return self
-
     async def inventory(self) -> Inventory:
         return SEEN[self.name]
 
-    def settings(self, target: Target) -> tuple[Setting, ...]:
+    async def diagnose(self) -> tuple[Problem, ...]:
         return ()
-
-    async def read(self, target: Target) -> Mapping[str, Reading]:
-        return {}
 
 
 @pytest.fixture
@@ -104,7 +96,7 @@ def many(tmp_path: Path) -> Table:
     disks += [disk(f"sd{x}", devno=f"8:{16 * n}", size=4 << 40) for n, x in enumerate("abc")]
     disks += [disk("md0", devno="9:0", size=1920 << 30, queue=FLASH), disk("md1", devno="9:1", size=4 << 40)]
     host = FakeHost(machine(disk("vda", devno="254:0", size=32 << 30), *disks))
-    others: tuple[Vendor, ...] = tuple(map(Seen, SEEN))  # type: ignore[arg-type]
+    others = [Vendor(name=name, backend=lambda _host, name=name: Seen(name)) for name in SEEN]  # type: ignore[misc]
     return set_table(tmp_path, host, vendors=(BLOCK, *others))
 
 

@@ -10,6 +10,7 @@ from textual.widgets import Input, Tree
 
 from app.tui.screens.devices.screen import DevicesScreen
 from backends.model import Drive
+from backends.vendors.block.backend import BlockBackend
 from tests.tui.stage import (
     SECTOR,
     BrokenBackend,
@@ -20,6 +21,7 @@ from tests.tui.stage import (
     host_of,
     notices,
     opened,
+    put,
     set_table,
     settled,
     text_of,
@@ -351,14 +353,13 @@ async def test_a_device_that_vanishes_under_the_cursor_leaves_another_selected(t
 
 
 async def test_a_backend_that_fails_is_a_sentence_and_the_rest_works(table: Table) -> None:
-    table.bench.machine.backends["mega"] = BrokenBackend(error=RuntimeError("no [/] luck"))
+    put(table, "mega", BrokenBackend(error=RuntimeError("no [/] luck")))
     async with opened(table) as pilot:
         assert ("RuntimeError: no [/] luck" in text_of(pilot), "sda" in text_of(pilot)) == (True, True)
 
 
 async def test_settings_that_cannot_be_read_are_a_sentence(table: Table) -> None:
-    block = table.bench.machine.backends["block"]
-    table.bench.machine.backends["block"] = BrokenBackend(block, error=KeyError("strip"))
+    put(table, "block", BrokenBackend(BlockBackend(table.host), error=KeyError("strip")))
     async with opened(table) as pilot:
         assert "KeyError" in text_of(pilot)
 
@@ -366,8 +367,7 @@ async def test_settings_that_cannot_be_read_are_a_sentence(table: Table) -> None
 async def test_a_plan_that_fails_is_a_sentence(table: Table) -> None:
     async with opened(table) as pilot:
         await stage(pilot)
-        block = table.bench.machine.backends["block"]
-        table.bench.machine.backends["block"] = BrokenBackend(block, error=KeyError("strip"))
+        put(table, "block", BrokenBackend(BlockBackend(table.host), error=KeyError("strip")))
         await pilot.press("a")
         await until(pilot, lambda: "Cannot be planned" in notices(pilot))
         assert "KeyError" in notices(pilot)
@@ -375,7 +375,7 @@ async def test_a_plan_that_fails_is_a_sentence(table: Table) -> None:
 
 async def test_nobody_waits_for_a_backend_that_thinks(table: Table) -> None:
     slow = BrokenBackend()
-    table.bench.machine.backends["slow"] = slow
+    put(table, "slow", slow)
     app = table.app()
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.opened and "sda" in text_of(pilot) and "Read-ahead" in text_of(pilot))

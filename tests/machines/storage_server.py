@@ -236,7 +236,7 @@ async def record(folder: Path) -> None:
     machine = Machine.of(host)
     inventory = await machine.probe()
     for drive in inventory.drives:
-        backend = machine.backend(drive.target)
+        backend = machine.setter(drive.target)
         now = await backend.read(drive.target)
         other = next(
             (choice.value for choice in now["scheduler"].choices if choice.value != now["scheduler"].now), None

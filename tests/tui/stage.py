@@ -36,9 +36,9 @@ from app.tui.app import Options, WorkbenchApp
 from backends.change import Change
 from backends.guard import Intent, Verdict, require
 from backends.identity import Identity
-from backends.model import Inventory, Target
+from backends.model import Inventory, Problem, Target
 from backends.protocol import Backend, Vendor
-from backends.registry import Machine
+from backends.registry import Backends, Machine
 from backends.settings import Reading, Setting
 from backends.vendors.block import VENDOR as BLOCK
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine
@@ -257,6 +257,9 @@ class BrokenBackend:
         await self.answers.wait()
         return Inventory()
 
+    async def diagnose(self) -> tuple[Problem, ...]:
+        return ()
+
     def settings(self, target: Target) -> tuple[Setting, ...]:
         return () if self.inner is None else self.inner.settings(target)
 
@@ -270,6 +273,13 @@ class BrokenBackend:
 
     async def apply(self, change: Change) -> None:
         raise self.error or KeyError(change.key)
+
+
+def put(table: Table, name: str, backend: BrokenBackend) -> None:
+    """A backend beside those of the table, or in place of one."""
+    there = {**table.bench.machine.backends, name: backend}
+    vendors = [Vendor(name=each, backend=lambda _host, one=one: one) for each, one in there.items()]  # type: ignore[misc]
+    table.bench.machine.backends = Backends(table.host, vendors)
 
 
 async def ready_fio() -> Preflight:

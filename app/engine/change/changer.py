@@ -25,7 +25,7 @@ from backends.errors import (
 )
 from backends.host import to_the_end
 from backends.model import Target
-from backends.protocol import Backend
+from backends.protocol import Finds, Sets
 from backends.settings import Effect, Persistence, Risk
 
 Emit = Callable[[AnyEvent], None]
@@ -40,7 +40,7 @@ class Changer:
     def __init__(
         self,
         *,
-        backends: Mapping[str, Backend],
+        backends: Mapping[str, Finds | Sets],
         journal: Journal,
         locks: Path,
         folder: Path,
@@ -253,13 +253,13 @@ class Changer:
         self._journal.outcome(left.id, Path(left.session), "restored")
         return "restored"
 
-    def _backend(self, target: Target) -> Backend:
+    def _backend(self, target: Target) -> Sets:
         backend = self._backends.get(target.backend)
-        if backend is None:
+        if not isinstance(backend, Sets):
             raise NotFoundError(f"Nothing here manages {target}.", hint="`raidbench doctor` says what is missing.")
         return backend
 
-    async def _still_as_planned(self, backend: Backend, change: Change) -> None:
+    async def _still_as_planned(self, backend: Sets, change: Change) -> None:
         reading = (await backend.read(change.target)).get(change.key)
         if reading is None:
             raise DeviceGoneError(f"{change.target} no longer has the setting {change.key}.")
@@ -272,7 +272,7 @@ class Changer:
         if not reading.availability.available:
             raise BlockedError(f"{change.label} of {change.target}: {reading.availability.why_not}.")
 
-    async def _verdict(self, backend: Backend, change_id: str, change: Change, message: str) -> ChangeEnded:
+    async def _verdict(self, backend: Sets, change_id: str, change: Change, message: str) -> ChangeEnded:
         """Read back: the tool's word is not proof."""
         try:
             reading = (await backend.read(change.target)).get(change.key)

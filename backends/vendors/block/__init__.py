@@ -1,5 +1,6 @@
 """Every disk of the kernel: inventory from sysfs, settings of its request queue."""
 
-from backends.vendors.block.backend import VENDOR
+from backends.protocol import Vendor, lazily
 
-__all__ = ["VENDOR"]
+VENDOR = Vendor(name="block", backend=lazily("backends.vendors.block.backend:BlockBackend"))
+"""Found by the registry."""

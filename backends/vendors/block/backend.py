@@ -175,20 +175,3 @@ def _undo_text(key: str, attributes: Mapping[str, str]) -> str:
     if key == "scheduler":
         return reading(key, attributes, None, 4).now or "none"
     return attributes.get(key, "-1")
-
-
-class BlockVendor:
-    """Disks as the kernel has them."""
-
-    @property
-    def name(self) -> str:
-        """`block`."""
-        return NAME
-
-    def backend(self, host: Host) -> BlockBackend:
-        """The backend on `host`."""
-        return BlockBackend(host)
-
-
-VENDOR = BlockVendor()
-"""Found by the registry."""

@@ -1,8 +1,8 @@
 """Storage controllers of any maker, as the PCI bus and the SCSI layer show them."""
 
-from backends.vendors.hba.backend import HbaVendor
+from backends.protocol import Vendor, lazily, where
 
-VENDOR = HbaVendor()
+VENDOR = Vendor(
+    name="hba", backend=lazily("backends.vendors.hba.backend:HbaBackend"), present=where("/sys/bus/pci/devices/*")
+)
 """Found by the registry."""
-
-__all__ = ["VENDOR"]

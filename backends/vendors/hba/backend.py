@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from backends.change import Change
-from backends.errors import NotFoundError, RaidbenchError
+from backends.errors import RaidbenchError
 from backends.firmware import AsksFirmware
 from backends.host import Host
-from backends.model import Controller, Inventory, Problem, Target
-from backends.settings import Reading, Setting
-from backends.text import clean
+from backends.model import Controller, Inventory, Problem
 from backends.topology import Topology, read_tree
+from backends.vendors.hba.diagnosis import narrow, silent, unmanaged
 from backends.vendors.hba.functions import Function, functions
+from backends.vendors.hba.inventory import controller, enriched, placed
 from backends.vendors.hba.names import Named, names
 from backends.vendors.hba.tools import tool_of
 
@@ -35,8 +34,6 @@ class HbaBackend:
         self._functions = await functions(self._host)
         if not self._functions:
             return Inventory()
-        from backends.vendors.hba.inventory import controller
-
         known = await names(self._host)
         found = (controller(one, known.get(one.address, Named()), self._tool(one)) for one in self._functions)
         return Inventory(controllers=tuple(found))
@@ -48,8 +45,6 @@ class HbaBackend:
         """
         if not self._functions:
             return found
-        from backends.vendors.hba.inventory import placed
-
         asking = await self._asking()
         for function in self._functions:
             if asking is not None and self._unmanaged(found, function):
@@ -62,33 +57,8 @@ class HbaBackend:
         links = {node: await self._host.link(f"/sys/block/{node.removeprefix('/dev/')}") for node in nodes}
         return {node: path for node, path in links.items() if path is not None}
 
-    def settings(self, target: Target) -> tuple[Setting, ...]:
-        """None."""
-        return ()
-
-    async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Nothing can be set, so nothing is read. Raises NotFoundError for what is no target of ours."""
-        address = target.address.partition("/")[0]
-        if target.backend != NAME or not any(one.address == address for one in self._functions):
-            raise NotFoundError(f"There is no {clean(str(target))}.", hint="`raidbench devices` lists what is there.")
-        return {}
-
-    async def plan(self, target: Target, key: str, value: str) -> Change:
-        """Raises NotFoundError: there is nothing to set."""
-        await self.read(target)
-        function = next(one for one in self._functions if target.address.startswith(one.address))
-        tool = tool_of(function)
-        hint = f"It is managed by {tool.name}: looked for in {tool.searched}." if tool is not None else ""
-        raise NotFoundError(f"{target} has no setting {clean(key)}.", hint=hint)
-
-    async def apply(self, change: Change) -> None:
-        """Raises NotFoundError: there is nothing to set."""
-        raise NotFoundError(f"{change.target} has no setting {clean(change.key)}.")
-
     async def diagnose(self) -> tuple[Problem, ...]:
         """Cards without the tool that manages them, on too narrow a link, or that cannot be asked."""
-        from backends.vendors.hba.diagnosis import narrow, silent, unmanaged
-
         found = await functions(self._host)
         known = await names(self._host)
         named = [(one, known.get(one.address, Named())) for one in found]
@@ -109,7 +79,6 @@ class HbaBackend:
 
     async def _asked(self, found: Inventory, function: Function, asking: AsksFirmware) -> Inventory:
         from backends.vendors.hba.firmware.look import look as ask
-        from backends.vendors.hba.inventory import enriched
 
         try:
             contents = await ask(asking, function.hosts[0].number, function.address)
@@ -128,16 +97,3 @@ class HbaBackend:
     def _tool(self, function: Function) -> str | None:
         tool = tool_of(function)
         return tool.found(self._host) if tool is not None else None
-
-
-class HbaVendor:
-    """Controllers as the kernel has them."""
-
-    @property
-    def name(self) -> str:
-        """`hba`."""
-        return NAME
-
-    def backend(self, host: Host) -> HbaBackend:
-        """The backend on `host`."""
-        return HbaBackend(host)

@@ -1,5 +1,8 @@
 """Linux software RAID: arrays of the md driver, from sysfs, /proc/mdstat and mdadm."""
 
-from backends.vendors.mdraid.backend import VENDOR
+from backends.protocol import Vendor, lazily, where
 
-__all__ = ["VENDOR"]
+VENDOR = Vendor(
+    name="md", backend=lazily("backends.vendors.mdraid.backend:MdRaid"), present=where("/sys/block/*/md/array_state")
+)
+"""Found by the registry."""

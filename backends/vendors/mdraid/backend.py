@@ -229,20 +229,3 @@ class MdRaid:
 def _with_uuid(array: ArrayFacts, properties: Mapping[str, str]) -> ArrayFacts:
     """With the UUID that udev or mdadm know, where the kernel does not tell it (before Linux 5.9)."""
     return array if array.uuid is not None else replace(array, uuid=parse_uuid(properties.get("MD_UUID")))
-
-
-class MdVendor:
-    """Linux software RAID."""
-
-    @property
-    def name(self) -> str:
-        """`md`."""
-        return NAME
-
-    def backend(self, host: Host) -> MdRaid:
-        """The backend on `host`."""
-        return MdRaid(host)
-
-
-VENDOR = MdVendor()
-"""Found by the registry."""

@@ -1,8 +1,7 @@
 """MegaRAID, PERC and their OEM cards, through storcli, perccli or MegaCli."""
 
-from backends.vendors.megaraid.door import MegaRaidVendor
+from backends.protocol import Vendor, lazily
+from backends.vendors.megaraid.presence import anything
 
-VENDOR = MegaRaidVendor()
+VENDOR = Vendor(name="megaraid", backend=lazily("backends.vendors.megaraid.backend:MegaRaid"), present=anything)
 """Found by the registry."""
-
-__all__ = ["VENDOR"]

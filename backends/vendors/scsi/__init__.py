@@ -1,5 +1,8 @@
 """SATA and SAS disks: what the drive itself does, beside what the kernel's queue in front of it does."""
 
-from backends.vendors.scsi.backend import VENDOR
+from backends.protocol import Vendor, lazily, where
 
-__all__ = ["VENDOR"]
+VENDOR = Vendor(
+    name="scsi", backend=lazily("backends.vendors.scsi.backend:ScsiBackend"), present=where("/sys/block/sd*")
+)
+"""Found by the registry."""

@@ -162,20 +162,3 @@ class ScsiBackend:
 
     async def _same(self, change: Change) -> None:
         require_same(change, identity(await self._node(change.target)))
-
-
-class ScsiVendor:
-    """SATA and SAS disks through hdparm, sdparm, smartctl and sysfs."""
-
-    @property
-    def name(self) -> str:
-        """`scsi`."""
-        return NAME
-
-    def backend(self, host: Host) -> ScsiBackend:
-        """The backend on `host`."""
-        return ScsiBackend(host)
-
-
-VENDOR = ScsiVendor()
-"""Found by the registry."""

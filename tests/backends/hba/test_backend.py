@@ -7,12 +7,13 @@ from collections.abc import Mapping
 import pytest
 
 from backends.errors import NotFoundError, RaidbenchError
-from backends.firmware import Question
+from backends.firmware import AsksFirmware, Question
 from backends.host import Completed
 from backends.model import Controller, Inventory, Problem, Scope, State, Target
 from backends.registry import Machine
 from backends.vendors.block import VENDOR as BLOCK
 from backends.vendors.hba import VENDOR
+from backends.vendors.hba.backend import HbaBackend
 from tests.backends.fakes import FakeHost, disk, machine
 from tests.backends.hba.answers import ANSWERS, AnsweringCard
 
@@ -87,7 +88,7 @@ def host(tools: Mapping[str, Completed] = NAMED) -> FakeHost:
 
 
 async def card(address: str, tools: Mapping[str, Completed] = NAMED) -> Controller:
-    found = (await VENDOR.backend(host(tools)).inventory()).find(f"hba:{address}")
+    found = (await HbaBackend(host(tools)).inventory()).find(f"hba:{address}")
     assert isinstance(found, Controller)
     return found
 
@@ -97,7 +98,7 @@ def fact(found: Controller, label: str) -> str | None:
 
 
 async def test_nvme_is_left_to_its_own_backend() -> None:
-    found = await VENDOR.backend(host()).inventory()
+    found = await HbaBackend(host()).inventory()
     assert [one.target.address for one in found.controllers] == [SATA, RAID, HBA]
 
 
@@ -155,22 +156,15 @@ async def test_drives_hang_from_the_controller_on_their_path() -> None:
 
 
 async def test_there_is_nothing_to_set() -> None:
-    backend = VENDOR.backend(host())
-    await backend.inventory()
+    here = Machine(host(), (VENDOR,))
     target = Target(backend="hba", address=HBA, scope=Scope.CONTROLLER)
-    assert (backend.settings(target), await backend.read(target)) == ((), {})
-    with pytest.raises(NotFoundError, match="no setting") as error:
-        await backend.plan(target, "x", "1")
-    assert "sas3ircu" in error.value.hint
-
-
-async def test_what_is_not_there_is_not_found() -> None:
-    with pytest.raises(NotFoundError):
-        await VENDOR.backend(host()).read(Target(backend="hba", address="0000:99:00.0"))
+    assert (here.settings(target), await here.read(target)) == ((), {})
+    with pytest.raises(NotFoundError, match="has no settings"):
+        here.setter(target)
 
 
 async def advice(found: FakeHost, address: str) -> list[Problem]:
-    return [one for one in await VENDOR.backend(found).diagnose() if one.where == f"hba:{address}"]
+    return [one for one in await HbaBackend(found).diagnose() if one.where == f"hba:{address}"]
 
 
 async def test_doctor_names_the_tool_and_where_it_is_looked_for() -> None:
@@ -203,6 +197,10 @@ class Asked(AnsweringCard, FakeHost):
         plain = host()
         FakeHost.__init__(self, plain.files, links=plain.links, tools=plain.tools)
         AnsweringCard.__init__(self, answers, why_not)
+
+    @property
+    def firmware(self) -> AsksFirmware:
+        return self
 
 
 async def probed(found: FakeHost) -> Inventory:
@@ -249,7 +247,7 @@ async def test_no_card_is_asked_without_a_node() -> None:
 
 async def test_a_card_that_a_vendors_backend_has_is_not_asked() -> None:
     asked = Asked()
-    backend = VENDOR.backend(asked)
+    backend = HbaBackend(asked)
     own = Controller(target=Target(backend="megaraid", address="/c0"), vendor="megaraid", pci=RAID)
     await backend.inventory()
     await backend.complete(Inventory(controllers=(own,)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from backends.errors import BlockedError, InvalidValueError, NotFoundError
 from backends.model import Target
 from backends.protocol import CanPersist
-from backends.vendors.block import VENDOR as BLOCK
+from backends.vendors.block.backend import BlockBackend
 from backends.vendors.mdraid.backend import MdRaid
 from backends.vendors.mdraid.persist import RULES, actions, match_of
 from tests.backends.mdraid.machines import MD0, MDADM_UUID, MdHost, array
@@ -36,7 +36,7 @@ async def test_lines_of_disks_and_of_persons_stay() -> None:
     host = MdHost(array())
     host.files[RULES.path] = '# mine\nKERNEL=="md7", ATTR{md/skip_copy}="1"\n'
     host.files[RULES.path] = (await MdRaid(host).persist(MD0, {"skip_copy": "on"})).text
-    disks_line = (await BLOCK.backend(host).persist(Target(backend="block", address="sda"), {"nomerges": "2"})).text
+    disks_line = (await BlockBackend(host).persist(Target(backend="block", address="sda"), {"nomerges": "2"})).text
     host.files[RULES.path] = disks_line
     again = await MdRaid(host).persist(MD0, {"skip_copy": "off"})
     assert again.text.count("MD_UUID") == 1
@@ -49,7 +49,7 @@ async def test_the_queue_of_an_array_is_kept_by_the_same_uuid_in_a_line_of_its_o
     host = MdHost(array())
     host.files["/run/udev/data/b9:0"] = f"E:MD_UUID={MDADM_UUID}"
     host.files[RULES.path] = (await MdRaid(host).persist(MD0, {"skip_copy": "on"})).text
-    rule = await BLOCK.backend(host).persist(Target(backend="block", address="md0"), {"read_ahead_kb": "4096"})
+    rule = await BlockBackend(host).persist(Target(backend="block", address="md0"), {"read_ahead_kb": "4096"})
     assert rule.text.count(f'ENV{{MD_UUID}}=="{MDADM_UUID}"') == 2
     assert 'ATTR{queue/read_ahead_kb}="4096"' in rule.text
 

@@ -6,8 +6,8 @@ import pytest
 
 from backends.model import Target
 from backends.protocol import Backend
-from backends.vendors.megaraid import VENDOR
 from backends.vendors.megaraid.addresses import card_target, volume_target
+from backends.vendors.megaraid.backend import MegaRaid
 from tests.backends.conformance import Conformance, Destroying, DestroyingConformance
 from tests.backends.megaraid.cards import PlayedCard
 
@@ -15,7 +15,7 @@ from tests.backends.megaraid.cards import PlayedCard
 class TestMegaRaid(Conformance):
     @pytest.fixture
     def backend(self) -> Backend:
-        return VENDOR.backend(PlayedCard())
+        return MegaRaid(PlayedCard())
 
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:
@@ -27,7 +27,7 @@ class TestMegaRaidWithADeadBattery(Conformance):
     def backend(self) -> Backend:
         host = PlayedCard(wrcache="wb", rdcache="ra")
         host.card["battery"] = "Failed"
-        return VENDOR.backend(host)
+        return MegaRaid(host)
 
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:
@@ -40,7 +40,7 @@ class TestDeletedAndMadeAgain(DestroyingConformance):
         host = PlayedCard()
         return Destroying(
             host=host,
-            backend=VENDOR.backend(host),
+            backend=MegaRaid(host),
             target=volume_target("/c0", 1),
             key="strip_size",
             value="262144",

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from app.cli.main import cli as group
 from backends.errors import ToolFailedError
 from backends.hosts.local import LocalHost
-from backends.vendors.megaraid import VENDOR
 from backends.vendors.megaraid.addresses import volume_target
+from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.storcli import commands
 from backends.vendors.megaraid.tools import search
 from tests.backends.megaraid import answers
@@ -155,7 +155,7 @@ async def test_of_two_tools_the_one_that_sees_the_card_is_kept(path: Path) -> No
 async def test_a_tool_that_gives_no_answer_is_told_and_the_other_used(path: Path) -> None:
     install(path, name="storcli64", whole={"show": "Segmentation fault"})
     install(path, name="perccli64")
-    backend = VENDOR.backend(LocalHost())
+    backend = MegaRaid(LocalHost())
     found = await backend.inventory()
     assert len(found.controllers) == 1
     assert "Segmentation fault" in " ".join(problem.message for problem in await backend.diagnose())
@@ -164,7 +164,7 @@ async def test_a_tool_that_gives_no_answer_is_told_and_the_other_used(path: Path
 @needs_root
 async def test_a_set_with_exit_0_and_a_failed_row_is_a_failure(path: Path) -> None:
     install(path, {"/c0/v1 set pdcache=off": (0, answers.failure("SSD Pd is present"), "")})
-    backend = VENDOR.backend(LocalHost())
+    backend = MegaRaid(LocalHost())
     change = await backend.plan(V1, "drive_cache", "off")
     with pytest.raises(ToolFailedError, match="SSD Pd is present"):
         await backend.apply(change)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from backends.host import Command, Completed, FileStat
-from backends.protocol import HasDiagnosis
-from backends.vendors.megaraid import VENDOR
+from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.tools import search
 from tests.backends.fakes import FakeHost, machine
 from tests.backends.megaraid import answers
@@ -108,28 +107,27 @@ async def test_a_program_that_may_not_be_run_is_told_with_its_path() -> None:
 
 
 async def test_a_card_of_the_kernel_that_no_tool_sees_is_a_problem() -> None:
-    (none,) = (await VENDOR.backend(Tools({}, kernel=1)).inventory()).problems
+    (none,) = (await MegaRaid(Tools({}, kernel=1)).inventory()).problems
     assert "none is installed" in none.message
     assert "storcli64" in none.hint
-    (blind,) = (await VENDOR.backend(Tools({STORCLI: answers.NO_CARD}, kernel=2)).inventory()).problems
+    (blind,) = (await MegaRaid(Tools({STORCLI: answers.NO_CARD}, kernel=2)).inventory()).problems
     assert f"{STORCLI} ({answers.VERSION_7}) sees no card" in blind.message
 
 
 async def test_without_root_the_hint_is_root() -> None:
     host = Tools({STORCLI: answers.NO_CARD}, kernel=1, root=False)
-    (problem,) = (await VENDOR.backend(host).inventory()).problems
+    (problem,) = (await MegaRaid(host).inventory()).problems
     assert "as root" in problem.hint
 
 
 async def test_the_doctor_hears_of_every_tool_that_is_not_used() -> None:
-    backend = VENDOR.backend(Tools({STORCLI: ONE, PERCCLI: answers.NO_CARD}))
-    assert isinstance(backend, HasDiagnosis)
+    backend = MegaRaid(Tools({STORCLI: ONE, PERCCLI: answers.NO_CARD}))
     told = [problem.message for problem in await backend.diagnose()]
     assert told == [f"{PERCCLI} ({answers.VERSION_7}) sees no card; another tool is used."]
 
 
 async def test_a_machine_without_any_of_it_is_left_in_peace() -> None:
     host = Tools({})
-    assert await VENDOR.backend(host).diagnose() == ()
-    assert (await VENDOR.backend(host).inventory()).problems == ()
+    assert await MegaRaid(host).diagnose() == ()
+    assert (await MegaRaid(host).inventory()).problems == ()
     assert host.asked == []

@@ -10,8 +10,8 @@ from backends.change import Write, disk_lock
 from backends.errors import DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.model import Media, Scope, State, Target
 from backends.settings import Persistence, Reading, Risk
-from backends.vendors.nvme import VENDOR
 from backends.vendors.nvme.addresses import controller_target, namespace_target
+from backends.vendors.nvme.backend import Nvme
 from tests.backends.fakes import FakeHost
 from tests.backends.nvme.drives import TOOL, PlayedDrive, controller, namespace, refused, said
 
@@ -39,7 +39,7 @@ def multipath() -> PlayedDrive:
 
 
 async def reading(host: PlayedDrive, key: str, target: Target = NAMESPACE) -> Reading:
-    return (await VENDOR.backend(host).read(target))[key]
+    return (await Nvme(host).read(target))[key]
 
 
 async def why_not(host: PlayedDrive, key: str, target: Target = NAMESPACE) -> str | None:
@@ -47,7 +47,7 @@ async def why_not(host: PlayedDrive, key: str, target: Target = NAMESPACE) -> st
 
 
 async def test_a_controller_and_its_namespace_are_found() -> None:
-    found = await VENDOR.backend(PlayedDrive()).inventory()
+    found = await Nvme(PlayedDrive()).inventory()
     (card,), (drive,) = found.controllers, found.drives
     assert (str(card.target), card.model, card.serial, card.firmware) == ("nvme:nvme0", "ACME SSD 9", "S1", "1.0")
     assert (card.driver, card.pci, card.target.scope) == ("nvme", "0000:00:00.0", Scope.CONTROLLER)
@@ -57,7 +57,7 @@ async def test_a_controller_and_its_namespace_are_found() -> None:
 
 
 async def test_the_facts_tell_temperature_wear_and_format() -> None:
-    (drive,) = (await VENDOR.backend(PlayedDrive()).inventory()).drives
+    (drive,) = (await Nvme(PlayedDrive()).inventory()).drives
     facts = {fact.label: fact.value for fact in drive.facts}
     assert facts["Temperature"] == "50 °C (warns at 70 °C)"
     assert facts["Endurance used"] == "3 %"
@@ -68,25 +68,25 @@ async def test_the_facts_tell_temperature_wear_and_format() -> None:
 async def test_the_inventory_needs_neither_root_nor_nvme_cli() -> None:
     host = PlayedDrive(root=False)
     host.files["/sys/class/nvme/nvme0/hwmon1/temp1_input"] = "38850"
-    found = await VENDOR.backend(host).inventory()
+    found = await Nvme(host).inventory()
     assert {fact.label: fact.value for fact in found.drives[0].facts} == {"Namespace": "1", "Temperature": "39 °C"}
     assert not host.ran
 
 
 async def test_a_machine_without_nvme_has_nothing_and_asks_nothing() -> None:
-    backend = VENDOR.backend(FakeHost({"/sys/block/sda/dev": "8:0"}))
+    backend = Nvme(FakeHost({"/sys/block/sda/dev": "8:0"}))
     assert (await backend.inventory()).controllers == ()
     assert await backend.diagnose() == ()
 
 
 async def test_a_namespace_belongs_to_the_controller_that_leads_to_it_whatever_their_numbers() -> None:
     host = PlayedDrive(controller("nvme1", "nvme0n1"), namespace("nvme0n1"))
-    (drive,) = (await VENDOR.backend(host).inventory()).drives
+    (drive,) = (await Nvme(host).inventory()).drives
     assert drive.controller == controller_target("nvme1")
 
 
 async def test_a_namespace_with_two_paths_is_one_drive_and_degraded_when_one_is_away() -> None:
-    (drive,) = (await VENDOR.backend(multipath()).inventory()).drives
+    (drive,) = (await Nvme(multipath()).inventory()).drives
     facts = {fact.label: fact.value for fact in drive.facts}
     assert (drive.device, drive.state) == ("/dev/nvme0n1", State.DEGRADED)
     assert facts["Paths"] == "nvme0 live, nvme1 connecting"
@@ -95,7 +95,7 @@ async def test_a_namespace_with_two_paths_is_one_drive_and_degraded_when_one_is_
 async def test_a_garbled_answer_leaves_the_kernels_facts() -> None:
     host = PlayedDrive()
     host.answers = {verb: lambda _words: said("{") for verb in ("id-ctrl", "id-ns", "smart-log")}
-    (drive,) = (await VENDOR.backend(host).inventory()).drives
+    (drive,) = (await Nvme(host).inventory()).drives
     assert drive.serial == "S1"
     assert {fact.label for fact in drive.facts} == {"Namespace"}
 
@@ -126,20 +126,20 @@ async def test_settings_are_read(key: str, now: str) -> None:
     ],
 )
 async def test_a_field_is_written_with_its_neighbours_as_they_are(key: str, value: str, written: str) -> None:
-    change = await VENDOR.backend(PlayedDrive()).plan(CONTROLLER, key, value)
+    change = await Nvme(PlayedDrive()).plan(CONTROLLER, key, value)
     assert change.writes[0].shown() == f"{TOOL} set-feature /dev/nvme0 {written}"
     assert change.persistence is Persistence.LOST_AT_REBOOT
 
 
 async def test_switching_the_cache_on_risks_data_and_off_does_not() -> None:
-    backend = VENDOR.backend(PlayedDrive())
+    backend = Nvme(PlayedDrive())
     assert (await backend.plan(CONTROLLER, "drive_cache", "on")).risk is Risk.POWER_LOSS
     assert (await backend.plan(CONTROLLER, "drive_cache", "off")).risk is Risk.NONE
 
 
 async def test_two_settings_in_one_feature_follow_each_other() -> None:
     host = PlayedDrive()
-    backend = VENDOR.backend(host)
+    backend = Nvme(host)
     for key, value in (("irq_coalescing_threshold", "9"), ("irq_coalescing_time", "300")):
         change = await backend.plan(CONTROLLER, key, value)
         assert change.shares
@@ -149,7 +149,7 @@ async def test_two_settings_in_one_feature_follow_each_other() -> None:
 
 async def test_taking_one_back_does_not_undo_the_other() -> None:
     host = PlayedDrive()
-    backend = VENDOR.backend(host)
+    backend = Nvme(host)
     change = await backend.plan(CONTROLLER, "irq_coalescing_threshold", "9")
     await backend.apply(change)
     await backend.apply(await backend.plan(CONTROLLER, "irq_coalescing_time", "300"))
@@ -159,10 +159,10 @@ async def test_taking_one_back_does_not_undo_the_other() -> None:
 
 
 async def test_the_lock_is_the_only_namespaces_disk() -> None:
-    backend = VENDOR.backend(PlayedDrive())
+    backend = Nvme(PlayedDrive())
     for target in (CONTROLLER, NAMESPACE):
         assert (await backend.plan(target, "drive_cache", "off")).lock == disk_lock("nvme0n1")
-    assert (await VENDOR.backend(pair()).plan(CONTROLLER, "drive_cache", "off")).lock == "nvme-nvme0"
+    assert (await Nvme(pair()).plan(CONTROLLER, "drive_cache", "off")).lock == "nvme-nvme0"
 
 
 async def test_the_kernel_goes_on_flushing_when_the_cache_is_off_and_that_is_said() -> None:
@@ -224,7 +224,7 @@ async def test_a_controllers_setting_is_not_set_through_one_of_two_namespaces() 
 async def test_a_format_names_the_namespace_by_node_and_number_and_restores_metadata_and_protection() -> None:
     host = PlayedDrive()
     host.space |= {"flbas": 0x12, "dps": 0x0A}
-    change = await VENDOR.backend(host).plan(NAMESPACE, "lba_format", "4096")
+    change = await Nvme(host).plan(NAMESPACE, "lba_format", "4096")
     assert change.writes[0].shown() == f"{TOOL} format /dev/nvme0n1 --namespace-id=1 --lbaf=1"
     assert change.undo[0].shown() == f"{TOOL} format /dev/nvme0n1 --namespace-id=1 --lbaf=2 --ms=1 --pi=2 --pil=1"
     assert (change.before, change.risk, change.persistence) == ("512+8", Risk.DESTROYS_DATA, Persistence.STORED)
@@ -233,13 +233,13 @@ async def test_a_format_names_the_namespace_by_node_and_number_and_restores_meta
 async def test_a_format_names_what_would_be_lost() -> None:
     host = PlayedDrive()
     host.blkid = "DEVNAME=/dev/nvme0n1\nLABEL=precious\nTYPE=ext4\nUSAGE=filesystem\n"
-    change = await VENDOR.backend(host).plan(NAMESPACE, "lba_format", "4096")
+    change = await Nvme(host).plan(NAMESPACE, "lba_format", "4096")
     assert change.risk_text.endswith("not the data. On /dev/nvme0n1 there is: ext4 'precious'.")
 
 
 async def test_a_format_survives_a_change_of_size() -> None:
     host = PlayedDrive()
-    backend = VENDOR.backend(host)
+    backend = Nvme(host)
     change = await backend.plan(NAMESPACE, "lba_format", "4096")
     await backend.apply(change)
     host.files["/sys/block/nvme0n1/size"] = "2097144"
@@ -298,7 +298,7 @@ async def test_a_mounted_namespace_is_not_formatted() -> None:
     host.files["/proc/self/mountinfo"] += "\n26 25 259:0 / /data rw shared:1 - ext4 /dev/nvme0n1 rw"
     assert "in use" in (await why_not(host, "lba_format") or "")
     with pytest.raises(RefusedError, match="/dev/nvme0n1 is mounted on /data"):
-        await VENDOR.backend(host).plan(NAMESPACE, "lba_format", "4096")
+        await Nvme(host).plan(NAMESPACE, "lba_format", "4096")
 
 
 async def test_a_namespace_without_serial_number_and_wwn_is_not_formatted() -> None:
@@ -311,7 +311,7 @@ async def test_a_namespace_without_serial_number_and_wwn_is_not_formatted() -> N
 
 async def test_a_read_only_namespace_is_not_formatted() -> None:
     host = PlayedDrive()
-    backend = VENDOR.backend(host)
+    backend = Nvme(host)
     change = await backend.plan(NAMESPACE, "lba_format", "4096")
     host.files["/sys/block/nvme0n1/ro"] = "1"
     assert await why_not(host, "lba_format") == "it is read-only"
@@ -323,12 +323,12 @@ async def test_a_member_of_a_stopped_array_is_not_formatted() -> None:
     host = PlayedDrive()
     host.blkid = "DEVNAME=/dev/nvme0n1\nTYPE=linux_raid_member\nUSAGE=raid\n"
     with pytest.raises(RefusedError, match="member of a RAID"):
-        await VENDOR.backend(host).plan(NAMESPACE, "lba_format", "4096")
+        await Nvme(host).plan(NAMESPACE, "lba_format", "4096")
 
 
 async def test_a_namespace_mounted_after_planning_is_not_formatted() -> None:
     host = PlayedDrive()
-    backend = VENDOR.backend(host)
+    backend = Nvme(host)
     change = await backend.plan(NAMESPACE, "lba_format", "4096")
     host.files["/proc/self/mountinfo"] += "\n26 25 259:0 / /data rw shared:1 - ext4 /dev/nvme0n1 rw"
     with pytest.raises(RefusedError, match="/dev/nvme0n1 is mounted on /data"):
@@ -339,10 +339,10 @@ async def test_a_namespace_mounted_after_planning_is_not_formatted() -> None:
 async def test_another_drive_under_the_same_name_is_not_touched() -> None:
     for key, target in (("drive_cache", CONTROLLER), ("drive_cache", NAMESPACE), ("lba_format", NAMESPACE)):
         host = PlayedDrive()
-        change = await VENDOR.backend(host).plan(target, key, "off" if key == "drive_cache" else "4096")
+        change = await Nvme(host).plan(target, key, "off" if key == "drive_cache" else "4096")
         host.files |= controller("nvme0", "nvme0n1", serial="S2") | namespace("nvme0n1", serial="S2")
         with pytest.raises(DeviceGoneError):
-            await VENDOR.backend(host).apply(change)
+            await Nvme(host).apply(change)
         assert host.sets == []
 
 
@@ -359,9 +359,9 @@ async def test_another_drive_under_the_same_name_is_not_touched() -> None:
 )
 async def test_only_a_format_of_this_very_namespace_is_run(argv: tuple[str, ...]) -> None:
     host = PlayedDrive()
-    change = await VENDOR.backend(host).plan(NAMESPACE, "lba_format", "4096")
+    change = await Nvme(host).plan(NAMESPACE, "lba_format", "4096")
     with pytest.raises(RefusedError):
-        await VENDOR.backend(host).apply(replace(change, writes=(Write(argv=argv),)))
+        await Nvme(host).apply(replace(change, writes=(Write(argv=argv),)))
     assert host.sets == []
 
 
@@ -378,16 +378,16 @@ async def test_only_a_format_of_this_very_namespace_is_run(argv: tuple[str, ...]
 )
 async def test_only_the_feature_of_the_setting_is_written(argv: tuple[str, ...]) -> None:
     host = PlayedDrive()
-    change = await VENDOR.backend(host).plan(NAMESPACE, "drive_cache", "off")
+    change = await Nvme(host).plan(NAMESPACE, "drive_cache", "off")
     with pytest.raises(RefusedError):
-        await VENDOR.backend(host).apply(replace(change, writes=(Write(argv=argv),)))
+        await Nvme(host).apply(replace(change, writes=(Write(argv=argv),)))
     assert host.sets == []
 
 
 async def test_a_refusal_is_told_in_the_drives_words() -> None:
     host = PlayedDrive()
     host.answers["set-feature"] = lambda _words: refused("Feature Not Changeable: no(0x410e)")
-    backend = VENDOR.backend(host)
+    backend = Nvme(host)
     change = await backend.plan(CONTROLLER, "drive_cache", "off")
     with pytest.raises(ToolFailedError, match=r"Feature Not Changeable: no\(0x410e\)"):
         await backend.apply(change)
@@ -395,7 +395,7 @@ async def test_a_refusal_is_told_in_the_drives_words() -> None:
 
 @pytest.mark.parametrize("address", ["nvme0n1p1", "../sda", "nvme0c0n1", "", "nvme"])
 async def test_what_is_no_controller_or_namespace_is_not_found(address: str) -> None:
-    backend = VENDOR.backend(PlayedDrive())
+    backend = Nvme(PlayedDrive())
     target = Target(backend="nvme", address=address)
     assert backend.settings(target) == ()
     with pytest.raises(NotFoundError):
@@ -404,16 +404,16 @@ async def test_what_is_no_controller_or_namespace_is_not_found(address: str) -> 
 
 async def test_what_is_gone_is_gone() -> None:
     with pytest.raises(DeviceGoneError):
-        await VENDOR.backend(PlayedDrive()).read(namespace_target("nvme5n1"))
+        await Nvme(PlayedDrive()).read(namespace_target("nvme5n1"))
 
 
 async def test_the_doctor_says_what_is_missing_without_nvme_cli_and_which_controller_is_away() -> None:
     host = PlayedDrive(controller("nvme0", "nvme0n1", state="dead"), namespace("nvme0n1"))
     host.installed = False
-    missing, away = await VENDOR.backend(host).diagnose()
+    missing, away = await Nvme(host).diagnose()
     assert ("nvme-cli" in missing.message, missing.hint) == (True, "Install nvme-cli.")
     assert away.message == "The NVMe controller nvme0 (ACME SSD 9) is dead."
 
 
 async def test_the_doctor_says_nothing_when_all_is_well() -> None:
-    assert await VENDOR.backend(PlayedDrive()).diagnose() == ()
+    assert await Nvme(PlayedDrive()).diagnose() == ()

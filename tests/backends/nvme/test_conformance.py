@@ -6,8 +6,8 @@ import pytest
 
 from backends.model import Target
 from backends.protocol import Backend
-from backends.vendors.nvme import VENDOR
 from backends.vendors.nvme.addresses import controller_target, namespace_target
+from backends.vendors.nvme.backend import Nvme
 from tests.backends.conformance import Conformance, Destroying, DestroyingConformance
 from tests.backends.nvme.drives import PlayedDrive
 
@@ -17,7 +17,7 @@ TARGETS = (controller_target("nvme0"), namespace_target("nvme0n1"))
 class TestNvme(Conformance):
     @pytest.fixture
     def backend(self) -> Backend:
-        return VENDOR.backend(PlayedDrive())
+        return Nvme(PlayedDrive())
 
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:
@@ -27,7 +27,7 @@ class TestNvme(Conformance):
 class TestNvmeWithoutCache(Conformance):
     @pytest.fixture
     def backend(self) -> Backend:
-        return VENDOR.backend(PlayedDrive(vwc=0))
+        return Nvme(PlayedDrive(vwc=0))
 
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:
@@ -37,7 +37,7 @@ class TestNvmeWithoutCache(Conformance):
 class TestNvmeWithoutRoot(Conformance):
     @pytest.fixture
     def backend(self) -> Backend:
-        return VENDOR.backend(PlayedDrive(root=False))
+        return Nvme(PlayedDrive(root=False))
 
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:
@@ -50,7 +50,7 @@ class TestFormat(DestroyingConformance):
         host = PlayedDrive()
         return Destroying(
             host=host,
-            backend=VENDOR.backend(host),
+            backend=Nvme(host),
             target=TARGETS[1],
             key="lba_format",
             value="4096",

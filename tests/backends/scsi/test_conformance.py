@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from backends.model import Target
-from backends.vendors.scsi import VENDOR
 from backends.vendors.scsi.backend import ScsiBackend
 from tests.backends.conformance import Conformance
 from tests.backends.scsi.drives import Ata, DriveHost, Kind, Scsi, Volume
@@ -25,7 +24,7 @@ class TestConformance(Conformance):
             "sdc": Volume(),
             "sdd": Ata(libata=False),
         }
-        return VENDOR.backend(DriveHost(drives, tools=tools))
+        return ScsiBackend(DriveHost(drives, tools=tools))
 
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:

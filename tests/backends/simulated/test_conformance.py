@@ -6,9 +6,9 @@ import pytest
 
 from backends.model import Target
 from backends.protocol import Backend
-from backends.vendors.block import VENDOR as BLOCK
-from backends.vendors.megaraid import VENDOR as MEGARAID
+from backends.vendors.block.backend import BlockBackend
 from backends.vendors.megaraid.addresses import card_target, volume_target
+from backends.vendors.megaraid.backend import MegaRaid
 from tests.backends.conformance import Conformance
 from tests.backends.simulated.asking import still_host
 
@@ -16,7 +16,7 @@ from tests.backends.simulated.asking import still_host
 class TestMegaRaidOnTheRack(Conformance):
     @pytest.fixture
     def backend(self) -> Backend:
-        return MEGARAID.backend(still_host())
+        return MegaRaid(still_host())
 
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:
@@ -26,7 +26,7 @@ class TestMegaRaidOnTheRack(Conformance):
 class TestMegaRaidOnTheDegradedCard(Conformance):
     @pytest.fixture
     def backend(self) -> Backend:
-        return MEGARAID.backend(still_host())
+        return MegaRaid(still_host())
 
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:
@@ -36,7 +36,7 @@ class TestMegaRaidOnTheDegradedCard(Conformance):
 class TestBlockOnTheRack(Conformance):
     @pytest.fixture
     def backend(self) -> Backend:
-        return BLOCK.backend(still_host())
+        return BlockBackend(still_host())
 
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:

@@ -20,7 +20,7 @@ from backends.errors import InvalidValueError, NotFoundError, RefusedError
 from backends.guard import Intent
 from backends.hosts.local import LocalHost
 from backends.hosts.simulated.host import SimulatedHost
-from backends.vendors.block import VENDOR as BLOCK
+from backends.vendors.block.backend import BlockBackend
 from tests.backends.simulated.asking import still_host
 
 
@@ -31,7 +31,7 @@ def host() -> SimulatedHost:
 
 @pytest.fixture
 def gate(host: SimulatedHost) -> Gate:
-    return Gate(host, BLOCK.backend(host).inventory)
+    return Gate(host, BlockBackend(host).inventory)
 
 
 async def test_a_blank_simulated_disk_may_be_written_to(gate: Gate) -> None:
