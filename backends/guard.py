@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Collection
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -13,6 +13,7 @@ from backends.exclusive import Hold, claim_on
 from backends.host import Host
 from backends.identity import Identity, Signature, Use
 from backends.topology.facts import Claim, DeviceFacts, facts_of, inspect
+from backends.topology.relations import IS
 from backends.topology.tree import node_path
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "look_at",
     "require",
     "require_free",
+    "require_shown",
     "secure",
 ]
 
@@ -66,9 +68,6 @@ NOBODYS = ("loop", "zram", "virtio", "md", "dm")
 """Interfaces whose devices often have neither serial number nor WWN. Device number and disk sequence number tell
 them apart as long as the machine runs (a new disk under an old name gets a new one), a loop device its backing file
 besides; no plan for them outlives a reboot."""
-
-_IS = ("mount", "swap", "btrfs", "zfs", "export")
-"""Kinds of use whose detail completes "X is ..."."""
 
 _HINTS = {
     "root": "The disk of the running system is never written to: choose another disk or a scratch file.",
@@ -161,7 +160,7 @@ def _place(facts: DeviceFacts, part: str | None) -> str:
 
 def _sentence(facts: DeviceFacts, use: Use) -> str:
     place = _place(facts, use.part)
-    return f"{place} is {use.detail}." if use.kind in _IS else f"{place}: {use.detail}."
+    return f"{place} is {use.detail}." if use.elsewhere or use.kind in IS else f"{place}: {use.detail}."
 
 
 def _found(facts: DeviceFacts, signature: Signature) -> str:
@@ -184,6 +183,16 @@ def require(verdict: Verdict, typed: str | None = None) -> None:
 def _require_ok(verdict: Verdict) -> None:
     if not verdict.ok:
         raise RefusedError(" ".join(verdict.refused), hint=verdict.hint)
+
+
+def require_shown(verdict: Verdict, shown: Collection[str] | None) -> None:
+    """Raises RefusedError when something lies there now that whoever confirmed had not been shown; None for nobody."""
+    new = [one for one in verdict.found if shown is not None and one not in shown]
+    if new:
+        raise RefusedError(
+            f"Something lies on {verdict.device} that was not there when it was confirmed: {'; '.join(new)}.",
+            hint="Look at it, and start anew.",
+        )
 
 
 async def look_at(host: Host, device: str, intent: Intent) -> tuple[DeviceFacts, Verdict]:
@@ -220,19 +229,29 @@ async def require_free(host: Host, device: str | None) -> tuple[Signature, ...]:
 
 @asynccontextmanager
 async def secure(
-    host: Host, device: str, intent: Intent, typed: str | None = None, meant: Identity | None = None
+    host: Host,
+    device: str,
+    intent: Intent,
+    typed: str | None = None,
+    meant: Identity | None = None,
+    shown: Collection[str] | None = None,
 ) -> AsyncGenerator[Hold, None]:
     """The device, judged, opened, and judged again while it is held; let go at the end.
 
-    `meant`: what it was when somebody chose it, None if nobody did. Give `hold.path` to fio. Raises RefusedError,
-    DeviceGoneError.
+    `meant`: what it was when somebody chose it, None if nobody did. `shown`: what had been found on it when `typed` was
+    asked for, which was said of nothing else. Give `hold.path` to fio. Raises RefusedError, DeviceGoneError.
     """
+
+    def allow(now: Verdict) -> None:
+        require(now, typed)
+        require_shown(now, shown)
+
     before, verdict = await look_at(host, device, intent)
     if meant is not None:
         _same(before, meant)
-    require(verdict, typed)
+    allow(verdict)
     if intent is Intent.WRITE:
-        async with _held(host, before, lambda now: require(now, typed), write=True) as hold:
+        async with _held(host, before, allow, write=True) as hold:
             yield hold
         return
     async with Hold(before.device, _known(host, before), write=False) as hold:
@@ -245,7 +264,10 @@ async def _held(
 ) -> AsyncGenerator[Hold, None]:
     """The device opened for oneself alone, and looked at once more: from then on nothing new can claim it."""
     identity = _known(host, before)
-    async with Hold(before.device, identity, write=write, exclusive=True) as hold:
+    async with AsyncExitStack() as stack:
+        hold = await stack.enter_async_context(Hold(before.device, identity, write=write, exclusive=True))
+        for other in before.along:
+            await stack.enter_async_context(Hold(node_path(other.name), other, write=False, exclusive=True))
         now = await _facts(host, before.device, Intent.WRITE, _claimed)
         _same(now, identity)
         allow(judge(now, Intent.WRITE))

@@ -124,6 +124,8 @@ class FileStat:
     """Bytes."""
     devno: str | None = None
     """MAJ:MIN of a device node."""
+    place: str | None = None
+    """MAJ:MIN:INODE of a regular file: one file, whatever its names. None where that is not told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,6 +56,8 @@ class Use:
     """A sentence's worth: the mount point, the holder, the program and pid."""
     part: str | None = None
     """The partition concerned, None if the whole device."""
+    elsewhere: bool = False
+    """It uses the same data under another name; `detail` completes "X is ..."."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

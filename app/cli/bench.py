@@ -120,7 +120,10 @@ async def _bench(
     with closing(follower), interruption.gracefully(bench.stop):
         for number in range(1, repeat + 1):
             ready = await bench.prepare(replace(request, again=number < repeat))
-            if number == 1:
+            if number > 1:
+                ready = ready.confirmed_with(first)
+            else:
+                first = ready
                 typed = allowed(ready, typed)
                 _announce(ready)
                 said = frozenset(each.key for each in ready.advice)

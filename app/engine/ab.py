@@ -173,7 +173,8 @@ class AbExperiment:
     async def _run(self, number: int, letter: Letter, *, quiet: bool) -> tuple[RunStatus, str] | None:
         """One run; status and reason if the experiment ends with it."""
         last = number == len(self._plan.order) - 1
-        ready = await self._bench.prepare(replace(self._plan.ready.request, again=not last))
+        again = await self._bench.prepare(replace(self._plan.ready.request, again=not last))
+        ready = again.confirmed_with(self._plan.ready)
         notes = ready.notes if quiet else (*ready.notes, "The device was not at rest before this run.")
         mark = ExperimentMark(experiment=self._id, letter=letter, pair=number // 2 + 1)
         self._scratch = ready

@@ -15,6 +15,7 @@ from backends.topology.naming import identity_in, interface
 from backends.topology.openers import openers
 from backends.topology.picture import Topology
 from backends.topology.probe import probe_signatures
+from backends.topology.relations import Relation
 from backends.topology.tree import Node
 
 Claim = Callable[[str, str], str | None]
@@ -48,6 +49,8 @@ class DeviceFacts:
     """What lies on it; on its disk and all partitions when it is a disk."""
     unknown: tuple[str, ...] = ()
     """Checks that could not be made, each a sentence without its full stop."""
+    along: tuple[Identity, ...] = ()
+    """Other disks that are the same thing or lie beneath it: to be held with it."""
 
 
 async def inspect(
@@ -69,11 +72,18 @@ async def inspect(
     family = picture.tree.family(node.name)
     unknown = list(picture.blind)
     unknown += [words for member in family if (words := await _mismatch(host, member))]
-    uses = [*picture.uses(node.name), *await openers(host, family, ignore=ignore)]
+    related = picture.related(node.name)
+    for relation in related:
+        unknown += [words for member in relation.nodes if (words := await _mismatch(host, member))]
+    unknown += _hidden(picture, node, related)
+    uses = [*picture.uses(node.name), *await _openers(host, picture, node, ignore)]
     if claim is None:
         unknown.append("whether it can be opened exclusively was not tested")
     elif not unknown:
         uses += _claims(claim, family)
+        for relation in _free_standing(related):
+            told = [relation.told(use) for use in _claims(claim, relation.nodes)]
+            uses += [use for use in told if use is not None]
     disk = picture.tree.nodes.get(picture.tree.disk_of(node.name), node)
     return DeviceFacts(
         device=node.device,
@@ -86,7 +96,43 @@ async def inspect(
         uses=tuple(uses),
         signatures=await _signatures(host, picture, node) if probe else (),
         unknown=tuple(unknown),
+        along=tuple(identity_in(picture.tree, relation.nodes[0]) for relation in _free_standing(related)),
     )
+
+
+def _free_standing(related: Collection[Relation]) -> list[Relation]:
+    """Those that can be claimed: a member is claimed already by what is built on it."""
+    return [relation for relation in related if relation.nodes and not relation.member]
+
+
+def _hidden(picture: Topology, node: Node, related: Collection[Relation]) -> list[str]:
+    """What lies beneath and cannot be looked at."""
+    disks = {picture.tree.disk_of(node.name)}
+    disks |= {picture.tree.disk_of(other.name) for relation in related for other in relation.nodes}
+    backings = [picture.backings[disk] for disk in sorted(disks) if disk in picture.backings]
+    return [f"what it is set up on, {clean(one.path, 512)}, cannot be looked at" for one in backings if not one.known]
+
+
+async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection[int]) -> list[Use]:
+    """Programs that have it open, another path to it, or what lies beneath it."""
+    wanted: dict[str, tuple[Node | None, Relation | None]] = {}
+    for place, relation in picture.files(node.name).items():
+        wanted[place] = None, relation
+    for relation in picture.related(node.name):
+        wanted |= {one.devno: (one, relation) for one in relation.nodes if one.devno is not None}
+    wanted |= {one.devno: (one, None) for one in picture.tree.family(node.name) if one.devno is not None}
+    opened = await openers(host, wanted, ignore=ignore)
+    if isinstance(opened, Use):
+        return [opened]
+    found: list[Use] = []
+    for what, programs in opened.items():
+        own, through = wanted[what]
+        part = own.name if own is not None and own.parent is not None else None
+        for program in programs:
+            use = program.use(part)
+            told = use if through is None else through.told(use, program.name)
+            found += [told] if told is not None else []
+    return found
 
 
 async def _mismatch(host: Host, node: Node) -> str | None:

@@ -11,6 +11,7 @@ from backends.identity import Signature
 from backends.text import clean
 from backends.topology.mounts import Mount, parse_mountinfo, parse_swaps
 from backends.topology.picture import Topology, file_mount, mount_nodes, mounted_by_node, system_disks
+from backends.topology.relations import Backing, twins_of
 from backends.topology.signatures import lsblk_signatures, parse_lsblk, udev_signatures
 from backends.topology.tree import Node, Tree, read_tree
 
@@ -40,6 +41,7 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
     if swaps is None:
         blind.append("/proc/swaps could not be read")
     mounted = mounted_by_node(tree, mounts, _members(btrfs))
+    backings = await _backings(host, tree)
     signatures = await _signatures(host, tree)
     if signatures is None:
         blind.append("lsblk gave no answer, so what lies on the devices is not known")
@@ -50,7 +52,9 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
         swaps=await _swap_numbers(host, parse_swaps(swaps or "")),
         btrfs=_members(btrfs),
         pools=tuple(dict.fromkeys(clean(path.split("/")[5]) for path in pools)),
-        loops=await _loop_backing(host, tree, mounts),
+        loops=_set_up(tree, mounts, backings),
+        twins=twins_of(tree),
+        backings=backings,
         exported=await _exports(host) if everywhere else {},
         signatures=signatures or {},
         blind=tuple(blind),
@@ -90,9 +94,10 @@ def _namespace(link: str | None) -> str:
 
 
 async def _swap_numbers(host: Host, areas: tuple[str, ...]) -> tuple[str, ...]:
-    """Device numbers of swap devices; swap files stay paths."""
+    """Device numbers of swap devices, places of swap files; what cannot be looked at stays a path."""
     stats = await asyncio.gather(*(host.stat(area) for area in areas))
-    return tuple(stat.devno if stat and stat.devno else area for area, stat in zip(areas, stats, strict=True))
+    known = [stat.devno or stat.place if stat is not None else None for stat in stats]
+    return tuple(number or area for area, number in zip(areas, known, strict=True))
 
 
 def _members(paths: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -104,25 +109,36 @@ def _members(paths: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-async def _loop_backing(host: Host, tree: Tree, mounts: list[Mount]) -> dict[str, tuple[str, ...]]:
-    """By kernel name of a block device: the loop and zram devices that lie on it or on a file on it."""
-    found: dict[str, tuple[str, ...]] = {}
+async def _backings(host: Host, tree: Tree) -> dict[str, Backing]:
+    """What every loop and zram device keeps its data in."""
+    found: dict[str, Backing] = {}
     for node in tree.nodes.values():
         path = node.attributes.get("loop/backing_file") or node.attributes.get("backing_dev")
         if not path or path == "none":
             continue
-        path = path.removesuffix(" (deleted)")
         stat = await host.stat(path)
-        if stat is not None and stat.kind == "block":
-            direct = tree.by_devno(stat.devno or "")
-            under: tuple[Node, ...] = (direct,) if direct is not None else ()
-            words = f"{node.device} is set up on it"
+        if stat is None:
+            found[node.name] = Backing(path=path.removesuffix(" (deleted)"))
         else:
-            mount = file_mount(path, mounts)
+            found[node.name] = Backing(path=path, devno=stat.devno if stat.kind == "block" else None, place=stat.place)
+    return found
+
+
+def _set_up(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) -> dict[str, dict[str, str]]:
+    """By kernel name of a block device: the loop and zram devices that lie on it or on a file on it, with words."""
+    found: dict[str, dict[str, str]] = {}
+    for name, backing in backings.items():
+        device = tree.nodes[name].device
+        if backing.devno is not None:
+            direct = tree.by_devno(backing.devno)
+            under: tuple[Node, ...] = (direct,) if direct is not None else ()
+            words = f"{device} is set up on it"
+        else:
+            mount = file_mount(backing.path, mounts)
             under = mount_nodes(tree, mount) if mount is not None else ()
-            words = f"{node.device} keeps its data on it, in {clean(path)}"
+            words = f"{device} keeps its data on it, in {clean(backing.path)}"
         for lower in under:
-            found[lower.name] = (*found.get(lower.name, ()), words)
+            found.setdefault(lower.name, {})[name] = words
     return found
 
 

@@ -1,41 +1,56 @@
-"""Programs that have a block device open, found through /proc: O_EXCL does not see plain openers."""
+"""Programs that have a block device or a file open, found through /proc: O_EXCL does not see plain openers."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from backends.host import Host
 from backends.identity import Use
 from backends.text import clean
-from backends.topology.tree import Node
+
+_OPEN = "/proc/[0-9]*/task/*/fd/*"
+"""Of every thread: one may have a table of its own, and a program's is empty once its first thread has ended."""
 
 
-async def openers(host: Host, nodes: Collection[Node], *, ignore: Collection[int] = ()) -> tuple[Use, ...]:
-    """Who has one of these devices open, by device number, whatever path it was opened by.
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """A program that has something open."""
+
+    name: str
+    """As the kernel has it, 15 characters at most."""
+    pid: str
+    """Process id."""
+
+    def use(self, part: str | None = None) -> Use:
+        """Of a device or a partition."""
+        return Use(kind="open", detail=f"{self.name} (process {self.pid}) has it open", part=part)
+
+
+async def openers(
+    host: Host, wanted: Collection[str], *, ignore: Collection[int] = ()
+) -> Mapping[str, tuple[Opener, ...]] | Use:
+    """Who has what open: by device number of a block device, or place of a file, whatever path it was opened by.
 
     `ignore`: process ids that do not count, our own. Without root the open files of other users' programs cannot
     be seen, which is a use of kind `unknown`.
     """
     if not host.is_root:
-        return (Use(kind="unknown", detail="without root it cannot be seen which programs have it open"),)
-    wanted = {node.devno: node for node in nodes if node.devno is not None}
-    found: dict[tuple[str, str], Node] = {}
-    paths = await host.list("/proc/[0-9]*/fd/*")
+        return Use(kind="unknown", detail="without root it cannot be seen which programs have it open")
+    paths = await host.list(_OPEN)
     if not paths:
-        return (Use(kind="unknown", detail="the open files of programs cannot be read"),)
+        return Use(kind="unknown", detail="the open files of programs cannot be read")
+    pids: dict[str, dict[str, None]] = {}
     for start in range(0, len(paths), 256):
         batch = paths[start : start + 256]
         for path, stat in zip(batch, await asyncio.gather(*map(host.stat, batch)), strict=True):
+            what = None if stat is None else stat.devno if stat.kind == "block" else stat.place
             pid = path.split("/")[2]
-            if stat is None or stat.kind != "block" or int(pid) in ignore:
-                continue
-            node = wanted.get(stat.devno or "")
-            if node is not None:
-                found[pid, node.name] = node
-    uses: list[Use] = []
-    for (pid, _), node in found.items():
-        name = clean(await host.read(f"/proc/{pid}/comm") or "?", 32)
-        part = node.name if node.parent is not None else None
-        uses.append(Use(kind="open", detail=f"{name} (process {pid}) has it open", part=part))
-    return tuple(uses)
+            if what is not None and what in wanted and int(pid) not in ignore:
+                pids.setdefault(what, {})[pid] = None
+    return {what: tuple([await _opener(host, pid) for pid in found]) for what, found in pids.items()}
+
+
+async def _opener(host: Host, pid: str) -> Opener:
+    return Opener(clean(await host.read(f"/proc/{pid}/comm") or "?", 32), pid)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from backends.identity import Signature, Use
 from backends.text import clean
 from backends.topology.mounts import Mount
+from backends.topology.relations import Backing, Relation, files_of, relations
 from backends.topology.tree import Node, Tree
 
 SYSTEM_POINTS = ("/", "/boot", "/boot/efi", "/efi", "/usr")
@@ -39,13 +40,17 @@ class Topology:
     system: frozenset[str] = frozenset()
     """Kernel names of the disks under the running system: /, /boot, /usr and the EFI partition."""
     swaps: tuple[str, ...] = ()
-    """Device numbers of block devices that are swap, and paths of swap files."""
+    """Device numbers of block devices that are swap, and places of swap files."""
     btrfs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Kernel names of the devices of each mounted btrfs, by its UUID."""
     pools: tuple[str, ...] = ()
     """Imported ZFS pools."""
-    loops: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By kernel name, which loop and zram devices lie on it, each a sentence."""
+    loops: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By kernel name, which loop and zram devices lie on it, by their names, each a sentence."""
+    twins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Other kernel names of disks that the kernel has more than once: paths to them."""
+    backings: Mapping[str, Backing] = field(default_factory=dict)
+    """What loop and zram devices keep their data in."""
     exported: Mapping[str, str] = field(default_factory=dict)
     """Device numbers that a kernel target exports to the network, with its name."""
     signatures: Mapping[str, tuple[Signature, ...]] = field(default_factory=dict)
@@ -54,19 +59,42 @@ class Topology:
     """What could not be looked at, each a sentence; not empty means that use may be hidden."""
 
     def uses(self, name: str) -> tuple[Use, ...]:
-        """All that uses the disk `name`, or the disk of the partition `name`, and any of its partitions."""
+        """All that uses the disk `name`, or the disk of the partition `name`, and any of its partitions.
+
+        Under whatever name: as another path to the same disk, or what lies beneath it.
+        """
         found: list[Use] = []
         for node in self.tree.family(name):
             part = node.name if node.parent is not None else None
             found += [use for use in self._direct(node, part) if use not in found]
+        related = self.related(name)
+        ours = {self.tree.disk_of(name), *(node.name for relation in related for node in relation.nodes)}
+        for relation in related:
+            for node in relation.nodes:
+                part = node.name if node.parent is not None and not relation.member else None
+                uses = [relation.told(use) for use in self._direct(node, part, ours)]
+                found += [use for use in uses if use is not None and use not in found]
+        for place, relation in self.files(name).items():
+            if place in self.swaps:
+                found.append(Use(kind="swap", detail=f"{relation.words}, active swap", elsewhere=True))
         return tuple(found)
+
+    def related(self, name: str) -> tuple[Relation, ...]:
+        """All that is the same thing as the disk of `name`, or lies beneath it."""
+        return relations(self.tree, self.twins, self.backings, name)
+
+    def files(self, name: str) -> Mapping[str, Relation]:
+        """By place, the files that the data of `name` are kept in."""
+        disks = {self.tree.disk_of(node.name) for relation in self.related(name) for node in relation.nodes}
+        return files_of((self.tree.disk_of(name), *disks), self.backings)
 
     def signatures_of(self, name: str) -> tuple[Signature, ...]:
         """What lies on the disk of `name` and on its partitions, as far as udev or lsblk knows."""
         family = self.tree.family(name)
         return tuple(found for node in family for found in self.signatures.get(node.name, ()))
 
-    def _direct(self, node: Node, part: str | None) -> list[Use]:
+    def _direct(self, node: Node, part: str | None, ours: Collection[str] = ()) -> list[Use]:
+        """Uses of one node; that one of `ours` is built or set up on it is none."""
         found: list[Use] = []
         if node.name in self.system:
             found.append(Use(kind="root", detail="the running system lies on it"))
@@ -75,13 +103,16 @@ class Topology:
         if node.devno is not None and node.devno in self.swaps:
             found.append(Use(kind="swap", detail="active swap", part=part))
         for holder in node.holders:
+            if holder in ours:
+                continue
             above = self.tree.nodes.get(holder)
             shown = above.shown if above is not None else f"/dev/{clean(holder)}"
             found.append(Use(kind="holder", detail=f"{shown} is built on it", part=part))
         for uuid, members in self.btrfs.items():
             if node.name in members:
                 found.append(Use(kind="btrfs", detail=f"part of the mounted btrfs {clean(uuid)}", part=part))
-        found += [Use(kind="loop", detail=words, part=part) for words in self.loops.get(node.name, ())]
+        on_it = self.loops.get(node.name, {})
+        found += [Use(kind="loop", detail=words, part=part) for loop, words in on_it.items() if loop not in ours]
         if node.devno is not None and node.devno in self.exported:
             found.append(Use(kind="export", detail=f"exported by {self.exported[node.devno]}", part=part))
         for signature in self.signatures.get(node.name, ()):

@@ -168,8 +168,8 @@ def _holder(change: Destroying) -> None:
 
 
 def _opened(change: Destroying) -> None:
-    change.host.files |= {"/proc/77/fd/3": "", "/proc/77/comm": "qemu"}
-    change.host.stats["/proc/77/fd/3"] = FileStat(kind="block", size=0, devno=change.devno)
+    change.host.files |= {"/proc/77/task/77/fd/3": "", "/proc/77/comm": "qemu"}
+    change.host.stats["/proc/77/task/77/fd/3"] = FileStat(kind="block", size=0, devno=change.devno)
 
 
 def _read_only(change: Destroying) -> None:
@@ -191,7 +191,7 @@ def _member(kind: str) -> Callable[[Destroying], None]:
 def _somewhere_else(change: Destroying) -> None:
     """A real machine that is not this one: nothing there can be opened to make sure."""
     change.host.made_up = False
-    change.host.files["/proc/1/fd/0"] = ""
+    change.host.files["/proc/1/task/1/fd/0"] = ""
 
 
 def _blind(change: Destroying) -> None:

@@ -181,6 +181,90 @@ async def test_a_loop_device_set_up_on_it_makes_it_used(device: Loop, stack: Exi
     assert answer.refused == (f"{device.device}: {inner.device} is set up on it.",)
 
 
+async def test_a_device_held_by_a_thread_whose_program_ended_its_first_is_refused(
+    device: Loop, stack: ExitStack
+) -> None:
+    script = (
+        "import ctypes, os, sys, threading, time\n"
+        "os.open(sys.argv[1], os.O_RDONLY)\n"
+        "threading.Thread(target=lambda: (time.sleep(0.3), print('ready', flush=True), time.sleep(60))).start()\n"
+        "ctypes.CDLL(None).pthread_exit(None)\n"
+    )
+    process = stack.enter_context(program(sys.executable, "-c", script, device.device))
+    assert not list(Path(f"/proc/{process.pid}/fd").iterdir())
+    answer = await verdict(device.device)
+    assert f"(process {process.pid}) has it open" in answer.refused[0]
+
+
+@needs("mkfs.ext4")
+async def test_a_loop_device_over_a_mounted_device_is_refused(device: Loop, tmp_path: Path, stack: ExitStack) -> None:
+    run("mkfs.ext4", "-q", device.sure())
+    upper = stack.enter_context(loop(Path(device.sure())))
+    with mounted(device.device, tmp_path / "here") as point:
+        answer = await verdict(upper.device)
+    assert answer.refused == (f"{upper.device} is set up on {device.device}, mounted on {point}.",)
+
+
+@needs("mkfs.ext4")
+@pytest.mark.parametrize("options", [(), ("--offset", "1048576")])
+async def test_a_second_loop_device_over_a_mounted_image_is_refused(
+    device: Loop, tmp_path: Path, stack: ExitStack, options: tuple[str, ...]
+) -> None:
+    run("mkfs.ext4", "-q", device.sure())
+    with mounted(device.device, tmp_path / "here") as point:
+        second = stack.enter_context(loop(device.backing, *options))
+        answer = await verdict(second.device)
+    assert answer.refused == (f"{second.device} is set up on the same data as {device.device}, mounted on {point}.",)
+
+
+async def test_an_image_that_a_program_holds_open_is_not_written_through_its_loop_device(
+    device: Loop, stack: ExitStack
+) -> None:
+    process = stack.enter_context(program(sys.executable, "-c", OPENER, str(device.backing)))
+    answer = await verdict(device.device)
+    name = Path(f"/proc/{process.pid}/comm").read_text().strip()
+    assert answer.refused == (
+        f"{device.device} is set up on {device.backing}: {name} (process {process.pid}) has it open.",
+    )
+
+
+async def test_an_image_known_by_another_name_is_the_same_image(device: Loop, stack: ExitStack, tmp_path: Path) -> None:
+    (tmp_path / "other-name").hardlink_to(device.backing)
+    stack.enter_context(program(sys.executable, "-c", OPENER, str(tmp_path / "other-name")))
+    assert not (await verdict(device.device)).ok
+
+
+@needs("mkswap")
+async def test_a_loop_device_over_an_active_swap_file_is_refused(tmp_path: Path, stack: ExitStack) -> None:
+    area = tmp_path / "swap"
+    area.write_bytes(bytes(1 << 20))
+    area.chmod(0o600)
+    run("mkswap", str(area))
+    device = stack.enter_context(loop(area))
+    if subprocess.run(["swapon", str(area)], check=False, capture_output=True).returncode:
+        pytest.skip("no swap file can be made here")
+    try:
+        answer = await verdict(device.device)
+    finally:
+        run("swapoff", str(area))
+    assert answer.refused == (f"{device.device} is set up on {area}, active swap.",)
+
+
+async def test_a_loop_device_whose_file_was_deleted_counts_as_in_use(device: Loop) -> None:
+    kept = device.backing.with_name("kept")
+    kept.hardlink_to(device.backing)
+    device.backing.unlink()
+    answer = await verdict(device.device)
+    kept.rename(device.backing)
+    assert f"what it is set up on, {device.backing}, cannot be looked at, so it counts as in use" in answer.refused[0]
+
+
+async def test_what_lies_beneath_is_held_with_it(device: Loop, stack: ExitStack) -> None:
+    upper = stack.enter_context(loop(Path(device.sure())))
+    async with secure(LocalHost(), upper.device, Intent.WRITE):
+        assert claim(device.device, "7:0") == "the kernel or a program has claimed it for itself"
+
+
 async def test_a_loop_device_made_read_only_is_refused(tmp_path: Path) -> None:
     with loop(tmp_path / "disk", "--read-only") as device:
         answer = await verdict(device.device)
@@ -283,6 +367,15 @@ async def test_a_device_that_is_not_blank_is_held_only_with_its_name(device: Loo
             pass
     async with secure(LocalHost(), device.device, Intent.WRITE, device.name) as hold:
         assert hold.path.startswith("/proc/")
+
+
+@needs("mkfs.ext4")
+async def test_what_was_made_on_it_after_the_question_is_not_covered_by_the_answer(device: Loop) -> None:
+    shown = (await verdict(device.device)).found
+    run("mkfs.ext4", "-q", device.sure())
+    with pytest.raises(RefusedError, match=r"was not there when it was confirmed: /dev/loop\d+: ext4"):
+        async with secure(LocalHost(), device.device, Intent.WRITE, device.name, shown=shown):
+            raise AssertionError("it must not be handed over")
 
 
 async def test_another_device_than_the_one_that_was_chosen_is_not_even_read(device: Loop) -> None:

@@ -8,7 +8,7 @@ from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed, FileStat
 from backends.identity import Use
 from backends.topology import Topology, look
-from backends.topology.openers import openers
+from backends.topology.openers import Opener, openers
 from tests.backends.fakes import FakeHost, disk, machine
 
 
@@ -126,16 +126,14 @@ async def test_an_exported_device_is_used() -> None:
 
 async def test_openers_are_found_by_number_and_our_own_do_not_count() -> None:
     host = FakeHost(
-        {"/proc/7/fd/3": "", "/proc/8/fd/4": "", "/proc/8/fd/5": "", "/proc/8/comm": "qemu"}
-        | disk("sdb", devno="8:16"),
+        {"/proc/7/task/7/fd/3": "", "/proc/8/task/9/fd/4": "", "/proc/8/task/8/fd/5": "", "/proc/8/comm": "qemu"},
         stats={
-            "/proc/7/fd/3": FileStat(kind="block", size=0, devno="8:16"),
-            "/proc/8/fd/4": FileStat(kind="block", size=0, devno="8:16"),
-            "/proc/8/fd/5": FileStat(kind="char", size=0, devno="8:16"),
+            "/proc/7/task/7/fd/3": FileStat(kind="block", size=0, devno="8:16"),
+            "/proc/8/task/9/fd/4": FileStat(kind="block", size=0, devno="8:16"),
+            "/proc/8/task/8/fd/5": FileStat(kind="char", size=0, devno="8:16"),
         },
     )
-    nodes = (await look(host)).tree.family("sdb")
-    assert await openers(host, nodes, ignore=(7,)) == (Use(kind="open", detail="qemu (process 8) has it open"),)
+    assert await openers(host, ("8:16",), ignore=(7,)) == {"8:16": (Opener("qemu", "8"),)}
 
 
 async def test_what_cannot_be_read_is_told() -> None:

@@ -202,7 +202,7 @@ def server() -> Server:
         "/proc/self/ns/mnt": "/proc/900/ns/mnt:[4026531841]",
         "/proc/1/ns/mnt": "/proc/1/ns/mnt:[4026531841]",
     }
-    parts.stats["/proc/1/fd/0"] = FileStat(kind="char", size=0, devno="1:3")
+    parts.stats["/proc/1/task/1/fd/0"] = FileStat(kind="char", size=0, devno="1:3")
     return Server(parts.files, links=parts.links, stats=parts.stats)
 
 
@@ -222,7 +222,7 @@ def _procfs() -> dict[str, str]:
         "/proc/self/mountinfo": "\n".join(mounts),
         "/proc/1/mountinfo": "\n".join(mounts),
         "/proc/1/comm": "systemd",
-        "/proc/1/fd/0": "",
+        "/proc/1/task/1/fd/0": "",
         "/proc/swaps": "Filename\tType\tSize\tUsed\tPriority",
         "/proc/self/smaps": "KernelPageSize:        4 kB",
     }

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from backends.errors import NotFoundError
-from backends.guard import DeviceFacts, Intent, Verdict, facts_of, judge, look_at, require, secure
+from backends.guard import DeviceFacts, Intent, Verdict, facts_of, judge, look_at, require, require_shown, secure
 from backends.host import Host
 from backends.identity import Identity
 from backends.model import Inventory
@@ -116,7 +116,10 @@ class Gate:
         if not self._host.capabilities.harmed:
             _, verdict = await self._look(judgement.device, judgement.intent)
             require(verdict, typed)
+            require_shown(verdict, judgement.verdict.found)
             yield judgement.device
             return
-        async with secure(self._host, judgement.device, judgement.intent, typed, judgement.identity) as hold:
+        async with secure(
+            self._host, judgement.device, judgement.intent, typed, judgement.identity, judgement.verdict.found
+        ) as hold:
             yield hold.path

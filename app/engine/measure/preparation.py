@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.engine.advisor.gather import Place
 from app.engine.fio.job import Job
@@ -111,6 +111,14 @@ class Preparation:
     def found(self) -> tuple[str, ...]:
         """What lies on the device and would be lost."""
         return () if self.judgement is None else self.judgement.verdict.found
+
+    def confirmed_with(self, first: Preparation) -> Preparation:
+        """The same run again; of what lies on the device only what `first` showed has been confirmed."""
+        if self.judgement is None:
+            return self
+        return replace(
+            self, judgement=replace(self.judgement, verdict=replace(self.judgement.verdict, found=first.found))
+        )
 
     @property
     def destructive(self) -> bool:

@@ -120,7 +120,8 @@ class LocalHost:
         }
         kind = kinds.get(stat.S_IFMT(info.st_mode), "other")
         device = f"{os.major(info.st_rdev)}:{os.minor(info.st_rdev)}" if kind in ("block", "char") else None
-        return FileStat(kind=kind, size=info.st_size, devno=device)
+        place = f"{os.major(info.st_dev)}:{os.minor(info.st_dev)}:{info.st_ino}" if kind == "file" else None
+        return FileStat(kind=kind, size=info.st_size, devno=device, place=place)
 
     async def writable(self, path: str) -> str | None:
         """None if a write may be tried."""

@@ -61,7 +61,7 @@ def kernel(rack: Rack) -> Kernel:
         "/proc/self/mountinfo": table,
         "/proc/1/mountinfo": table,
         "/proc/1/comm": "systemd",
-        "/proc/1/fd/0": "",
+        "/proc/1/task/1/fd/0": "",
         "/proc/swaps": "Filename\tType\tSize\tUsed\tPriority",
         "/proc/cpuinfo": "\n".join(_CPU.format(number=number) for number in range(CORES)),
         "/proc/meminfo": "MemTotal:       98955508 kB\nMemFree:        91238744 kB",
