@@ -259,3 +259,58 @@ def test_sixty_kills_at_random_points_lose_no_record_and_invent_none(tmp_path: P
         assert len(kept) <= len(told) + 1
         open_ = [] if kept[-1].startswith("outcome") else [kept[-1].split()[1]]
         assert [intent.id for intent in journal.unresolved()] == open_
+
+
+def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of what is fsynced from here on, in order."""
+    found: list[str] = []
+    fsync = os.fsync
+
+    def note(descriptor: int) -> None:
+        found.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    return found
+
+
+def test_a_new_journal_is_on_disk_with_its_name_before_anything_is_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = synced(monkeypatch)
+    Journal(tmp_path / "state").intent("c1", SESSION, planned("128", "256"))
+    assert found == ["journal.log", "state"]
+
+
+def test_every_later_record_is_on_disk_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = filled(tmp_path, 1)
+    found = synced(monkeypatch)
+    journal.outcome("c1", SESSION, "kept")
+    assert found == ["journal.log"]
+
+
+@pytest.mark.parametrize("name", ["journal.log", "state"])
+def test_a_record_that_does_not_reach_the_disk_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    fsync = os.fsync
+
+    def broken(descriptor: int) -> None:
+        if Path(os.readlink(f"/proc/self/fd/{descriptor}")).name == name:
+            raise OSError(5, "Input/output error")
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(StorageError, match="Input/output error. Nothing was changed"):
+        Journal(tmp_path / "state").intent("c1", SESSION, planned("128", "256"))
+
+
+@pytest.mark.parametrize(("late", "on_trial"), [(-5.0, True), (0.0, True), (19.9, True), (20.0, False), (99.0, False)])
+def test_a_watchdog_has_twenty_seconds_before_its_trial_counts_as_left_by_a_crash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: float, on_trial: bool
+) -> None:
+    journal = Journal(tmp_path)
+    journal.intent("c1", SESSION, planned("128", "256"), until=1000.0)
+    monkeypatch.setattr(module, "boot_clock", lambda: 1000.0 + late)
+    found = [[intent.id for intent in some] for some in (journal.trials(), journal.unresolved())]
+    assert found == ([["c1"], []] if on_trial else [[], ["c1"]])
