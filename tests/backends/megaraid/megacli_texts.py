@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-
-SAMPLES = Path(__file__).parents[3].parent / "shared" / "samples" / "lsi" / "megacli"
-"""Recordings of other people's machines, where they are at hand; nothing here needs them."""
 
 BLANK = "\r" + " " * 37 + "\n"
 """What most answers begin with."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-SAMPLES = Path(__file__).parents[4] / "shared" / "samples"
-"""Folder of recordings; may be missing."""
+from tests.recordings import SAMPLES, text_of
+
+__all__ = ["FOLDERS", "SAMPLES", "commands", "recordings", "text_of", "tool_of"]
 
 FOLDERS = ("lsi/storcli", "lsi/storcli2", "dell/perccli")
 """What storcli and perccli have said."""
@@ -15,11 +16,6 @@ FOLDERS = ("lsi/storcli", "lsi/storcli2", "dell/perccli")
 def recordings() -> list[Path]:
     """Every recording of storcli and perccli, sorted."""
     return sorted(path for folder in FOLDERS for path in (SAMPLES / folder).glob("*") if path.is_file())
-
-
-def text_of(path: Path) -> str:
-    """As a host would have read it."""
-    return path.read_bytes().decode("utf-8", "replace")
 
 
 def tool_of(path: Path, commands: Mapping[str, str]) -> str:

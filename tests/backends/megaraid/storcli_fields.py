@@ -189,7 +189,7 @@ def card_fields(text: str) -> Fields:
         "options": (("Adv S/W Opt", "Software option"), lambda one: bool(one.options)),
         "strip range": (("Min Strip Size",), lambda one: bool(one.strip_minimum and one.strip_maximum)),
         "supported operations": (("Write Policy", "Support Changing Write Policy"), lambda one: bool(one.supports)),
-        "rates": (("Auto Rebuild",), lambda one: "bgi_rate" in one.values),
+        "rates": (("Auto Rebuild",), lambda one: ("bgi_rate" in one.values) is (one.makes_arrays is not False)),
         "battery or CacheVault": (
             ("BBU", "Energy Pack"),
             lambda one: one.backup is not None or one.backup_known,

@@ -22,11 +22,12 @@ from hypothesis import strategies as st
 from backends.host import Command, Completed
 from backends.vendors.megaraid.facts import Job, Word
 from backends.vendors.megaraid.megacli import adapter, battery, drives, progress, verdict, volumes
-from tests.backends.megaraid.megacli_texts import ALL, SAMPLES
+from tests.backends.megaraid.megacli_texts import ALL
+from tests.recordings import SAMPLES
 
 pytestmark = pytest.mark.exhaustive
 
-BASES = [*ALL.values(), *(path.read_text(errors="replace") for path in sorted(SAMPLES.glob("*.txt")))]
+BASES = [*ALL.values(), *(path.read_text(errors="replace") for path in sorted(SAMPLES.glob("lsi/megacli/*.txt")))]
 MANY = int(os.environ.get("RAIDBENCH_MUTATIONS", "300"))
 NUMBERS = ("N/A", "-1", "1e400", "9" * 400, "", "0", "0x", "٣", "nan", "18446744073709551616")
 CONTROLS = "\0\x07\x0b\x0c\r\x1b\x1c\x85\u2028\u202e\ufeff\ufffd[]:="

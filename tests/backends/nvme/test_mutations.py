@@ -23,7 +23,7 @@ from backends.vendors.nvme.health import parse_smart_log
 from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns, parse_list_ns
 from backends.vendors.nvme.tool import refusal
 from tests.backends.nvme import texts
-from tests.backends.test_parsers import SAMPLES
+from tests.recordings import SAMPLES
 
 pytestmark = pytest.mark.exhaustive
 

@@ -301,7 +301,7 @@ def test_a_record_that_does_not_reach_the_disk_is_an_error(
         fsync(descriptor)
 
     monkeypatch.setattr(os, "fsync", broken)
-    with pytest.raises(StorageError, match="Input/output error. Nothing was changed"):
+    with pytest.raises(StorageError, match=r"Input/output error\. Nothing was changed"):
         Journal(tmp_path / "state").intent("c1", SESSION, planned("128", "256"))
 
 
