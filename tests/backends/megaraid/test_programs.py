@@ -74,7 +74,7 @@ def test_a_slow_one_is_waited_for(path: Path) -> None:
 def test_one_that_asks_gets_no_answer_and_hangs_nothing(path: Path) -> None:
     install(path, {"/c0 show all": (0, ANSWERS["/c0 show all"], "asks")})
     found = devices()
-    assert ours(found, "controllers") == []
+    assert ours(found, "arrays") == ["megaraid:/c0/v1"]
     assert "Do you really want to continue? (y/n)" in problems(found)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.errors import RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.vendors.megaraid.storcli import commands
 from backends.vendors.megaraid.storcli.document import Reply, chosen, replies, said
+from backends.vendors.megaraid.storcli.fields import Data
 
 _UNFIT = ("un-supported command", "unsupported command", "syntax error", "unexpected token", "invalid command")
 """How a build says that it does not know a word of the line."""
@@ -25,6 +25,14 @@ def again(command: Command, done: Completed) -> Command | None:
     words = " ".join(reply.description for reply in found) if found else said(done.stdout + done.stderr)
     unfit = any(phrase in words.lower() for phrase in _UNFIT)
     return commands.without_nolog(command) if unfit and not any(reply.ok for reply in found) else None
+
+
+BREAKS_OFF = "its answer breaks off"
+"""Of a text or document without its end."""
+
+
+class UnreadableError(ToolFailedError):
+    """The tool died, or what it printed is no answer: other words may fare better."""
 
 
 class Asker:
@@ -71,30 +79,36 @@ class Asker:
             raise ToolFailedError(f"{self._tool} answered {' '.join(words)} with more than can be read.")
         return chosen(found, card)
 
-    async def demand(self, card: int, *words: str) -> Mapping[str, object]:
-        """The data of an answer that must be there. Raises ToolFailedError."""
+    async def demand(self, card: int, *words: str) -> Data:
+        """The data of an answer that must be there. Raises UnreadableError where it says nothing, ToolFailedError."""
         command = commands.read(self._tool, *words)
         done, found = await self.replies(command)
         reply = chosen(found, card)
         if done.truncated or reply is None or not reply.data:
             raise self.failure(command, done, reply)
-        wrong = "" if reply.ok else reply.description or first_failure(reply)
-        self.complaints = (f"{self._tool} {' '.join(words)}: {wrong.rstrip('.')}.",) if wrong else ()
+        self.complaints = self._complaints(reply, *words)
         return reply.data
 
-    async def attempt(self, problems: list[str], card: int, *words: str) -> Mapping[str, object]:
-        """The data of an answer that may be missing: then a problem says so, in the tool's words."""
+    async def attempt(self, problems: list[str], card: int, *words: str, or_else: tuple[str, ...] = ()) -> Data:
+        """The data of an answer that may be missing: then a problem says so, in the tool's words.
+
+        `or_else`: other words about the same object, for where the first say nothing that is understood.
+        """
         try:
             reply = await self.answer(card, *words)
         except RaidbenchError as error:
             problems.append(error.message)
-            return {}
+            return Data()
         if reply is None:
             problems.append(f"{self._tool} gave no answer that is understood to {' '.join(words)}.")
-            return {}
-        if not reply.ok:  # one bad drive makes the whole a failure though the others are there
-            problems.append(self.refusal(reply, *words))
+            return await self.attempt(problems, card, words[0], *or_else) if or_else else Data()
+        problems += self._complaints(reply, *words)
         return reply.data
+
+    def _complaints(self, reply: Reply, *words: str) -> tuple[str, ...]:
+        """What is wrong with an answer that is used all the same, as sentences."""
+        found = () if reply.ok else (self.refusal(reply, *words),)  # one bad drive makes the whole a failure
+        return found if reply.data.ends is not False else (*found, f"{self._tool} {' '.join(words)}: {BREAKS_OFF}.")
 
     def refusal(self, reply: Reply, *words: str) -> str:
         """What the tool says stood against an answer, as a sentence."""
@@ -111,11 +125,16 @@ class Asker:
     def failure(self, command: Command, done: Completed, reply: Reply | None) -> ToolFailedError:
         """What to raise for an answer that is of no use, in the tool's own words."""
         words = (reply.description or first_failure(reply)) if reply is not None else said(done.stdout or done.stderr)
+        headless = reply is not None and (reply.ok or not words)  # a verdict, and nothing to it
+        if headless or (reply is None and '"Controllers"' in done.stdout):
+            words = BREAKS_OFF
+        unreadable = not done.truncated and (reply is None or headless)
         ended = f" (exit status {done.returncode})" if done.returncode else ""
         message = f"{self._tool} said: {words.rstrip('.')}{ended}." if words else f"{self._tool} said nothing{ended}."
         if done.truncated:
             message = f"{self._tool} printed without end and was cut."
-        return ToolFailedError(
+        kind = UnreadableError if unreadable else ToolFailedError
+        return kind(
             message,
             hint=f"Run it by hand: {' '.join(command.argv)}",
             evidence=(done.stdout + done.stderr)[:4000],

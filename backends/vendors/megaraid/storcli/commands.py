@@ -9,6 +9,7 @@ Reads of version 7 (storcli64, storcli, perccli64, perccli):
     show J nolog                        which cards it sees
     /cN show all J nolog                card, policies, supported operations, topology, lists of volumes and drives
                                         (also once, for its PCI address, where MegaCli has to be asked beside)
+    /cN show J nolog                    where the tool dies of `show all` or says nothing; so for vall, eall/sall, sall
     /cN/vall show all J nolog           properties of the volumes (if there is one)
     /cN/vV show all J nolog             of one volume (read again before and after a change)
     /cN/vall show autobgi J nolog       background initialisation (if there is a volume)

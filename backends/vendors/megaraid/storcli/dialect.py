@@ -11,9 +11,9 @@ from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
 from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.presence import STORCLI_7, STORCLI_8
 from backends.vendors.megaraid.storcli import backup, cards, commands, drives, verdict, volumes
-from backends.vendors.megaraid.storcli.asking import Asker, again
+from backends.vendors.megaraid.storcli.asking import Asker, UnreadableError, again
 from backends.vendors.megaraid.storcli.document import Reply
-from backends.vendors.megaraid.storcli.fields import Fields, tables
+from backends.vendors.megaraid.storcli.fields import Data, Fields, tables
 from backends.vendors.megaraid.storcli.places import place
 
 
@@ -54,35 +54,73 @@ class StorCli7:
         none = any("no controller" in reply.description.lower() for reply in found)
         if none or (found and all(reply.ok for reply in found) and not count):
             return ()
+        if count:
+            raise ToolFailedError(
+                f"{self._tool} counts {count} controllers and lists none: its answer breaks off.",
+                hint=f"Run it by hand: {' '.join(command.argv)}",
+                evidence=done.stdout[:4000],
+            )
         raise self._asker.failure(command, done, found[0] if found else None)
 
     async def read(self, card: int) -> Contents:
         """Everything about a card. Raises as `cards`; what else cannot be read becomes problems."""
         path = f"/c{card}"
-        whole = await self._asker.demand(card, path, "show", "all")
-        problems = list(self._asker.complaints)
-        answers: list[Mapping[str, object]] = [whole]
-        if any(True for _ in tables(whole, "dg/vd")) or Fields(whole).whole("virtual drives"):
-            answers.append(await self._asker.attempt(problems, card, f"{path}/vall", "show", "all"))
-            answers.append(await self._auto_bgi(problems, card, f"{path}/vall"))
+        problems: list[str] = []
+        refusal: UnreadableError | None = None
+        try:
+            whole = await self._whole(problems, card)
+        except UnreadableError as error:
+            whole, refusal = Data(ends=None), error
+        own = Fields(whole)
+        to_its_end = bool(whole.ends) or own.whole("physical drives") is not None
+        answers = [whole]
+        if any(True for _ in tables(whole, "dg/vd")) or own.whole("virtual drives") or not to_its_end:
+            answers.append(await self._listed(problems, card, f"{path}/vall", certain=to_its_end))
+            answers.append(Data(await self._auto_bgi(problems, card, f"{path}/vall")))
         seats = [at for _, row in tables(whole, "eid:slt") if (at := place(row.raw("eid:slt"))) is not None]
         seated = (f"{path}/eall/sall", any(at[0] is not None for at in seats))
         loose = (f"{path}/sall", any(at[0] is None for at in seats))
+        lacking = not to_its_end or len(seats) < (own.whole("physical drives") or 0)
         for where, there in (seated, loose):
-            if there:
-                answers.append(await self._asker.attempt(problems, card, where, "show", "all"))
-        found = drives.drives(card, *answers)
-        problems += _cut_short(whole, found, volumes.volumes(card, whole))
+            if there or lacking:
+                answers.append(await self._listed(problems, card, where, certain=there))
+        found, listed = drives.drives(card, *answers), volumes.volumes(card, *answers)
+        if refusal is not None and not found and not listed:
+            raise refusal
+        problems += _cut_short(answers, found, listed)
         return Contents(
             card=await self._card(problems, card, whole),
-            volumes=volumes.volumes(card, *answers),
+            volumes=listed,
             drives=await self._rebuilding(problems, card, found),
             problems=tuple(dict.fromkeys(problems)),
         )
 
+    async def _whole(self, problems: list[str], card: int) -> Data:
+        """`show all` of a card; `show` where the tool dies of that. Raises as `cards` where neither says anything."""
+        try:
+            whole = await self._asker.demand(card, f"/c{card}", "show", "all")
+        except UnreadableError as error:
+            problems.append(error.message)
+            try:
+                whole = await self._asker.demand(card, f"/c{card}", "show")
+            except ToolFailedError:
+                raise error from None
+        problems += self._asker.complaints
+        return whole
+
+    async def _listed(self, problems: list[str], card: int, where: str, *, certain: bool) -> Data:
+        """`show all` of volumes or drives, `show` where the tool dies of that.
+
+        Where it is not `certain` that there are any, the tool's word that there are none is no problem.
+        """
+        own: list[str] = []
+        found = await self._asker.attempt(own, card, where, "show", "all", or_else=("show",))
+        problems += own if certain or found or not any(_none(words) for words in own) else []
+        return found
+
     async def locate(self, card: int) -> str | None:
         """PCI address of a card. Raises as `cards`."""
-        return cards.card(card, await self._asker.demand(card, f"/c{card}", "show", "all")).pci
+        return cards.card(card, await self._whole([], card)).pci
 
     async def reread(self, before: Contents, volume: int | None) -> Contents:
         """What the settings of one volume, or of the card, depend on, read again; the rest as before.
@@ -92,7 +130,7 @@ class StorCli7:
         card = before.card.number
         problems: list[str] = []
         if volume is None:
-            whole = await self._asker.demand(card, f"/c{card}", "show", "all")
+            whole = await self._whole(problems, card)
             return replace(before, card=await self._card(problems, card, whole))
         reply = await self._asker.answer(card, f"/c{card}/v{volume}", "show", "all")
         others = tuple(one for one in before.volumes if one.number != volume)
@@ -263,6 +301,12 @@ def _absent(reply: Reply) -> bool:
     return coded or "absent" in words or "not present" in words
 
 
+def _none(words: str) -> bool:
+    """Whether the tool says that there is nothing of the kind, or that it is not for such a card."""
+    plain = words.lower()
+    return any(phrase in plain for phrase in ("no vd", "no drive", "not exist", "supported command", "not found"))
+
+
 def _no_such_volume(reply: Reply) -> bool:
     """Whether the answer says that there is no such virtual drive; any other refusal says nothing of it."""
     return any(phrase in _words(reply) for phrase in ("invalid vd", "not exist", "no vd"))
@@ -274,10 +318,10 @@ def _words(reply: Reply) -> str:
 
 
 def _cut_short(
-    whole: Mapping[str, object], found: tuple[PhysicalDrive, ...], listed: tuple[VirtualDrive, ...]
+    answers: Sequence[Data], found: tuple[PhysicalDrive, ...], listed: tuple[VirtualDrive, ...]
 ) -> list[str]:
-    """Promised numbers against rows: the tool may stop half-way and say Success."""
-    own = Fields(whole)
+    """Promised numbers against rows, and rows against details: the tool may stop half-way and say Success."""
+    own = Fields(answers[0])
     said_so = []
     for what, promised, seen in (
         ("drives", own.whole("physical drives"), len(found)),
@@ -285,4 +329,8 @@ def _cut_short(
     ):
         if promised is not None and seen < promised:
             said_so.append(f"The tool promised {promised} {what} and listed {seen}: its answer is incomplete.")
+    if any(answer.ends is not True for answer in answers[1:]):
+        bare = [f"virtual drive {one.number}" for one in listed if one.strip_bytes is None]
+        bare += [f"drive {one.place}" for one in found if one.serial is None]
+        said_so += [f"The tool only lists {', '.join(bare)}: an answer of it is incomplete."] if bare else []
     return said_so

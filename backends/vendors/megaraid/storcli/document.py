@@ -15,7 +15,7 @@ from backends.text import clean
 from backends.vendors.megaraid.storcli.fields import Data, Fields, whole
 from backends.vendors.megaraid.storcli.textual import sections
 
-_OPENING = re.compile(r"(?:^|(?<=\}))[ \t]*\{", re.MULTILINE)
+_OPENING = re.compile(r'(?:^|(?<=\}))[ \t]*\{|\{(?=\s*"Controllers")', re.MULTILINE)
 _TRIES = 12
 """Beginnings of JSON that are tried: banners may hold a brace."""
 
@@ -28,7 +28,7 @@ class Reply:
     """Its number as the tool counts; None if it names none."""
     status: Fields
     """`Command Status`: `status`, `description`, `cli version`, ..."""
-    data: Mapping[str, object]
+    data: Data
     """`Response Data`; empty if there is none. A bare table is under ""."""
 
     @property
@@ -48,7 +48,7 @@ def replies(text: str) -> tuple[Reply, ...]:
     plain = text.replace("\0", "").replace("\ufeff", "")
     found = [reply for document in _documents(plain) for reply in _entries(document)]
     if not found:
-        found = [_reply(status, data) for status, data in sections(plain)]
+        found = [_reply(status, data, ends=None if closed else False) for status, data, closed in sections(plain)]
     return tuple(found)
 
 
@@ -69,7 +69,7 @@ def said(text: str) -> str:
 
 
 def _documents(text: str) -> Iterator[Mapping[str, object]]:
-    """Every JSON document that begins a line and lists controllers."""
+    """Every JSON document that lists controllers: it begins a line, or stands behind a warning on the same one."""
     decoder = json.JSONDecoder(strict=False, parse_int=_integer, parse_float=str, parse_constant=str)
     place = 0
     for _ in range(_TRIES):
@@ -108,10 +108,9 @@ def _entries(document: Mapping[str, object]) -> Iterator[Reply]:
             yield _reply(status, data)
 
 
-def _reply(status: Mapping[str, object], data: object) -> Reply:
+def _reply(status: Mapping[str, object], data: object, *, ends: bool | None = True) -> Reply:
     head = Fields(status)
     if isinstance(data, list):
         data = {"": data}
-    return Reply(
-        card=whole(head.text("controller")), status=head, data=Data(data) if isinstance(data, Mapping) else Data()
-    )
+    found = Data(data if isinstance(data, Mapping) else None, ends=ends)
+    return Reply(card=whole(head.text("controller")), status=head, data=found)

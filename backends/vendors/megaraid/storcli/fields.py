@@ -57,7 +57,12 @@ def spoken(value: object) -> str | None:
 class Data(dict[str, object]):
     """The data of one answer. What is in it is looked through once, however many parsers ask."""
 
-    __slots__ = ("_inside", "_rows")
+    __slots__ = ("_inside", "_rows", "ends")
+
+    def __init__(self, data: Mapping[str, object] | None = None, *, ends: bool | None = True) -> None:
+        """`ends`: whether its end was seen; None for text, which may stop between two tables and show nothing of it."""
+        super().__init__(data or {})
+        self.ends = ends
 
     def rows(self) -> list[tuple[str, dict[str, object], Mapping[str, str]]]:
         """What is `inside`, with the plain keys of each: every table is asked for many columns."""

@@ -20,18 +20,18 @@ _UNITS = {"KB", "MB", "GB", "TB", "PB", "KiB", "MiB", "GiB", "TiB", "PiB", "hour
 _LINES = 200_000
 """Lines looked at: far more than the largest chassis prints."""
 
-Section = tuple[Mapping[str, object], Mapping[str, object]]
+Section = tuple[Mapping[str, object], Mapping[str, object], bool]
 
 
 def sections(text: str) -> Iterator[Section]:
-    """(`Command Status`, `Response Data`) of every card in the text; nothing where no status is found."""
+    """(`Command Status`, `Response Data`, whether every table has its end) of every card; nothing without a status."""
     lines = [line.rstrip() for line in text.splitlines()[:_LINES]]
     starts = [at for at, line in enumerate(lines) if _begins(lines, at, line)]
     for at, start in enumerate(starts):
         end = starts[at + 1] if at + 1 < len(starts) else len(lines)
-        status, data = _one(lines[start:end])
+        status, data, closed = _one(lines[start:end])
         if "Status" in status or "Description" in status:
-            yield status, data
+            yield status, data, closed
 
 
 def _begins(lines: list[str], at: int, line: str) -> bool:
@@ -56,7 +56,8 @@ def _key(line: str) -> str:
     return found[1].strip().lower() if found is not None else ""
 
 
-def _one(lines: list[str]) -> tuple[dict[str, object], dict[str, object]]:
+def _one(lines: list[str]) -> Section:
+    closed = True
     status: dict[str, object] = {}
     data: dict[str, object] = {}
     heading = ""
@@ -68,7 +69,7 @@ def _one(lines: list[str]) -> tuple[dict[str, object], dict[str, object]]:
             at += 2
             continue
         if _RULE.fullmatch(line):
-            rows, at = _table(lines, at)
+            rows, at, closed = _table(lines, at)
             if rows and heading == "Detailed Status":
                 status.setdefault(heading, rows)
             elif rows:
@@ -76,9 +77,10 @@ def _one(lines: list[str]) -> tuple[dict[str, object], dict[str, object]]:
             continue
         pair = _PAIR.fullmatch(line)
         if pair is not None:
+            closed = True  # a table without its last rule, and the text goes on
             _put(status, data, heading, pair[1].strip(), pair[2].strip())
         at += 1
-    return status, data
+    return status, data, closed
 
 
 def _put(status: dict[str, object], data: dict[str, object], heading: str, key: str, value: str) -> None:
@@ -95,21 +97,21 @@ def _put(status: dict[str, object], data: dict[str, object], heading: str, key: 
         data.setdefault(key, value)
 
 
-def _table(lines: list[str], at: int) -> tuple[list[dict[str, object]], int]:
-    """The table whose first rule is at `at`, and the line after its last rule. Empty if it is none."""
+def _table(lines: list[str], at: int) -> tuple[list[dict[str, object]], int, bool]:
+    """The table whose first rule is at `at`, the line after it, whether it has its last rule. Empty if it is none."""
     if at + 2 >= len(lines) or not _RULE.fullmatch(lines[at + 2].strip()):
-        return [], at + 1
+        return [], at + 1, at + 2 < len(lines)
     end = at + 3
     while end < len(lines) and lines[end].strip() and not _RULE.fullmatch(lines[end].strip()):
         end += 1
-    closed = end < len(lines) and _RULE.fullmatch(lines[end].strip())
+    closed = end < len(lines) and _RULE.fullmatch(lines[end].strip()) is not None
     header = lines[at + 1]
     body = [line for line in lines[at + 3 : end] if len(line) <= 4 * len(lines[at]) + 200]
     columns = _columns(header, body)
     if _KEYS.search(header) and any(" " in name and name != "LU/NS Count" for name, _, _ in columns):
-        return [_by_words(header.split(), line.split()) for line in body], end + 1 if closed else end
+        return [_by_words(header.split(), line.split()) for line in body], end + closed, closed
     rows: list[dict[str, object]] = [{name: line[start:stop].strip() for name, start, stop in columns} for line in body]
-    return rows, end + 1 if closed else end
+    return rows, end + closed, closed
 
 
 def _by_words(names: list[str], words: list[str]) -> dict[str, object]:
