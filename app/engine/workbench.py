@@ -153,8 +153,11 @@ class Workbench(Recorder):
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """What setting `key` to `value` would do, on the target or on what else its block device is."""
         home = self.home_of(target, key)
-        change = await self.machine.setter(home).plan(home, key, value)
-        unit = next((setting.unit for setting in self.settings(home) if setting.key == change.key), "")
+        return self._in_units(await self.machine.setter(home).plan(home, key, value))
+
+    def _in_units(self, change: Change) -> Change:
+        """With its values as they are shown, in the unit of the setting."""
+        unit = next((setting.unit for setting in self.settings(change.target) if setting.key == change.key), "")
         values = filter(None, (change.before, change.after))
         return replace(change, words={**{each: units.in_unit(each, unit) for each in values}, **change.words})
 
@@ -167,9 +170,9 @@ class Workbench(Recorder):
         for home, own in homes.items():
             backend = self.machine.backend(home)
             if isinstance(backend, PlansTogether):
-                changes += await backend.plan_together(home, own)
+                changes += map(self._in_units, await backend.plan_together(home, own))
             else:
-                changes += [await self.machine.setter(home).plan(home, key, value) for key, value in own.items()]
+                changes += [await self.plan(home, key, value) for key, value in own.items()]
         return tuple(changes)
 
     def _changer(self) -> Changer:

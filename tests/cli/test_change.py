@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,11 @@ from tests.cli.machine import machine as recorded
 def test_a_dry_run_shows_the_exact_command(cli: Cli, machine: str) -> None:
     outcome = cli("--machine", machine, "set", "sda", "read_ahead_kb=4096", "--dry-run")
     assert "echo 4096 > /sys/block/sda/queue/read_ahead_kb" in outcome.out
+
+
+def test_the_review_shows_values_in_their_unit(cli: Cli, machine: str) -> None:
+    outcome = cli("--machine", machine, "set", "sda", "read_ahead_kb=4096", "--dry-run")
+    assert re.search(r"Read-ahead +128 KiB +4096 KiB", outcome.out)
 
 
 def test_a_dry_run_shows_the_way_back(cli: Cli, machine: str) -> None:
