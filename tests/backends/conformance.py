@@ -1,4 +1,4 @@
-"""What every backend must do, whatever it speaks to. Subclass, give the fixtures, and pytest runs the rest."""
+"""What every change that destroys data must do. Subclass, give the fixture, and pytest runs the rest."""
 
 from __future__ import annotations
 
@@ -9,127 +9,12 @@ import pytest
 
 from backends import guard
 from backends.change import Change
-from backends.errors import BlockedError, InvalidValueError, NotFoundError, RefusedError
+from backends.errors import RefusedError
 from backends.guard import Intent, look_at
 from backends.host import Completed, FileStat
 from backends.model import Target
 from backends.protocol import Backend
-from backends.settings import Availability, Reading
 from tests.backends.fakes import FakeHost
-
-
-def candidates(reading: Reading) -> list[str]:
-    """Some legal values: every choice, or ends and neighbours of the span."""
-    if reading.span is None:
-        return [choice.value for choice in reading.choices]
-    span = reading.span
-    wanted = {span.minimum, span.minimum + span.step, span.minimum + 2 * span.step, span.maximum}
-    wanted.add(span.maximum - (span.maximum - span.minimum) % span.step)
-    legal = sorted(value for value in wanted if value <= span.maximum and not (value - span.minimum) % span.step)
-    return [str(value) for value in legal]
-
-
-class Conformance:
-    """The rules of backends.protocol as tests. Fixtures wanted: `backend` and `targets` (which may be changed)."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError
-
-    @pytest.fixture
-    def targets(self) -> tuple[Target, ...]:
-        raise NotImplementedError
-
-    async def test_finds_something(self, backend: Backend) -> None:
-        found = await backend.inventory()
-        assert found.drives or found.arrays or found.controllers
-
-    async def test_two_probes_are_equal(self, backend: Backend, targets: tuple[Target, ...]) -> None:
-        first, second = await backend.inventory(), await backend.inventory()
-        for target in targets:  # on a real machine, others may come and go beside ours
-            assert first.find(str(target)) == second.find(str(target))
-
-    async def test_addresses_are_unique(self, backend: Backend) -> None:
-        found = await backend.inventory()
-        addresses = [str(controller.target) for controller in found.controllers]
-        addresses += [str(array.target) for array in found.arrays]
-        addresses += [str(drive.target) for drive in found.drives]
-        assert len(addresses) == len(set(addresses))
-
-    async def test_every_target_can_be_found_and_has_settings(
-        self, backend: Backend, targets: tuple[Target, ...]
-    ) -> None:
-        found = await backend.inventory()
-        assert targets
-        assert all(found.find(str(target)) is not None and backend.settings(target) for target in targets)
-
-    async def test_every_setting_declared_is_read(self, backend: Backend, targets: tuple[Target, ...]) -> None:
-        for target in targets:
-            declared = [setting.key for setting in backend.settings(target)]
-            assert list(await backend.read(target)) == declared
-
-    async def test_every_setting_and_choice_explains_itself(
-        self, backend: Backend, targets: tuple[Target, ...]
-    ) -> None:
-        for target in targets:
-            assert all(setting.label and setting.help for setting in backend.settings(target))
-
-    async def test_values_are_legal_values(self, backend: Backend, targets: tuple[Target, ...]) -> None:
-        for target in targets:
-            for key, reading in (await backend.read(target)).items():
-                if reading.now in (None, "unknown") or reading.availability != Availability():
-                    continue
-                legal = [choice.value for choice in reading.choices]
-                span = reading.span
-                inside = span is not None and span.minimum <= int(reading.now or 0) <= span.maximum
-                assert reading.now in legal or inside, key
-
-    async def test_blocked_settings_say_why_and_refuse_a_plan(
-        self, backend: Backend, targets: tuple[Target, ...]
-    ) -> None:
-        for target in targets:
-            for key, reading in (await backend.read(target)).items():
-                if not reading.availability.available:
-                    assert reading.availability.why_not
-                    with pytest.raises(BlockedError):
-                        await backend.plan(target, key, reading.now or "0")
-
-    async def test_unknown_settings_and_values_are_refused(self, backend: Backend, targets: tuple[Target, ...]) -> None:
-        for target in targets:
-            with pytest.raises(NotFoundError):
-                await backend.plan(target, "no_such_setting", "1")
-            for key, reading in (await backend.read(target)).items():
-                if reading.availability.available:
-                    with pytest.raises(InvalidValueError):
-                        await backend.plan(target, key, "no such value")
-
-    async def test_planning_changes_nothing(self, backend: Backend, targets: tuple[Target, ...]) -> None:
-        for target in targets:
-            before = await backend.read(target)
-            for key, reading in before.items():
-                for value in candidates(reading) if reading.availability.available else ():
-                    change = await backend.plan(target, key, value)
-                    assert change.writes
-                    assert change.undo
-                    assert change.before == reading.now
-                    assert change.lock
-            assert await backend.read(target) == before
-
-    async def test_applying_changes_exactly_that_and_undo_restores(
-        self, backend: Backend, targets: tuple[Target, ...]
-    ) -> None:
-        for target in targets:
-            before = await backend.read(target)
-            for key, reading in before.items():
-                for value in candidates(reading) if reading.availability.available else ():
-                    change = await backend.plan(target, key, value)
-                    await backend.apply(change)
-                    now = await backend.read(target)
-                    assert now[key].now == change.after, f"{key}={value}"
-                    moved = {other for other in before if now[other].now != before[other].now}
-                    assert moved <= {key, *change.moves}, f"{key}={value}"
-                    await backend.apply(change.reversed())
-                    assert await backend.read(target) == before, f"undo of {key}={value}"
 
 
 @dataclass(frozen=True, kw_only=True)

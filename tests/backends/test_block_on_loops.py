@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from backends.change import Change, Write
+from backends.conformance import Conformance
 from backends.errors import DeviceGoneError, ToolFailedError
 from backends.hosts.local import LocalHost
 from backends.hosts.wrapped import ReadOnlyHost
 from backends.model import Media, Target
 from backends.protocol import Backend
 from backends.vendors.block.backend import BlockBackend
-from tests.backends.conformance import Conformance
 from tests.backends.loops import Loop, loop, needs_loops, run, wait_for
 
 pytestmark = [pytest.mark.root, needs_loops()]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from backends.conformance import Conformance
 from backends.guard import Intent, look_at, secure
 from backends.hosts.local import LocalHost
 from backends.model import Media, Target
 from backends.protocol import Backend
 from backends.vendors.block.backend import BlockBackend
-from tests.backends.conformance import Conformance
 from tests.backends.loops import needs_loops
 
 CONTROL = Path("/sys/class/zram-control")

@@ -7,6 +7,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
+from backends.conformance import FindsConformance
 from backends.errors import NotFoundError, ToolMissingError
 from backends.host import Host
 from backends.model import Controller, Drive, Inventory, Problem, Scope, Target
@@ -135,6 +136,12 @@ ACME = Vendor(name="acme", backend=Lister)
 def acme() -> Machine:
     point = EntryPoint(name="acme", value="tests.backends.test_registry:ACME", group="raidbench.vendors")
     return Machine(FakeHost({}), [one for one in find_vendors(plugins=(point,)).vendors if one.name == "acme"])
+
+
+class TestAVendorThatOnlyListsThings(FindsConformance):
+    @pytest.fixture
+    def backend(self) -> Lister:
+        return Lister(FakeHost({}))
 
 
 async def test_a_vendor_installed_elsewhere_that_only_lists_things_is_one_class() -> None:

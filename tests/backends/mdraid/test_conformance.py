@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from backends.conformance import Conformance
 from backends.model import Target
 from backends.vendors.mdraid.backend import MdRaid
-from tests.backends.conformance import Conformance, Destroying, DestroyingConformance
+from tests.backends.conformance import Destroying, DestroyingConformance
 from tests.backends.mdraid.machines import MD0, MdHost, array
 
 

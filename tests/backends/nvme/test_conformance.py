@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from backends.conformance import Conformance
 from backends.model import Target
 from backends.protocol import Backend
 from backends.vendors.nvme.addresses import controller_target, namespace_target
 from backends.vendors.nvme.backend import Nvme
-from tests.backends.conformance import Conformance, Destroying, DestroyingConformance
+from tests.backends.conformance import Destroying, DestroyingConformance
 from tests.backends.nvme.drives import PlayedDrive
 
 TARGETS = (controller_target("nvme0"), namespace_target("nvme0n1"))

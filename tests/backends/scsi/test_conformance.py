@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from backends.conformance import Conformance
 from backends.model import Target
 from backends.vendors.scsi.backend import ScsiBackend
-from tests.backends.conformance import Conformance
 from tests.backends.scsi.drives import Ata, DriveHost, Kind, Scsi, Volume
 
 SDA = Target(backend="scsi", address="sda")
