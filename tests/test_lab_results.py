@@ -29,6 +29,14 @@ def test_a_page_claims_what_was_written_into_it() -> None:
     assert claims(with_claims(PAGE, rows)) == rows
 
 
+def test_rows_of_two_guests_are_kept_in_the_order_they_had() -> None:
+    one, other = proved().rows[0], Results()
+    other.add("Arrays", "raid1", "check", "done", ok=True)
+    other.add("Arrays", "raid5", "check", "done", ok=True)
+    page = with_claims(PAGE, [one, *other.rows])
+    assert claims(with_claims(page, [*reversed(other.rows), one])) == claims(page)
+
+
 def test_the_rest_of_the_page_stays() -> None:
     page = with_claims(with_claims(PAGE, proved().rows), [])
     assert (page.startswith("# Title"), page.endswith("More.\n"), claims(page)) == (True, True, [])

@@ -108,9 +108,11 @@ def claims(page: str) -> list[Row]:
 
 
 def with_claims(page: str, rows: Iterable[Row]) -> str:
-    """The page with these rows instead of those it has."""
+    """The page with these rows instead of those it has, in the order in which it had them."""
     before, _, after = _between(page)
-    return f"{before}{BEGIN}\n\n{markdown(rows)}\n{END}{after}"
+    places = {_tried(row): place for place, row in enumerate(claims(page))}
+    ordered = sorted(rows, key=lambda row: places.get(_tried(row), len(places)))
+    return f"{before}{BEGIN}\n\n{markdown(ordered)}\n{END}{after}"
 
 
 def _between(page: str) -> tuple[str, str, str]:
