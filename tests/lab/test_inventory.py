@@ -19,14 +19,10 @@ from tests.lab.results import Results
 from tests.lab.running import run
 
 
-async def look() -> Inventory:
-    return await Machine.of(LocalHost()).probe()
-
-
 @pytest.fixture(scope="module")
 def found() -> Inventory:
     """One look for all tests of this file: none of them changes what is there."""
-    return asyncio.run(look())
+    return asyncio.run(Machine.of(LocalHost()).probe())
 
 
 def by_lsblk() -> dict[str, dict[str, Any]]:
@@ -89,7 +85,7 @@ async def test_scsi_disks_are_as_lsscsi_lists_them(found: Inventory, table: Resu
 
 async def test_arrays_are_as_mdadm_details_them(array: Callable[..., Md], table: Results) -> None:
     made = array("raid5", ["nvme0", "sata0", "scsi0"], "--chunk=64")
-    one = (await look()).find(made.device)
+    one = (await Machine.of(LocalHost()).backends["md"].inventory()).find(made.device)
     told = dict(line.split("=", 1) for line in run("mdadm", "-D", "--export", made.device).splitlines() if "=" in line)
     assert isinstance(one, Array)
     assert one.level.value == told["MD_LEVEL"]

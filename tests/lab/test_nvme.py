@@ -184,7 +184,7 @@ def listed() -> dict[str, dict[str, object]]:
 
 
 async def test_every_field_that_nvme_list_knows_too_is_equal(workbench: Workbench, table: Results) -> None:
-    inventory = await workbench.probe()
+    inventory = await workbench.machine.backends["nvme"].inventory()
     drives: dict[str | None, Drive] = {one.device: one for one in inventory.drives if one.target.backend == "nvme"}
     theirs = {
         node: (row["ModelNumber"], row["SerialNumber"], row["Firmware"], row["PhysicalSize"], row["SectorSize"])

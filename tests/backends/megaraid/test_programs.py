@@ -19,6 +19,8 @@ from backends.vendors.megaraid.tools import search
 from tests.backends.megaraid import answers
 from tests.backends.megaraid.programs import ANSWERS, install, lines_of, log_of
 
+pytestmark = pytest.mark.slow
+
 V1 = volume_target("/c0", 1)
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="settings are changed as root only")
 

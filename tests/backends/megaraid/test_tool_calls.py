@@ -13,6 +13,8 @@ from app.cli.main import cli as group
 from tests.backends.megaraid.chassis import VOLUMES, said_by
 from tests.backends.megaraid.programs import install, lines_of
 
+pytestmark = pytest.mark.slow
+
 
 def started(folder: Path, tool: str, *words: str) -> tuple[int, str]:
     """How often the tool was started for a command of raidbench, and what that printed."""

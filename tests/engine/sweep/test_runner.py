@@ -31,6 +31,8 @@ from backends.hosts.simulated.volume import Content
 from backends.model import Scope, Target
 from tests.backends.simulated.asking import FAST, NOW
 
+pytestmark = pytest.mark.slow
+
 VOLUME = Target(backend="megaraid", address="/c0/v1", scope=Scope.ARRAY)
 BEFORE = {"strip_size": "65536", "read_ahead": "none", "write_cache": "write-through", "io_policy": "direct"}
 
