@@ -27,7 +27,7 @@ from app.engine.view import change as view
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.engine.ab import AbPlan
+    from app.engine.ab.plan import AbPlan
     from app.engine.fio.job import Job
     from app.engine.session.events import AnyEvent
     from app.engine.session.state import ExperimentRecord, Session
@@ -109,7 +109,7 @@ def ab_command(
     Runs are made in pairs, in the order ABBA with the first letter drawn, so that neither drift nor order passes for
     a difference. The setting is put back at the end, also after Ctrl-C or a failure.
     """
-    from app.engine.ab import REST_SECONDS
+    from app.engine.ab.plan import REST_SECONDS
 
     if not dry_run:
         refuse_read_only()
@@ -145,9 +145,11 @@ async def _ab(bench: Workbench, interruption: Interruption, wish: _Wish, how: _H
     await begin(bench)
     if interruption.asked():
         return INTERRUPTED
+    from app.engine.ab.experiment import run_experiment
+
     with closing(_Teller(bench)) as teller, interruption.gracefully(bench.stop):
         try:
-            record = await bench.experiment(plan, confirm=typed)
+            record = await run_experiment(bench, plan, confirm=typed)
         finally:
             teller.end()
     _tell(bench, record, as_json=how.as_json)
@@ -158,7 +160,7 @@ async def _ab(bench: Workbench, interruption: Interruption, wish: _Wish, how: _H
 
 
 async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
-    from app.engine.ab import plan_ab
+    from app.engine.ab.plan import plan_ab
     from app.engine.measure.measurer import Request
 
     thing = await bench.find(wish.target)

@@ -27,11 +27,11 @@ def attach_command(session: str | None, stop: bool, as_json: bool) -> int:
     """
     folder = _folder(session)
     if stop:
-        from app.engine.session.requests import is_written, request_stop
+        from app.engine.session.marks import STOP, is_written
 
         if not is_written(folder):
             raise RefusedError("It is not running, so there is nothing to stop.")
-        request_stop(folder)
+        STOP.put(folder)
         say("It was asked to stop; the settings are put back first.")
     return follow(folder, as_json=as_json)
 

@@ -15,7 +15,7 @@ from backends.errors import InvalidValueError, NotFoundError, RaidbenchError, Re
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.engine.change.interrupted import CutShort
+    from app.engine.ab.interrupted import CutShort
     from app.engine.session.state import ChangeRecord
     from app.engine.session.store import Loaded
     from app.engine.workbench import Workbench
@@ -126,10 +126,9 @@ def experiments_cut_short() -> tuple[CutShort, ...]:
     sessions = Paths.default().sessions
     if not any(sessions.glob("*/experiment.active")):  # what a look around does not import
         return ()
-    from app.engine.change.interrupted import cut_short
+    from app.engine.ab.interrupted import cut_short
 
-    options = current()
-    return cut_short(sessions, simulated=options.simulated)
+    return cut_short(sessions, simulated=current().simulated)
 
 
 def sweeps_cut_short() -> tuple[Path, ...]:
@@ -139,16 +138,9 @@ def sweeps_cut_short() -> tuple[Path, ...]:
     sessions = Paths.default().sessions
     if not any(sessions.glob("*/sweep.active")):  # what a look around does not import
         return ()
-    from app.engine.session import store
-    from app.engine.session.requests import cut_short
+    from app.engine.session.marks import SWEEP, left_behind
 
-    options = current()
-    simulated = options.simulated
-    return tuple(
-        folder
-        for folder in cut_short(sessions)
-        if (begun := store.beginning(folder)) is not None and begun.simulated is simulated
-    )
+    return left_behind(SWEEP, sessions, simulated=current().simulated)
 
 
 async def begin(bench: Workbench, folder: Path | None = None) -> None:

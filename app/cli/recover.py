@@ -18,7 +18,7 @@ from backends.text import clean
 from widgets.plain import units
 
 if TYPE_CHECKING:
-    from app.engine.change.interrupted import CutShort
+    from app.engine.ab.interrupted import CutShort
     from app.engine.measure.leftovers import Leftover
     from app.engine.session.journal import OpenChange
     from app.engine.workbench import Workbench
@@ -122,9 +122,9 @@ async def _one_sweep(folder: Path, answer: str | None) -> int:
                 say(clean(sentence, 600))
             return FAILED if left else DONE
         case "k" | "keep":
-            from app.engine.session.requests import forget_active
+            from app.engine.session.marks import SWEEP
 
-            forget_active(folder)
+            SWEEP.remove(folder)
             lines([f"kept  sweep of session {folder.name}"])
         case _:
             say("Left for later.")
@@ -138,7 +138,7 @@ async def _experiments(folder: Path, left: list[CutShort], answer: str | None) -
     names = ", ".join(one.name for one in left)
     match answer or ask("[r]estore its value, [k]eep it, or later [enter]? ").lower():
         case "r" | "restore":
-            from app.engine.change.interrupted import put_back
+            from app.engine.ab.interrupted import put_back
 
             with workbench(quiet=True) as other:
                 await other.open(folder)
@@ -149,9 +149,9 @@ async def _experiments(folder: Path, left: list[CutShort], answer: str | None) -
                 say(clean(sentence, 600))
             return FAILED if standing else DONE
         case "k" | "keep":
-            from app.engine.change.interrupted import forget_active
+            from app.engine.session.marks import EXPERIMENT
 
-            forget_active(folder)
+            EXPERIMENT.remove(folder)
             lines([f"kept  {names}"])
         case _:
             say("Left for later.")

@@ -241,7 +241,7 @@ async def _go(bench: Workbench, interruption: Interruption, *, as_json: bool) ->
 
 def _resume(name: str, *, detach: bool, handed_over: bool, as_json: bool) -> int:
     from app.cli.opening import loaded_session
-    from app.engine.session.requests import forget_request, is_written
+    from app.engine.session.marks import STOP, is_written
 
     loaded = loaded_session(name)
     if loaded.session.sweep is None:
@@ -258,7 +258,7 @@ def _resume(name: str, *, detach: bool, handed_over: bool, as_json: bool) -> int
         how = "--demo" if loaded.session.simulated else "without --demo"
         raise RefusedError("That sweep is about another machine.", hint=f"Start it {how}.")
     if not handed_over:
-        forget_request(loaded.folder)
+        STOP.remove(loaded.folder)
     with _outliving_terminal(), workbench(hurry=HURRY, quiet=True) as bench:
         return run(lambda interruption: _go_on(bench, interruption, loaded.folder, detach=detach, as_json=as_json))
 

@@ -1,12 +1,10 @@
-"""A sweep in a process of its own: no terminal, deaf to hang-ups, the ordinary command line otherwise."""
+"""Handing a sweep over to a process of its own, which outlives this one and its terminal."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,7 +61,7 @@ async def start(folder: Path, options: Options, nice: int | None = None) -> int:
         "output": str(folder / OUTPUT),
         "nice": nice,
     }
-    argv = (sys.executable, "-I", "-m", "app.cli.sweep_background")
+    argv = (sys.executable, "-I", "-m", "app.cli.sweep_process")
     try:
         answer = await start_detached(argv, json.dumps(order) + "\n", START_SECONDS)
     except OSError as error:
@@ -86,36 +84,3 @@ def _before(options: Options) -> list[str]:
     if options.config is not None:
         words += ["--config", str(options.config.absolute())]
     return words
-
-
-def main() -> int:
-    """Read the order from standard input, say `started PID`, run the command."""
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    order = json.loads(sys.stdin.readline())
-    if os.fork():  # whoever asked waits for this process, and is told the rest by the session
-        return 0
-    with contextlib.suppress(OSError):
-        print(f"started {os.getpid()}", flush=True)
-    if order["nice"] is not None:
-        with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, 0, order["nice"])
-    _leave_terminal(order["output"])
-    os.environ.update(order["environment"])
-    from app.cli.main import cli
-
-    cli.main(order["argv"], prog_name="raidbench")
-    return 0
-
-
-def _leave_terminal(output: str) -> None:
-    """Standard input is empty, what is said goes to a file."""
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-    with contextlib.suppress(OSError):
-        said = os.open(output, flags, 0o600)
-        os.dup2(said, 1)
-        os.dup2(said, 2)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

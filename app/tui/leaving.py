@@ -7,9 +7,10 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from app.engine.change.interrupted import CutShort, cut_short, forget_active, put_back
+from app.engine.ab.interrupted import CutShort, cut_short, put_back
 from app.engine.measure.leftovers import Leftover, leftover_scratch
 from app.engine.measure.scratch_hold import remove_scratch
+from app.engine.session.marks import EXPERIMENT
 from app.engine.session.state import ChangeRecord
 from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError
@@ -143,7 +144,7 @@ class Leaving:
                 if answer == "restore":
                     await self._put_back(left)
                 elif answer == "keep":
-                    forget_active(left.folder)
+                    EXPERIMENT.remove(left.folder)
             except RaidbenchError as error:
                 self._app.tell(error, title="Not put back")
 

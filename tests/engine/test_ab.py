@@ -10,7 +10,8 @@ from random import Random
 
 import pytest
 
-from app.engine.ab import AbPlan, plan_ab
+from app.engine.ab.experiment import run_experiment
+from app.engine.ab.plan import AbPlan, plan_ab
 from app.engine.fio.events import Finished, LoadEvent, PhaseChanged
 from app.engine.fio.job import Engine, Job
 from app.engine.fio.target import JobTarget
@@ -97,26 +98,26 @@ async def planned(table: Table, *, pairs: int = 3, key: str = "read_ahead_kb", v
 
 async def test_every_run_is_measured_at_the_value_of_its_letter(table: Table) -> None:
     plan = await planned(table)
-    await table.bench.experiment(plan)
+    await run_experiment(table.bench, plan)
     values = {"A": "128", "B": "4096"}
     assert script(table).values == [values[letter] for letter in plan.order]
 
 
 async def test_the_setting_is_put_back_and_nothing_is_left_in_force(table: Table) -> None:
-    record = await table.bench.experiment(await planned(table))
+    record = await run_experiment(table.bench, await planned(table))
     assert record.end is not None
     assert (table.host.files[KB], record.end.restored, table.bench.undoable()) == ("128", True, ())
 
 
 async def test_it_is_set_as_often_as_the_plan_says(table: Table) -> None:
     plan = await planned(table, pairs=4)
-    await table.bench.experiment(plan)
+    await run_experiment(table.bench, plan)
     assert len(table.host.written) == plan.switches
 
 
 async def test_the_runs_carry_their_place(table: Table) -> None:
     plan = await planned(table)
-    await table.bench.experiment(plan)
+    await run_experiment(table.bench, plan)
     marks = [run.start.mark for run in table.bench.session.runs]
     assert [(mark.experiment, mark.letter, mark.pair) for mark in marks if mark is not None] == [
         ("e1", letter, at // 2 + 1) for at, letter in enumerate(plan.order)
@@ -124,7 +125,7 @@ async def test_the_runs_carry_their_place(table: Table) -> None:
 
 
 async def test_the_verdict_is_in_one_sentence(table: Table) -> None:
-    record = await table.bench.experiment(await planned(table))
+    record = await run_experiment(table.bench, await planned(table))
     assert record.end is not None
     assert record.end.sentence.startswith("read_ahead_kb=4096 is slower than read_ahead_kb=128: read IOPS -20.")
 
@@ -132,13 +133,13 @@ async def test_the_verdict_is_in_one_sentence(table: Table) -> None:
 async def test_what_is_shown_on_the_way_is_no_verdict(table: Table) -> None:
     said: list[str] = []
     table.bench.listen(lambda session, _: said.append(interim(session, "e1")))
-    await table.bench.experiment(await planned(table))
+    await run_experiment(table.bench, await planned(table))
     assert all(text.endswith("not yet decided") for text in said if text)
     assert any(said)
 
 
 async def test_the_session_on_disk_tells_the_same(table: Table) -> None:
-    await table.bench.experiment(await planned(table))
+    await run_experiment(table.bench, await planned(table))
     assert table.bench.folder is not None
     again = load(table.bench.folder).session
     assert again.experiments == table.bench.session.experiments
@@ -148,7 +149,7 @@ async def test_the_session_on_disk_tells_the_same(table: Table) -> None:
 @pytest.mark.parametrize("number", [1, 2, 4])
 async def test_a_run_that_fails_ends_it_with_the_old_value(table: Table, number: int) -> None:
     script(table).at_run[number] = lambda: RunStatus.FAILED
-    record = await table.bench.experiment(await planned(table))
+    record = await run_experiment(table.bench, await planned(table))
     assert record.end is not None
     assert (record.end.status, record.end.restored, table.host.files[KB]) == (RunStatus.FAILED, True, "128")
     assert len(script(table).values) == number
@@ -160,7 +161,7 @@ async def test_a_stop_ends_it_with_the_whole_pairs_so_far(table: Table) -> None:
         return RunStatus.OK
 
     script(table).at_run[4] = stop
-    record = await table.bench.experiment(await planned(table))
+    record = await run_experiment(table.bench, await planned(table))
     sides = compare_experiment(table.bench.session, "e1")
     assert record.end is not None
     assert sides is not None
@@ -170,7 +171,7 @@ async def test_a_stop_ends_it_with_the_whole_pairs_so_far(table: Table) -> None:
 @pytest.mark.parametrize("number", [1, 2, 3])
 async def test_a_cancellation_puts_it_back_first(table: Table, number: int) -> None:
     plan = await planned(table)
-    task = asyncio.create_task(table.bench.experiment(plan))
+    task = asyncio.create_task(run_experiment(table.bench, plan))
 
     def cancel() -> RunStatus:
         task.cancel()
@@ -192,7 +193,7 @@ async def test_a_value_that_cannot_be_put_back_is_told(table: Table) -> None:
 
     plan = await planned(table)
     script(table).at_run[plan.order.index("B") + 1] = jam
-    record = await table.bench.experiment(plan)
+    record = await run_experiment(table.bench, plan)
     assert record.end is not None
     assert (record.end.status, record.end.restored) == (RunStatus.FAILED, False)
     assert "Input/output error" in record.end.reason
@@ -206,7 +207,7 @@ async def test_what_somebody_else_set_meanwhile_is_left_alone(table: Table) -> N
 
     plan = await planned(table)
     script(table).at_run[plan.order.index("B") + 1] = meddle
-    record = await table.bench.experiment(plan)
+    record = await run_experiment(table.bench, plan)
     assert record.end is not None
     assert (record.end.restored, table.host.files[KB]) == (False, "777")
     assert "somebody else changed it" in record.end.reason
@@ -219,7 +220,7 @@ async def test_what_moves_along_is_put_back_and_told(table: Table) -> None:
             host.files[f"{SECTOR}/nomerges"] = "2"
 
     table.host.kernel = resets
-    record = await table.bench.experiment(await planned(table))
+    record = await run_experiment(table.bench, await planned(table))
     assert record.end is not None
     assert (record.end.moved, table.host.files[f"{SECTOR}/nomerges"]) == ({"nomerges": "0 -> 2"}, "0")
     assert table.bench.undoable() == ()
@@ -237,7 +238,7 @@ async def test_nothing_else_is_measured_meanwhile(table: Table) -> None:
 
     tasks: list[asyncio.Task[None]] = []
     table.bench.listen(lambda *_: tasks.append(asyncio.create_task(other())) if not tasks else None)
-    await table.bench.experiment(plan)
+    await run_experiment(table.bench, plan)
     await asyncio.gather(*tasks)
     assert len(refused) == 1
 
@@ -325,6 +326,6 @@ async def test_a_restless_device_is_in_the_warnings_of_the_run(table: Table, mon
     async def restless(*_: object) -> bool:
         return False
 
-    monkeypatch.setattr("app.engine.ab.rest", restless)
-    await table.bench.experiment(await planned(table))
+    monkeypatch.setattr("app.engine.ab.experiment.rest", restless)
+    await run_experiment(table.bench, await planned(table))
     assert "not at rest" in " ".join(table.bench.session.runs[0].figures.warnings)

@@ -68,8 +68,8 @@ def load(table: Table, monkeypatch: pytest.MonkeyPatch) -> PacedLoad:
         return made
 
     table.bench._measurer = scripted  # type: ignore[method-assign, assignment]
-    monkeypatch.setattr("app.engine.ab.rest", at_rest)
-    monkeypatch.setattr("app.engine.ab.Random", SteadyRandom)
+    monkeypatch.setattr("app.engine.ab.experiment.rest", at_rest)
+    monkeypatch.setattr("app.engine.ab.plan.Random", SteadyRandom)
     return paced
 
 

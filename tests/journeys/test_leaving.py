@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.change.interrupted import mark_active
 from app.engine.session.events import ChangeIntended, ExperimentStarted
+from app.engine.session.marks import EXPERIMENT
 from app.engine.session.store import SessionLog, load
 from app.tui.base import WorkbenchScreen
 from tests.engine import sessions
@@ -95,7 +95,7 @@ async def experiment_cut_short(table: Table, now: str) -> None:
         measured="block:sda",
     )
     sessions.written(folder, sessions.started(simulated=table.bench.host.simulated), begun, intent, ended)
-    mark_active(folder)
+    EXPERIMENT.put(folder)
     table.host.files[AHEAD] = now
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from app.engine.session.events import LoggedEvent, PhaseChanged, SampleTaken, SessionStarted
 from app.engine.session.figures import DirectionSample, Phase, Sample
+from app.engine.session.marks import STOP, SWEEP
 from app.engine.session.paths import Paths
-from app.engine.session.requests import forget_active, mark_active, stop_requested
 from app.engine.session.state import Session
 from app.engine.session.store import SessionLog
 from app.engine.session.sweep_events import SweepEnded, SweepStarted, SweepStepEnded, SweepStepStarted
@@ -42,7 +42,7 @@ class WrittenSweep:
         self._log = SessionLog(folder)
         self._live = LiveWriter(folder)
         started = SessionStarted(at=NOON, id=folder.name, version="0.1.0", simulated=simulated, machine=MACHINE)
-        mark_active(folder)
+        SWEEP.put(folder)
         self.write(started, SweepStarted(at=NOON, design=made, pid=1))
 
     def write(self, *events: LoggedEvent) -> None:
@@ -81,7 +81,7 @@ class WrittenSweep:
     def end(self, result: SweepResult, reason: str = "", left: tuple[str, ...] = ()) -> None:
         self.write(SweepEnded(at=NOON + 90, result=result, reason=reason, left=left))
         if not left:
-            forget_active(self.folder)
+            SWEEP.remove(self.folder)
         self.close()
 
     def close(self) -> None:
@@ -89,7 +89,7 @@ class WrittenSweep:
 
     @property
     def asked_to_stop(self) -> bool:
-        return stop_requested(self.folder)
+        return STOP.lies_in(self.folder)
 
 
 @dataclass

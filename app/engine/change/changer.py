@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import replace
 from pathlib import Path
 
-from app.engine.change.unfinished import Standing, standing, standing_of
+from app.engine.change.unfinished import ValueState, standing, standing_of
 from app.engine.session.events import AnyEvent, ChangeEnded, ChangeIntended
 from app.engine.session.journal import Journal, OpenChange, boot_id
 from app.engine.session.locks import hold_lock
@@ -190,9 +190,9 @@ class Changer:
             return self._gone(record, error)
         now = change.after if reading is None else reading.now  # a setting that cannot be seen now is still to go back
         state = standing_of(record, now)
-        if state is Standing.BEFORE:
+        if state is ValueState.BEFORE:
             return self._over(record, "restored", now, "it already had its old value")
-        if state is Standing.FOREIGN:
+        if state is ValueState.FOREIGN:
             raise RefusedError(
                 f"{change.label} of {change.target} is now {now or 'not readable'}, neither {change.after} "
                 f"(set here) nor {change.before} (before): somebody else changed it.",
@@ -237,9 +237,9 @@ class Changer:
         reading = (await self._backend(change.target).read(change.target)).get(change.key)
         now = None if reading is None else reading.now
         state = standing(change, now)
-        if change.before is None or state is Standing.FOREIGN:
+        if change.before is None or state is ValueState.FOREIGN:
             return "conflict"
-        if state is Standing.OURS:
+        if state is ValueState.OURS:
             if change.risk is Risk.DESTROYS_DATA:
                 raise RefusedError(
                     f"Putting {change.key} of {change.target} back destroys what lies on it now.",

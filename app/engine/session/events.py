@@ -109,6 +109,11 @@ class ChangeEnded:
     message: str = ""
     """A sentence when it is not verified; the tool's own words."""
 
+    @property
+    def taken_back(self) -> bool:
+        """Of an undo: whether nothing of the change stands any more."""
+        return self.result in ("verified", "restored", "gone")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentMark:

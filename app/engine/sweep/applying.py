@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 
-from app.engine.change.unfinished import Standing, standing, standing_of
+from app.engine.change.unfinished import ValueState, standing, standing_of
 from app.engine.session.events import ChangeEnded
 from app.engine.session.state import ChangeRecord
 from app.engine.session.sweep_record import SweepRecord
@@ -17,7 +17,7 @@ from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, Refu
 from backends.model import Target
 from backends.settings import Effect, Reading
 
-_RESULTS = {Standing.OURS: "verified", Standing.BEFORE: "failed", Standing.FOREIGN: "differs"}
+_RESULTS = {ValueState.OURS: "verified", ValueState.BEFORE: "failed", ValueState.FOREIGN: "differs"}
 """How a change ended that was cut short, by what is there now."""
 
 
@@ -127,7 +127,7 @@ async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[Chang
     changed = False
     rest = list(mine)
     if reading.now != original.value:
-        if all(standing_of(made, reading.now) is Standing.FOREIGN for made in mine):
+        if all(standing_of(made, reading.now) is ValueState.FOREIGN for made in mine):
             raise RefusedError(f"it is {reading.now} now, which somebody else set", hint="Nothing was touched.")
         change = await bench.plan(original.target, original.key, original.value)
         ended = await bench.apply(change, undoes=mine[0].id)

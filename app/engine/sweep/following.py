@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from app.engine.session import store, wire
+from app.engine.session import wire
 from app.engine.session.events import AnyEvent
-from app.engine.session.requests import ACTIVE, cut_short, is_written
+from app.engine.session.marks import is_written
 from app.engine.session.state import Session, fold
 from app.engine.session.store import LOG
 from app.engine.session.sweep_record import SweepRecord
@@ -83,22 +83,3 @@ class Follower:
         self.session = fold(self.session, event)
         if self.heard is not None:
             self.heard(self.session, event)
-
-
-def under_way(sessions: Path, *, simulated: bool) -> tuple[Path, ...]:
-    """Folders of sweeps that a process is at now, newest first. Never raises."""
-    try:
-        marked = sorted((mark.parent for mark in sessions.glob(f"*/{ACTIVE}")), reverse=True)
-    except OSError:
-        return ()
-    return tuple(folder for folder in marked if is_written(folder) and _is(folder, simulated=simulated))
-
-
-def left_behind(sessions: Path, *, simulated: bool) -> tuple[Path, ...]:
-    """Folders of sweeps that neither run nor came to an end, newest first. Never raises."""
-    return tuple(folder for folder in cut_short(sessions) if _is(folder, simulated=simulated))
-
-
-def _is(folder: Path, *, simulated: bool) -> bool:
-    begun = store.beginning(folder)
-    return begun is not None and begun.simulated is simulated

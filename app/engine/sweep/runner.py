@@ -12,7 +12,7 @@ from app.engine.fio.job import Job
 from app.engine.measure.measurer import Preparation, Request
 from app.engine.session.figures import RunStatus
 from app.engine.session.locks import hold_lock
-from app.engine.session.requests import forget_active, mark_active, stop_requested
+from app.engine.session.marks import STOP, SWEEP
 from app.engine.session.sweep_events import SweepEnded, SweepResumed, SweepStarted, SweepStepEnded, SweepStepStarted
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Cell, Design, Step, StepResult, SweepResult
@@ -60,7 +60,7 @@ class SweepRunner:
             raise RefusedError(
                 "This session has a sweep already.", hint="Go on with it (--resume), or begin another session."
             )
-        mark_active(self._bench.need_recording())
+        SWEEP.put(self._bench.need_recording())
         self._bench.emit(SweepStarted(at=time.time(), design=design, pid=os.getpid()))
 
     async def resume(self) -> None:
@@ -70,7 +70,7 @@ class SweepRunner:
         """
         if self.record.finished:
             raise RefusedError("This sweep is finished.", hint="`raidbench attach` shows what it found.")
-        mark_active(self._bench.need_recording())
+        SWEEP.put(self._bench.need_recording())
         self._bench.emit(SweepResumed(at=time.time(), pid=os.getpid()))
         await settle(self._bench)
 
@@ -121,7 +121,7 @@ class SweepRunner:
         """Hear of requests to stop from other processes."""
         folder = self._bench.need_recording()
         while not self._stopping.is_set():
-            if stop_requested(folder):
+            if STOP.lies_in(folder):
                 self.stop()
             await asyncio.sleep(LOOK_EVERY)
 
@@ -134,7 +134,7 @@ class SweepRunner:
             result = SweepResult.FAILED
         self._bench.emit(SweepEnded(at=time.time(), result=result, reason=reason, left=left))
         if not left:
-            forget_active(self._bench.need_recording())
+            SWEEP.remove(self._bench.need_recording())
 
     async def _steps(self) -> tuple[SweepResult, str]:
         failures: set[str] = set()

@@ -13,7 +13,7 @@ from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
 from widgets.plain import units
 
 if TYPE_CHECKING:  # only `ab` pays for the plan of one
-    from app.engine.ab import AbPlan
+    from app.engine.ab.plan import AbPlan
 
 NO_PAIR = "No pair was measured to its end, so there is nothing to compare."
 """Of an experiment that was over too soon."""

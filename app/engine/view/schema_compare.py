@@ -11,7 +11,7 @@ from app.engine.view import schema
 from app.engine.view.schema import Json
 
 if TYPE_CHECKING:  # only `ab` pays for the plan of one
-    from app.engine.ab import AbPlan
+    from app.engine.ab.plan import AbPlan
 
 
 def plan(planned: AbPlan) -> Json:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.session.marks import SWEEP, left_behind, under_way
 from app.engine.session.store import LOG
 from app.engine.session.sweep_steps import SweepResult
 from app.engine.sweep import following
-from app.engine.sweep.following import Follower, left_behind, under_way
+from app.engine.sweep.following import Follower
 from tests.tui.sweeps import WrittenSweep
 
 
@@ -75,18 +76,18 @@ def test_one_that_nobody_writes_any_more_is_over(sweep: WrittenSweep, monkeypatc
 
 def test_sweeps_are_under_way_or_left_behind(sweep: WrittenSweep) -> None:
     sessions = sweep.folder.parent
-    assert under_way(sessions, simulated=False) == (sweep.folder,)
-    assert left_behind(sessions, simulated=False) == ()
+    assert under_way(SWEEP, sessions, simulated=False) == (sweep.folder,)
+    assert left_behind(SWEEP, sessions, simulated=False) == ()
     sweep.close()
-    assert under_way(sessions, simulated=False) == ()
-    assert left_behind(sessions, simulated=False) == (sweep.folder,)
+    assert under_way(SWEEP, sessions, simulated=False) == ()
+    assert left_behind(SWEEP, sessions, simulated=False) == (sweep.folder,)
 
 
 def test_those_of_the_simulated_rack_are_another_machine_s(sweep: WrittenSweep) -> None:
-    assert under_way(sweep.folder.parent, simulated=True) == ()
+    assert under_way(SWEEP, sweep.folder.parent, simulated=True) == ()
 
 
 def test_a_finished_one_is_neither(sweep: WrittenSweep) -> None:
     sweep.end(SweepResult.FINISHED)
     sessions = sweep.folder.parent
-    assert (*under_way(sessions, simulated=False), *left_behind(sessions, simulated=False)) == ()
+    assert (*under_way(SWEEP, sessions, simulated=False), *left_behind(SWEEP, sessions, simulated=False)) == ()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.engine.ab import AbPlan, plan_ab
+from app.engine.ab.experiment import run_experiment
+from app.engine.ab.plan import AbPlan, plan_ab
 from app.engine.fio.profiles import PROFILES, profile
 from app.engine.judge.stats import CAREFUL_PAIRS, QUICK_PAIRS, STANDARD_PAIRS
 from app.engine.measure.measurer import Preparation, Request
@@ -73,7 +74,7 @@ class Experimenting:
 
     async def _run(self, plan: AbPlan) -> None:
         try:
-            record = await self._app.workbench.experiment(plan, confirm=plan.ready.confirm_text)
+            record = await run_experiment(self._app.workbench, plan, confirm=plan.ready.confirm_text)
         except RaidbenchError as error:
             self._app.tell(error, title="The A/B ended")
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.engine.ab import AbPlan
+from app.engine.ab.plan import AbPlan
 from app.engine.judge.comparison import compare_experiment, interim
 from app.engine.session.state import ExperimentRecord, Session
 from app.engine.view import change as view

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.engine.session.requests import forget_request, request_stop
+from app.engine.session.marks import STOP, SWEEP, left_behind, under_way
 from app.engine.session.sweep_steps import Design
 from app.engine.sweep.expand import expand
-from app.engine.sweep.following import Follower, left_behind, under_way
+from app.engine.sweep.following import Follower
 from app.engine.sweep.known import Known, look
 from app.engine.sweep.plan import SweepPlan
 from app.engine.sweep.runner import SweepRunner
@@ -79,7 +79,7 @@ class Sweeping:
     async def go_on(self, folder: Path) -> bool:
         """Let a sweep go on that was stopped or cut short; whether it runs."""
         try:
-            forget_request(folder)
+            STOP.remove(folder)
             return await self._hand_over(folder)
         except RaidbenchError as error:
             self._app.tell(error, title="The sweep does not go on")
@@ -152,7 +152,7 @@ class Sweeping:
         if self.follower is None or not self.running:
             return False
         try:
-            request_stop(self.follower.folder)
+            STOP.put(self.follower.folder)
         except RaidbenchError as error:
             self._app.tell(error, title="It was not asked to stop")
             return False
@@ -190,12 +190,12 @@ class Sweeping:
         """Show a sweep that is under way; offer to mend one that was cut short."""
         bench = self._app.workbench
         sessions, simulated = bench.paths.sessions, bench.simulated
-        going = await asyncio.to_thread(lambda: under_way(sessions, simulated=simulated))
+        going = await asyncio.to_thread(lambda: under_way(SWEEP, sessions, simulated=simulated))
         if going:
             self.follow(going[0])
             self._app.notify(f"A sweep is running ({going[0].name}): 4 shows it.")
             return
-        for folder in await asyncio.to_thread(lambda: left_behind(sessions, simulated=simulated)):
+        for folder in await asyncio.to_thread(lambda: left_behind(SWEEP, sessions, simulated=simulated)):
             await self._offer(folder)
 
     async def _offer(self, folder: Path) -> None:

@@ -10,21 +10,15 @@ import contextlib
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from app.engine.change.changer import lapsed
 from app.engine.session import store
 from app.engine.session.events import ExperimentEnded, SessionStarted
 from app.engine.session.figures import RunStatus
-from app.engine.session.requests import is_written
+from app.engine.session.marks import EXPERIMENT, is_written
 from app.engine.session.state import ChangeRecord, ExperimentRecord, Session
-from backends.errors import RaidbenchError, StorageError
-
-if TYPE_CHECKING:
-    from app.engine.workbench import Workbench
-
-ACTIVE = "experiment.active"
-"""Its presence means that an experiment may have left its value in force."""
+from app.engine.workbench import Workbench
+from backends.errors import RaidbenchError
 
 _REASON = "Its process ended in the middle; the value of before was put back afterwards."
 
@@ -50,36 +44,16 @@ class CutShort:
         return f"{self.name}: cut short, {start.key} of {start.target} may still be {start.b} instead of {start.a}"
 
 
-def mark_active(folder: Path) -> None:
-    """From now on a value may have to be put back. Raises StorageError."""
-    try:
-        (folder / ACTIVE).touch(mode=0o600)
-    except OSError as error:
-        raise StorageError(f"{folder / ACTIVE} cannot be made: {error.strerror}.", evidence=str(error)) from error
-
-
-def forget_active(folder: Path) -> None:
-    """There is nothing to be put back, or it is to stay as it is."""
-    with contextlib.suppress(OSError):
-        (folder / ACTIVE).unlink()
-
-
 def cut_short(sessions: Path, *, simulated: bool, own: Path | None = None) -> tuple[CutShort, ...]:
     """Experiments without a process whose value may still stand, newest session first. Never raises.
 
     `own`: the folder of a session that this process has opened, and in which it measures nothing now.
     """
-    try:
-        marked = sorted((mark.parent for mark in sessions.glob(f"*/{ACTIVE}")), reverse=True)
-    except OSError:
-        return ()
     found: list[CutShort] = []
-    for folder in marked:
-        if folder != own and is_written(folder):
-            continue
-        with contextlib.suppress(RaidbenchError):
-            session = store.load(folder).session
-            if session.simulated is simulated:
+    for folder in EXPERIMENT.folders(sessions, simulated=simulated):
+        if folder == own or not is_written(folder):
+            with contextlib.suppress(RaidbenchError):
+                session = store.load(folder).session
                 found += [CutShort(folder=folder, record=record) for record in open_experiments(session)]
     return tuple(found)
 
@@ -115,7 +89,7 @@ async def put_back(bench: Workbench) -> tuple[str, ...]:
                 )
             )
     if not left:
-        forget_active(folder)
+        EXPERIMENT.remove(folder)
     return tuple(left)
 
 
@@ -125,7 +99,7 @@ async def _undone(bench: Workbench, record: ChangeRecord) -> str:
         ended = await bench.undo(record.id)
     except RaidbenchError as error:
         return " ".join(filter(None, (error.message, error.hint)))
-    if ended.result in ("verified", "restored", "gone"):
+    if ended.taken_back:
         return ""
     why = (ended.message or ended.result).rstrip(".")
     return f"{record.change.label} of {record.change.target} was not put back: {why}."

@@ -4,110 +4,41 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, replace
-from random import Random
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
-from app.engine.change.changer import Changer
-from app.engine.change.interrupted import forget_active, mark_active, open_experiments
+from app.engine.ab.interrupted import open_experiments
+from app.engine.ab.plan import AbPlan
 from app.engine.judge.comparison import compare_experiment
-from app.engine.judge.order import Letter, order, switches
-from app.engine.judge.stats import STANDARD_PAIRS
+from app.engine.judge.order import Letter
 from app.engine.measure.idle_wait import rest
 from app.engine.measure.measurer import Preparation
 from app.engine.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted
 from app.engine.session.figures import RunStatus
+from app.engine.session.marks import EXPERIMENT
 from app.engine.session.state import ChangeRecord, ExperimentRecord
-from backends.change import Change
-from backends.errors import BlockedError, InvalidValueError, RaidbenchError, RefusedError, StorageError
+from app.engine.workbench import Workbench
+from backends.errors import BlockedError, RaidbenchError, StorageError
 from backends.host import to_the_end
 from backends.settings import Effect, Risk
 
-if TYPE_CHECKING:
-    from app.engine.workbench import Workbench
 
-REST_SECONDS = 5.0
-"""Idle time before each run, so that every run begins alike."""
+async def run_experiment(bench: Workbench, plan: AbPlan, *, confirm: str | None = None) -> ExperimentRecord:
+    """Measure a setting in pairs and put it back, whatever happens; `bench.stop` ends it early.
 
-MOST_PAIRS = 50
-"""A hundred runs take a day."""
-
-_INSTEAD = (
-    "Measure it before and after with `raidbench bench --repeat 3`, make the change between, then `raidbench compare`: "
-    "differences below 5 % are not judged that way."
-)
-_NOT_IN_TURN: dict[Effect, str] = {
-    Effect.REBOOT: "takes effect after a reboot only",
-    Effect.RESET: "takes effect after a reset only",
-    Effect.RESHAPE: "takes hours of reshaping",
-    Effect.RECREATED: "takes the array to be created anew",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AbPlan:
-    """What will be done, for the question before it."""
-
-    change: Change
-    """From A to B; `undo` leads back."""
-    ready: Preparation
-    """The job, as of now."""
-    order: tuple[Letter, ...]
-    """Letters in the order of the runs."""
-    rest_seconds: float
-    """Idle time before each run."""
-
-    @property
-    def pairs(self) -> int:
-        """How many."""
-        return len(self.order) // 2
-
-    @property
-    def switches(self) -> int:
-        """How often the setting is set, putting it back included."""
-        return switches(self.order)
-
-    @property
-    def seconds(self) -> float:
-        """Estimated time of all runs and pauses; laying out a file and slow tools come on top."""
-        return len(self.order) * (self.ready.job.ramp + self.ready.job.runtime + self.rest_seconds)
-
-
-def plan_ab(
-    change: Change,
-    ready: Preparation,
-    *,
-    pairs: int = STANDARD_PAIRS,
-    rest_seconds: float = REST_SECONDS,
-    random: Random | None = None,
-) -> AbPlan:
-    """The plan of an experiment; the first letter is drawn.
-
-    Raises InvalidValueError (there is nothing to compare), RefusedError (it cannot be set back and forth).
+    `confirm`: what was typed for a job that overwrites a device. Raises RefusedError, StorageError.
     """
-    if not 1 <= pairs <= MOST_PAIRS:
-        raise InvalidValueError(f"{pairs} pairs: 1 to {MOST_PAIRS} can be measured.", hint="6 pairs are usual.")
-    if change.before == change.after:
-        raise InvalidValueError(
-            f"{change.label} of {change.target} is {change.after} already.", hint="Name the value to try against it."
-        )
-    what = f"{change.label} of {change.target}"
-    if change.risk is Risk.DESTROYS_DATA:
-        raise RefusedError(f"{what} cannot be set back and forth: setting it destroys data.", hint=_INSTEAD)
-    if change.effect is not Effect.AT_ONCE:
-        raise RefusedError(f"{what} cannot be set back and forth: it {_NOT_IN_TURN[change.effect]}.", hint=_INSTEAD)
-    if change.before is None or not change.undo:
-        raise RefusedError(f"{what} cannot be set back and forth: its value now is not known.", hint=_INSTEAD)
-    return AbPlan(change=change, ready=ready, order=order(pairs, random or Random()), rest_seconds=rest_seconds)
+    bench.need_recording()
+    experiment = AbExperiment(bench, plan, confirm=confirm)
+    with bench.occupied(experiment.stop):
+        return await experiment.run()
 
 
 class AbExperiment:
     """Runs a plan. However it ends, the setting is put back before it does."""
 
-    def __init__(self, bench: Workbench, changer: Changer, plan: AbPlan, *, confirm: str | None = None) -> None:
+    def __init__(self, bench: Workbench, plan: AbPlan, *, confirm: str | None = None) -> None:
         """`confirm`: what was typed for a job that overwrites a device."""
         self._bench = bench
-        self._changer = changer
         self._plan = plan
         self._confirm = confirm
         self._stop = asyncio.Event()
@@ -128,7 +59,7 @@ class AbExperiment:
         Raises StorageError when that cannot be recorded.
         """
         self._values = await self._read()
-        mark_active(self._bench.need_recording())
+        EXPERIMENT.put(self._bench.need_recording())
         self._bench.emit(self._started())
         status, reason = RunStatus.STOPPED, "it was interrupted"
         try:
@@ -191,7 +122,7 @@ class AbExperiment:
         if letter == "A":
             await self._back()
         elif not any(record.in_force for record in self._own()):
-            ended = await self._changer.apply(self._plan.change)
+            ended = await self._bench.apply(self._plan.change)
             if ended.result != "verified":
                 raise BlockedError(f"{self._plan.change.label} was not set: {ended.message or ended.result}.")
 
@@ -214,8 +145,8 @@ class AbExperiment:
             return
         for record in reversed(own):
             if record.in_force:
-                ended = await self._changer.undo(record)
-                if ended.result not in ("verified", "restored", "gone"):
+                ended = await self._bench.undo(record.id)
+                if not ended.taken_back:
                     raise BlockedError(f"{self._plan.change.label} was not put back: {ended.message or ended.result}.")
         await self._back_along(own[-1].id)
         self._taken_back = len(own)
@@ -231,7 +162,7 @@ class AbExperiment:
             planned = await self._bench.machine.setter(change.target).plan(change.target, key, before)
             if planned.effect is not Effect.AT_ONCE or planned.risk is Risk.DESTROYS_DATA:
                 raise BlockedError(f"{planned.label} moved along from {before} to {now}, and is not put back.")
-            ended = await self._changer.apply(planned, undoes=change_id)
+            ended = await self._bench.apply(planned, undoes=change_id)
             if ended.result != "verified":
                 raise BlockedError(f"{planned.label} moved along and was not put back: {ended.message}.")
 
@@ -263,4 +194,4 @@ class AbExperiment:
                 )
             )
             if not open_experiments(self._bench.session):
-                forget_active(self._bench.need_recording())
+                EXPERIMENT.remove(self._bench.need_recording())

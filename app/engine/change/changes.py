@@ -1,0 +1,147 @@
+"""The changes of a session: applied, tried, taken back, recovered."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+
+from app.engine.change.changer import Changer, lapsed, reverse
+from app.engine.change.trial import arm, check_seconds
+from app.engine.session.events import (
+    ChangeEnded,
+)
+from app.engine.session.hardware import Hardware
+from app.engine.session.journal import Journal, OpenChange, boot_clock
+from app.engine.session.paths import Paths
+from app.engine.session.state import ChangeRecord
+from backends.change import Change
+from backends.errors import BlockedError, NotFoundError, RefusedError
+from backends.host import Host
+from backends.protocol import CanRemake
+
+
+class Changes(Hardware):
+    """Changes settings and remembers how to take that back."""
+
+    def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
+        super().__init__(host, paths=paths)
+        # What is done to a recorded or simulated machine must never be taken for a change of this one.
+        self.journal = Journal(self.paths.journal_of(simulated=self.simulated))
+        self._armed: float | None = None
+
+    def _changer(self) -> Changer:
+        folder = self.need_recording()
+        return Changer(
+            backends=self.machine.backends,
+            journal=self.journal,
+            locks=self.paths.locks,
+            folder=folder,
+            emit=self.emit,
+            next_id=lambda: f"c{len(self.session.changes) + 1}",
+            arm=self._arm,
+        )
+
+    async def _arm(self, until: float) -> None:
+        """One watchdog for a set of trials."""
+        if until != self._armed:
+            if not self.host.capabilities.shares_watchdog:
+                raise RefusedError(
+                    "There are trials only on the machine that raidbench runs on.",
+                    hint="Apply it, then undo.",
+                )
+            await arm(self.paths, self.need_recording(), until)
+            self._armed = until
+
+    async def apply(self, change: Change, *, undoes: str | None = None) -> ChangeEnded:
+        """Make one change, which may take back another of the session. See `Changer.apply`."""
+        return await self._changer().apply(change, undoes=undoes)
+
+    async def remake(self, record: ChangeRecord) -> None:
+        """Make what a change deleted and, cut short by a crash, did not make again.
+
+        Raises BlockedError where nothing can, RefusedError, ToolFailedError.
+        """
+        backend = self.machine.backend(record.change.target)
+        if not isinstance(backend, CanRemake):
+            raise BlockedError(f"{record.change.target} is gone, and cannot be made again from here.")
+        await backend.remake(record.change)
+
+    def apply_all(
+        self, changes: Sequence[Change], *, trial: float | None = None
+    ) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
+        """Make several changes in their order. See `Changer.apply_all`; close it with `aclosing`.
+
+        `trial`: seconds after which all of them are taken back unless `keep_trials` is called before.
+        """
+        until = None if trial is None else boot_clock() + check_seconds(trial)
+        return self._changer().apply_all(changes, until=until)
+
+    def trials(self) -> tuple[OpenChange, ...]:
+        """Trials of this session that are not decided yet, newest first."""
+        return tuple(trial for trial in self.journal.trials() if trial.session == str(self.folder))
+
+    def keep_trials(self) -> tuple[OpenChange, ...]:
+        """Let the values on trial stand; returns which. Raises StorageError: the rest is then taken back."""
+        kept = self.trials()
+        for trial in kept:
+            self.journal.outcome(trial.id, self.need_recording(), "kept")
+            self.emit(ChangeEnded(at=time.time(), id=trial.id, result="kept", now=trial.change.after))
+        return kept
+
+    async def end_trials(self) -> None:
+        """Note in the session what the watchdog took back meanwhile."""
+        undecided = {trial.id for trial in self.trials()}
+        for record in self.undoable():
+            on_trial = record.intent.trial_until is not None and (record.end is None or record.end.result != "kept")
+            if on_trial and record.id not in undecided:
+                reading = (await self.read(record.change.target)).get(record.change.key)
+                now = None if reading is None else reading.now
+                back = now == record.change.before
+                self.emit(
+                    ChangeEnded(
+                        at=time.time(),
+                        id=record.id,
+                        result="restored" if back else "differs",
+                        now=now,
+                        message="the trial was over" if back else "the trial was over, but it was not taken back",
+                    )
+                )
+
+    async def undo(self, change_id: str, *, confirm: str | None = None) -> ChangeEnded:
+        """Take a change of this session back. See `Changer.undo`.
+
+        Raises NotFoundError for an id that is not in the session, RefusedError, BlockedError, StorageError.
+        """
+        record = self.session.change(change_id)
+        if record is None:
+            raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
+        if not record.in_force:
+            raise NotFoundError(f"Change {change_id} is not in force any more.")
+        return await self._changer().undo(record, confirm=confirm)
+
+    def plan_undo(self, change_id: str) -> Change:
+        """What undoing a change will do, for the dialog. Raises NotFoundError, BlockedError."""
+        record = self.session.change(change_id)
+        if record is None:
+            raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
+        return reverse(record.change)
+
+    def undoable(self) -> tuple[ChangeRecord, ...]:
+        """Changes in force, newest first; a reboot takes those back that it loses."""
+        return tuple(record for record in self.session.in_force if not lapsed(record.intent))
+
+    def unresolved(self) -> tuple[OpenChange, ...]:
+        """Changes a crash left in the middle, newest first."""
+        return self.journal.unresolved()
+
+    async def recover(self, intent: OpenChange) -> str:
+        """Restore what a crash left. See `Changer.recover`."""
+        return await self._changer().recover(intent)
+
+    def keep(self, intent: OpenChange) -> None:
+        """Leave what a crash left as it is and do not ask again.
+
+        Raises StorageError.
+        """
+        self.journal.outcome(intent.id, Path(intent.session), "kept")

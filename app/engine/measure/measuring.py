@@ -1,0 +1,210 @@
+"""Measuring within a session: prepared, watched by the advisor, one job at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.engine.advisor import Condition, advise
+from app.engine.advisor.gather import gather, policies_of
+from app.engine.advisor.watching import Watch
+from app.engine.fio.load import FioLoad
+from app.engine.fio.preflight import preflight
+from app.engine.measure.device_access import Gate
+from app.engine.measure.device_faults import witness
+from app.engine.measure.measurer import Measurer, Preparation, Request
+from app.engine.measure.preconditioning import DeviceMemory, written_by
+from app.engine.measure.scratch_place import scratching_on
+from app.engine.members import member_meter
+from app.engine.session.events import (
+    PreconditionEnded,
+)
+from app.engine.session.figures import Advice, Sample
+from app.engine.session.hardware import Hardware
+from app.engine.session.paths import Paths
+from app.engine.session.state import RunRecord
+from app.engine.session.write_history import written_ago
+from backends.errors import RaidbenchError, RefusedError, StorageError
+from backends.guard import require
+from backends.host import Host
+from backends.model import Array, Controller, Drive, Fact, Inventory
+from backends.settings import Reading
+
+if TYPE_CHECKING:
+    from app.engine.advisor.facts import RunFacts
+    from app.engine.advisor.gather import Place
+
+
+class Measuring(Hardware):
+    """Runs jobs, one at a time."""
+
+    def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
+        super().__init__(host, paths=paths)
+        self._scratching = scratching_on(self.host)
+        self._stop: asyncio.Event | None = None
+        self._occupant: Callable[[], None] | None = None
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    def _measurer(self, folder: Path) -> Measurer:
+        return Measurer(
+            load=FioLoad(self.host),
+            preflight=partial(preflight, self.host),
+            gate=Gate(self.host, self._disks),
+            locks=self.paths.locks,
+            folder=folder,
+            emit=self.emit,
+            scratching=self._scratching,
+            members=partial(member_meter, self.host),
+            witness=partial(witness, self.host, self._samples),
+            simulated=self.simulated,
+        )
+
+    def _samples(self) -> tuple[Sample, ...]:
+        """Those of the running job."""
+        return () if self.session.active is None else self.session.active.samples
+
+    async def _disks(self) -> Inventory:
+        """The kernel's disks alone: no card is asked."""
+        block = self.machine.backends.get("block")
+        return await block.inventory() if block is not None else Inventory()
+
+    async def forget_scratch(self, ready: Preparation) -> None:
+        """Remove the scratch file that a run left for the next one."""
+        if ready.scratch is not None and ready.scratch.own:
+            await self._scratching.remove(ready.scratch)
+
+    async def prepare(self, request: Request) -> Preparation:
+        """What measuring that would do; nothing is touched, no session is needed. See `Measurer.prepare`."""
+        ready = await self._measurer(self.folder or Path()).prepare(request)
+        return replace(ready, advice=advise(await self._facts(ready.place)))
+
+    async def foresee(self, request: Request) -> tuple[Advice, ...]:
+        """What could be said of it before it is even prepared; nothing where it cannot be measured."""
+        try:
+            place = await self._measurer(self.folder or Path()).survey(request)
+        except (RaidbenchError, OSError):
+            return ()
+        thing = self.session.inventory.find(place.device) if place.device is not None else None
+        if not place.scratch and place.whole_disk and not isinstance(thing, Controller | None):
+            size = thing.size_bytes
+            place = replace(place, area_bytes=min(filter(None, (place.area_bytes, size)), default=None))
+        return advise(await self._facts(place))
+
+    async def _facts(self, place: Place) -> RunFacts:
+        """What the advisor is to know beforehand; that a device was written may be remembered of earlier sessions."""
+        facts = await gather(self.host, place, self.session)
+        if facts.written is None and not place.scratch and place.whole_disk and facts.area_bytes:
+            things = self.session.inventory.at(place.device or "")
+            identity = next((thing.identity for thing in things if thing.identity is not None), None)
+            known = None if identity is None else self.memory.last_written(identity)
+            if known is not None and known.filled_bytes >= facts.area_bytes:
+                return replace(facts, written=True)
+        return facts
+
+    async def measure(self, ready: Preparation, *, confirm: str | None = None) -> RunRecord:
+        """Run what was prepared; one run at a time. `stop` ends it in good order.
+
+        Raises RefusedError, StorageError, DeviceGoneError.
+        """
+        if self._stop is not None or (self._occupant is not None and ready.mark is None):
+            raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
+        if ready.judgement is not None:
+            require(ready.judgement.verdict, confirm)  # before anything is asked of a device that is left alone
+        measurer = self._measurer(self.need_recording())
+        self._stop = asyncio.Event()
+        self._idle.clear()
+        run_id = f"r{len(self.session.runs) + 1}"
+        try:
+            readings = await self.readings_of(ready.device)
+            settings = {key: reading.now for key, (_, reading) in readings.items() if reading.now is not None}
+            watch = await self._watch(ready, readings)
+            await measurer.measure(run_id, ready, confirm=confirm, settings=settings, stop=self._stop, watch=watch)
+            self._remember_fill(run_id, ready)
+        finally:
+            self._stop = None
+            if self._occupant is None:
+                self._idle.set()
+        record = self.session.run(run_id)
+        if record is None:
+            raise StorageError("The run is over, but the session does not have it.")
+        return record
+
+    def _remember_fill(self, run_id: str, ready: Preparation) -> None:
+        """Write down how much of a device was filled before a run, for this session and for later ones."""
+        record = self.session.run(run_id)
+        if record is None or not record.figures.filled_bytes:
+            return
+        written = written_by(record, ready, session=str(self.folder))
+        identity = None if ready.judgement is None else ready.judgement.identity
+        remembered = identity is not None and self.memory.remember(identity, written)
+        self.emit(
+            PreconditionEnded(
+                at=written.at, id=run_id, target=record.start.target, written=written, remembered=remembered
+            )
+        )
+
+    @cached_property
+    def memory(self) -> DeviceMemory:
+        """What is known of devices from one session to the next: which were written in full, and when."""
+        return DeviceMemory(self.paths.devices_of(simulated=self.simulated))
+
+    def remembered(self, thing: Controller | Array | Drive) -> Controller | Array | Drive:
+        """The thing with what is known of it from earlier sessions among its facts."""
+        if isinstance(thing, Controller) or thing.identity is None:
+            return thing
+        written = self.memory.last_written(thing.identity)
+        if written is None:
+            return thing
+        fact = Fact(label="Written", value=written_ago(written, time.time()))
+        return replace(thing, facts=(*thing.facts, fact))
+
+    @contextlib.contextmanager
+    def occupied(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Inside nothing is measured but what carries a mark; `stop` asks whoever is inside to end.
+
+        Raises RefusedError when a job is running.
+        """
+        if self.measuring:
+            raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
+        self._occupant = stop
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            self._occupant = None
+            self._idle.set()
+
+    @property
+    def measuring(self) -> bool:
+        """Whether a job or an experiment is being run."""
+        return self._stop is not None or self._occupant is not None
+
+    def stop(self) -> None:
+        """Ask the running job, and the experiment it is part of, to end; figures so far are kept."""
+        if self._occupant is not None:
+            self._occupant()
+        if self._stop is not None:
+            self._stop.set()
+
+    async def wait_idle(self) -> None:
+        """Wait until no job is being run."""
+        await self._idle.wait()
+
+    async def _watch(self, ready: Preparation, readings: Mapping[str, tuple[str, Reading]]) -> Watch:
+        """The advisor for one run: with the condition as it is now, and the way to read it again at the end."""
+        facts = await self._facts(ready.place)
+        tasks = await self.tasks_of(ready.disk)
+        before = Condition(tasks=facts.before.tasks if tasks is None else tasks, policies=policies_of(readings))
+
+        async def after() -> Condition:
+            later = await self.readings_of(ready.device)
+            return Condition(tasks=await self.tasks_of(ready.disk) or (), policies=policies_of(later))
+
+        return Watch(self.host, replace(facts, before=before), device=ready.disk, condition=after)

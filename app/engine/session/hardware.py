@@ -1,0 +1,166 @@
+"""The machine of a session: looked for, found by any of its names, read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from app.engine.session.events import (
+    InventorySeen,
+)
+from app.engine.session.recorder import Recorder
+from backends.change import Change
+from backends.errors import NotFoundError, RaidbenchError
+from backends.joining import joined
+from backends.model import Array, Controller, Drive, Inventory, Target, Task
+from backends.protocol import PlansTogether, TellsTasks
+from backends.settings import Reading, Setting
+from widgets.plain import units
+
+if TYPE_CHECKING:
+    from backends.registry import Machine
+
+
+class Hardware(Recorder):
+    """What is there; each look goes into the session."""
+
+    @cached_property
+    def machine(self) -> Machine:
+        """Every backend of the host; the vendors are looked for when the first is asked."""
+        from backends.registry import Machine
+
+        return Machine.of(self.host)
+
+    async def probe(self) -> Inventory:
+        """Ask every backend at once; what has answered is shown while others still think."""
+        parts: dict[str, Inventory] = {}
+
+        def told(part: str, inventory: Inventory) -> None:
+            parts[part] = inventory
+            so_far = Inventory()
+            for name in sorted(parts):
+                so_far = so_far.merge(parts[name])
+            self.emit(InventorySeen(at=time.time(), inventory=joined(so_far), complete=False))
+
+        merged = await self.machine.probe(told)
+        seen = InventorySeen(at=time.time(), inventory=merged)
+        last = next((e for e in reversed(self.session.events) if isinstance(e, InventorySeen)), None)
+        if last is not None and last.inventory == merged and self._log is not None:
+            self.session = replace(self.session, inventory=merged, probing=False)
+            for listener in tuple(self._listeners):
+                listener(self.session, seen)
+        else:
+            self.emit(seen)
+        return merged
+
+    async def find(self, address: str) -> Controller | Array | Drive:
+        """The thing an address, a device node or a link to one names.
+
+        Raises NotFoundError naming what is there.
+        """
+        inventory = self.session.inventory if not self.session.probing else await self.probe()
+        found = inventory.find(address)
+        if found is None and address.startswith("/"):
+            named = (inventory.find(f"{vendor}:{address}") for vendor in self.machine.backends)
+            found = next((thing for thing in named if thing is not None), None)
+        if found is None and address.startswith("/"):
+            real = await self.host.link(address)
+            found = inventory.find(real) if real else None
+        if found is None and ":" not in address and "/" not in address:
+            found = inventory.find(f"/dev/{address}")
+        if found is None:
+            things: tuple[Controller | Array | Drive, ...] = (
+                *inventory.arrays,
+                *inventory.drives,
+                *inventory.controllers,
+            )
+            known = [str(thing.target) for thing in things if thing.target not in inventory.twins]
+            hint = f"There are: {', '.join(known[:12])}." if known else "`raidbench doctor` says why nothing is found."
+            raise NotFoundError(f"There is no {address!r} here.", hint=hint)
+        return found
+
+    def home_of(self, target: Target, key: str) -> Target:
+        """The target that has a setting: itself, else another view of the same block device; itself if none has it.
+
+        `scheduler` of a namespace or an array is the kernel's disk's, `vwc` of the kernel's disk is the namespace's.
+        """
+        homes = (view for view in self.views_of(target) if any(one.key == key for one in self.settings(view)))
+        return next(homes, target)
+
+    def views_of(self, target: Target) -> tuple[Target, ...]:
+        """The target, then what else its block device is: an array, a vendor's drive, the kernel's disk."""
+        thing = self.session.inventory.find(str(target))
+        device = None if thing is None or isinstance(thing, Controller) else thing.device
+        views = self.session.inventory.at(device) if device is not None else ()
+        return tuple(dict.fromkeys((target, *(view.target for view in views))))
+
+    def settings(self, target: Target) -> tuple[Setting, ...]:
+        """The declared settings of a target."""
+        return self.machine.settings(target)
+
+    async def read(self, target: Target) -> Mapping[str, Reading]:
+        """Their values now."""
+        return await self.machine.read(target)
+
+    async def plan(self, target: Target, key: str, value: str) -> Change:
+        """What setting `key` to `value` would do, on the target or on what else its block device is."""
+        home = self.home_of(target, key)
+        return self._in_units(await self.machine.setter(home).plan(home, key, value))
+
+    def _in_units(self, change: Change) -> Change:
+        """With its values as they are shown, in the unit of the setting."""
+        unit = next((setting.unit for setting in self.settings(change.target) if setting.key == change.key), "")
+        values = filter(None, (change.before, change.after))
+        return replace(change, words={**{each: units.in_unit(each, unit) for each in values}, **change.words})
+
+    async def plan_all(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
+        """What setting all of `values` would do, as one set; in the order that their backend wants."""
+        homes: dict[Target, dict[str, str]] = {}
+        for key, value in values.items():
+            homes.setdefault(self.home_of(target, key), {})[key] = value
+        changes: list[Change] = []
+        for home, own in homes.items():
+            backend = self.machine.backend(home)
+            if isinstance(backend, PlansTogether):
+                changes += map(self._in_units, await backend.plan_together(home, own))
+            else:
+                changes += [await self.plan(home, key, value) for key, value in own.items()]
+        return tuple(changes)
+
+    async def readings_of(self, device: str | None) -> dict[str, tuple[str, Reading]]:
+        """Labels and readings of the settings of a device, by key; what cannot be read is left out.
+
+        Those of the array first, then those of the block device that it is to the kernel: of two with the same key the
+        array's counts.
+        """
+        if device is None:
+            return {}
+        found: dict[str, tuple[str, Reading]] = {}
+        try:
+            inventory = await self.probe() if self.session.probing else self.session.inventory
+            for thing in inventory.at(device):
+                labels = {setting.key: setting.label for setting in self.settings(thing.target)}
+                for key, reading in (await self.read(thing.target)).items():
+                    if reading.now is not None:
+                        found.setdefault(key, (labels.get(key, key), reading))
+        except RaidbenchError:
+            return found
+        return found
+
+    async def tasks_of(self, device: str | None) -> tuple[Task, ...] | None:
+        """Background work of the array at a node and of its controller, asked anew; None where nobody can tell."""
+        arrays = [thing for thing in self.session.inventory.at(device or "") if isinstance(thing, Array)]
+        backend = self.machine.backends.get(arrays[0].target.backend) if arrays else None
+        if backend is None:
+            return None
+        target = arrays[0].target
+        try:
+            if isinstance(backend, TellsTasks):
+                return await backend.tasks(target)
+            found = (await backend.inventory()).arrays
+        except RaidbenchError:
+            return None
+        return next((array.tasks for array in found if array.target == target), None)

@@ -1,0 +1,80 @@
+"""What processes tell each other by files in a session's folder: no process is ever guessed."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.engine.session import store
+from backends.errors import StorageError
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A file whose presence means something."""
+
+    name: str
+    """Its name in the session's folder."""
+
+    def put(self, folder: Path) -> None:
+        """Make it. Raises StorageError."""
+        try:
+            (folder / self.name).touch(mode=0o600)
+        except OSError as error:
+            raise StorageError(
+                f"{folder / self.name} cannot be made: {error.strerror}.", evidence=str(error)
+            ) from error
+
+    def lies_in(self, folder: Path) -> bool:
+        """Whether it is there."""
+        return (folder / self.name).exists()
+
+    def remove(self, folder: Path) -> None:
+        """Take it away; never raises."""
+        with contextlib.suppress(OSError):
+            (folder / self.name).unlink()
+
+    def folders(self, sessions: Path, *, simulated: bool) -> tuple[Path, ...]:
+        """Sessions of that kind of machine that carry it, newest first. Never raises."""
+        try:
+            marked = sorted((mark.parent for mark in sessions.glob(f"*/{self.name}")), reverse=True)
+        except OSError:
+            return ()
+        return tuple(folder for folder in marked if _is_of(folder, simulated=simulated))
+
+
+STOP = Mark("sweep.stop")
+"""A request to stop the sweep after putting everything back."""
+
+SWEEP = Mark("sweep.active")
+"""Settings of a sweep may have to be put back."""
+
+EXPERIMENT = Mark("experiment.active")
+"""An experiment may have left its value in force: its change is complete, so that nothing else calls it a failure."""
+
+
+def is_written(folder: Path) -> bool:
+    """Whether a process is writing the session now."""
+    try:
+        store.SessionLog(folder).close()
+    except BlockingIOError:
+        return True
+    except StorageError:
+        return False
+    return False
+
+
+def under_way(mark: Mark, sessions: Path, *, simulated: bool) -> tuple[Path, ...]:
+    """Sessions with the mark that a process is at now, newest first. Never raises."""
+    return tuple(folder for folder in mark.folders(sessions, simulated=simulated) if is_written(folder))
+
+
+def left_behind(mark: Mark, sessions: Path, *, simulated: bool) -> tuple[Path, ...]:
+    """Sessions with the mark that nobody is at, newest first. Never raises."""
+    return tuple(folder for folder in mark.folders(sessions, simulated=simulated) if not is_written(folder))
+
+
+def _is_of(folder: Path, *, simulated: bool) -> bool:
+    begun = store.beginning(folder)
+    return begun is not None and begun.simulated is simulated
