@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from backends.identity import Identity
+from backends.identity import Identity, Signature
 from backends.model import Target
 from backends.settings import Effect, Persistence, Risk
 from backends.text import quote
@@ -67,6 +67,8 @@ class Change:
     """Keys of other settings that it may move: a new scheduler resets the queue's size."""
     shares: tuple[str, ...] = ()
     """Keys of other settings whose present values its steps carry: fields of one register."""
+    found: tuple[Signature, ...] | None = None
+    """What was shown to lie on a device that it destroys: nothing else is destroyed. None where nobody looked."""
     members: tuple[str, ...] = ()
     """What an array that is made anew was made of, in the backend's words; it is not touched if that is different."""
     words: dict[str, str] = field(default_factory=dict)
@@ -77,5 +79,12 @@ class Change:
         if self.before is None or not self.undo:
             raise ValueError(f"{self.key} of {self.target} has no way back")
         return replace(
-            self, before=self.after, after=self.before, writes=self.undo, undo=self.writes, shares=(), members=()
+            self,
+            before=self.after,
+            after=self.before,
+            writes=self.undo,
+            undo=self.writes,
+            shares=(),
+            members=(),
+            found=None,
         )

@@ -210,19 +210,28 @@ async def _facts(host: Host, device: str, intent: Intent, claim: Claim | None) -
     return replace(facts, unknown=(), uses=tuple(use for use in facts.uses if use.kind != "unknown"))
 
 
-async def require_free(host: Host, device: str | None) -> tuple[Signature, ...]:
+async def require_free(
+    host: Host, device: str | None, shown: Collection[Signature] | None = None
+) -> tuple[Signature, ...]:
     """What lies on a device that is about to be destroyed by a tool; whoever asks has had that confirmed.
 
-    Judged as before a run that writes, and once more while it is held. It is let go again: the tools that make
+    `shown`: what lay on it when that was confirmed, None to find out. Judged as before a run that writes, and once more
+    while it is held. It is let go again: the tools that make
     arrays anew or format open it for themselves alone. Raises RefusedError with the guard's reasons, DeviceGoneError.
     """
     if device is None:
         raise RefusedError("Its block device is not known, so nothing can show that it is not in use.")
     facts, verdict = await look_at(host, device, Intent.WRITE)
-    _require_ok(verdict)
+    known = None if shown is None else [_found(facts, signature) for signature in shown]
+
+    def allow(now: Verdict) -> None:
+        _require_ok(now)
+        require_shown(now, known)
+
+    allow(verdict)
     if host.capabilities.harmed:
         # for reading: when a file that was open for writing is closed udev opens the device, just as the tool wants it
-        async with _held(host, facts, _require_ok, write=False):
+        async with _held(host, facts, allow, write=False):
             pass
     return facts.signatures
 

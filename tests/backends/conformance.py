@@ -162,6 +162,27 @@ class DestroyingConformance:
             await change.backend.apply(planned)
         assert not change.sets()
 
+    async def test_what_lies_there_only_since_it_was_planned_is_not_destroyed(self, change: Destroying) -> None:
+        planned = await change.plan()
+        _member("ext4")(change)
+        with pytest.raises(RefusedError, match=f"Something lies on /dev/{change.node} that was not there when"):
+            await change.backend.apply(planned)
+        assert not change.sets()
+
+    async def test_another_path_to_it_that_is_mounted_refuses_it(self, change: Destroying) -> None:
+        own = f"/sys/block/{change.node}/"
+        change.host.files |= {
+            path.replace(own, "/sys/block/sdz/"): text
+            for path, text in change.host.files.items()
+            if path.startswith(own) and ("/md/" not in path or path.endswith("uuid"))
+        }
+        change.host.files["/sys/block/sdz/dev"] = "65:144"
+        change.host.files["/proc/self/mountinfo"] += "\n40 25 65:144 / /srv rw - ext4 /dev/sdz rw"
+        with pytest.raises(
+            RefusedError, match=r"is the same disk as /dev/sdz, mounted on /srv|block device is not known"
+        ):
+            await change.plan()
+
     async def test_a_device_that_cannot_be_told_from_another_is_not_destroyed(self, change: Destroying) -> None:
         base = f"/sys/block/{change.node}"
         names = ("wwid", "serial", "device/wwid", "device/serial", "device/vpd_pg80", "md/uuid", "diskseq")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from app.engine.measure.device_access import Gate
 from backends import guard
 from backends.errors import RefusedError
 from backends.guard import Intent, Verdict, look_at, secure
@@ -98,6 +99,11 @@ async def test_both_paths_are_held_during_a_run(held: list[str]) -> None:
     typed = (await verdict(host)).confirm_text
     async with secure(host, "/dev/sdl", Intent.WRITE, typed):
         assert held == ["/dev/sdl", "/dev/sdk"]
+
+
+async def test_a_run_on_one_path_locks_the_other_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    judgement = await Gate(one_disk()).judge("/dev/sdl", writes=False)
+    assert judgement.along == ("/dev/sdk",)
 
 
 DESCRIBED = {"serial": "S1", "device__model": "ST4000"}

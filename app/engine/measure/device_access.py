@@ -11,6 +11,7 @@ from backends.guard import DeviceFacts, Intent, Verdict, facts_of, judge, look_a
 from backends.host import Host
 from backends.identity import Identity
 from backends.model import Inventory
+from backends.topology import node_path
 
 SECTOR = 512
 """Logical block size where the kernel does not say."""
@@ -30,6 +31,8 @@ class Judgement:
     """Smallest unit of direct I/O, bytes."""
     identity: Identity | None
     """What it is."""
+    along: tuple[str, ...] = ()
+    """Nodes of disks that are the same thing, or lie beneath it: locked with it."""
     intent: Intent
     """Read or write."""
     verdict: Verdict
@@ -74,6 +77,7 @@ class Gate:
             size=facts.size_bytes or 0,
             logical_block_size=block,
             identity=facts.identity,
+            along=tuple(node_path(other.name) for other in facts.along),
             intent=intent,
             verdict=verdict,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +28,6 @@ from app.engine.session.events import Advised, AnyEvent, CommandRan, RunEnded, R
 from app.engine.session.figures import Phase, RunFigures, RunStatus
 from app.engine.session.locks import hold_lock
 from app.engine.session.paths import private_folder
-from backends.change import disk_lock
 from backends.errors import RaidbenchError, StorageError
 from backends.guard import require
 
@@ -163,8 +163,9 @@ class Measurer:
         stop = stop or asyncio.Event()
         if ready.judgement is not None:
             require(ready.judgement.verdict, confirm)
-        lock = disk_lock(ready.disk) if ready.disk is not None else f"file-{ready.request.where}"
-        with hold_lock(self._locks, lock, ready.job.describe()):
+        with ExitStack() as stack:
+            for name in ready.locks:
+                stack.enter_context(hold_lock(self._locks, name, ready.job.describe()))
             if ready.scratch is not None:
                 return await self._on_file(run_id, ready, ready.scratch, settings or {}, stop, watch)
             return await self._on_device(run_id, ready, confirm, settings or {}, stop, watch)

@@ -11,6 +11,7 @@ from app.engine.measure.scratch import ScratchPlan
 from app.engine.session.events import ExperimentMark
 from app.engine.session.figures import Advice
 from app.engine.session.steady import SteadyPlan
+from backends.change import disk_lock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +93,14 @@ class Preparation:
     def disk(self) -> str | None:
         """Node of the disk beneath, a partition's disk; None if unknown."""
         return self.device if self.judgement is None else self.judgement.disk
+
+    @property
+    def locks(self) -> tuple[str, ...]:
+        """Names of the locks that keep others from what is measured, in the order in which everybody takes them."""
+        if self.disk is None:
+            return (f"file-{self.request.where}",)
+        others = () if self.judgement is None else self.judgement.along
+        return tuple(sorted({disk_lock(node) for node in (self.disk, *others)}))
 
     @property
     def place(self) -> Place:

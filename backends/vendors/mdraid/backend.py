@@ -79,14 +79,14 @@ class MdRaid:
         view = await self._view(target)
         setting = setting_of(settings_of(view.outline), target, key)
         picture = await look(self._host) if key in GEOMETRY else None
-        contents: tuple[Signature, ...] = ()
-        if picture is not None and way_of(view, key, value) is Way.RECREATE:
-            contents = await self._contents(view.array.name, picture)
+        contents: tuple[Signature, ...] | None = None
+        if key in GEOMETRY and way_of(view, key, value) is Way.RECREATE and self._host.is_root:
+            contents = await require_free(self._host, view.device)  # without root not all can be seen: before applying
         wish = wanted(target, setting, readings(view)[key], value, wanted_value)
         properties = await self._properties(target.address, picture) if picture is not None else {}
         view = replace(view, array=_with_uuid(view.array, properties))
         beside = await self._beside(view, key, wish.value, picture, properties, contents)
-        return change_of(view, wish, await self._identity(target), beside)
+        return replace(change_of(view, wish, await self._identity(target), beside), found=contents)
 
     async def apply(self, change: Change) -> None:
         """Take the steps, after making sure that this is still the array that was planned for."""
@@ -195,21 +195,16 @@ class MdRaid:
         value: str,
         picture: Topology | None,
         properties: Mapping[str, str],
-        contents: tuple[Signature, ...],
+        contents: tuple[Signature, ...] | None,
     ) -> Beside:
         """What a change of the geometry needs besides; for all others nothing."""
         if picture is None:
             return Beside()
         if way_of(view, key, value) is Way.RECREATE:
-            return Beside(properties=properties, contents=contents)
+            known = picture.signatures_of(view.array.name) if contents is None else contents
+            named = tuple(one for one in known if one.kind != "unknown")
+            return Beside(properties=properties, contents=named)
         return Beside(backup=await backup_for(self._host, view, picture, int(value) if key == "chunk_size" else None))
-
-    async def _contents(self, name: str, picture: Topology) -> tuple[Signature, ...]:
-        """What lies on an array that is to be made anew. Raises RefusedError unless nothing uses it."""
-        if not self._host.is_root:  # not all of it can be seen: before applying, then
-            return picture.signatures_of(name)
-        found = await require_free(self._host, node_path(name))
-        return tuple(one for one in found if one.kind != "unknown")
 
     async def _identity(self, target: Target) -> Identity:
         node = await read_node(self._host, target.address)

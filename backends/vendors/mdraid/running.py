@@ -54,7 +54,7 @@ class Runner:
         made = next((write for write in change.writes if write.argv[1:2] == ("--create",)), None)
         if made is not None:
             self._require_members(made, array, change)
-            await require_free(self._host, device)
+            await require_free(self._host, device, change.found)
         await take_steps(change, self._take, apart="" if made is None else "stopped")
 
     def _require_ours(self, write: Write, name: str, device: str) -> None:

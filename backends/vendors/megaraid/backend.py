@@ -22,7 +22,7 @@ from backends.errors import (
 )
 from backends.guard import require_free
 from backends.host import Host
-from backends.identity import Identity
+from backends.identity import Identity, Signature
 from backends.model import Controller, Inventory, Problem, Target, Task
 from backends.protocol import Told
 from backends.settings import Reading, Setting
@@ -112,15 +112,19 @@ class MegaRaid:
         place, unit = await self._unit(target)
         settings = {key: setting_of(self.settings(target), target, key) for key in values}
         view = as_found = await self._view(target, place, unit)
+        found: tuple[Signature, ...] | None = None
         if "strip_size" in values and isinstance(view, VolumeView) and self._host.is_root:
-            await require_free(self._host, view.device)  # without root not all of it can be seen: before applying, then
+            found = await require_free(
+                self._host, view.device
+            )  # without root not all can be seen: before applying, then
         picture = await look(self._host)
 
         async def planned(view: CardView, key: str) -> Change:
             wish = wanted(target, settings[key], self._readings(target, view)[key], values[key])
             if isinstance(view, VolumeView):
                 about = of_volume(unit.prefix, view.card, view.volume, picture, anew="strip_size" in values)
-                return volume_change(view, wish, about, unit.lock_name)
+                change = volume_change(view, wish, about, unit.lock_name)
+                return replace(change, found=found) if key == "strip_size" else change
             about = of_card(unit.prefix, view.card)
             if key == "activation_key":
                 return await self._plan_key(view, wish, about, unit)
@@ -149,7 +153,7 @@ class MegaRaid:
             case "strip_size":
                 volume = next(one for one in contents.volumes if one.number == place.volume)
                 node = volume_node(volume, contents.card, picture.tree.nodes.values())
-                await require_free(self._host, node.device if node is not None else None)
+                await require_free(self._host, node.device if node is not None else None, change.found)
                 await self._runner.run(change, unit, change.writes)
                 await self._runner.require_same_number(change, unit, place.volume, volume.drives)
             case "activation_key":

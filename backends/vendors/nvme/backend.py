@@ -83,7 +83,7 @@ class Nvme:
         wish = wanted(target, setting, _readings(view)[key], value)
         if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:
             return feature_change(view, wish)
-        return format_change(view, wish, found)
+        return replace(format_change(view, wish, found), found=found if self._host.is_root else None)
 
     async def apply(self, change: Change) -> None:
         """Run the command, if what it is for is still what it was planned for."""

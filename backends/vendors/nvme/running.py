@@ -34,7 +34,7 @@ class Runner:
         async def take(step: Write) -> None:
             _require_own(change, view, step.argv)
             if change.key == LBA_FORMAT.key and isinstance(view, NamespaceView):
-                await require_free(self._host, view.namespace.device)
+                await require_free(self._host, view.namespace.device, change.found)
             command = Command(argv=step.argv, timeout=SET_SECONDS, mutates=True)
             done = await self._host.run(command)
             if why_not := refusal(done):

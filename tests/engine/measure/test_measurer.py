@@ -135,6 +135,16 @@ class TestDevice:
             ):
                 await bench.measure(ready)
 
+    async def test_a_disk_that_is_changed_under_another_name_is_not_measured(self, tmp_path: Path) -> None:
+        with loop(tmp_path / "disk.img") as disk, loop(tmp_path / "disk.img") as other:
+            bench = await bench_at(tmp_path / "state")
+            ready = await bench.prepare(request(disk.sure()))
+            with (
+                hold_lock(bench.paths.locks, disk_lock(other.name), "changing read_ahead_kb"),
+                pytest.raises(RefusedError, match="changing read_ahead_kb"),
+            ):
+                await bench.measure(ready)
+
     async def test_a_disk_that_is_measured_is_not_changed(self, tmp_path: Path) -> None:
         with loop(tmp_path / "disk.img") as disk:
             bench = await bench_at(tmp_path / "state")
