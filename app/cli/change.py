@@ -96,8 +96,9 @@ async def _set(
         check_seconds(how.trial)
     target = (await bench.find(address)).target
     planned = await bench.plan_all(target, dict(wanted))
-    changes = [change for change in planned if change.before != change.after]
-    already = [change for change in planned if change.before == change.after]
+    moved = {key for change in planned if change.before != change.after for key in change.moves}
+    changes = [change for change in planned if change.before != change.after or change.key in moved]
+    already = [change for change in planned if change not in changes]
     for change in already:
         say(f"{clean(view.what(change), 200)} is {clean(view.after(change), 200)} already.")
     if how.dry_run:

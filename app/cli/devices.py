@@ -41,7 +41,7 @@ async def _devices(as_json: bool) -> int:
     machine = Machine.of(host)
     inventory = await machine.probe()
     if as_json:
-        settings, problems = await _all_settings(machine, inventory)
+        settings, problems = await all_settings(machine, inventory)
         inventory = inventory.merge(Inventory(problems=problems))
         document(schema.devices(inventory, settings, host=host.name, simulated=current().simulated))
         return DONE
@@ -53,7 +53,7 @@ async def _devices(as_json: bool) -> int:
     return DONE
 
 
-async def _all_settings(machine: Machine, inventory: Inventory) -> tuple[schema.SettingsOf, tuple[Problem, ...]]:
+async def all_settings(machine: Machine, inventory: Inventory) -> tuple[schema.SettingsOf, tuple[Problem, ...]]:
     """Settings of every target; a target that cannot be read becomes a problem."""
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
     problems: list[Problem] = []

@@ -171,3 +171,15 @@ async def test_a_choice_or_a_span_for_every_setting() -> None:
 async def test_the_doctor_names_what_is_missing() -> None:
     told = " ".join(problem.message for problem in await backend(host(root=False)).diagnose())
     assert all(word in told for word in ("Without root", "blkid and wipefs", "no udev"))
+
+
+async def test_a_queue_that_only_the_new_scheduler_allows_is_planned_with_it() -> None:
+    machine = host(scheduler="[none] mq-deadline", nr_requests="32")
+    changes = await backend(machine).plan_together(SDA, {"nr_requests": "256", "scheduler": "mq-deadline"})
+    assert [(change.key, change.after) for change in changes] == [("scheduler", "mq-deadline"), ("nr_requests", "256")]
+
+
+async def test_a_queue_that_the_new_scheduler_does_not_allow_is_refused_with_it() -> None:
+    machine = host(scheduler="none [mq-deadline]", nr_requests="256")
+    with pytest.raises(InvalidValueError):
+        await backend(machine).plan_together(SDA, {"scheduler": "none", "nr_requests": "512"})

@@ -9,7 +9,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from tests.bench import disturbance, headless, inventory, kept, live, members, rack, start
+from tests.bench import disturbance, headless, inventory, kept, live, members, questions, rack, start
 from tests.bench.figures import Figure, table
 from tests.bench.place import place
 
@@ -18,6 +18,7 @@ PARTS = {
     "headless": headless.measure,
     "rack": rack.measure,
     "inventory": inventory.measure,
+    "questions": questions.measure,
     "live": live.measure,
     "members": members.measure,
     "disturbance": disturbance.measure,

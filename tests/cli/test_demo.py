@@ -157,3 +157,17 @@ def test_the_review_of_a_set_shows_the_policy_in_the_command_that_makes_the_arra
     shown = demo("set", SDB, "strip_size=131072", "read_ahead=read-ahead", "--dry-run").out
     assert "wt ra direct strip=128" in shown
     assert "wt nora direct strip=64" in shown
+
+
+def test_a_queue_that_only_the_new_scheduler_allows_is_set_with_it(demo: Cli) -> None:
+    done = demo("set", SDB, "nr_requests=1024", "scheduler=mq-deadline", "--yes", "--json").json
+    assert [(one["key"], one["outcome"]["now"]) for one in done["changes"]] == [
+        ("scheduler", "mq-deadline"),
+        ("nr_requests", "1024"),
+    ]
+
+
+def test_a_value_that_another_change_of_the_set_may_move_is_set_even_if_it_is_so_already(demo: Cli) -> None:
+    settings = {one["key"]: one["now"] for one in demo("show", SDB, "--json").json["queue"]["settings"]}
+    done = demo("set", SDB, "scheduler=mq-deadline", f"nr_requests={settings['nr_requests']}", "--dry-run", "--json")
+    assert [one["key"] for one in done.json["changes"]] == ["scheduler", "nr_requests"]

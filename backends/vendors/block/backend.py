@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.change import Change, Write, disk_lock
-from backends.changing import gone, not_found, require_same, setting_of, take_steps, wanted
+from backends.changing import Wanted, gone, not_found, require_same, setting_of, take_steps, wanted
 from backends.host import Host
 from backends.model import Inventory, Problem, Target
 from backends.protocol import PersistRule
@@ -19,7 +19,7 @@ from backends.udev import match_keys, require_unique
 from backends.vendors.block.drives import drive, is_drive
 from backends.vendors.block.knobs import BY_KEY, SETTINGS
 from backends.vendors.block.persist import RULES, actions
-from backends.vendors.block.values import reading, settled, written
+from backends.vendors.block.values import reading, scheduler_file, settled, written
 
 NAME = "block"
 """The prefix of this backend's targets."""
@@ -54,7 +54,9 @@ class BlockBackend:
     async def read(self, target: Target) -> Mapping[str, Reading]:
         """Every setting now."""
         name = await self._name(target)
-        attributes = await self._attributes(name)
+        return await self._readings(name, await self._attributes(name))
+
+    async def _readings(self, name: str, attributes: Mapping[str, str]) -> Mapping[str, Reading]:
         folder = _queue(name)
         reasons = await asyncio.gather(*(self._host.writable(f"{folder}/{setting.key}") for setting in SETTINGS))
         page_kb = await self._page()
@@ -65,10 +67,24 @@ class BlockBackend:
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """What setting `key` to `value` would write, and what brings the present state back."""
-        setting = setting_of(self.settings(target), target, key)
+        return (await self.plan_together(target, {key: value}))[0]
+
+    async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
+        """The same for several settings. The scheduler comes first: it resets others, and decides what they may be."""
+        settings = {key: setting_of(self.settings(target), target, key) for key in values}
         node = await self._node(target)
-        wish = wanted(target, setting, (await self.read(target))[key], value)
         attributes = await self._attributes(node.name)
+        changes: list[Change] = []
+        for key in sorted(values, key=lambda key: key != "scheduler"):
+            now = (await self._readings(node.name, attributes))[key]
+            wish = wanted(target, settings[key], now, values[key])
+            changes.append(await self._planned(node, wish, attributes))
+            words = written(key, wish.value)
+            attributes = {**attributes, key: scheduler_file(now, words) if key == "scheduler" else words}
+        return tuple(changes)
+
+    async def _planned(self, node: Node, wish: Wanted, attributes: Mapping[str, str]) -> Change:
+        key = wish.setting.key
         path = f"{_queue(node.name)}/{key}"
         undo = [Write(path=path, text=_undo_text(key, attributes))] if _undoable(key, attributes) else []
         if key == "scheduler":

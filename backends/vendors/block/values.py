@@ -61,6 +61,11 @@ def _scheduler(raw: str | None, why_not: str | None) -> Reading:
     )
 
 
+def scheduler_file(now: Reading, wanted: str) -> str:
+    """The `scheduler` file as it will read with another one."""
+    return " ".join(f"[{one.value}]" if one.value == wanted else one.value for one in now.choices)
+
+
 def _choice(key: str, raw: str | None, why_not: str | None) -> Reading:
     word = _CACHE_WORDS.get(raw or "", raw) if key == "write_cache" else raw
     choices = FIXED_CHOICES[key]
