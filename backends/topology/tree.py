@@ -148,6 +148,13 @@ def number(text: str | None) -> int | None:
     return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 20 else None
 
 
+async def page_bytes(host: Host) -> int:
+    """The kernel's page, in which read-ahead and the stripe cache are counted; 4096 where it is not told."""
+    word = (await host.read("/proc/self/smaps") or "").partition("KernelPageSize:")[2].split(maxsplit=1)[:1]
+    kib = number(word[0]) if word else None
+    return kib * 1024 if kib else 4096
+
+
 def _bytes(sectors: str | None) -> int | None:
     """Sysfs counts sizes in sectors of 512 bytes, whatever the device's own sector."""
     count = number(sectors)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed, FileStat
 from backends.identity import Use
 from backends.topology import Topology, look
 from backends.topology.openers import Opener, openers
+from backends.topology.tree import page_bytes
 from tests.backends.fakes import FakeHost, disk, machine
 
 
@@ -152,3 +155,15 @@ async def test_an_lsblk_that_gives_no_answer_hides_no_disk_and_counts_as_not_kno
     found = await look(Stuck(machine(disk("sda"))))
     assert "sda" in found.tree.nodes
     assert found.blind == ("lsblk gave no answer, so what lies on the devices is not known",)
+
+
+@pytest.mark.parametrize(
+    ("smaps", "size"),
+    [("KernelPageSize:       64 kB\nMMUPageSize: 4 kB", 65536), ("KernelPageSize: 0 kB", 4096), ("", 4096)],
+)
+async def test_the_kernels_page_is_asked_of_the_kernel(smaps: str, size: int) -> None:
+    assert await page_bytes(FakeHost({"/proc/self/smaps": smaps})) == size
+
+
+async def test_without_smaps_the_page_is_the_usual_one() -> None:
+    assert await page_bytes(FakeHost({})) == 4096

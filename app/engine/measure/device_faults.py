@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from app.engine.members import Member
 from app.engine.session.figures import MemberFigures, Phase, RunFigures, RunStatus, Sample
 from backends.host import Host
+from backends.topology.tree import number
 from widgets.plain import units
 
 SPARED = {"raid1": None, "raid4": 1, "raid5": 1, "raid6": 2}
@@ -99,8 +100,8 @@ async def standing(host: Host, device: str | None) -> Standing | None:
         sequence=own.get("diskseq", own.get("dev")) if "dev" in own else None,
         state=own.get("device/state"),
         level=own.get("md/level"),
-        members=_number(own.get("md/raid_disks")),
-        missing=_number(own.get("md/degraded")),
+        members=number(own.get("md/raid_disks")),
+        missing=number(own.get("md/degraded")),
     )
 
 
@@ -205,7 +206,3 @@ def stood_still(samples: Sequence[Sample]) -> str | None:
 
 def _completed(sample: Sample) -> int:
     return sum(part.ios for part in (sample.read, sample.write) if part is not None)
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdigit() else None

@@ -14,7 +14,7 @@ from backends.protocol import PersistRule
 from backends.settings import Reading, Setting, check_value
 from backends.topology import Node, look, read_tree
 from backends.topology.naming import identity
-from backends.topology.tree import read_node
+from backends.topology.tree import page_bytes, read_node
 from backends.udev import match_keys, require_unique
 from backends.vendors.block.drives import drive, is_drive
 from backends.vendors.block.knobs import BY_KEY, SETTINGS
@@ -36,7 +36,7 @@ class BlockBackend:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._page_kb: int | None = None
+        self._page: int | None = None
 
     async def inventory(self) -> Inventory:
         """Every disk, in the order of their names."""
@@ -59,9 +59,10 @@ class BlockBackend:
     async def _readings(self, name: str, attributes: Mapping[str, str]) -> Mapping[str, Reading]:
         folder = _queue(name)
         reasons = await asyncio.gather(*(self._host.writable(f"{folder}/{setting.key}") for setting in SETTINGS))
-        page_kb = await self._page()
+        if self._page is None:
+            self._page = await page_bytes(self._host)
         return {
-            setting.key: reading(setting.key, attributes, why_not or _never(name, setting.key), page_kb)
+            setting.key: reading(setting.key, attributes, why_not or _never(name, setting.key), self._page // 1024)
             for setting, why_not in zip(SETTINGS, reasons, strict=True)
         }
 
@@ -162,14 +163,6 @@ class BlockBackend:
         if node is None:
             raise gone(target)
         return node
-
-    async def _page(self) -> int:
-        """The page size in KiB: read-ahead is counted in pages."""
-        if self._page_kb is None:
-            maps = await self._host.read("/proc/self/smaps") or ""
-            word = maps.partition("KernelPageSize:")[2].split(maxsplit=1)[:1]
-            self._page_kb = int(word[0]) if word and word[0].isdigit() and int(word[0]) > 0 else 4
-        return self._page_kb
 
 
 def _queue(name: str) -> str:

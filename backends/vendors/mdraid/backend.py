@@ -20,7 +20,7 @@ from backends.protocol import PersistRule
 from backends.settings import Persistence, Reading, Setting
 from backends.topology import Topology, look, node_path
 from backends.topology.naming import identity
-from backends.topology.tree import number, read_node
+from backends.topology.tree import number, page_bytes, read_node
 from backends.vendors.mdraid.backup import backup_for
 from backends.vendors.mdraid.details import parse_export
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
@@ -213,11 +213,8 @@ class MdRaid:
         return identity(node)
 
     async def _page_bytes(self) -> int:
-        """The page size: the stripe cache is counted in pages."""
         if self._page is None:
-            maps = await self._host.read("/proc/self/smaps") or ""
-            word = maps.partition("KernelPageSize:")[2].split(maxsplit=1)[:1]
-            self._page = int(word[0]) * 1024 if word and number(word[0]) else 4096
+            self._page = await page_bytes(self._host)
         return self._page
 
 
