@@ -13,10 +13,10 @@ from backends.errors import NotFoundError, ToolFailedError, ToolMissingError, To
 from backends.host import MADE_UP, Capabilities, Command, Completed, FileStat, Process
 from backends.hosts.simulated.fio.process import Started
 from backends.hosts.simulated.fio.start import start
-from backends.hosts.simulated.linux import NAME, TAGS, Kernel, kernel
+from backends.hosts.simulated.linux import NAME, Kernel, kernel
 from backends.hosts.simulated.megacli import answer as megacli_answer
 from backends.hosts.simulated.printed import Said
-from backends.hosts.simulated.queue import DEPTH, write_depth, write_queue
+from backends.hosts.simulated.queue import DEPTH, TAGS, write_depth, write_queue
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.state import RackFile
 from backends.hosts.simulated.storcli import answer as storcli_answer

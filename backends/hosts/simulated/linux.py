@@ -8,16 +8,13 @@ from dataclasses import dataclass, field
 from backends.host import FileStat
 from backends.hosts.simulated.calibration import CORES, DriveType
 from backends.hosts.simulated.card import Card
-from backends.hosts.simulated.queue import CAN_QUEUE, DEPTH
+from backends.hosts.simulated.queue import CAN_QUEUE, DEPTH, TAGS, default_queue
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.volume import Content, Volume
 from backends.model import Media
 
 NAME = "rack-demo"
 """Host name."""
-
-TAGS = 1024
-"""Requests a queue takes at once."""
 
 _MAJORS = (8, *range(65, 72), *range(128, 136))
 """Numbers of SCSI disks, sixteen each (Documentation/admin-guide/devices.txt)."""
@@ -165,27 +162,6 @@ def _node(found: Kernel, name: str, disk: str, folder: str, devno: str) -> None:
     found.links[f"/dev/{name}"] = f"/dev/{name}"
     found.nodes[f"/dev/{name}"] = FileStat(kind="block", size=0, devno=devno)
     found.names[f"/dev/{name}"] = disk
-
-
-def default_queue(*, rotational: bool, flushes: bool) -> dict[str, str]:
-    """Files of `queue/` as the kernel has them at boot."""
-    return {
-        "scheduler": "[none] mq-deadline kyber bfq",
-        "read_ahead_kb": "128",
-        "nr_requests": str(TAGS),
-        "rq_affinity": "1",
-        "nomerges": "0",
-        "wbt_lat_usec": "75000" if rotational else "2000",
-        "max_sectors_kb": "256",
-        "max_hw_sectors_kb": "256",
-        "write_cache": "write back" if flushes else "write through",
-        "add_random": "1" if rotational else "0",
-        "iostats": "1",
-        "rotational": "1" if rotational else "0",
-        "logical_block_size": "512",
-        "physical_block_size": "512",
-        "zoned": "none",
-    }
 
 
 def _content(

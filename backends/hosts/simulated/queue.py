@@ -1,4 +1,4 @@
-"""Writing to a request queue's files as the kernel takes it."""
+"""A request queue's files: as the kernel has them at boot, and writing to them as it takes that."""
 
 from __future__ import annotations
 
@@ -25,8 +25,32 @@ DEPTH = "queue_depth"
 CAN_QUEUE = 928
 """Commands that a card's driver takes at a time (scsi_host/can_queue)."""
 
+TAGS = 1024
+"""Requests a queue takes at once."""
+
 _SCHEDULED = 2048
 _DEFAULTS = {"nr_requests": "256"}
+
+
+def default_queue(*, rotational: bool, flushes: bool) -> dict[str, str]:
+    """Files of `queue/` as the kernel has them at boot."""
+    return {
+        "scheduler": "[none] mq-deadline kyber bfq",
+        "read_ahead_kb": "128",
+        "nr_requests": str(TAGS),
+        "rq_affinity": "1",
+        "nomerges": "0",
+        "wbt_lat_usec": "75000" if rotational else "2000",
+        "max_sectors_kb": "256",
+        "max_hw_sectors_kb": "256",
+        "write_cache": "write back" if flushes else "write through",
+        "add_random": "1" if rotational else "0",
+        "iostats": "1",
+        "rotational": "1" if rotational else "0",
+        "logical_block_size": "512",
+        "physical_block_size": "512",
+        "zoned": "none",
+    }
 
 
 def write_queue(rack: Rack, name: str, key: str, text: str, now: dict[str, str], tags: int) -> None:
