@@ -13,8 +13,8 @@ from app.cli.output import ReaderGoneError, document, say
 from app.cli.tables import cut
 from app.engine.session.events import AnyEvent, PhaseChanged, SampleTaken
 from app.engine.session.figures import DirectionSample, Phase, Sample
-from app.engine.session.steady import steady_words
 from app.engine.view import schema
+from app.engine.view.steady import steady_words
 from widgets.plain import units
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from app.cli.output import SIGNS, lines, say
 from app.cli.render import fitted_lines, table_lines
 from app.engine.session.figures import Advice, Sample
 from app.engine.session.state import RunRecord
-from app.engine.session.steady import outcome_words
 from app.engine.view.members import member_table
 from app.engine.view.run import cpu_line, figures_table, means_lines
+from app.engine.view.steady import outcome_words
 from backends.text import clean
 from widgets.plain import units
 

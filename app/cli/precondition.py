@@ -129,9 +129,9 @@ def _asked(ready: Preparation, *, yes: bool, typed: str | None) -> str | None:
 
 def _report(bench: Workbench, record: RunRecord, *, as_json: bool) -> None:
     from app.engine.session.events import PreconditionEnded
-    from app.engine.session.steady import outcome_words
     from app.engine.view import schema
     from app.engine.view.events import describe_event
+    from app.engine.view.steady import outcome_words
     from widgets.plain import units
 
     figures = record.figures

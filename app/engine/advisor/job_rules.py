@@ -8,7 +8,7 @@ from app.engine.advisor.facts import RunFacts
 from app.engine.fio.fields import Engine
 from app.engine.fio.sizes import format_size
 from app.engine.session.figures import Advice
-from app.engine.session.steadiness import WINDOW
+from app.engine.session.steady import WINDOW
 from backends.model import Media
 from widgets.plain import units
 

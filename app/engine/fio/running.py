@@ -19,7 +19,6 @@ from app.engine.fio.stream import Broken, Document, Event, Noise, StreamParser
 from app.engine.fio.summary import Outcome, Window, summarize
 from app.engine.fio.target import JobTarget
 from app.engine.session.figures import CpuFigures, Phase, RunFigures
-from app.engine.session.steady import outcome_words
 from backends.host import Process
 from backends.text import clean
 
@@ -110,10 +109,7 @@ class Running:
             ),
         )
         found = summarize(outcome, job, target, cpu if cpu != CpuFigures() else None)
-        steady = self._course.verdict
-        found = replace(found, steady=steady)
-        if steady is not None and steady.capped:
-            found = replace(found, warnings=(*found.warnings, f"What was measured is {outcome_words(steady)}"))
+        found = replace(found, steady=self._course.verdict)
         if self._raw_problem:
             sentence = f"fio's own output could not be kept: {self._raw_problem}"
             found = replace(found, warnings=(*found.warnings, sentence))

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from app.engine.fio.job import Job
 from app.engine.session.figures import DirectionFigures, DirectionSample, Sample
 from app.engine.session.state import RunRecord, Session
+from app.engine.view.steady import outcome_words
 from backends.text import clean
 
 _LONGEST = 2000
@@ -165,7 +166,9 @@ def _interval(sample: DirectionSample | None) -> Sequence[Value]:
 def _after(run: RunRecord) -> Iterator[Value]:
     figures = run.figures
     yield from (figures.cpu.fio_percent_of_core, figures.cpu.host_percent, figures.reason)
-    yield "; ".join(figures.warnings)
+    seen = figures.steady
+    steady = outcome_words(seen) if seen is not None and seen.capped else None
+    yield "; ".join(filter(None, (steady, *figures.warnings)))
     yield "; ".join(advice.message for advice in figures.advice)
 
 

@@ -9,7 +9,7 @@ from app.engine.judge.comparison import FIGURES, Figure, varying
 from app.engine.judge.repeats import Repeats, mean_text, spread_of
 from app.engine.session.figures import Advice, DirectionFigures, RunFigures, RunStatus
 from app.engine.session.state import RunRecord
-from app.engine.session.steady import outcome_words
+from app.engine.view.steady import outcome_words
 from app.engine.view.table import Align, Cell, Column, Fact, Facts, Row, Table, Tone
 from widgets.plain import units
 

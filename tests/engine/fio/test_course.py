@@ -10,7 +10,8 @@ from app.engine.fio.histogram import Histogram
 from app.engine.fio.job import Job
 from app.engine.fio.summary import Outcome, Window, summarize
 from app.engine.session.figures import Phase, RunFigures, RunStatus, Sample
-from app.engine.session.steady import SteadyPlan, steady_words
+from app.engine.session.steady import SteadyPlan
+from app.engine.view.steady import steady_words
 from tests.engine.fio.documents import direction, document
 
 FAST, SLOW = 99840, 1048576

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy import special
 from scipy import stats as oracle
 
+from app.engine.fio.steadiness import slope, steadiness
 from app.engine.judge import stats
 from app.engine.judge.student import incomplete_beta, quantile, tails
-from app.engine.session.steadiness import slope, steadiness
 
 pytestmark = pytest.mark.exhaustive
 

@@ -13,6 +13,7 @@ from app.engine.report.html import to_html
 from app.engine.report.model import report_of
 from app.engine.report.writing import Form, form_of, report_text, write_report
 from app.engine.session.events import RunEnded, RunStarted
+from app.engine.session.figures import SteadyFigures
 from app.engine.session.state import Session, replay
 from backends.errors import InvalidValueError, RefusedError
 from tests.engine import sessions
@@ -117,6 +118,18 @@ def test_a_row_of_the_table_is_a_run(session: Session, folder: Path) -> None:
     rows = list(csv.DictReader(report_text(session, folder, Form.CSV).splitlines()))
     told = [(row["run"], row["read_iops"], row["job_iodepth"], row["setting_read_ahead_kb"]) for row in rows]
     assert told == [("r1", "1000", "8", "128"), ("r2", "1000", "8", "128")]
+
+
+def test_a_row_says_that_the_wait_for_the_steady_state_was_cut_off(session: Session, folder: Path) -> None:
+    seen = SteadyFigures(
+        attained=False, range_share=None, slope_share=None, rounds=5, window=5, round_s=10, waited_s=70, capped=True
+    )
+    one = session.runs[0]
+    assert one.end is not None
+    end = replace(one.end, figures=replace(one.figures, steady=seen))
+    session = replace(session, runs=(replace(one, end=end),))
+    (row,) = csv.DictReader(report_text(session, folder, Form.CSV).splitlines())
+    assert "NOT STEADY after 70 s of waiting, measured anyway" in row["warnings"]
 
 
 def test_names_of_columns_stay(session: Session, folder: Path) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from app.engine.session.figures import Advice, Phase, RunFigures, Sample, SteadyFigures
 from app.engine.session.state import ActiveRun
-from app.engine.session.steady import steady_words
 from app.engine.view.run import cpu_line
+from app.engine.view.steady import steady_words
 from widgets.bars import Progress
 from widgets.chart import ChartData, Reference, Series
 from widgets.clean import shorten

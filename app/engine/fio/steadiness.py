@@ -1,4 +1,4 @@
-"""Whether what is measured has settled: the steady state rule of SNIA's SSS PTS 2.0.2. Pure."""
+"""Whether what is measured has settled: the steady state rule of SNIA's SSS PTS 2.0.2, round by round. Pure."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 
-WINDOW = 5
-"""Rounds of the measurement window."""
+from app.engine.session.figures import Sample, SteadyFigures
+from app.engine.session.steady import WINDOW, SteadyPlan
 
 RANGE_SHARE = 0.20
 """Largest minus smallest round, as share of their mean."""
 
 SLOPE_SHARE = 0.10
 """Rise or fall of the best linear fit over the window, as share of the mean."""
+
+_HALF_A_SAMPLE = 0.13
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,3 +50,44 @@ def slope(values: Sequence[float]) -> float:
     mean = fsum(values) / len(values)
     across = fsum((index - middle) ** 2 for index in range(len(values)))
     return fsum((index - middle) * (value - mean) for index, value in enumerate(values)) / across
+
+
+class SteadyWatch:
+    """Feed it the samples of one phase in turn; it makes rounds of them and judges the last window.
+
+    What is tracked are IOPS of both directions together. A round ends with the sample that fills it, so rounds
+    differ in length by less than a sample; each is divided by its own.
+    """
+
+    def __init__(self, plan: SteadyPlan) -> None:
+        self._plan = plan
+        self._rounds: list[float] = []
+        self._ios = 0
+        self._held = 0.0
+
+    def take(self, sample: Sample) -> bool:
+        """Whether this sample ended a round."""
+        self._ios += sum(direction.ios for direction in (sample.read, sample.write) if direction is not None)
+        self._held += sample.seconds
+        if self._held < self._plan.round_s - _HALF_A_SAMPLE:
+            return False
+        self._rounds.append(self._ios / self._held)
+        self._ios, self._held = 0, 0.0
+        return True
+
+    @property
+    def steady(self) -> bool:
+        """Whether the rule holds over the last window."""
+        return steadiness(self._rounds, window=self._plan.window).steady
+
+    def seen(self) -> SteadyFigures:
+        """How it looks after the last round."""
+        judged = steadiness(self._rounds, window=self._plan.window)
+        return SteadyFigures(
+            attained=judged.steady,
+            range_share=judged.range_share,
+            slope_share=judged.slope_share,
+            rounds=len(self._rounds),
+            window=self._plan.window,
+            round_s=self._plan.round_s,
+        )
