@@ -71,8 +71,10 @@ class Change:
     """What was shown to lie on a device that it destroys: nothing else is destroyed. None where nobody looked."""
     members: tuple[str, ...] = ()
     """What an array that is made anew was made of, in the backend's words; it is not touched if that is different."""
+    unit: str = ""
+    """Unit of numeric values."""
     words: dict[str, str] = field(default_factory=dict)
-    """What people call its values, where that is something else: `256 KiB` for `262144`."""
+    """What people call its values, where that is something else: `same CPU` for `2`."""
 
     def reversed(self) -> Change:
         """The change that takes this one back, to be applied like any other. `undo` must not be empty."""

@@ -87,6 +87,12 @@ class Wanted:
             persistence=self.setting.persistence,
             identity=identity,
             lock=lock,
+            unit=self.setting.unit,
+            words={
+                choice.value: choice.label
+                for choice in self.now.choices
+                if choice.value in (self.now.now, self.value) and choice.label != choice.value
+            },
         )
 
 

@@ -62,9 +62,8 @@ def _sweep(folder: Path) -> list[str]:
 
 def _intent(intent: OpenChange) -> list[str]:
     change = intent.change
-    what = f"{change.key} of {change.target}: {view.before(change)} -> {view.after(change)}"
     return [
-        f"change {intent.id}, {units.moment(intent.at)}: {clean(what, 300)}",
+        f"change {intent.id}, {units.moment(intent.at)}: {clean(view.move(change), 300)}",
         "to put it back:",
         *steps(change.undo),
     ]

@@ -13,6 +13,7 @@ from app.cli.failures import DONE, FAILED
 from app.cli.opening import workbench
 from app.cli.output import can_ask, document, lines, say
 from app.cli.running import run
+from app.engine.view import change as view
 from backends.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -32,7 +33,11 @@ async def decide(bench: Workbench, seconds: float) -> bool:
     answer = await asyncio.to_thread(_answer, "Keep? [y/N] ", seconds)
     if answer.lower() in ("y", "yes"):
         kept = bench.keep_trials()
-        say(f"Kept: {', '.join(trial.change.key for trial in kept)}." if kept else "Too late: the old values are back.")
+        say(
+            f"Kept: {', '.join(trial.change.label for trial in kept)}."
+            if kept
+            else "Too late: the old values are back."
+        )
         await bench.end_trials()
         return bool(kept)
     say("The old values come back when the time is over; `raidbench keep` still keeps the new ones.")
@@ -70,7 +75,7 @@ async def _keep(bench: Workbench, as_json: bool) -> int:
     if as_json:
         document(schema.document(kept=[_shown(trial) for trial in trials]))
     else:
-        lines(f"kept  {trial.change.target} {trial.change.key}: {trial.change.after}" for trial in trials)
+        lines(f"kept  {trial.change.target} {trial.change.key}: {view.after(trial.change)}" for trial in trials)
     still_there = {(trial.session, trial.id) for trial in bench.journal.trials()}
     return FAILED if any((trial.session, trial.id) in still_there for trial in trials) else DONE
 

@@ -12,6 +12,7 @@ from app.engine.measure.leftovers import Leftover, leftover_scratch
 from app.engine.measure.scratch_hold import remove_scratch
 from app.engine.session.marks import EXPERIMENT
 from app.engine.session.state import ChangeRecord
+from app.engine.view import change as view
 from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError
 from backends.text import clean
@@ -54,11 +55,7 @@ class Leaving:
 
     async def _changes(self, changes: tuple[ChangeRecord, ...]) -> bool:
         """Whether to go on leaving."""
-        listed = "\n".join(
-            f"{record.id}  {record.change.label} of {record.change.target}: "
-            f"{record.change.before} -> {record.change.after}"
-            for record in changes
-        )
+        listed = "\n".join(f"{record.id}  {view.move(record.change)}" for record in changes)
         answer = await self._app.push_screen_wait(
             QuestionDialog(
                 f"{units.plural(len(changes), 'changed setting')} of this session in force.",
@@ -107,16 +104,16 @@ class Leaving:
                         Answer(key="k", label="Keep as it is", value="keep"),
                         Answer(key="escape", label="Ask again later", value="later"),
                     ),
-                    f"{when}: {change.key} of {change.target} was being set from {change.before} to {change.after}.",
+                    f"{when}: {view.what(change)} was being set from {view.before(change)} to {view.after(change)}.",
                 )
             )
             try:
                 if answer == "restore":
                     result = await self._workbench.recover(intent)
                     text = (
-                        f"{change.key} of {change.target} is {change.before} again."
+                        f"{view.what(change)} is {view.before(change)} again."
                         if result == "restored"
-                        else f"{change.key} of {change.target} is neither old nor new: nothing was touched."
+                        else f"{view.what(change)} is neither old nor new: nothing was touched."
                     )
                     self._app.notify(text, markup=False)
                 elif answer == "keep":

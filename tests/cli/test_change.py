@@ -99,6 +99,16 @@ def test_the_present_value_is_said_to_be_there_already(cli: Cli, machine: str) -
     assert "I/O scheduler of block:sda is mq-deadline already." in outcome.err
 
 
+def test_a_value_goes_by_its_label_in_the_review(cli: Cli, machine: str) -> None:
+    review = cli("--machine", machine, "set", "sda", "nomerges=2", "--dry-run").out
+    assert ("all merges" in review, "no merges" in review) == (True, True)
+
+
+def test_a_value_goes_by_its_label_when_it_is_undone(cli: Cli, machine: str) -> None:
+    cli("--machine", machine, "set", "sda", "nomerges=2", "--yes")
+    assert "no merges" in cli("--machine", machine, "undo", "--list").out
+
+
 def test_setting_the_present_value_asks_nobody(cli: Cli, machine: str) -> None:
     assert cli("--machine", machine, "set", "sda", "read_ahead_kb=128").status == 0
 

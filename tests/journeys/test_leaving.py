@@ -129,7 +129,7 @@ async def changed(pilot: Pilot[int]) -> None:
 async def test_changes_in_force_are_listed(table: Table) -> None:
     async with opened(table) as pilot:
         await changed(pilot)
-        assert "Read-ahead of block:sda: 128 -> 256" in text_of(pilot)
+        assert "Read-ahead of block:sda: 128 KiB -> 256 KiB" in text_of(pilot)
 
 
 @pytest.mark.parametrize(("key", "value", "leaves"), [("k", "256", True), ("r", "128", True), ("escape", "256", False)])
@@ -189,7 +189,7 @@ async def test_after_a_crash_the_next_start_says_what_was_under_way(table: Table
     async with opened(table) as pilot:
         await asked(pilot)
         words = " ".join(text_of(pilot).replace("│", " ").split())
-        assert "read_ahead_kb of block:sda" in words
+        assert "Read-ahead of block:sda" in words
 
 
 @pytest.mark.parametrize(("key", "value", "left"), [("r", "128", 0), ("k", "256", 0), ("escape", "256", 1)])

@@ -82,7 +82,6 @@ class Changer:
             done = touched.setdefault(change.target, set())
             if done:
                 change = await self._backend(change.target).plan(change.target, change.key, change.after)
-                change = replace(change, words={**shown.words, **change.words})
                 if change.writes != shown.writes and done.isdisjoint(change.shares):
                     raise RefusedError(
                         f"{change.label} of {change.target} would now take other steps than those shown.",

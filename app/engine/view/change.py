@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,19 +21,19 @@ NO_WAY_BACK = "cannot be taken back"
 """What stands where the way back would."""
 
 
-def value(words: Mapping[str, str], text: str | None) -> str:
-    """A value of a change as people write it; `words`: what the change calls its values."""
-    return NOT_REPORTED if text is None else words.get(text, text)
+def value(change: Change, text: str | None) -> str:
+    """A value of a change as people write it."""
+    return NOT_REPORTED if text is None else change.words.get(text) or units.in_unit(text, change.unit)
 
 
 def before(change: Change) -> str:
     """What it was."""
-    return value(change.words, change.before)
+    return value(change, change.before)
 
 
 def after(change: Change) -> str:
     """What it is to be."""
-    return value(change.words, change.after)
+    return value(change, change.after)
 
 
 def what(change: Change) -> str:
@@ -41,9 +41,14 @@ def what(change: Change) -> str:
     return f"{change.label} of {change.target}"
 
 
+def move(change: Change) -> str:
+    """Which setting of what, from where to where."""
+    return f"{what(change)}: {before(change)} -> {after(change)}"
+
+
 def stands(record: ChangeRecord) -> str:
     """What was read back at its end; what was wanted, where it has no end."""
-    return after(record.change) if record.end is None else value(record.change.words, record.end.now)
+    return after(record.change) if record.end is None else value(record.change, record.end.now)
 
 
 def steps(writes: Iterable[Write]) -> tuple[str, ...]:
@@ -163,14 +168,14 @@ def outcome(change: Change, ended: ChangeEnded, *, on_trial: bool = False) -> Ce
         case "verified" if on_trial:
             return replace(cell, text="verified, on trial")
         case "differs":
-            return replace(cell, text=f"differs: now {value(change.words, ended.now)}")
+            return replace(cell, text=f"differs: now {value(change, ended.now)}")
         case _:
             return cell
 
 
 def ended_words(change: Change, ended: ChangeEnded) -> str:
     """What was read back, with the tool's or the program's word where it is not as wanted."""
-    now = value(change.words, ended.now)
+    now = value(change, ended.now)
     return f"{now}  ({ended.message})" if ended.message else now
 
 

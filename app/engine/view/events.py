@@ -33,17 +33,12 @@ from app.engine.session.sweep_events import (
     SweepStepStarted,
 )
 from app.engine.session.write_history import written_words
+from app.engine.view.change import move
+from app.engine.view.effects import outcome_cell
 from app.engine.view.run import RUN_TONES, result_line
 from app.engine.view.sweep_events import describe_sweep_event
 from app.engine.view.table import Tone
 from widgets.plain import units
-
-_CHANGE_TONES = {
-    "verified": Tone.GOOD,
-    "restored": Tone.GOOD,
-    "kept": Tone.DIM,
-    "differs": Tone.ATTENTION,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,14 +98,14 @@ def _words(event: LoggedEvent) -> tuple[str, str, list[str], Tone]:
                 body.append(f"all of it: {event.output_file}")
             return ("write" if event.mutates else "command"), head, body, Tone.ACCENT if event.mutates else Tone.DIM
         case ChangeIntended():
-            what = f"{event.change.label} of {event.change.target}: {event.change.before} -> {event.change.after}"
+            what = move(event.change)
             body = [step.shown() for step in event.change.writes]
             body += [f"undo: {step.shown()}" for step in event.change.undo]
             head = f"{event.id} undoes {event.undoes}: {what}" if event.undoes else f"{event.id} {what}"
             return "change", head, body, Tone.ACCENT
         case ChangeEnded():
             head = f"{event.id} {event.result}: now {event.now}"
-            return "change", head, [event.message] if event.message else [], _CHANGE_TONES.get(event.result, Tone.BAD)
+            return "change", head, [event.message] if event.message else [], outcome_cell(event.result).tone
         case RunStarted():
             body = [f"{key} = {value}" for key, value in event.job.items()]
             body += [f"setting {key} = {value}" for key, value in event.settings.items()]

@@ -120,7 +120,7 @@ class Changing:
             if not good:
                 self._say(ended.message, severity="error", title=f"{change_id} was not undone")
                 break
-            self._say(f"{change_id} is undone and verified: now {view.value(plan.words, ended.now)}.")
+            self._say(f"{change_id} is undone and verified: now {view.value(plan, ended.now)}.")
         self._shown()
 
     def _say(self, message: str, *, severity: str = "information", title: str = "") -> None:

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from app.engine.session.journal import OpenChange, boot_clock
+from app.engine.view import change as view
 from backends.errors import RaidbenchError
 from widgets.plain import units
 from widgets.question import Answer, QuestionDialog
@@ -48,7 +49,7 @@ class Trials:
         try:
             if answer == "keep":
                 kept = self._workbench.keep_trials()
-                self._app.notify(f"Kept: {', '.join(trial.change.key for trial in kept)}.", markup=False)
+                self._app.notify(f"Kept: {', '.join(trial.change.label for trial in kept)}.", markup=False)
                 return
             self._app.notify("It is taken back when its time is over.", markup=False)
             while self._workbench.trials() and self._left(trials) > -AFTER:
@@ -66,8 +67,5 @@ class Trials:
         return max((trial.until or 0.0) - boot_clock() for trial in trials)
 
     def _words(self, trials: tuple[OpenChange, ...]) -> str:
-        listed = "\n".join(
-            f"{trial.change.key} of {trial.change.target}: {trial.change.before} -> {trial.change.after}"
-            for trial in trials
-        )
+        listed = "\n".join(view.move(trial.change) for trial in trials)
         return f"{listed}\nWithout an answer the old values come back in {self._left(trials):.0f} s by themselves."
