@@ -13,8 +13,8 @@ from app.engine.session.steady import SteadyPlan
 from app.engine.view.events import after_words
 from app.engine.view.run import advice_facts, figure_facts, result_line
 from app.tui.screens.bench.live_view import (
+    CurveFigures,
     Curves,
-    Spread,
     advice_line,
     chart_seconds,
     latency_chart,
@@ -96,14 +96,14 @@ def test_the_latency_graph_has_three_percentiles() -> None:
 
 
 def test_figures_of_the_ramp_do_not_count() -> None:
-    seen = Spread()
+    seen = CurveFigures()
     for value, measured in ((5.0, False), (10.0, True), (20.0, True)):
         seen.add(value, measured=measured)
     assert (seen.mean, seen.low, seen.high, seen.now) == (15.0, 10.0, 20.0, 20.0)
 
 
 def test_nothing_measured_yet_is_not_zero() -> None:
-    assert Spread().mean is None
+    assert CurveFigures().mean is None
 
 
 def test_beside_the_graph_stand_only_directions_there_are() -> None:

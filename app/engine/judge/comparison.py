@@ -155,7 +155,7 @@ def compare_experiment(session: Session, experiment_id: str) -> Comparison | Non
 
 def _compare(a: RunRecord, b: RunRecord, sides: Sides, names: tuple[str, str]) -> Comparison:
     job = differing(a.start.job, b.start.job)
-    rows = tuple(_rows(sides))
+    rows = tuple(_compared_figures(sides))
     return Comparison(
         a=a,
         b=b,
@@ -187,20 +187,20 @@ def interim(session: Session, experiment_id: str) -> str:
     """
     comparison = compare_experiment(session, experiment_id)
     rows = () if comparison is None else comparison.rows
-    told = [
+    shown = [
         f"{row.name} {row.judgement.interval}"
         for row in rows
         if row.figure.key == "iops" and row.judgement is not None and row.judgement.interval is not None
     ]
-    return f"{', '.join(told)}, not yet decided" if told else ""
+    return f"{', '.join(shown)}, not yet decided" if shown else ""
 
 
-def _rows(sides: Sides) -> Iterator[FigureComparison]:
+def _compared_figures(sides: Sides) -> Iterator[FigureComparison]:
     for direction in ("read", "write"):
         for figure in FIGURES:
             a, b = _values(sides.a, direction, figure), _values(sides.b, direction, figure)
             if any(value is not None for value in (*a, *b)):
-                yield _row(direction, figure, a, b, sides)
+                yield _compared_figure(direction, figure, a, b, sides)
 
 
 def _values(runs: Sequence[RunRecord], direction: str, figure: Figure) -> list[float | None]:
@@ -208,7 +208,7 @@ def _values(runs: Sequence[RunRecord], direction: str, figure: Figure) -> list[f
     return [None if figures is None else figure.read(figures) for figures in both]
 
 
-def _row(
+def _compared_figure(
     direction: str, figure: Figure, a: Sequence[float | None], b: Sequence[float | None], sides: Sides
 ) -> FigureComparison:
     ones, others = _all(a), _all(b)

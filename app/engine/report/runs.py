@@ -78,16 +78,16 @@ def members(runs: Sequence[RunRecord]) -> Grid:
 
 def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:
     """What makes figures doubtful and what to do about it, with the runs it concerns."""
-    told: dict[str, list[str]] = {}
+    found: dict[str, list[str]] = {}
     for run in runs:
         for sentence in _doubts(run):
-            told.setdefault(sentence, []).append(run.id)
-    for sentence, ids in told.items():
+            found.setdefault(sentence, []).append(run.id)
+    for sentence, ids in found.items():
         yield f"{named(ids)}: {sentence}"
     for run in runs:
         if run.start.destructive:
-            found = "; ".join(run.start.found) or "nothing known"
-            yield f"{run.id} overwrote {run.start.device or run.start.target}, where this was found: {found}"
+            there = "; ".join(run.start.found) or "nothing known"
+            yield f"{run.id} overwrote {run.start.device or run.start.target}, where this was found: {there}"
 
 
 def steadiness(runs: Sequence[RunRecord]) -> Iterator[str]:

@@ -220,7 +220,7 @@ class MembersSampled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advised:
-    """What is to be minded of the running job now. Not logged: the run's figures have it at the end."""
+    """What makes the figures of the running job doubtful now. Not logged: the run's figures have it at the end."""
 
     at: float
     id: str

@@ -140,7 +140,7 @@ class ActiveRun:
     members: tuple[MemberFigures, ...] = ()
     """What the devices below the one under test do now; empty if it has none."""
     advice: tuple[Advice, ...] = ()
-    """What is to be minded, the worst first."""
+    """What makes its figures doubtful, the worst first."""
 
     steady: SteadyFigures | None = None
     """How it stands to the steady state rule; None before the first round ended."""

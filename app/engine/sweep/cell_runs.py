@@ -12,11 +12,11 @@ from app.engine.sweep.scores import Score, score
 Runs = Mapping[str, RunRecord]
 """The runs of a session by id."""
 
-Place = tuple[int, int]
+Turn = tuple[int, int]
 """Block of the order, and round."""
 
 
-def scored_runs(record: SweepRecord, cell: str, known: Runs, *purposes: Purpose) -> list[tuple[Place, Score]]:
+def scored_runs(record: SweepRecord, cell: str, known: Runs, *purposes: Purpose) -> list[tuple[Turn, Score]]:
     """Scores of a cell's runs by (block of the order, round)."""
     found = []
     for step, run in record.runs_of(cell, *purposes):
@@ -26,7 +26,7 @@ def scored_runs(record: SweepRecord, cell: str, known: Runs, *purposes: Purpose)
     return found
 
 
-def values_by_place(record: SweepRecord, cell: str, known: Runs, *purposes: Purpose) -> dict[Place, float]:
+def values_by_turn(record: SweepRecord, cell: str, known: Runs, *purposes: Purpose) -> dict[Turn, float]:
     """What the sweep ranks by, of each run."""
     rank = record.design.rank
     scored = scored_runs(record, cell, known, *purposes)

@@ -9,14 +9,14 @@ from app.engine.judge.stats import holm
 from app.engine.judge.verdict import Judgement, Verdict, judge
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Cell, Purpose, Rank
-from app.engine.sweep.cell_runs import Runs, runs_of_cell, scored_runs, values_by_place
+from app.engine.sweep.cell_runs import Runs, runs_of_cell, scored_runs, values_by_turn
 
 SIGNIFICANT = 0.05
 """Largest p value, adjusted for the number of winners, of a confirmed one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Confirmation:
+class ConfirmedWinner:
     """A winner measured against its baseline in fresh pairs."""
 
     winner: Cell
@@ -53,7 +53,7 @@ class Saturated:
     """The one with most I/Os whose latency keeps the limit; None if none does."""
 
 
-def confirmations(record: SweepRecord, known: Runs) -> tuple[Confirmation, ...]:
+def confirmations(record: SweepRecord, known: Runs) -> tuple[ConfirmedWinner, ...]:
     """Judged by their fresh pairs, p values adjusted for their number after Holm."""
     cells = {cell.id: cell for cell in record.cells}
     blocks: dict[int, list[str]] = {}
@@ -62,13 +62,13 @@ def confirmations(record: SweepRecord, known: Runs) -> tuple[Confirmation, ...]:
             members = blocks.setdefault(step.block, [])
             if step.cell not in members:
                 members.append(step.cell)
-    found: list[Confirmation] = []
+    found: list[ConfirmedWinner] = []
     for members in blocks.values():
         winner = next((cells[one] for one in members if cells[one].against in members), None)
         if winner is None or winner.against is None:
             continue
-        a = values_by_place(record, winner.against, known, Purpose.CONFIRM)
-        b = values_by_place(record, winner.id, known, Purpose.CONFIRM)
+        a = values_by_turn(record, winner.against, known, Purpose.CONFIRM)
+        b = values_by_turn(record, winner.id, known, Purpose.CONFIRM)
         both = [place for place in a if place in b]
         higher = record.design.rank is not Rank.P99
         judgement = None
@@ -78,11 +78,13 @@ def confirmations(record: SweepRecord, known: Runs) -> tuple[Confirmation, ...]:
             )
             fresh = (runs_of_cell(record, known, cell, confirming=True) for cell in (winner.against, winner.id))
             judgement = weighed(judgement, (run for runs in fresh for run in runs))
-        found.append(Confirmation(winner=winner, baseline=cells[winner.against], judgement=judgement, pairs=len(both)))
+        found.append(
+            ConfirmedWinner(winner=winner, baseline=cells[winner.against], judgement=judgement, pairs=len(both))
+        )
     return _adjusted(found)
 
 
-def _adjusted(found: list[Confirmation]) -> tuple[Confirmation, ...]:
+def _adjusted(found: list[ConfirmedWinner]) -> tuple[ConfirmedWinner, ...]:
     judged = [one.judgement for one in found if one.judgement is not None and one.judgement.interval is not None]
     if len(judged) < 2:
         return tuple(found)

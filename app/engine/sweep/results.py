@@ -11,8 +11,8 @@ from app.engine.judge.verdict import NOT_INTERLEAVED_PERCENT, Judgement, Verdict
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Cell, Purpose, Rank, StepResult
-from app.engine.sweep.cell_runs import Runs, runs_of_cell, scored_runs, values_by_place
-from app.engine.sweep.findings import Confirmation, Saturated, confirmations, saturated
+from app.engine.sweep.cell_runs import Runs, runs_of_cell, scored_runs, values_by_turn
+from app.engine.sweep.findings import ConfirmedWinner, Saturated, confirmations, saturated
 from app.engine.sweep.scores import Score
 
 WORTH_PERCENT = THRESHOLD_PERCENT / 2
@@ -62,7 +62,7 @@ class Results:
     """What they are ranked by."""
     front: tuple[str, ...] = ()
     """Cells that no other beats in both IOPS and 99th percentile, by id, ascending latency."""
-    confirmations: tuple[Confirmation, ...] = ()
+    confirmations: tuple[ConfirmedWinner, ...] = ()
     """Winners that were measured again."""
     saturated: tuple[Saturated, ...] = ()
     """Searches for the highest load."""
@@ -167,16 +167,16 @@ def _judged(record: SweepRecord, one: CellResult, cells: dict[str, CellResult], 
         return None
     higher = record.design.rank is not Rank.P99
     if baseline.cell.block == one.cell.block:
-        a = values_by_place(record, baseline.cell.id, known, Purpose.SCREEN)
-        b = values_by_place(record, one.cell.id, known, Purpose.SCREEN)
+        a = values_by_turn(record, baseline.cell.id, known, Purpose.SCREEN)
+        b = values_by_turn(record, one.cell.id, known, Purpose.SCREEN)
         both = [place for place in a if place in b]
         if not both:
             return None
         return judge(
             [a[place] for place in both], [b[place] for place in both], interleaved=True, higher_is_better=higher
         )
-    before = values_by_place(record, baseline.cell.id, known, Purpose.SCREEN, Purpose.BASELINE)
-    after = values_by_place(record, one.cell.id, known, Purpose.SCREEN)
+    before = values_by_turn(record, baseline.cell.id, known, Purpose.SCREEN, Purpose.BASELINE)
+    after = values_by_turn(record, one.cell.id, known, Purpose.SCREEN)
     if not before or not after:
         return None
     return _coarse(judge([*before.values()], [*after.values()], interleaved=False, higher_is_better=higher))

@@ -11,7 +11,7 @@ from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Cell as SweepCell
 from app.engine.session.sweep_steps import Design, Rank, SweepResult
 from app.engine.sweep.curves import curve_place, curves
-from app.engine.sweep.findings import Confirmation, Saturated
+from app.engine.sweep.findings import ConfirmedWinner, Saturated
 from app.engine.sweep.results import CellResult, Results
 from app.engine.view.comparison import verdict_tone
 from app.engine.view.table import Align, Cell, Column, Fact, Facts, Row, Table, Tone
@@ -259,7 +259,7 @@ def _sentences(texts: Iterable[str]) -> tuple[Fact, ...]:
     return tuple(Fact("", text) for text in dict.fromkeys(texts))
 
 
-def _confirmed(one: Confirmation) -> tuple[str, Tone]:
+def _confirmed(one: ConfirmedWinner) -> tuple[str, Tone]:
     what = f"{one.winner.row} against {one.baseline.row}, {one.winner.column}"
     if one.judgement is None:
         return f"{what}: {units.plural(one.pairs, 'pair')} so far", Tone.PLAIN

@@ -35,7 +35,7 @@ def latency_label(value: float) -> str:
 
 
 @dataclass(slots=True)
-class Spread:
+class CurveFigures:
     """Figures of one curve so far, kept point by point: a long run costs no more than a short one."""
 
     now: float | None = None
@@ -78,7 +78,7 @@ class Curves:
     """The oldest sample that is in."""
     series: dict[str, list[tuple[float, float | None]]] = field(default_factory=dict)
     """Points by name: `read iops`, `write iops`, `read rate`, `p50`, ..."""
-    spreads: dict[str, Spread] = field(default_factory=dict)
+    spreads: dict[str, CurveFigures] = field(default_factory=dict)
     """Their figures by the same names."""
 
     def take(self, samples: tuple[Sample, ...], ramp: float) -> None:
@@ -115,7 +115,7 @@ class Curves:
 
     def _point(self, name: str, at: float, value: float | None) -> None:
         self.series.setdefault(name, []).append((at, value))
-        self.spreads.setdefault(name, Spread()).add(value, measured=at > self.ramp + self.settled)
+        self.spreads.setdefault(name, CurveFigures()).add(value, measured=at > self.ramp + self.settled)
 
     def points(self, name: str) -> Points:
         """The points of one curve."""
@@ -165,7 +165,7 @@ def side_figures(curves: Curves, *, rate: bool) -> tuple[FactGroup, ...]:
     for name in ("read", "write"):
         seen = curves.spreads.get(f"{name} {unit}")
         if seen is not None:
-            groups.append(_spread_group(f"{name} {'MiB/s' if rate else 'IOPS'}", seen, show))
+            groups.append(_figure_group(f"{name} {'MiB/s' if rate else 'IOPS'}", seen, show))
     return tuple(groups)
 
 
@@ -180,7 +180,7 @@ def side_latency(curves: Curves) -> tuple[FactGroup, ...]:
     return (FactGroup(heading="latency", facts=tuple(facts)),) if facts else ()
 
 
-def _spread_group(heading: str, seen: Spread, show: Callable[[float | None], str]) -> FactGroup:
+def _figure_group(heading: str, seen: CurveFigures, show: Callable[[float | None], str]) -> FactGroup:
     rows = (("now", seen.now), ("mean", seen.mean), ("min", seen.low), ("max", seen.high))
     return FactGroup(
         heading=heading, facts=tuple(Fact(label=label, value=f"{show(value):>8}") for label, value in rows)
@@ -232,7 +232,7 @@ def chart_seconds(active: ActiveRun) -> float | None:
 
 
 def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False) -> str:
-    """How much there is to be minded and the worst of it, in `width` columns; `i` shows the rest."""
+    """How much advice there is and the worst of it, in `width` columns; `i` shows the rest."""
     if not advice:
         return ""
     return shorten(f"{'!' if ascii else '▲'} {len(advice)} (i) {advice[0].message}", width)

@@ -356,7 +356,7 @@ class BenchScreen(WorkbenchScreen):
         if not self._advice:
             self.say("There is nothing to be said against this job so far.")
             return
-        self.app.push_screen(AdviceScreen("To be minded", self._advice))
+        self.app.push_screen(AdviceScreen("Advice", self._advice))
 
     def action_profile(self) -> None:
         """Choose a workload."""

@@ -1,0 +1,130 @@
+"""What is told of a comparison: one vocabulary, whatever words a session was written with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.cli.render import table_lines
+from app.engine.judge.comparison import compare, compare_experiment
+from app.engine.report.blocks import grid
+from app.engine.session import wire
+from app.engine.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded
+from app.engine.session.figures import RunFigures, RunStatus
+from app.engine.session.state import Session, replay
+from app.engine.view.comparison import comparison_table, experiment_lines, sides_table
+from app.engine.view.schema_compare import figure
+from app.engine.view.table import Cell, Tone, text_of
+from tests.engine import sessions
+
+OLD_WORDS = "Too few repeats to tell read_ahead_kb=4096 from read_ahead_kb=128."
+
+
+def measured(*iops: tuple[float, float], ended: ExperimentEnded | None = None) -> Session:
+    """A session with an A/B of these pairs."""
+    order = ("A", "B") * len(iops)
+    start = ExperimentStarted(
+        at=1002.0,
+        id="e1",
+        target=sessions.SDA,
+        key="read_ahead_kb",
+        label="Read-ahead",
+        a="128",
+        b="4096",
+        order=order,
+        title="4k random read",
+        measured="block:sda",
+    )
+    events: list[LoggedEvent] = [sessions.started(), start]
+    for at, letter in enumerate(order):
+        begun, over = sessions.run(f"r{at + 1}", iops=iops[at // 2][at % 2])
+        mark = ExperimentMark(experiment="e1", letter=letter, pair=at // 2 + 1)
+        events += [replace(begun, mark=mark), over]  # type: ignore[arg-type]
+    return replay([*events, *([ended] if ended else [])])
+
+
+FASTER = ((1000, 1200), (1001, 1203), (999, 1198))
+SLOWER = ((1000, 800), (1001, 803), (999, 798))
+SAME = ((1000, 1001), (1001, 1000), (999, 1000))
+OPEN = ((1000, 1200), (1001, 950), (999, 1100))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "word", "tone"),
+    [
+        (FASTER, "faster", Tone.GOOD),
+        (SLOWER, "slower", Tone.BAD),
+        (SAME, "no difference", Tone.DIM),
+        (OPEN, "not decided, ", Tone.DIM),
+    ],
+)
+def test_a_verdict_is_the_same_word_in_the_table_in_json_and_in_the_sentence(
+    pairs: tuple[tuple[float, float], ...], word: str, tone: Tone
+) -> None:
+    both = compare_experiment(measured(*pairs), "e1")
+    assert both is not None
+    cell = comparison_table(both).rows[0].cells[-1]
+    assert isinstance(cell, Cell)
+    assert (cell.text.startswith(word), cell.tone) == (True, tone)
+    assert figure(both.rows[0])["verdict"] == word.rstrip(", ").replace(" ", "-")
+    assert word.rstrip(", ") in both.sentence.lower()
+
+
+def test_less_latency_is_lower_and_welcome() -> None:
+    session = measured(*SAME)
+    runs = [
+        replace(run, end=replace(run.end, figures=_latency(run.end, 500_000 if at % 2 else 900_000)))
+        for at, run in enumerate(session.runs)
+        if run.end is not None
+    ]
+    both = compare_experiment(replace(session, runs=tuple(runs)), "e1")
+    assert both is not None
+    p99 = next(row for row in comparison_table(both).rows if row.key == "read p99")
+    assert p99.cells[-1] == Cell("lower", Tone.GOOD)
+
+
+def _latency(end: RunEnded, p99: int) -> RunFigures:
+    read = end.figures.read
+    assert read is not None
+    return replace(end.figures, read=replace(read, latency_ns=replace(read.latency_ns, p99=p99)))
+
+
+def test_the_command_line_and_the_report_have_the_same_table() -> None:
+    both = compare_experiment(measured(*SLOWER), "e1")
+    assert both is not None
+    shown = comparison_table(both)
+    assert all(cell in "\n".join(table_lines(shown)) for row in grid(shown).rows for cell in row)
+
+
+def test_an_experiment_of_an_older_session_is_told_in_the_words_of_today() -> None:
+    over = ExperimentEnded(at=1100.0, id="e1", status=RunStatus.OK, restored=True, sentence=OLD_WORDS)
+    session = measured(*OPEN, ended=over)
+    line = next(experiment_lines(session.experiments[0], compare_experiment(session, "e1")))
+    assert line.startswith("Not decided between read_ahead_kb=128 and read_ahead_kb=4096")
+
+
+def test_what_an_older_log_says_of_a_run_is_read_though_it_names_nothing() -> None:
+    told = '{"key":"background-task","message":"Background work goes on: a rebuild.","do":"Wait."}'
+    line = (
+        '{"event":"run-ended","at":2.0,"id":"r1","folder":"runs/r1","figures":{"status":"ok","advice":[' + told + "]}}"
+    )
+    event = wire.decode(line)
+    assert isinstance(event, RunEnded)
+    assert event.figures.advice[0].about == ()
+
+
+def test_an_experiment_that_was_not_put_back_says_so_loudly() -> None:
+    over = ExperimentEnded(at=1100.0, id="e1", status=RunStatus.FAILED, restored=False, reason="EIO", moved={"x": "1"})
+    session = measured(*SAME, ended=over)
+    assert list(experiment_lines(session.experiments[0], None))[1:] == [
+        "e1 failed: EIO.",
+        "x moved along with it (1), so B differs in that, too.",
+        "Read-ahead IS NOT 128 AGAIN.",
+    ]
+
+
+def test_what_differs_between_the_sides_stands_beside_each_other() -> None:
+    runs = replay([*sessions.run("r1"), *sessions.run("r2", settings={"a": "2"})]).runs
+    shown = sides_table(compare(runs[0], runs[1]), "r1", "r2")
+    assert [tuple(map(text_of, row.cells)) for row in shown.rows][-1] == ("a", "-", "2")

@@ -1,0 +1,93 @@
+"""What is told of a sweep: the same on screen, command line and report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.cli.sweep_text import result_lines
+from app.engine.report.markdown import to_markdown
+from app.engine.report.model import report_of
+from app.engine.session.figures import Advice
+from app.engine.session.state import RunRecord, replay
+from app.engine.session.sweep_events import SweepEnded
+from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_steps import Rank, SweepResult
+from app.engine.sweep.results import results
+from app.engine.view.sweep import ending, finding_facts, in_short, left_out, legend, matrix, rankings
+from app.engine.view.table import Fact, Tone, text_of
+from tests.engine import sessions
+from tests.engine.sweep.making import design, measured, started
+
+AHEAD = '[[axis]]\ntarget="array"\nsetting="ahead"\nvalues=["none","some","all"]\n'
+PATTERNS = '[[axis]]\njob="rw"\nvalues=["randread","read"]\n'
+LOCKED = '[[axis]]\ntarget="array"\nsetting="locked"\nvalues=["a","b"]\n'
+HALF = {"ahead=all": 500.0}
+
+
+def finished(record: SweepRecord, result: SweepResult = SweepResult.FINISHED, **more: object) -> SweepRecord:
+    return replace(record, running=False, end=SweepEnded(at=9.0, result=result, **more))  # type: ignore[arg-type]
+
+
+def told(record: SweepRecord, runs: tuple[RunRecord, ...]) -> tuple[str, str]:
+    """On the command line and in the report."""
+    session = replace(replay([sessions.started()]), sweep=finished(record), runs=runs)
+    report = to_markdown(report_of(session)).replace("\\", "")
+    return "\n".join(result_lines(record, results(record, runs))), report
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_every_figure_verdict_and_finding_stands_in_every_place(place: int) -> None:
+    record, runs = measured(design(AHEAD + PATTERNS), HALF)
+    found = results(record, runs)
+    text = told(record, tuple(runs))[place]
+    cells = [text_of(cell) for ranked in rankings(found) for row in ranked.rows for cell in row.cells]
+    facts = [fact.value for group in finding_facts(record, found) for fact in group.facts]
+    assert [each for each in (*cells, *facts) if each not in text] == []
+
+
+def test_the_signs_are_explained_by_what_is_ranked() -> None:
+    assert legend(Rank.IOPS).startswith("+ faster, - slower, = no difference, ? not decided")
+    assert legend(Rank.P99).startswith("+ lower, - higher")
+
+
+def test_a_refused_cell_has_no_verdict_and_says_why() -> None:
+    record, runs = measured(design(AHEAD), HALF)
+    rebuild = Advice(key="background-task", message="Something.", about=("rebuild",))
+    advised = [
+        replace(run, end=replace(run.end, figures=replace(run.end.figures, advice=(rebuild,))))
+        for run in runs
+        if run.end is not None
+    ]
+    found = results(record, advised)
+    shown = matrix(record, found)
+    assert shown.places[shown.down.index("ahead=all")][0].sign == "?"
+    assert any("verdict refused: a rebuild was under way in" in fact.value for fact in _facts(record, advised, "Notes"))
+
+
+def _facts(record: SweepRecord, runs: list[RunRecord], heading: str) -> tuple[Fact, ...]:
+    groups = finding_facts(record, results(record, runs))
+    return next(group.facts for group in groups if group.heading == heading)
+
+
+def test_what_is_left_out_is_said_once_for_a_set_up() -> None:
+    facts = left_out(design(LOCKED + PATTERNS)).facts
+    assert [fact.value.startswith("locked=b: ") for fact in facts] == [True]
+
+
+def test_workloads_alone_have_a_best_one_and_no_matrix() -> None:
+    record, runs = measured(design('[[axis]]\njob="iodepth"\nvalues=[1,8,64]\n'), {})
+    found = results(record, runs)
+    assert "best at iodepth=" in next(in_short(record, found))
+    assert len(list(rankings(found))) == 1
+
+
+def test_the_end_says_whether_the_settings_are_as_before() -> None:
+    record = started(design(AHEAD))
+    assert ending(finished(record))[0].endswith("; the settings are as before")
+    assert ending(finished(record, left=("ahead of fake:v1",))) == (
+        "FINISHED: NOT ALL SETTINGS ARE AS BEFORE: ahead of fake:v1",
+        Tone.BAD,
+    )
+    assert ending(finished(record, SweepResult.STOPPED, reason="It was asked to."))[1] is Tone.ATTENTION
