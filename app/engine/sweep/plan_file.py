@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
-from app.engine.fio.fields import FIELDS, parse_seconds
-from app.engine.fio.profiles import PROFILES
 from app.engine.session.sweep_steps import Rank, Saturation
 from app.engine.sweep.plan import (
-    MOST_VALUES,
     FeaturePlan,
     JobAxis,
     PlanError,
@@ -20,11 +17,8 @@ from app.engine.sweep.plan import (
     SweepPlan,
     Workload,
 )
-from app.engine.sweep.toml_lines import Lines
-from backends.errors import InvalidValueError
+from app.engine.sweep.plan_values import JOB_FIELDS, PlanValues
 from backends.text import clean
-
-T = TypeVar("T")
 
 _NONE: tuple[str, ...] = ()
 _TABLES = (
@@ -40,7 +34,6 @@ _TABLES = (
     "feature",
     "saturation",
 )
-_FIELDS = {one.key: one for one in FIELDS}
 
 
 def parse_plan(data: bytes, shown: str) -> SweepPlan:
@@ -52,144 +45,52 @@ def parse_plan(data: bytes, shown: str) -> SweepPlan:
         raise PlanError(f"{shown} is not a plan: it is not text (byte {error.start}).") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise PlanError(f"{shown} is not valid TOML: {clean(str(error), 160) or 'nested too deeply'}.") from None
-    return _Reader(shown, text).plan(table)
+    return _PlanTables(shown, text).plan(table)
 
 
-class _Reader:
-    """Reads one file; knows its name and lines."""
-
-    def __init__(self, shown: str, text: str) -> None:
-        self._shown = shown
-        self._text = text
-        self._lines = Lines(text)
+class _PlanTables(PlanValues):
+    """Reads the tables of one file."""
 
     def plan(self, table: Mapping[str, Any]) -> SweepPlan:
-        legal = (
-            "title",
-            "about",
-            "targets",
-            "measure",
-            "job",
-            "setup",
-            "workload",
-            "axis",
-            "skip",
-            "feature",
-            "saturation",
-        )
-        self._only("", table, legal)
-        targets = {role: self._text_of("targets", role, value) for role, value in self._table(table, "targets").items()}
-        measure = self._table(table, "measure")
-        self._only("measure", measure, ("target", "repeats", "pairs", "rest", "rank", "seed"))
-        features = {name: self._feature(name, value, targets) for name, value in self._table(table, "feature").items()}
-        setups = tuple(self._setup(at, row, targets, features) for at, row in enumerate(self._rows(table, "setup")))
+        self.only("", table, _TABLES)
+        targets = {role: self.text("targets", role, value) for role, value in self.table(table, "targets").items()}
+        measure = self.table(table, "measure")
+        self.only("measure", measure, ("target", "repeats", "pairs", "rest", "rank", "seed"))
+        features = {name: self._feature(name, value, targets) for name, value in self.table(table, "feature").items()}
+        setups = tuple(self._setup(at, row, targets, features) for at, row in enumerate(self.tables(table, "setup")))
         self._known_setups(setups)
-        workloads = tuple(self._workload(at, row) for at, row in enumerate(self._rows(table, "workload")))
+        workloads = tuple(self._workload(at, row) for at, row in enumerate(self.tables(table, "workload")))
         if len({one.name for one in workloads}) < len(workloads):
-            raise self._fail("workload", "", "every workload needs a name of its own.")
-        profile, job = self._job(self._table(table, "job"))
+            raise self.error("workload", "", "every workload needs a name of its own.")
+        profile, job = self._job(self.table(table, "job"))
         return SweepPlan(
-            title=self._get("", table, "title", self._text_of, ""),
-            about=self._get("", table, "about", self._text_of, ""),
-            source=self._text,
+            title=self.get("", table, "title", self.text, ""),
+            about=self.get("", table, "about", self.text, ""),
+            source=self.source,
             targets=targets,
             measure=self._measured(measure, targets),
-            repeats=self._get("measure", measure, "repeats", self._whole(1, 100), 3),
-            pairs=self._get("measure", measure, "pairs", self._whole(0, 100), 6),
-            rest=self._get("measure", measure, "rest", self._seconds, 5),
-            rank=self._get("measure", measure, "rank", self._rank, Rank.IOPS),
-            seed=self._get("measure", measure, "seed", self._whole(0, 2**31), None),
+            repeats=self.get("measure", measure, "repeats", self.whole(1, 100), 3),
+            pairs=self.get("measure", measure, "pairs", self.whole(0, 100), 6),
+            rest=self.get("measure", measure, "rest", self.seconds, 5),
+            rank=self.get("measure", measure, "rank", self.rank, Rank.IOPS),
+            seed=self.get("measure", measure, "seed", self.whole(0, 2**31), None),
             profile=profile,
             job=job,
             setups=setups,
             workloads=workloads,
-            axes=tuple(self._axis(at, row, targets) for at, row in enumerate(self._rows(table, "axis"))),
+            axes=tuple(self._axis(at, row, targets) for at, row in enumerate(self.tables(table, "axis"))),
             skips=tuple(
-                self._skip(at, row, targets, setups, workloads) for at, row in enumerate(self._rows(table, "skip"))
+                self._skip(at, row, targets, setups, workloads) for at, row in enumerate(self.tables(table, "skip"))
             ),
             features=features,
             saturation=self._saturation(table),
         )
 
-    def _fail(self, table: str, key: str, sentence: str, hint: str = "") -> PlanError:
-        return PlanError(f"{self._shown}, line {self._lines.of(table, key)}: {sentence}", hint=hint)
-
-    def _only(self, table: str, given: Mapping[str, Any], legal: tuple[str, ...]) -> None:
-        for key in given:
-            if key not in legal:
-                where = f" in [{table.partition('.')[0]}]" if table else ""
-                sentence = f"there is no key {clean(key, 40)!r}{where}."
-                raise self._fail(table, key, sentence, f"The keys are: {', '.join(legal)}.")
-
-    def _get(
-        self, table: str, given: Mapping[str, Any], key: str, parse: Callable[[str, str, Any], T], default: T
-    ) -> T:
-        return parse(table, key, given[key]) if key in given else default
-
-    def _table(self, given: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-        found = given.get(key, {})
-        if not isinstance(found, dict):
-            raise self._fail("", key, f"{key} wants a table: [{key}].")
-        return found
-
-    def _rows(self, given: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-        found = given.get(key, [])
-        if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
-            raise self._fail("", key, f"{key} wants tables: [[{key}]].")
-        return found
-
-    def _text_of(self, table: str, key: str, value: Any) -> str:
-        if not isinstance(value, str):
-            raise self._fail(table, key, f"{clean(key, 40)} wants a text in quotes.")
-        return value.strip()
-
-    def _value(self, table: str, key: str, value: Any) -> str:
-        """A value of a setting or field, as text."""
-        match value:
-            case bool():
-                return "yes" if value else "no"
-            case int() | str():
-                return str(value).strip()
-            case _:
-                raise self._fail(table, key, f"{clean(key, 40)} wants a text in quotes or a whole number.")
-
-    def _values(self, table: str, key: str, value: Any) -> tuple[str, ...]:
-        if not isinstance(value, list) or not 1 <= len(value) <= MOST_VALUES:
-            raise self._fail(table, key, f"{key} wants a list of 1 to {MOST_VALUES} values.")
-        texts = tuple(self._value(table, key, one) for one in value)
-        if len(set(texts)) != len(texts):
-            raise self._fail(table, key, f"{key} names a value twice.")
-        return texts
-
-    def _names(self, table: str, key: str, value: Any) -> tuple[str, ...]:
-        many = value if isinstance(value, list) else [value]
-        return tuple(self._text_of(table, key, one) for one in many)
-
-    def _whole(self, minimum: int, maximum: int) -> Callable[[str, str, Any], int]:
-        def parse(table: str, key: str, value: Any) -> int:
-            if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
-                raise self._fail(table, key, f"{key} wants a whole number from {minimum} to {maximum}.")
-            return value
-
-        return parse
-
-    def _seconds(self, table: str, key: str, value: Any) -> int:
-        try:
-            return parse_seconds(self._value(table, key, value))
-        except InvalidValueError as error:
-            raise self._fail(table, key, f"{key}: {error.message}.", error.hint) from None
-
-    def _rank(self, table: str, key: str, value: Any) -> Rank:
-        try:
-            return Rank(self._text_of(table, key, value))
-        except ValueError:
-            raise self._fail(table, key, f"{key} is one of {', '.join(Rank)}.") from None
-
     def _role(self, table: str, key: str, value: Any, targets: Mapping[str, str]) -> str:
-        role = self._text_of(table, key, value)
+        role = self.text(table, key, value)
         if role not in targets:
             roles = ", ".join(targets) or "none yet"
-            raise self._fail(
+            raise self.error(
                 table, key, f"{key} names no target of [targets]: {clean(role, 40)!r}.", f"There are: {roles}."
             )
         return role
@@ -199,30 +100,14 @@ class _Reader:
             return self._role("measure", "target", measure["target"], targets)
         if len(targets) == 1:
             return next(iter(targets))
-        raise self._fail("measure", "", "which target is to be measured?", 'Write target = "..." under [measure].')
+        raise self.error("measure", "", "which target is to be measured?", 'Write target = "..." under [measure].')
 
     def _job(self, table: Mapping[str, Any]) -> tuple[str | None, dict[str, str]]:
-        self._only("job", table, ("profile", *_FIELDS))
-        texts = {key: self._value("job", key, value) for key, value in table.items() if key != "profile"}
-        self._check_fields("job", texts)
-        profile = self._get("job", table, "profile", self._profile, None)
+        self.only("job", table, ("profile", *JOB_FIELDS))
+        texts = {key: self.value("job", key, value) for key, value in table.items() if key != "profile"}
+        self.check_fields("job", texts)
+        profile = self.get("job", table, "profile", self.profile, None)
         return profile, texts
-
-    def _profile(self, table: str, key: str, value: Any) -> str | None:
-        name = self._text_of(table, key, value)
-        if name not in PROFILES:
-            raise self._fail(
-                table, key, f"there is no workload {clean(name, 40)!r}.", f"There are: {', '.join(PROFILES)}."
-            )
-        return name
-
-    def _check_fields(self, table: str, texts: Mapping[str, str], key: str = "") -> None:
-        for name, text in texts.items():
-            try:
-                if text or not _FIELDS[name].optional:
-                    _FIELDS[name].parse(text)
-            except InvalidValueError as error:
-                raise self._fail(table, key or name, f"{name}: {error.message}.", error.hint) from None
 
     def _settings(
         self, table: str, row: Mapping[str, Any], targets: Mapping[str, str]
@@ -232,72 +117,72 @@ class _Reader:
         for role in targets:
             given = row.get(role, {})
             if not isinstance(given, dict):
-                raise self._fail(table, role, f"{role} wants settings: {{ read_ahead = ... }}.")
-            found += [(role, key, self._value(table, role, value)) for key, value in given.items()]
+                raise self.error(table, role, f"{role} wants settings: {{ read_ahead = ... }}.")
+            found += [(role, key, self.value(table, role, value)) for key, value in given.items()]
         return tuple(found)
 
     def _setup(
         self, at: int, row: Mapping[str, Any], targets: Mapping[str, str], features: Mapping[str, FeaturePlan]
     ) -> SetUp:
         table = f"setup.{at}"
-        self._only(table, row, ("name", "measure", "against", "needs", "lacks", *targets))
+        self.only(table, row, ("name", "measure", "against", "needs", "lacks", *targets))
         settings = self._settings(table, row, targets)
-        needs = self._get(table, row, "needs", self._names, _NONE)
-        lacks = self._get(table, row, "lacks", self._names, _NONE)
+        needs = self.get(table, row, "needs", self.names, _NONE)
+        lacks = self.get(table, row, "lacks", self.names, _NONE)
         for name in (*needs, *lacks):
             if name not in features:
-                raise self._fail(table, "needs", f"there is no [feature.{clean(name, 40)}] in this plan.")
+                raise self.error(table, "needs", f"there is no [feature.{clean(name, 40)}] in this plan.")
         measure = row.get("measure")
         return SetUp(
-            name=self._get(table, row, "name", self._text_of, "") or ", ".join(f"{k}={v}" for _, k, v in settings),
+            name=self.get(table, row, "name", self.text, "") or ", ".join(f"{k}={v}" for _, k, v in settings),
             settings=settings,
             measure=None if measure is None else self._role(table, "measure", measure, targets),
-            against=self._get(table, row, "against", self._text_of, None),
+            against=self.get(table, row, "against", self.text, None),
             needs=needs,
             lacks=lacks,
         )
 
     def _workload(self, at: int, row: Mapping[str, Any]) -> Workload:
         table = f"workload.{at}"
-        self._only(table, row, ("name", "profile", *_FIELDS))
-        texts = {key: self._value(table, key, value) for key, value in row.items() if key in _FIELDS}
-        self._check_fields(table, texts)
-        profile = self._get(table, row, "profile", self._profile, None)
-        name = self._get(table, row, "name", self._text_of, "") or profile or ""
+        self.only(table, row, ("name", "profile", *JOB_FIELDS))
+        texts = {key: self.value(table, key, value) for key, value in row.items() if key in JOB_FIELDS}
+        self.check_fields(table, texts)
+        profile = self.get(table, row, "profile", self.profile, None)
+        name = self.get(table, row, "name", self.text, "") or profile or ""
         if not name:
-            raise self._fail(table, "name", "every workload needs a name of its own.")
+            raise self.error(table, "name", "every workload needs a name of its own.")
         return Workload(name=name, profile=profile, job=texts)
 
     def _known_setups(self, setups: tuple[SetUp, ...]) -> None:
         names = [one.name for one in setups]
         for at, one in enumerate(setups):
             if not one.name or names.count(one.name) > 1:
-                raise self._fail(f"setup.{at}", "name", "every set-up needs a name of its own.")
+                raise self.error(f"setup.{at}", "name", "every set-up needs a name of its own.")
             if one.against is not None and one.against not in names:
                 sentence = f"against names no set-up: {clean(one.against, 60)!r}."
-                raise self._fail(f"setup.{at}", "against", sentence, f"There are: {', '.join(names)}.")
+                raise self.error(f"setup.{at}", "against", sentence, f"There are: {', '.join(names)}.")
 
     def _axis(self, at: int, row: Mapping[str, Any], targets: Mapping[str, str]) -> SettingAxis | JobAxis:
         table = f"axis.{at}"
-        self._only(table, row, ("target", "setting", "job", "values"))
-        values = self._values(table, "values", row.get("values"))
+        self.only(table, row, ("target", "setting", "job", "values"))
+        values = self.values(table, "values", row.get("values"))
         if "job" in row and "setting" not in row and "target" not in row:
-            name = self._text_of(table, "job", row["job"])
-            if name not in ("profile", *_FIELDS):
+            name = self.text(table, "job", row["job"])
+            if name not in ("profile", *JOB_FIELDS):
                 sentence = f"there is no field {clean(name, 40)!r}."
-                raise self._fail(table, "job", sentence, f"There are: profile, {', '.join(_FIELDS)}.")
+                raise self.error(table, "job", sentence, f"There are: profile, {', '.join(JOB_FIELDS)}.")
             for value in values:
                 if name == "profile":
-                    self._profile(table, "values", value)
+                    self.profile(table, "values", value)
                 else:
-                    self._check_fields(table, {name: value}, "values")
+                    self.check_fields(table, {name: value}, "values")
             return JobAxis(job=name, values=values)
         if "setting" not in row or "job" in row:
-            raise self._fail(table, "", "an axis is of a setting of a target, or of a field of the job.")
+            raise self.error(table, "", "an axis is of a setting of a target, or of a field of the job.")
         role = next(iter(targets), "") if "target" not in row and len(targets) == 1 else row.get("target", "")
         return SettingAxis(
             target=self._role(table, "target", role, targets),
-            setting=self._text_of(table, "setting", row["setting"]),
+            setting=self.text(table, "setting", row["setting"]),
             values=values,
         )
 
@@ -310,10 +195,10 @@ class _Reader:
         workloads: tuple[Workload, ...],
     ) -> SkipRule:
         table = f"skip.{at}"
-        self._only(table, row, ("reason", "setup", "workload", "job", *targets))
-        reason = self._get(table, row, "reason", self._text_of, "")
+        self.only(table, row, ("reason", "setup", "workload", "job", *targets))
+        reason = self.get(table, row, "reason", self.text, "")
         if not reason:
-            raise self._fail(table, "reason", "say why it is left out: reason = ...")
+            raise self.error(table, "reason", "say why it is left out: reason = ...")
         names = {
             key: self._named(table, key, row, known)
             for key, known in (
@@ -322,22 +207,22 @@ class _Reader:
             )
         }
         job = row.get("job", {})
-        if not isinstance(job, dict) or not all(key in ("profile", *_FIELDS) for key in job):
-            raise self._fail(table, "job", 'job wants fields: { rw = "randwrite" }.')
+        if not isinstance(job, dict) or not all(key in ("profile", *JOB_FIELDS) for key in job):
+            raise self.error(table, "job", 'job wants fields: { rw = "randwrite" }.')
         return SkipRule(
             reason=reason,
             setups=names["setup"],
             workloads=names["workload"],
             settings=self._settings(table, row, targets),
-            job={key: self._value(table, "job", value) for key, value in job.items()},
+            job={key: self.value(table, "job", value) for key, value in job.items()},
         )
 
     def _named(self, table: str, key: str, row: Mapping[str, Any], known: list[str]) -> tuple[str, ...]:
         """Names of set-ups or workloads, all of which there are."""
-        names = self._get(table, row, key, self._names, _NONE)
+        names = self.get(table, row, key, self.names, _NONE)
         for name in names:
             if name not in known:
-                raise self._fail(
+                raise self.error(
                     table, key, f"there is no {key} {clean(name, 60)!r}.", f"There are: {', '.join(known)}."
                 )
         return names
@@ -345,37 +230,23 @@ class _Reader:
     def _feature(self, name: str, value: Any, targets: Mapping[str, str]) -> FeaturePlan:
         table = f"feature.{name}"
         if not isinstance(value, dict):
-            raise self._fail("feature", name, f"feature wants tables: [feature.{clean(name, 40)}].")
-        self._only(table, value, ("target", "simulated_key"))
+            raise self.error("feature", name, f"feature wants tables: [feature.{clean(name, 40)}].")
+        self.only(table, value, ("target", "simulated_key"))
         return FeaturePlan(
             target=self._role(table, "target", value.get("target", ""), targets),
-            key=self._get(table, value, "simulated_key", self._text_of, None),
+            key=self.get(table, value, "simulated_key", self.text, None),
         )
 
     def _saturation(self, table: Mapping[str, Any]) -> Saturation | None:
-        given = self._table(table, "saturation")
+        given = self.table(table, "saturation")
         if not given:
             return None
-        self._only("saturation", given, ("p99", "from", "to"))
-        limit = self._get("saturation", given, "p99", self._latency, None)
+        self.only("saturation", given, ("p99", "from", "to"))
+        limit = self.get("saturation", given, "p99", self.latency, None)
         if limit is None:
-            raise self._fail("saturation", "p99", 'name the limit: p99 = "2ms".')
-        lowest = self._get("saturation", given, "from", self._whole(1, 65536), 1)
-        highest = self._get("saturation", given, "to", self._whole(1, 65536), 1024)
+            raise self.error("saturation", "p99", 'name the limit: p99 = "2ms".')
+        lowest = self.get("saturation", given, "from", self.whole(1, 65536), 1)
+        highest = self.get("saturation", given, "to", self.whole(1, 65536), 1024)
         if lowest > highest:
-            raise self._fail("saturation", "from", f"from is {lowest}, to is {highest}.")
+            raise self.error("saturation", "from", f"from is {lowest}, to is {highest}.")
         return Saturation(p99_ns=limit, lowest=lowest, highest=highest)
-
-    def _latency(self, table: str, key: str, value: Any) -> int:
-        text = self._text_of(table, key, value).replace(" ", "")
-        for unit, factor in (("ns", 1), ("us", 1000), ("µs", 1000), ("ms", 10**6), ("s", 10**9)):
-            number = text.removesuffix(unit)
-            if number != text:
-                try:
-                    nanoseconds = round(float(number) * factor)
-                except (ValueError, OverflowError):
-                    break
-                if nanoseconds > 0:
-                    return nanoseconds
-                break
-        raise self._fail(table, key, f'{key} wants a time with its unit: "500us", "2ms".')
