@@ -29,11 +29,12 @@ from tests.recordings import CHECKS, SAMPLES, Check, found_by, text_of
 from tests.recordings import fio as _fio
 from tests.recordings import linux as _linux
 from tests.recordings import megaraid as _megaraid
+from tests.recordings import megaraid_facts as _megaraid_facts
 
 LEAST = 560
 """Recordings there are at least, where there are any."""
 
-WRITERS = (_fio, _linux, _megaraid)
+WRITERS = (_fio, _linux, _megaraid, _megaraid_facts)
 """What registers the checks."""
 
 

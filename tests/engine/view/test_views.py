@@ -12,7 +12,8 @@ from app.engine.workbench import Workbench
 from backends.change import Change
 from backends.errors import BlockedError, NotFoundError
 from backends.host import Host
-from backends.model import Drive, Inventory, Target
+from backends.model import Drive, Inventory, Problem, Target
+from backends.protocol import Vendor
 from backends.registry import Machine
 from backends.settings import Reading, Setting
 from backends.vendors.block import VENDOR as BLOCK
@@ -26,13 +27,14 @@ VWC = Setting(key="drive_cache", label="Drive cache", help="The drive's own cach
 class Namespaces:
     """One namespace with one setting."""
 
-    name = "nvme"
-
-    def backend(self, host: Host) -> Namespaces:
-        return self
+    def __init__(self, host: Host) -> None:
+        """Of any host."""
 
     async def inventory(self) -> Inventory:
         return Inventory(drives=(Drive(target=NVME, device="/dev/nvme0n1"),))
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        return ()
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         return (VWC,)
@@ -45,6 +47,9 @@ class Namespaces:
             raise NotFoundError(f"{target} has no setting {key}.")
         return Change(target=target, key=key, label=VWC.label, before="on", after=value, writes=(), undo=())
 
+    async def apply(self, change: Change) -> None:
+        raise AssertionError("nothing is applied here")
+
 
 @pytest.fixture
 async def bench(tmp_path: Path) -> Workbench:
@@ -53,7 +58,7 @@ async def bench(tmp_path: Path) -> Workbench:
     made = Workbench(
         host, paths=Paths(sessions=folder / "s", journal=folder / "j", locks=folder / "l", config=folder / "c")
     )
-    made.machine = Machine(host, (BLOCK, Namespaces()))  # type: ignore[arg-type]
+    made.machine = Machine(host, (BLOCK, Vendor(name="nvme", backend=Namespaces)))
     await made.probe()
     return made
 
