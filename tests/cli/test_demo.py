@@ -160,10 +160,10 @@ def test_the_review_of_a_set_shows_the_policy_in_the_command_that_makes_the_arra
 
 
 def test_a_queue_that_only_the_new_scheduler_allows_is_set_with_it(demo: Cli) -> None:
-    done = demo("set", SDB, "nr_requests=1024", "scheduler=mq-deadline", "--yes", "--json").json
+    done = demo("set", SDB, "nr_requests=2048", "scheduler=mq-deadline", "--yes", "--json").json
     assert [(one["key"], one["outcome"]["now"]) for one in done["changes"]] == [
         ("scheduler", "mq-deadline"),
-        ("nr_requests", "1024"),
+        ("nr_requests", "2048"),
     ]
 
 

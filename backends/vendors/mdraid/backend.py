@@ -26,7 +26,17 @@ from backends.vendors.mdraid.details import parse_export
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
 from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tasks_of
 from backends.vendors.mdraid.persist import KEPT, RULES, actions, match_of
-from backends.vendors.mdraid.plans import GEOMETRY, Beside, change_of, identity_for, sysfs_path, wanted_value, way_of
+from backends.vendors.mdraid.plans import (
+    GEOMETRY,
+    Beside,
+    change_of,
+    identity_for,
+    sysfs_path,
+    turn,
+    wanted_value,
+    way_of,
+    with_bitmap,
+)
 from backends.vendors.mdraid.readings import readings
 from backends.vendors.mdraid.reshape import Way
 from backends.vendors.mdraid.running import Runner
@@ -76,7 +86,29 @@ class MdRaid:
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """What setting `key` to `value` would write or run, and what brings the present value back."""
-        view = await self._view(target)
+        return (await self.plan_together(target, {key: value}))[0]
+
+    async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
+        """The same for several settings, each as if those before it were set: an array made anew has their bitmap.
+
+        Raises BlockedError where more than one of them moves every byte.
+        """
+        if set(GEOMETRY) <= values.keys():
+            raise BlockedError(
+                f"Chunk size and layout of {target} cannot be set together: each moves every byte.",
+                hint="Set one of them, and the other when that has come to its end.",
+            )
+        view = as_found = await self._view(target)
+        changes: list[Change] = []
+        for key in sorted(values, key=turn):
+            change = await self._planned(view, target, key, values[key])
+            if key in GEOMETRY and as_found is not view:  # made again, it is to be as it was before the whole set
+                change = replace(change, undo=(await self._planned(as_found, target, key, values[key])).undo)
+            changes.append(change)
+            view = with_bitmap(view, change.after) if key == "bitmap" else view
+        return tuple(changes)
+
+    async def _planned(self, view: ArrayView, target: Target, key: str, value: str) -> Change:
         setting = setting_of(settings_of(view.outline), target, key)
         picture = await look(self._host) if key in GEOMETRY else None
         contents: tuple[Signature, ...] | None = None

@@ -85,6 +85,17 @@ def change_of(view: ArrayView, wish: Wanted, identity: Identity, beside: Beside)
     return replace(change, risk_text=words, effect=effect, moves=_MOVES.get(kind, ()))
 
 
+def turn(key: str) -> int:
+    """When a setting is set among others: the bitmap before the array is made anew with it, the kernel's own after."""
+    return 0 if key in ("bitmap", "consistency_policy") else 1 if key in GEOMETRY else 2
+
+
+def with_bitmap(view: ArrayView, value: str) -> ArrayView:
+    """The view after its bitmap was set to `none` or `internal`; the kernel tells of the latter where it lies."""
+    location = {"none": "none"}.get(value, "+8")
+    return replace(view, array=replace(view.array, attributes={**view.array.attributes, "bitmap/location": location}))
+
+
 def identity_for(key: str, identity: Identity) -> Identity:
     """What stays the same over the change and back: a reshape may round the size, making anew gives another disk."""
     return replace(identity, size_bytes=None, diskseq=None) if key in GEOMETRY else identity

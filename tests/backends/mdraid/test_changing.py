@@ -358,3 +358,24 @@ def test_signatures_without_a_label_are_named_by_kind() -> None:
     from backends.vendors.mdraid.plans import Beside, _loss
 
     assert "(swap)" in _loss(Beside(contents=(Signature(kind="swap"),)))
+
+
+async def together(host: MdHost, **values: str) -> tuple[Change, ...]:
+    return await MdRaid(host).plan_together(MD0, values)
+
+
+async def test_an_array_made_anew_has_the_bitmap_of_the_same_set_and_goes_back_to_the_one_it_had() -> None:
+    host = MdHost(array("raid10"))
+    bitmap, layout = await together(host, layout="f2", bitmap="internal")
+    assert (bitmap.key, "--bitmap=internal" in layout.writes[1].argv) == ("bitmap", True)
+    assert "--bitmap=none" in layout.undo[1].argv
+
+
+async def test_what_an_array_made_anew_does_not_keep_is_set_after_it() -> None:
+    changes = await together(MdHost(array("raid10")), sync_speed_max="123456", layout="f2")
+    assert [change.key for change in changes] == ["layout", "sync_speed_max"]
+
+
+async def test_two_settings_that_move_every_byte_are_not_planned_together() -> None:
+    with pytest.raises(BlockedError, match="each moves every byte"):
+        await together(MdHost(array("raid10")), layout="f2", chunk_size="131072")
