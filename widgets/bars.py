@@ -10,7 +10,7 @@ from rich.text import Text
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.clean import clean, shorten, width_of
+from widgets.plain.text import clean, shorten, width_of
 from widgets.scale import clock
 from widgets.steady import SteadyWidget
 

@@ -15,7 +15,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from widgets.chart_data import ChartData, Point, Reference, Series
-from widgets.clean import clean, shorten, width_of
+from widgets.plain.text import clean, shorten, width_of
 from widgets.plot import AXIS, FIRST_SERIES, GRID, LABEL, REFERENCE, Plot, Row, sample
 
 __all__ = ["ChartData", "LineChart", "Point", "Reference", "Series"]

@@ -11,10 +11,10 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from widgets.clean import clean
 from widgets.guard import Clock, GuardedDialog
 from widgets.keyed_table import Cell, Column, KeyedTable, Row, Tone
 from widgets.lines import Prose
+from widgets.plain.text import clean
 
 __all__ = ["Choice", "ChoiceDialog"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from textual.reactive import reactive
 
-from widgets.clean import break_hard, clean, width_of, wrap
 from widgets.lines import Line, Lines
+from widgets.plain.text import break_hard, clean, width_of, wrap
 
 
 class CommandPreview(Lines):

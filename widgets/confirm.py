@@ -11,11 +11,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Button, Input
 
-from widgets.clean import clean
 from widgets.command_preview import CommandPreview, bulleted
 from widgets.confirmation import ChangeTable, Confirmation, PlannedChange, Tier
 from widgets.guard import ButtonRow, Clock, GuardedDialog, KeyButton, TypedField
 from widgets.lines import Line, Lines, Prose, Style
+from widgets.plain.text import clean
 
 __all__ = ["ConfirmDialog", "Confirmation", "PlannedChange", "Tier"]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from widgets.clean import clean, pad, width_of, wrap
 from widgets.lines import Line, Lines
+from widgets.plain.text import clean, pad, width_of, wrap
 
 Tier = Literal["harmless", "risky", "destructive", "refused"]
 """How a change is confirmed: enter; the key y; a typed name; not at all."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from textual.reactive import reactive
 
-from widgets.clean import clean, pad, shorten, width_of, wrap
 from widgets.lines import Line, Lines
+from widgets.plain.text import clean, pad, shorten, width_of, wrap
 from widgets.table_layout import Tone
 
 __all__ = ["Details", "Fact", "FactGroup"]

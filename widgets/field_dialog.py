@@ -13,9 +13,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Button, Input
 
-from widgets.clean import clean
 from widgets.guard import ButtonRow, Clock, GuardedDialog, KeyButton
 from widgets.lines import Prose
+from widgets.plain.text import clean
 
 
 def plain_number(value: float) -> str:

@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input
 from textual.widgets.button import ButtonVariant
 
-from widgets.clean import clean
+from widgets.plain.text import clean
 
 Result = TypeVar("Result")
 

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.clean import clean, pad
+from widgets.plain.text import clean, pad
 from widgets.table_face import GUTTER, TableFace
 from widgets.table_layout import Align, Cell, Column, Placed, Row, TableLayout, Tone
 

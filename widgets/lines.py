@@ -8,7 +8,7 @@ from rich.segment import Segment
 from textual.geometry import Region, Size
 from textual.strip import Strip
 
-from widgets.clean import width_of, wrap
+from widgets.plain.text import width_of, wrap
 from widgets.steady import SteadyWidget
 
 Style = Literal["", "accent", "bad", "good", "heading", "label", "muted", "title", "value", "warning"]

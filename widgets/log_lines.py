@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from widgets.clean import clean, shorten, width_of, wrap
+from widgets.plain.text import clean, shorten, width_of, wrap
 from widgets.table_layout import Tone
 
 SIGNS = 4

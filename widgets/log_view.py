@@ -15,8 +15,8 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from widgets.clean import clean, pad
 from widgets.log_lines import LogEntry, LogLines
+from widgets.plain.text import clean, pad
 
 __all__ = ["LogEntry", "LogView"]
 

@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.clean import clean, pad, shorten, width_of
+from widgets.plain.text import clean, pad, shorten, width_of
 from widgets.steady import SteadyWidget
 from widgets.table_layout import Tone, split_number
 

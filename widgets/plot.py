@@ -9,7 +9,7 @@ from typing import Final
 
 from widgets.canvas import SOLID, Canvas, ascii_sign
 from widgets.chart_data import ChartData, Point, Series
-from widgets.clean import clean, width_of
+from widgets.plain.text import clean, width_of
 from widgets.scale import Scale, fit, time_ceiling, time_label, time_ticks
 
 Row = tuple[str, bytes]

@@ -12,7 +12,7 @@ from rich.text import Text
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from widgets.clean import pad, shorten, width_of
+from widgets.plain.text import pad, shorten, width_of
 from widgets.table_layout import GAP, Cell, Column, Placed, Row, align, heading, plain
 
 GUTTER = 2

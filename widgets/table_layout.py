@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from rich.text import Text
 
-from widgets.clean import clean, pad, shorten, width_of
+from widgets.plain.text import clean, pad, shorten, width_of
 
 Align = Literal["left", "right", "decimal"]
 """How the cells of a column stand: `decimal` puts the points of numbers under each other."""

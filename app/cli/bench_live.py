@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from app.cli.options import is_terminal
 from app.cli.output import ReaderGoneError, document, say
-from app.cli.tables import cut
 from app.engine.session.events import AnyEvent, PhaseChanged, SampleTaken
 from app.engine.session.figures import DirectionSample, Phase, Sample
 from app.engine.view import schema
 from app.engine.view.steady import steady_words
 from widgets.plain import units
+from widgets.plain.text import shorten
 
 if TYPE_CHECKING:
     from app.engine.session.state import ActiveRun, Session
@@ -98,7 +98,7 @@ class Follower:
             return
         try:
             width = shutil.get_terminal_size().columns
-            sys.stderr.write(_CLEAR + cut(line, max(20, width - 1)))
+            sys.stderr.write(_CLEAR + shorten(line, max(20, width - 1), ".."))
             sys.stderr.flush()
             self._drawn = True
         except OSError:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from app.cli.output import paint
-from app.cli.tables import cell_width, table
+from app.cli.tables import table
 from app.engine.view.table import Cell, Facts, Mark, Row, Table, picked, text_of
 from backends.text import clean
+from widgets.plain.text import width_of
 
 DIM_MARK = "*"
 """Marks a row that is there to be seen only: colours may not be there."""
@@ -36,7 +37,7 @@ def fitted_lines(shown: Table, width: int | None) -> list[str]:
     """The table in so many columns of a terminal: those of least weight are left out where there is no room."""
     least = max(shown.columns, key=lambda column: column.priority)
     plain = table(shown.columns, [list(map(text_of, _cells(row))) for row in shown.rows])
-    if width is None or not least.priority or max(map(cell_width, plain), default=0) <= width:
+    if width is None or not least.priority or max(map(width_of, plain), default=0) <= width:
         return table_lines(shown, width)
     return fitted_lines(picked(shown, [column.title for column in shown.columns if column is not least]), width)
 

@@ -12,11 +12,11 @@ from app.cli.bench_live import progress
 from app.cli.options import is_terminal
 from app.cli.output import say
 from app.cli.sweep_text import step_line
-from app.cli.tables import cut
 from app.engine.session.events import AnyEvent, PhaseChanged, SampleTaken
 from app.engine.session.sweep_events import SweepExtended, SweepStepEnded, SweepStepStarted
 from app.engine.sweep.estimate import seconds_left
 from widgets.plain import units
+from widgets.plain.text import shorten
 
 if TYPE_CHECKING:
     from app.engine.session.state import Session
@@ -65,7 +65,7 @@ class SweepFollower:
             return
         self._last = now
         width = max(20, shutil.get_terminal_size().columns - 1)
-        self._write(_CLEAR + cut(status_line(session, self._speed), width))
+        self._write(_CLEAR + shorten(status_line(session, self._speed), width, ".."))
         self._drawn = self._redraws
 
     def _write(self, text: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 from app.cli.output import paint
 from app.engine.view.table import Align, Cell, Column, Tone, text_of
+from widgets.plain.text import shorten, width_of
 
-__all__ = ["Align", "Cell", "Column", "cell_width", "cut", "table"]
+__all__ = ["Align", "Cell", "Column", "table"]
 
 GAP = "  "
 _NARROWEST = 8
@@ -29,7 +29,7 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]], width
             for row, text in zip(cells, _pointed([row[at] for row in cells]), strict=True):
                 row[at] = text
     headed = [[column.title for column in kept], *cells]
-    widths = [max((cell_width(row[at]) for row in headed), default=0) for at in range(len(kept))]
+    widths = [max((width_of(row[at]) for row in headed), default=0) for at in range(len(kept))]
     widths = _fit(widths, kept, width)
     return [_line(row, widths, each) for row, each in zip(headed, [[""] * len(kept), *colours], strict=True)]
 
@@ -39,31 +39,10 @@ def _colour(cell: str | Cell) -> str:
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], colours: Sequence[str]) -> str:
-    short = [cut(cell, size) for cell, size in zip(cells, widths, strict=True)]
-    gaps = [" " * (size - cell_width(cell)) for cell, size in zip(short, widths, strict=True)]
+    short = [shorten(cell, size, "..") for cell, size in zip(cells, widths, strict=True)]
+    gaps = [" " * (size - width_of(cell)) for cell, size in zip(short, widths, strict=True)]
     painted = [paint(cell, colour) for cell, colour in zip(short, colours, strict=True)]
     return GAP.join(cell + gap for cell, gap in zip(painted, gaps, strict=True)).rstrip()
-
-
-def cell_width(text: str) -> int:
-    """Cells the text takes on a terminal."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
-    )
-
-
-def cut(text: str, width: int) -> str:
-    """Text of at most `width` cells; a cut one ends in `..`."""
-    if cell_width(text) <= width:
-        return text
-    kept = ""
-    for char in text:
-        if cell_width(kept + char) > max(0, width - 2):
-            break
-        kept += char
-    return kept + ".."[: max(0, width)]
 
 
 def _pointed(cells: list[str]) -> list[str]:
@@ -71,7 +50,7 @@ def _pointed(cells: list[str]) -> list[str]:
     fronts = [_digits(cell) for cell in cells]
     front = max(fronts, default=0)
     moved = [" " * (front - own) + cell if own else cell for own, cell in zip(fronts, cells, strict=True)]
-    whole = max(map(cell_width, moved), default=0)
+    whole = max(map(width_of, moved), default=0)
     return [cell if own else cell.rjust(whole) for own, cell in zip(fronts, moved, strict=True)]
 
 

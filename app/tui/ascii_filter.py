@@ -6,7 +6,7 @@ from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
-from widgets.clean import clean
+from widgets.plain.text import clean
 
 _LIGHT = {
     "│": "|",

@@ -16,7 +16,7 @@ from app.engine.session.state import Session
 from app.tui.screens.bench.live_view import short_progress
 from app.tui.screens.sweep.results_view import short
 from backends.text import clean
-from widgets.clean import shorten, width_of
+from widgets.plain.text import shorten, width_of
 from widgets.steady import SteadyWidget
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ from backends.joining import joined
 from backends.model import Array, Controller, Drive, Inventory, Target, Task
 from backends.protocol import PlansTogether, TellsTasks
 from backends.settings import Reading, Setting
-from widgets.plain import units
 
 if TYPE_CHECKING:
     from backends.registry import Machine
@@ -108,13 +107,7 @@ class Hardware(Recorder):
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """What setting `key` to `value` would do, on the target or on what else its block device is."""
         home = self.home_of(target, key)
-        return self._in_units(await self.machine.setter(home).plan(home, key, value))
-
-    def _in_units(self, change: Change) -> Change:
-        """With its values as they are shown, in the unit of the setting."""
-        unit = next((setting.unit for setting in self.settings(change.target) if setting.key == change.key), "")
-        values = filter(None, (change.before, change.after))
-        return replace(change, words={**{each: units.in_unit(each, unit) for each in values}, **change.words})
+        return await self.machine.setter(home).plan(home, key, value)
 
     async def plan_all(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
         """What setting all of `values` would do, as one set; in the order that their backend wants."""
@@ -125,7 +118,7 @@ class Hardware(Recorder):
         for home, own in homes.items():
             backend = self.machine.backend(home)
             if isinstance(backend, PlansTogether):
-                changes += map(self._in_units, await backend.plan_together(home, own))
+                changes += await backend.plan_together(home, own)
             else:
                 changes += [await self.plan(home, key, value) for key, value in own.items()]
         return tuple(changes)

@@ -11,9 +11,9 @@ from app.engine.view.run import cpu_line
 from app.engine.view.steady import steady_words
 from widgets.bars import Progress
 from widgets.chart import ChartData, Reference, Series
-from widgets.clean import shorten
 from widgets.details import Fact, FactGroup
 from widgets.plain import units
+from widgets.plain.text import shorten
 
 Points = tuple[tuple[float, float | None], ...]
 NS = 1e-9

@@ -18,11 +18,11 @@ from app.tui import render
 from backends.change import Change
 from backends.model import Array, Controller, Drive, Inventory, Media, State
 from backends.settings import Effect, Reading, Risk, worst
-from widgets.clean import shorten
 from widgets.confirm import Confirmation, PlannedChange
 from widgets.confirm import Tier as DialogTier
 from widgets.keyed_table import Cell, Row
 from widgets.plain import units
+from widgets.plain.text import shorten
 from widgets.table_layout import Tone
 
 NOW_WIDTH = 34

@@ -1,10 +1,13 @@
-"""The last line of defence: no text leaves a widget with a character that could steer the terminal."""
+"""Text as a terminal shows it: harmless, as wide as it is, cut, filled and wrapped to a width.
+
+`clean` is the last line of defence: no text leaves a widget with a character that could steer the terminal. It keeps
+the length; what comes from devices and tools is cleaned and bounded where it comes in, by the backends.
+"""
 
 from __future__ import annotations
 
 import unicodedata
-
-from rich.cells import cell_len, set_cell_size
+from functools import lru_cache
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 """Stands where a control, format, surrogate, private or unassigned character was."""
@@ -26,16 +29,28 @@ def _substitute(character: str) -> str:
 
 def width_of(text: str) -> int:
     """The number of terminal cells a cleaned text takes."""
-    return len(text) if text.isascii() else cell_len(text)
+    return len(text) if text.isascii() else _wide(text)
 
 
-def shorten(text: str, width: int) -> str:
+@lru_cache(4096)  # live tables measure the same few texts again and again
+def _wide(text: str) -> int:
+    return sum(map(_cells, text))
+
+
+@lru_cache(1024)
+def _cells(character: str) -> int:
+    """Marks, and the vowels and finals of a Hangul syllable, stand on what is before them (Unicode TR 11)."""
+    if unicodedata.category(character)[0] == "M" or "\u1160" <= character <= "\u11ff":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def shorten(text: str, width: int, end: str = ELLIPSIS) -> str:
     """The text in at most `width` cells, ending in an ellipsis when something was left out."""
     if width_of(text) <= width:
         return text
-    if width < 1:
-        return ""
-    return set_cell_size(text, width - 1).rstrip() + ELLIPSIS
+    room = width - width_of(end)
+    return _fitting(text, room).rstrip() + end if room >= 0 else end[: max(0, width)]
 
 
 def pad(text: str, width: int) -> str:
@@ -85,10 +100,17 @@ def _head(word: str, width: int) -> str:
     if word.isascii():
         return word[:width]
     least = len(word) - len(word.lstrip(" ")) + 1
-    end = least
-    while end < len(word) and cell_len(word[: end + 1]) <= width:
-        end += 1
-    return word[:end]
+    return word[: max(least, len(_fitting(word, width)))]
+
+
+def _fitting(text: str, width: int) -> str:
+    """As many leading characters as fit into `width` cells."""
+    room = width
+    for at, character in enumerate(text):
+        room -= _cells(character)
+        if room < 0:
+            return text[:at]
+    return text
 
 
 def break_hard(word: str, width: int) -> list[str]:

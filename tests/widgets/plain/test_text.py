@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
-from widgets.clean import break_hard, clean, pad, shorten, width_of, wrap
+from widgets.plain.text import break_hard, clean, pad, shorten, width_of, wrap
 
 
 @given(st.text(st.characters()))
@@ -47,3 +49,32 @@ def test_wrapping_leaves_out_nothing_but_spaces(text: str, width: int, indent: i
 @given(st.text(min_size=1), st.integers(1, 20))
 def test_a_broken_word_can_be_put_together_again(text: str, width: int) -> None:
     assert "".join(break_hard(clean(text), width)) == clean(text)
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        (0x20, 0x52F),
+        (0x1100, 0x11FF),
+        (0x2010, 0x2027),
+        (0x2190, 0x23FF),
+        (0x2500, 0x25FF),
+        (0x2800, 0x28FF),
+        (0x3041, 0x3096),
+        (0x4E00, 0x4EFF),
+        (0xAC00, 0xACFF),
+        (0xFF01, 0xFF60),
+        (0x1F600, 0x1F64F),
+    ],
+)
+def test_a_character_is_as_wide_as_it_is_drawn(first: int, last: int) -> None:
+    shown = [chr(code) for code in range(first, last + 1) if chr(code).isprintable()]
+    assert [char for char in shown if width_of(char) != cell_len(char)] == []
+
+
+def test_a_wide_character_is_not_cut_in_half() -> None:
+    assert shorten("日本語", 4) == "日…"
+
+
+def test_what_has_no_room_for_its_end_is_only_that() -> None:
+    assert shorten("sda is busy", 1, "..") == "."
