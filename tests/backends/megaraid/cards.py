@@ -77,6 +77,8 @@ class PlayedCard(FakeHost):
                 return answers.answer({"VD Properties": [row]})
             case ("/c0/eall/sall", "show", "all"):
                 return answers.answer({key: one for place in PLACES for key, one in answers.details(place).items()})
+            case ("/c0/sall", "show", "all"):
+                return answers.failure("No drive found!")
             case ("/c0/bbu", "show", "all"):
                 return answers.answer(answers.battery(self.card["battery"]))
             case ("/c0", "show", "patrolread"):
