@@ -31,7 +31,7 @@ def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool)
 
 def _ending(record: SweepRecord, folder: str, *, simulated: bool) -> str:
     """How it ended, in a sentence, and what to do next."""
-    from app.engine.view.sweep import ending
+    from app.engine.view.sweep_findings import ending
 
     go_on = f"Go on: raidbench{' --demo' if simulated else ''} sweep --resume {Path(folder).name}"
     return clean(ending(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")

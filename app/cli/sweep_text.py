@@ -16,7 +16,8 @@ from app.engine.sweep.estimate import switches
 from app.engine.sweep.results import Results
 from app.engine.sweep.survey import Survey
 from app.engine.view.run import both_directions
-from app.engine.view.sweep import finding_facts, left_out, matrix_table, rankings
+from app.engine.view.sweep import matrix_table, rankings
+from app.engine.view.sweep_findings import finding_facts, left_out
 from backends.text import clean
 from widgets.plain import units
 

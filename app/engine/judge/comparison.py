@@ -98,11 +98,6 @@ class FigureComparison:
         interval = None if self.judgement is None else self.judgement.interval
         return units.difference(self.a, self.b) if interval is None else str(interval)
 
-    @property
-    def word(self) -> str:
-        """The verdict as people read it; "" without one."""
-        return "" if self.judgement is None else self.judgement.word
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:

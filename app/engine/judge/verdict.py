@@ -90,13 +90,6 @@ class Judgement:
         """Whether there is a verdict."""
         return self.verdict.decided
 
-    @property
-    def sentence(self) -> str:
-        """Verdict, interval and what is missing, to be put after the name of a figure; no full stop."""
-        label = "" if self.interleaved else ", not interleaved"
-        shown = "" if self.interval is None else f": {self.interval}{label}"
-        return f"{self.word}{shown}{f'; {self.reason}' if self.reason else ''}"
-
 
 def judge(
     a: Sequence[float],

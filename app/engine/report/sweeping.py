@@ -11,16 +11,8 @@ from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.curves import curves, number_of, numeric_field
 from app.engine.sweep.results import CellResult, Results, results
-from app.engine.view.sweep import (
-    RANK_TITLES,
-    figure_text,
-    finding_facts,
-    in_short,
-    matrix,
-    matrix_table,
-    rankings,
-    turned,
-)
+from app.engine.view.sweep import RANK_TITLES, figure_text, matrix, matrix_table, rankings, turned
+from app.engine.view.sweep_findings import finding_facts, in_short
 from widgets.plain import units
 
 _UNITS = {Rank.IOPS: Unit.IOPS, Rank.BANDWIDTH: Unit.MIB_PER_S, Rank.P99: Unit.LATENCY}

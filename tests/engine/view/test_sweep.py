@@ -15,7 +15,8 @@ from app.engine.session.sweep_events import SweepEnded
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Rank, SweepResult
 from app.engine.sweep.results import results
-from app.engine.view.sweep import ending, finding_facts, in_short, left_out, legend, matrix, rankings
+from app.engine.view.sweep import legend, matrix, rankings
+from app.engine.view.sweep_findings import ending, finding_facts, in_short, left_out
 from app.engine.view.table import Fact, Tone, text_of
 from tests.engine import sessions
 from tests.engine.sweep.making import design, measured, started

@@ -10,7 +10,7 @@ from app.engine.sweep.estimate import switches
 from app.engine.sweep.plan import JobAxis, SweepPlan
 from app.engine.sweep.survey import Survey
 from app.engine.view.effects import risk_cell, tier
-from app.engine.view.sweep import left_out
+from app.engine.view.sweep_findings import left_out
 from app.tui import render
 from app.tui.screens.devices.rows import TIERS
 from app.tui.screens.sweep.draft import Axis, Draft

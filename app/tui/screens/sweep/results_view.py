@@ -5,7 +5,8 @@ from __future__ import annotations
 from app.engine.session.state import Session
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.sweep.estimate import seconds_left
-from app.engine.view.sweep import MatrixView, ending
+from app.engine.view.sweep import MatrixView
+from app.engine.view.sweep_findings import ending
 from app.tui.render import TONES
 from widgets.bars import Progress
 from widgets.matrix import Grid, MatrixCell

@@ -13,15 +13,8 @@ from app.engine.session.state import ActiveRun, Session
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.sweep.following import Follower
 from app.engine.sweep.results import Results, results
-from app.engine.view.sweep import (
-    cell_words,
-    finding_facts,
-    legend,
-    matrix,
-    names_at,
-    ranking,
-    why_left_out,
-)
+from app.engine.view.sweep import cell_words, legend, matrix, names_at, ranking, why_left_out
+from app.engine.view.sweep_findings import finding_facts
 from app.tui.render import columns, groups, rows
 from app.tui.screens.bench.live_view import Curves, latency_chart, progress, throughput_chart
 from app.tui.screens.sweep.results_view import grid, state_words, title_words, whole
