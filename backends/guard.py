@@ -18,9 +18,9 @@ from backends.topology.tree import node_path
 
 __all__ = [
     "DeviceFacts",
+    "GuardAnswer",
     "Hold",
     "Intent",
-    "Verdict",
     "facts_of",
     "judge",
     "look_at",
@@ -41,7 +41,7 @@ class Intent(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class GuardAnswer:
     """The answer, in words for the person."""
 
     device: str
@@ -86,19 +86,19 @@ _HINTS = {
 """What to do next, by kind of use; the first that applies is given."""
 
 
-def judge(facts: DeviceFacts, intent: Intent) -> Verdict:
+def judge(facts: DeviceFacts, intent: Intent) -> GuardAnswer:
     """Pure: decides by the facts alone. What could not be checked counts against writing."""
     refused, hint = _never(facts)
     if intent is Intent.READ or refused:
-        return Verdict(device=facts.device, ok=not refused, refused=refused, hint=hint)
+        return GuardAnswer(device=facts.device, ok=not refused, refused=refused, hint=hint)
     reasons = _against_writing(facts)
     if reasons:
         kinds = [use.kind for use in facts.uses]
         hint = next((text for kind, text in _HINTS.items() if kind in kinds), _default_hint(facts))
-        return Verdict(device=facts.device, ok=False, refused=tuple(dict.fromkeys(reasons)), hint=hint)
+        return GuardAnswer(device=facts.device, ok=False, refused=tuple(dict.fromkeys(reasons)), hint=hint)
     if not facts.signatures:
-        return Verdict(device=facts.device, ok=True)
-    return Verdict(
+        return GuardAnswer(device=facts.device, ok=True)
+    return GuardAnswer(
         device=facts.device,
         ok=True,
         needs_confirmation=True,
@@ -170,7 +170,7 @@ def _found(facts: DeviceFacts, signature: Signature) -> str:
     return f"{_place(facts, signature.part)}: {what}{label}{size}"
 
 
-def require(verdict: Verdict, typed: str | None = None) -> None:
+def require(verdict: GuardAnswer, typed: str | None = None) -> None:
     """Raises RefusedError unless the verdict, with what was typed, lets it go ahead."""
     _require_ok(verdict)
     if not verdict.confirmed_by(typed):
@@ -180,12 +180,12 @@ def require(verdict: Verdict, typed: str | None = None) -> None:
         )
 
 
-def _require_ok(verdict: Verdict) -> None:
+def _require_ok(verdict: GuardAnswer) -> None:
     if not verdict.ok:
         raise RefusedError(" ".join(verdict.refused), hint=verdict.hint)
 
 
-def require_shown(verdict: Verdict, shown: Collection[str] | None) -> None:
+def require_shown(verdict: GuardAnswer, shown: Collection[str] | None) -> None:
     """Raises RefusedError when something lies there now that whoever confirmed had not been shown; None for nobody."""
     new = [one for one in verdict.found if shown is not None and one not in shown]
     if new:
@@ -195,7 +195,7 @@ def require_shown(verdict: Verdict, shown: Collection[str] | None) -> None:
         )
 
 
-async def look_at(host: Host, device: str, intent: Intent) -> tuple[DeviceFacts, Verdict]:
+async def look_at(host: Host, device: str, intent: Intent) -> tuple[DeviceFacts, GuardAnswer]:
     """The facts of a device now and the verdict on them."""
     facts = await _facts(host, device, intent, claim_on(host))
     return facts, judge(facts, intent)
@@ -224,7 +224,7 @@ async def require_free(
     facts, verdict = await look_at(host, device, Intent.WRITE)
     known = None if shown is None else [_found(facts, signature) for signature in shown]
 
-    def allow(now: Verdict) -> None:
+    def allow(now: GuardAnswer) -> None:
         _require_ok(now)
         require_shown(now, known)
 
@@ -251,7 +251,7 @@ async def secure(
     asked for, which was said of nothing else. Give `hold.path` to fio. Raises RefusedError, DeviceGoneError.
     """
 
-    def allow(now: Verdict) -> None:
+    def allow(now: GuardAnswer) -> None:
         require(now, typed)
         require_shown(now, shown)
 
@@ -269,7 +269,7 @@ async def secure(
 
 @asynccontextmanager
 async def _held(
-    host: Host, before: DeviceFacts, allow: Callable[[Verdict], None], *, write: bool
+    host: Host, before: DeviceFacts, allow: Callable[[GuardAnswer], None], *, write: bool
 ) -> AsyncGenerator[Hold, None]:
     """The device opened for oneself alone, and looked at once more: from then on nothing new can claim it."""
     identity = _known(host, before)

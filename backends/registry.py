@@ -95,7 +95,7 @@ class Backends(Mapping[str, Finds]):
             except KeyError:
                 raise
             except Exception as error:  # whatever a vendor does wrong, the rest must go on
-                self._made[name] = Broken(_broken(name, f"{type(error).__name__}: {error}"))
+                self._made[name] = UnusableBackend(_broken(name, f"{type(error).__name__}: {error}"))
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -114,7 +114,7 @@ class Backends(Mapping[str, Finds]):
         return {name: self[name] for name in self._vendors if name not in absent}
 
 
-class Broken:
+class UnusableBackend:
     """In place of a backend that cannot be made."""
 
     def __init__(self, problem: Problem) -> None:

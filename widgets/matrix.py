@@ -16,7 +16,7 @@ from widgets.plain.text import clean, pad, shorten, width_of
 from widgets.steady import SteadyWidget
 from widgets.table_layout import Tone, split_number
 
-__all__ = ["Grid", "Matrix", "MatrixCell"]
+__all__ = ["Matrix", "MatrixCell", "MatrixGrid"]
 
 LEVELS = "▁▂▃▄▅▆▇█"
 """A bar as high as one line."""
@@ -43,7 +43,7 @@ class MatrixCell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
+class MatrixGrid:
     """What a matrix shows."""
 
     corner: str = ""
@@ -92,7 +92,7 @@ class Matrix(SteadyWidget, can_focus=True):
     }
     """
 
-    grid: reactive[Grid] = reactive(Grid(), repaint=False)
+    grid: reactive[MatrixGrid] = reactive(MatrixGrid(), repaint=False)
     """What is shown."""
     cursor: reactive[tuple[int, int]] = reactive((0, 0), repaint=False)
     """Row and column of the cell that is told about elsewhere."""
@@ -115,14 +115,14 @@ class Matrix(SteadyWidget, can_focus=True):
             """The matrix, for `on(..., selector)`."""
             return self.matrix
 
-    def __init__(self, grid: Grid | None = None, *, ascii: bool = False, id: str | None = None) -> None:
+    def __init__(self, grid: MatrixGrid | None = None, *, ascii: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
         self._top = 0
         self._left = 0
-        self.set_reactive(Matrix.grid, grid or Grid())
+        self.set_reactive(Matrix.grid, grid or MatrixGrid())
         self.set_reactive(Matrix.ascii, ascii)
 
-    def watch_grid(self, before: Grid, grid: Grid) -> None:
+    def watch_grid(self, before: MatrixGrid, grid: MatrixGrid) -> None:
         """Paints what differs; all of it when headings changed."""
         if (before.rows, before.columns, before.corner) != (grid.rows, grid.columns, grid.corner):
             self.cursor = self._inside(*self.cursor)
@@ -218,14 +218,14 @@ class Matrix(SteadyWidget, can_focus=True):
             return "  "
         return " " + LEVELS[min(len(LEVELS) - 1, max(0, round(cell.level * (len(LEVELS) - 1))))]
 
-    def _figures(self, grid: Grid, column: int) -> tuple[int, int]:
+    def _figures(self, grid: MatrixGrid, column: int) -> tuple[int, int]:
         """Widths before and from the decimal points of a column."""
         parts = [split_number(clean(row[column].text)) for row in grid.cells]
         return max((width_of(head) for head, _ in parts), default=0), max(
             (width_of(tail) for head, tail in parts if head[-1:].isdigit()), default=0
         )
 
-    def _widths_of(self, grid: Grid) -> list[int]:
+    def _widths_of(self, grid: MatrixGrid) -> list[int]:
         extra = 2 if self.ascii else 4
         return [
             max(sum(self._figures(grid, column)) + extra, min(WIDEST, width_of(clean(label))))

@@ -10,7 +10,7 @@ from typing import Final
 from widgets.canvas import SOLID, Canvas, ascii_sign
 from widgets.chart_data import ChartData, Point, Series
 from widgets.plain.text import clean, width_of
-from widgets.scale import Scale, fit, time_ceiling, time_label, time_ticks
+from widgets.scale import AxisSpan, fit, time_ceiling, time_label, time_ticks
 
 Row = tuple[str, bytes]
 """The characters of a row and, for each, the code of its style."""
@@ -54,7 +54,7 @@ class _Frame:
     axis_rows: int
     start: float
     end: float
-    scale: Scale
+    scale: AxisSpan
     labels: tuple[tuple[int, str], ...]
     ascii_only: bool
     references: tuple[float, ...]
@@ -82,7 +82,7 @@ class Plot:
     def __init__(self) -> None:
         self._frame: _Frame | None = None
         self._series: tuple[Series, ...] = ()
-        self._scale: Scale | None = None
+        self._scale: AxisSpan | None = None
         self._known: tuple[tuple[float, bool, tuple[float, ...]], tuple[Series, ...]] = ((0.0, False, ()), ())
         self._gutter = 0
         self._canvas = Canvas(0, 0)
@@ -244,7 +244,7 @@ def _time_span(data: ChartData, window: float) -> tuple[float, float]:
     return start, start + window
 
 
-def _y_labels(scale: Scale, rows: int, y_format: Callable[[float], str]) -> tuple[tuple[int, str], ...]:
+def _y_labels(scale: AxisSpan, rows: int, y_format: Callable[[float], str]) -> tuple[tuple[int, str], ...]:
     """The labels of the vertical axis with the row each stands in, one to a row."""
     labels: dict[int, str] = {}
     for tick in scale.ticks(min(5, max(2, (rows + 1) // 2))):

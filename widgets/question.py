@@ -15,7 +15,7 @@ from widgets.lines import Prose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class KeyedAnswer:
     """One answer."""
 
     key: str
@@ -39,7 +39,7 @@ class QuestionDialog(GuardedDialog[str]):
     """
 
     def __init__(
-        self, title: str, answers: tuple[Answer, ...], text: str = "", *, clock: Clock = time.monotonic
+        self, title: str, answers: tuple[KeyedAnswer, ...], text: str = "", *, clock: Clock = time.monotonic
     ) -> None:
         super().__init__(clock=clock)
         self._title_text = title

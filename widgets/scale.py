@@ -27,7 +27,7 @@ SMALLEST: Final = 1e-290
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
+class AxisSpan:
     """The span of values an axis shows."""
 
     low: float
@@ -53,7 +53,7 @@ class Scale:
         return _log_ticks(self, most) if self.log else _linear_ticks(self, most)
 
 
-def fit(values: Sequence[float], *, log: bool = False, previous: Scale | None = None) -> Scale:
+def fit(values: Sequence[float], *, log: bool = False, previous: AxisSpan | None = None) -> AxisSpan:
     """The scale for these values: it grows at once, and shrinks only when they need clearly less of it.
 
     Args:
@@ -65,26 +65,26 @@ def fit(values: Sequence[float], *, log: bool = False, previous: Scale | None = 
     if previous is None or previous.log != log:
         return needed
     # Up at once, since a line beyond the edge says nothing; down only at half, or the graph would breathe.
-    both = Scale(low=min(needed.low, previous.low), high=max(needed.high, previous.high), log=log)
+    both = AxisSpan(low=min(needed.low, previous.low), high=max(needed.high, previous.high), log=log)
     return both if needed.span >= SHRINK * both.span else needed
 
 
-def _linear_span(values: Sequence[float]) -> Scale:
+def _linear_span(values: Sequence[float]) -> AxisSpan:
     if not values:
-        return Scale(low=0.0, high=1.0)
+        return AxisSpan(low=0.0, high=1.0)
     low = -_ceiling(-min(min(values), 0.0))
     high = _ceiling(max(max(values), 0.0))
-    return Scale(low=low, high=high if high > low else low + 1.0)
+    return AxisSpan(low=low, high=high if high > low else low + 1.0)
 
 
-def _log_span(values: Sequence[float]) -> Scale:
+def _log_span(values: Sequence[float]) -> AxisSpan:
     positive = [value for value in values if value > SMALLEST]
     if not positive:
-        return Scale(low=1.0, high=10.0, log=True)
+        return AxisSpan(low=1.0, high=10.0, log=True)
     low, high = _one_two_five(min(positive), up=False), _one_two_five(max(positive), up=True)
     if high < low * 4.0:
         low, high = _one_two_five(low / 2.0, up=False), _one_two_five(high * 1.5, up=True)
-    return Scale(low=low, high=high, log=True)
+    return AxisSpan(low=low, high=high, log=True)
 
 
 def _power(value: float) -> float:
@@ -111,7 +111,7 @@ def _one_two_five(value: float, *, up: bool) -> float:
     return next((step * power for step in (5.0, 2.0) if step * power <= value), power)
 
 
-def _linear_ticks(scale: Scale, most: int) -> tuple[float, ...]:
+def _linear_ticks(scale: AxisSpan, most: int) -> tuple[float, ...]:
     most = max(2, most)
     power = _power(max(scale.span / most, SMALLEST))
     # The finest step that does not make too many; a power of ten may be two steps too fine.
@@ -124,7 +124,7 @@ def _linear_ticks(scale: Scale, most: int) -> tuple[float, ...]:
     return (scale.low,)
 
 
-def _log_ticks(scale: Scale, most: int) -> tuple[float, ...]:
+def _log_ticks(scale: AxisSpan, most: int) -> tuple[float, ...]:
     first, last = math.ceil(math.log10(scale.low) - 1e-9), math.floor(math.log10(scale.high) + 1e-9)
     ticks = [10.0**exponent for exponent in range(max(first, -300), min(last, 300) + 1)]
     if len(ticks) < 3:

@@ -55,7 +55,7 @@ class _Wish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _How:
+class _AbOptions:
     """How it is asked about and told."""
 
     dry_run: bool
@@ -128,12 +128,12 @@ def ab_command(
         rest=REST_SECONDS if rest is None else rest,
         steady=steady,
     )
-    how = _How(dry_run=dry_run, yes=yes, typed=typed, as_json=as_json)
+    how = _AbOptions(dry_run=dry_run, yes=yes, typed=typed, as_json=as_json)
     with workbench(dry=dry_run, hurry=HURRY) as bench:
         return run(lambda interruption: _ab(bench, interruption, wish, how))
 
 
-async def _ab(bench: Workbench, interruption: Interruption, wish: _Wish, how: _How) -> int:
+async def _ab(bench: Workbench, interruption: Interruption, wish: _Wish, how: _AbOptions) -> int:
     plan = await _planned(bench, wish)
     if how.dry_run:
         _show(plan, how.as_json)
@@ -207,7 +207,7 @@ def _show(plan: AbPlan, as_json: bool) -> None:
     say("Dry run: nothing was changed and nothing measured.")
 
 
-def _ask(plan: AbPlan, how: _How) -> str | None:
+def _ask(plan: AbPlan, how: _AbOptions) -> str | None:
     """What confirms the job, after both questions: of the setting, and of a device that is overwritten."""
     target, ready = str(plan.change.target), plan.ready
     device = ready.device or ""
@@ -221,11 +221,11 @@ class _Teller:
     """Says on standard error which run of which pair goes on, and what the pairs show so far."""
 
     def __init__(self, bench: Workbench) -> None:
-        from app.cli.bench_live import Follower
+        from app.cli.bench_live import RunTeller
 
         self._so_far = ""
         self._last = False
-        self._follower = Follower(bench, stream=False)
+        self._follower = RunTeller(bench, stream=False)
         self._forget = bench.listen(self._heard)
 
     def _heard(self, session: Session, event: AnyEvent) -> None:

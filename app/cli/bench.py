@@ -26,7 +26,7 @@ from backends.settings import Risk
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.cli.bench_live import Follower
+    from app.cli.bench_live import RunTeller
     from app.engine.config import Config
     from app.engine.fio.job import Job
     from app.engine.measure.measurer import Preparation, Request
@@ -107,7 +107,7 @@ async def _bench(
     as_json: bool,
     stream: bool,
 ) -> int:
-    from app.cli.bench_live import Follower
+    from app.cli.bench_live import RunTeller
 
     not_read_only(request)
     first = await bench.prepare(request)  # what cannot be done at all leaves no session behind
@@ -116,7 +116,7 @@ async def _bench(
     await begin(bench)
     records: list[RunRecord] = []
     said: frozenset[str] = frozenset()
-    follower = Follower(bench, stream=stream)
+    follower = RunTeller(bench, stream=stream)
     with closing(follower), interruption.gracefully(bench.stop):
         for number in range(1, repeat + 1):
             ready = await bench.prepare(replace(request, again=number < repeat))
@@ -194,7 +194,7 @@ def _announce(ready: Preparation) -> None:
 def _report(
     bench: Workbench,
     records: list[RunRecord],
-    follower: Follower,
+    follower: RunTeller,
     said: frozenset[str],
     *,
     as_json: bool,

@@ -26,7 +26,7 @@ _PLAIN = 5.0
 _CLEAR = "\r\x1b[K"
 
 
-class Follower:
+class RunTeller:
     """Hears the events of a workbench and tells how its run goes."""
 
     def __init__(self, bench: Workbench, *, stream: bool) -> None:

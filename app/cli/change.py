@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _How:
+class _SetOptions:
     """The options of `set`."""
 
     dry_run: bool
@@ -65,7 +65,7 @@ def set_command(
     wanted = pairs(values)
     if not dry_run:
         refuse_read_only()
-    how = _How(dry_run=dry_run, yes=yes, typed=typed, trial=trial, as_json=as_json)
+    how = _SetOptions(dry_run=dry_run, yes=yes, typed=typed, trial=trial, as_json=as_json)
     with workbench(dry=dry_run) as bench:
         return run(lambda interruption: _set(bench, interruption, target, wanted, how))
 
@@ -88,7 +88,7 @@ async def _set(
     interruption: Interruption,
     address: str,
     wanted: list[tuple[str, str]],
-    how: _How,
+    how: _SetOptions,
 ) -> int:
     if how.trial is not None:
         from app.engine.change.trial import check_seconds
@@ -139,7 +139,7 @@ def _ask(changes: list[Change], target: Target, *, yes: bool, typed: str | None)
 
 
 async def _apply(
-    bench: Workbench, interruption: Interruption, changes: list[Change], already: list[Change], how: _How
+    bench: Workbench, interruption: Interruption, changes: list[Change], already: list[Change], how: _SetOptions
 ) -> int:
     """Change after change; what was and what was not done is told whatever stops it."""
     done: list[tuple[Change, ChangeEnded]] = []

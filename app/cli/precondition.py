@@ -70,7 +70,7 @@ def precondition_command(
 async def _precondition(
     bench: Workbench, interruption: Interruption, request: Request, *, yes: bool, typed: str | None, as_json: bool
 ) -> int:
-    from app.cli.bench_live import Follower
+    from app.cli.bench_live import RunTeller
 
     not_read_only(request)
     ready = await bench.prepare(request)
@@ -80,7 +80,7 @@ async def _precondition(
         say(row)
     name = _asked(ready, yes=yes, typed=typed)
     await begin(bench)
-    follower = Follower(bench, stream=False)
+    follower = RunTeller(bench, stream=False)
     with closing(follower), interruption.gracefully(bench.stop):
         follower.begin(1, 1)
         record = await bench.measure(ready, confirm=name)

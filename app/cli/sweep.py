@@ -38,7 +38,7 @@ _TRIES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _How:
+class _SweepOptions:
     """The options of `sweep`."""
 
     targets: dict[str, str]
@@ -95,7 +95,7 @@ def sweep_command(
             raise click.UsageError("--resume goes on with what was planned: no --dry-run, --target or --seed.")
         return _resume(resume, detach=detach, handed_over=handed_over, as_json=as_json)
     wanted = load_plan(plan or "")
-    how = _How(
+    how = _SweepOptions(
         targets=_targets(targets, wanted.measure),
         seed=seed if seed is not None else wanted.seed,
         dry_run=dry_run,
@@ -139,7 +139,7 @@ def _list(as_json: bool) -> int:
     return DONE
 
 
-def _start(plan: SweepPlan, how: _How) -> int:
+def _start(plan: SweepPlan, how: _SweepOptions) -> int:
     with _outliving_terminal(), workbench(dry=how.dry_run, hurry=HURRY) as bench:
         return run(lambda interruption: _plan_and_go(bench, interruption, plan, how))
 
@@ -154,7 +154,7 @@ def _outliving_terminal() -> Iterator[None]:
         signal.signal(signal.SIGHUP, before)
 
 
-async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: SweepPlan, how: _How) -> int:
+async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: SweepPlan, how: _SweepOptions) -> int:
     from app.engine.sweep.expand import expand
     from app.engine.sweep.known import look
     from app.engine.sweep.survey import survey
@@ -190,7 +190,7 @@ async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: Sweep
     return await _go(bench, interruption, as_json=how.as_json)
 
 
-def _allowed(surveyed: Survey, how: _How, speed: float | None) -> None:
+def _allowed(surveyed: Survey, how: _SweepOptions, speed: float | None) -> None:
     """Return if it may begin, after showing what it does. Raises RefusedError."""
     from app.cli.sweep_text import plan_lines
 

@@ -50,7 +50,7 @@ _SOON = 0.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class ScreenOptions:
     """How the workbench is to look and where it begins."""
 
     session: Path | None = None
@@ -123,8 +123,8 @@ class WorkbenchApp(App[int]):
     staged_count: var[int] = var(0)
     """How many values are staged."""
 
-    def __init__(self, workbench: Workbench, options: Options | None = None) -> None:
-        self.options = options or Options()
+    def __init__(self, workbench: Workbench, options: ScreenOptions | None = None) -> None:
+        self.options = options or ScreenOptions()
         """How it was started."""
         super().__init__()
         self.workbench = workbench
@@ -392,7 +392,7 @@ class WorkbenchApp(App[int]):
         self._forget()
 
 
-def run(workbench: Workbench, options: Options | None = None) -> int:
+def run(workbench: Workbench, options: ScreenOptions | None = None) -> int:
     """Open the workbench on this terminal; returns the exit status."""
     return run_app(WorkbenchApp(workbench, options))
 

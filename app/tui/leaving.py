@@ -17,7 +17,7 @@ from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError
 from backends.text import clean
 from widgets.plain import units
-from widgets.question import Answer, QuestionDialog
+from widgets.question import KeyedAnswer, QuestionDialog
 
 if TYPE_CHECKING:
     from app.tui.app import WorkbenchApp
@@ -37,8 +37,8 @@ class Leaving:
                 QuestionDialog(
                     "A job is running.",
                     (
-                        Answer(key="s", label="Stop it and leave", value="stop"),
-                        Answer(key="escape", label="Stay", value="stay"),
+                        KeyedAnswer(key="s", label="Stop it and leave", value="stop"),
+                        KeyedAnswer(key="escape", label="Stay", value="stay"),
                     ),
                     "Its figures so far are kept in the session.",
                 )
@@ -60,9 +60,9 @@ class Leaving:
             QuestionDialog(
                 f"{units.plural(len(changes), 'changed setting')} of this session in force.",
                 (
-                    Answer(key="k", label="Keep", value="keep"),
-                    Answer(key="r", label="Restore all", value="restore"),
-                    Answer(key="escape", label="Stay", value="stay"),
+                    KeyedAnswer(key="k", label="Keep", value="keep"),
+                    KeyedAnswer(key="r", label="Restore all", value="restore"),
+                    KeyedAnswer(key="escape", label="Stay", value="stay"),
                 ),
                 listed,
             )
@@ -100,9 +100,9 @@ class Leaving:
                 QuestionDialog(
                     "raidbench ended in the middle of a change.",
                     (
-                        Answer(key="r", label="Restore", value="restore"),
-                        Answer(key="k", label="Keep as it is", value="keep"),
-                        Answer(key="escape", label="Ask again later", value="later"),
+                        KeyedAnswer(key="r", label="Restore", value="restore"),
+                        KeyedAnswer(key="k", label="Keep as it is", value="keep"),
+                        KeyedAnswer(key="escape", label="Ask again later", value="later"),
                     ),
                     f"{when}: {view.what(change)} was being set from {view.before(change)} to {view.after(change)}.",
                 )
@@ -130,9 +130,9 @@ class Leaving:
                 QuestionDialog(
                     "raidbench ended in the middle of an A/B.",
                     (
-                        Answer(key="r", label="Put its value back", value="restore"),
-                        Answer(key="k", label="Keep as it is", value="keep"),
-                        Answer(key="escape", label="Ask again later", value="later"),
+                        KeyedAnswer(key="r", label="Put its value back", value="restore"),
+                        KeyedAnswer(key="k", label="Keep as it is", value="keep"),
+                        KeyedAnswer(key="escape", label="Ask again later", value="later"),
                     ),
                     clean(f"{left.sentence}.", 400),
                 )
@@ -168,8 +168,8 @@ class Leaving:
                 QuestionDialog(
                     "raidbench ended in the middle of a run and left a scratch file.",
                     (
-                        Answer(key="r", label="Remove it", value="remove"),
-                        Answer(key="escape", label="Leave it there", value="leave"),
+                        KeyedAnswer(key="r", label="Remove it", value="remove"),
+                        KeyedAnswer(key="escape", label="Leave it there", value="leave"),
                     ),
                     _file_words(left),
                 )

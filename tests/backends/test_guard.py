@@ -15,7 +15,7 @@ import pytest
 
 from backends.errors import DeviceGoneError, RefusedError
 from backends.exclusive import Hold, claim
-from backends.guard import Intent, Verdict, judge, look_at, require, secure
+from backends.guard import GuardAnswer, Intent, judge, look_at, require, secure
 from backends.hosts.local import LocalHost
 from backends.topology.naming import identity
 from backends.topology.tree import read_node
@@ -40,13 +40,13 @@ def device(tmp_path: Path, stack: ExitStack) -> Loop:
     return stack.enter_context(loop(tmp_path / "disk", "--partscan"))
 
 
-async def verdict(path: str, intent: Intent = Intent.WRITE) -> Verdict:
+async def verdict(path: str, intent: Intent = Intent.WRITE) -> GuardAnswer:
     return (await look_at(LocalHost(), path, intent))[1]
 
 
 async def test_a_blank_device_may_be_written(device: Loop) -> None:
     answer = await verdict(device.device)
-    assert answer == Verdict(device=device.device, ok=True)
+    assert answer == GuardAnswer(device=device.device, ok=True)
 
 
 @needs("mkfs.ext4")
@@ -112,7 +112,7 @@ async def test_a_disk_is_confirmed_with_all_that_lies_on_its_partitions(device: 
 
 async def test_a_blank_partition_may_be_written_while_its_disk_has_a_table(device: Loop) -> None:
     (first,) = device.partition((2048, 32768))
-    assert await verdict(first) == Verdict(device=first, ok=True)
+    assert await verdict(first) == GuardAnswer(device=first, ok=True)
 
 
 @needs("mkswap")
@@ -333,7 +333,7 @@ async def test_nothing_else_can_take_a_device_that_is_held(device: Loop) -> None
             assert file.write(bytes(4096)) == 4096
         with pytest.raises(RefusedError):
             Hold(device.device, hold._identity, write=True).open()
-    assert await verdict(device.device) == Verdict(device=device.device, ok=True)
+    assert await verdict(device.device) == GuardAnswer(device=device.device, ok=True)
 
 
 async def test_a_program_that_opens_it_just_before_it_is_held_is_seen_while_it_is(

@@ -12,7 +12,7 @@ from backends.errors import NotFoundError, ToolMissingError
 from backends.host import Host
 from backends.model import Controller, Drive, Inventory, Problem, Scope, Target
 from backends.protocol import Told, Vendor, lazily, where
-from backends.registry import Broken, Machine, find_vendors
+from backends.registry import Machine, UnusableBackend, find_vendors
 from backends.vendors.block import VENDOR
 from tests.backends.fakes import FakeHost, disk, machine
 
@@ -181,4 +181,4 @@ def test_a_backend_is_made_once() -> None:
 
 @pytest.mark.parametrize("vendor", find_vendors(plugins=()).vendors, ids=lambda vendor: vendor.name)
 def test_every_vendor_of_ours_leads_to_its_backend(vendor: Vendor) -> None:
-    assert not isinstance(Machine(FakeHost({}), [vendor]).backends[vendor.name], Broken)
+    assert not isinstance(Machine(FakeHost({}), [vendor]).backends[vendor.name], UnusableBackend)

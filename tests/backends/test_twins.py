@@ -11,7 +11,7 @@ import pytest
 from app.engine.measure.device_access import Gate
 from backends import guard
 from backends.errors import RefusedError
-from backends.guard import Intent, Verdict, look_at, secure
+from backends.guard import GuardAnswer, Intent, look_at, secure
 from backends.host import THIS_MACHINE, FileStat
 from backends.topology import look
 from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
@@ -59,7 +59,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return devices
 
 
-async def verdict(host: FakeHost, device: str = "/dev/sdl") -> Verdict:
+async def verdict(host: FakeHost, device: str = "/dev/sdl") -> GuardAnswer:
     return (await look_at(host, device, Intent.WRITE))[1]
 
 

@@ -16,7 +16,7 @@ from app.engine.session.events import AnyEvent, PhaseChanged, RunEnded
 from app.engine.session.figures import Phase
 from app.engine.session.state import Session
 from app.engine.workbench import Workbench
-from app.tui.app import Options, WorkbenchApp
+from app.tui.app import ScreenOptions, WorkbenchApp
 from app.tui.screens.bench.screen import BenchScreen
 from backends.hosts.local import LocalHost
 from tests.bench.busy import make_up_members
@@ -25,7 +25,7 @@ from tests.bench.busy import make_up_members
 class Measured(WorkbenchApp):
     """Goes to Bench and presses run as soon as the session is open."""
 
-    def __init__(self, workbench: Workbench, options: Options, job: Job, result: Path) -> None:
+    def __init__(self, workbench: Workbench, options: ScreenOptions, job: Job, result: Path) -> None:
         super().__init__(workbench, options)
         self._job = job
         self._result = result
@@ -64,7 +64,7 @@ if __name__ == "__main__":
         make_up_members(bench, int(members[0]))
     measured = Measured(
         bench,
-        Options(scratch=scratch, scratch_size=Path(scratch).stat().st_size),
+        ScreenOptions(scratch=scratch, scratch_size=Path(scratch).stat().st_size),
         job(int(depth), int(jobs), int(ramp), int(runtime)),
         Path(result),
     )

@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from app.engine.session.sweep_steps import SweepResult
 from app.engine.sweep.plans import load_plan
 from app.engine.workbench import Workbench
-from app.tui.app import Options, WorkbenchApp
+from app.tui.app import ScreenOptions, WorkbenchApp
 from app.tui.screens.sweep.screen import SweepScreen
 from tests.backends.simulated.asking import still_host
 from tests.tui.stage import (
@@ -51,7 +51,7 @@ async def rack(request: pytest.FixtureRequest, tmp_path: Path, still: None) -> A
     host = still_host()
     paths = paths_in(tmp_path)
     hands = InThisProcess(host, paths)
-    options = Options(session=paths.sessions / "2026-11-21-120000", hand_over=hands, sweep_speed=100.0)
+    options = ScreenOptions(session=paths.sessions / "2026-11-21-120000", hand_over=hands, sweep_speed=100.0)
     app = WorkbenchApp(Workbench(host, paths=paths), options)
     async with app.run_test(size=SIZES[request.param]) as pilot:
         await settled(pilot)

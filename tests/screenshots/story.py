@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
-from app.tui.app import Options, WorkbenchApp
+from app.tui.app import ScreenOptions, WorkbenchApp
 from app.tui.screens.bench.screen import BenchScreen
 from app.tui.screens.devices.tree import DeviceTree
 from app.tui.screens.sweep.screen import SweepScreen
@@ -127,7 +127,7 @@ async def opened(
     )
     bench = Workbench(ReplayHost(FOLDER, pace=clock.pace), paths=paths)
     name = "2026-03-10-091000"
-    app = WorkbenchApp(bench, Options(session=folder / "sessions" / name, scratch="/srv/scratch"))
+    app = WorkbenchApp(bench, ScreenOptions(session=folder / "sessions" / name, scratch="/srv/scratch"))
     async with app.run_test(size=size) as pilot:
         story = Story(pilot, clock, album, wanted)
         await story.until(lambda: app.opened and not app.session.probing)

@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from app.engine.fio.events import CpuSampled, Finished, LoadEvent, PhaseChanged, SampleTaken
 from app.engine.fio.job import Engine, Job, JobTarget
 from app.engine.fio.preflight import Preflight
-from app.engine.measure.device_access import Gate, Judgement
+from app.engine.measure.device_access import DeviceJudgement, Gate
 from app.engine.measure.measurer import Measurer
 from app.engine.members import member_meter
 from app.engine.session.events import MachineFacts
@@ -32,9 +32,9 @@ from app.engine.session.figures import (
 from app.engine.session.paths import Paths
 from app.engine.session.steady import SteadyPlan
 from app.engine.workbench import Workbench
-from app.tui.app import Options, WorkbenchApp
+from app.tui.app import ScreenOptions, WorkbenchApp
 from backends.change import Change
-from backends.guard import Intent, Verdict, require
+from backends.guard import GuardAnswer, Intent, require
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
 from backends.protocol import Backend, Vendor
@@ -206,12 +206,12 @@ class FakeGate(Gate):
         """By its name."""
         return path.startswith("/dev/")
 
-    async def judge(self, path: str, *, writes: bool) -> Judgement:
+    async def judge(self, path: str, *, writes: bool) -> DeviceJudgement:
         """As it was told."""
         name = path.removeprefix("/dev/")
         refused = self.refused if writes else ()
         found = self.found if writes else ()
-        verdict = Verdict(
+        verdict = GuardAnswer(
             device=path,
             ok=not refused,
             refused=refused,
@@ -220,7 +220,7 @@ class FakeGate(Gate):
             confirm_text=name if found else None,
             found=found,
         )
-        return Judgement(
+        return DeviceJudgement(
             device=path,
             disk=path,
             size=4 << 40,
@@ -235,7 +235,7 @@ class FakeGate(Gate):
         return None, 512
 
     @contextlib.asynccontextmanager
-    async def hold(self, judgement: Judgement, typed: str | None) -> AsyncGenerator[str, None]:
+    async def hold(self, judgement: DeviceJudgement, typed: str | None) -> AsyncGenerator[str, None]:
         """Insists as the real one does."""
         require(judgement.verdict, typed)
         yield judgement.device
@@ -305,7 +305,7 @@ class Table:
     bench: Workbench
     load: FakeLoad
     gate: FakeGate
-    options: Options
+    options: ScreenOptions
 
     def app(self) -> WorkbenchApp:
         return WorkbenchApp(self.bench, self.options)
@@ -341,7 +341,7 @@ def set_table(
         "scratch_size": 1 << 20,
         "fps": 30.0,
     }
-    return Table(host=host, bench=bench, load=load, gate=gate, options=Options(**(given | options)))  # type: ignore[arg-type]
+    return Table(host=host, bench=bench, load=load, gate=gate, options=ScreenOptions(**(given | options)))  # type: ignore[arg-type]
 
 
 @contextlib.asynccontextmanager

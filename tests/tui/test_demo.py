@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.engine.workbench import Workbench
-from app.tui.app import Options, WorkbenchApp
+from app.tui.app import ScreenOptions, WorkbenchApp
 from app.tui.screens.bench.screen import BenchScreen
 from tests.backends.simulated.asking import still_host
 from tests.tui.stage import answer, paths_in, settled, text_of, until
@@ -15,7 +15,7 @@ ARRAY = "megaraid:/c0/v1"
 
 async def test_the_bench_begins_with_the_first_free_array(tmp_path: Path) -> None:
     bench = Workbench(still_host(), paths=paths_in(tmp_path))
-    app = WorkbenchApp(bench, Options(session=tmp_path / "session"))
+    app = WorkbenchApp(bench, ScreenOptions(session=tmp_path / "session"))
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)
         await pilot.press("2")
@@ -27,7 +27,7 @@ async def test_the_bench_begins_with_the_first_free_array(tmp_path: Path) -> Non
 
 async def test_a_strip_size_staged_with_a_policy_is_applied_after_the_name_was_typed(tmp_path: Path) -> None:
     bench = Workbench(still_host(), paths=paths_in(tmp_path))
-    app = WorkbenchApp(bench, Options(session=tmp_path / "session"))
+    app = WorkbenchApp(bench, ScreenOptions(session=tmp_path / "session"))
     async with app.run_test(size=(120, 60)) as pilot:
         await settled(pilot)
         app.stage(ARRAY, "read_ahead", "read-ahead")

@@ -9,7 +9,7 @@ import pytest
 from app.engine.view import table as view
 from app.engine.view.setting import settings_table
 from app.tui.screens.devices.rows import (
-    Node,
+    TreeLine,
     confirmation,
     filtered,
     next_value,
@@ -48,7 +48,7 @@ def drive(
     )
 
 
-def keys(tree: tuple[Node, ...]) -> list[str]:
+def keys(tree: tuple[TreeLine, ...]) -> list[str]:
     return [key for node in tree for key in (node.key, *keys(node.children))]
 
 

@@ -14,7 +14,7 @@ from app.engine.sweep.results import results
 from app.engine.sweep.survey import Survey
 from app.engine.view.sweep import cell_words, matrix, names_at, ranking, turned, why_left_out
 from app.engine.view.table import Tone, text_of
-from app.tui.screens.sweep.draft import Axis, Draft, axes_of, plan_text
+from app.tui.screens.sweep.draft import Draft, DraftAxis, axes_of, plan_text
 from app.tui.screens.sweep.plan_view import axis_rows, plan_facts, question
 from app.tui.screens.sweep.results_view import short, state_words
 from backends.settings import Risk
@@ -29,7 +29,7 @@ def draft(name: str = "randread-4k") -> Draft:
     return Draft(address=str(VOLUME), job=profile(name).job, profile=name)
 
 
-def axes(of: Draft) -> dict[str, Axis]:
+def axes(of: Draft) -> dict[str, DraftAxis]:
     return {axis.key: axis for axis in axes_of(HOLDERS, of)}
 
 

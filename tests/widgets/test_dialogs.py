@@ -12,7 +12,7 @@ from tests.widgets.stage import HOSTILE, Asking, Clock, screen_text
 from widgets.choice_list import Choice, ChoiceDialog
 from widgets.field_dialog import NumberDialog, NumberSpan, TextDialog
 from widgets.guard import GRACE
-from widgets.question import Answer, QuestionDialog
+from widgets.question import KeyedAnswer, QuestionDialog
 
 CHOICES = (
     Choice(value="wt", label="write-through", help="On the drives before it is done."),
@@ -20,8 +20,8 @@ CHOICES = (
     Choice(value="no", label="none", blocked="no such mode"),
 )
 ANSWERS = (
-    Answer(key="s", label="Stop it", value="stop"),
-    Answer(key="escape", label="Stay", value="stay"),
+    KeyedAnswer(key="s", label="Stop it", value="stop"),
+    KeyedAnswer(key="escape", label="Stay", value="stay"),
 )
 SPAN = NumberSpan(minimum=4096, maximum=1 << 20, step=4096)
 
@@ -173,7 +173,7 @@ async def test_hostile_words_are_only_text(kind: str, words: str) -> None:
         "choice": lambda: ChoiceDialog(words, (Choice(value="a", label=words, help=words, risk=words),)),
         "number": lambda: NumberDialog(words, NumberSpan(unit=words, minimum=1), words, help=words),
         "text": lambda: TextDialog(words, words, help=words),
-        "question": lambda: QuestionDialog(words, (Answer(key="a", label=words, value="a"),), words),
+        "question": lambda: QuestionDialog(words, (KeyedAnswer(key="a", label=words, value="a"),), words),
     }
     app = Asking(dialogs[kind])
     async with app.run_test(size=(80, 24)) as pilot:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.widgets.stage import HOSTILE, Stage, screen_text
-from widgets.matrix import Grid, Matrix, MatrixCell
+from widgets.matrix import Matrix, MatrixCell, MatrixGrid
 
 
-def grid(rows: int = 3, columns: int = 2, text: str = "85.4k") -> Grid:
-    return Grid(
+def grid(rows: int = 3, columns: int = 2, text: str = "85.4k") -> MatrixGrid:
+    return MatrixGrid(
         corner="IOPS",
         columns=tuple(f"depth={2**at}" for at in range(columns)),
         rows=tuple(f"set-up {at}" for at in range(rows)),
@@ -17,7 +17,7 @@ def grid(rows: int = 3, columns: int = 2, text: str = "85.4k") -> Grid:
     )
 
 
-async def shown(given: Grid, *, width: int = 60, height: int = 10, ascii_only: bool = False) -> list[str]:
+async def shown(given: MatrixGrid, *, width: int = 60, height: int = 10, ascii_only: bool = False) -> list[str]:
     app = Stage(Matrix(given, ascii=ascii_only))
     async with app.run_test(size=(width, height)):
         return screen_text(app).splitlines()
@@ -31,7 +31,7 @@ async def test_every_cell_has_figure_bar_and_sign() -> None:
 
 async def test_points_stand_under_each_other() -> None:
     cells = tuple((MatrixCell(text=text, level=1.0),) for text in ("9.81k", "812", "85.4k"))
-    lines = await shown(Grid(columns=("a",), rows=("x", "y", "z"), cells=cells))
+    lines = await shown(MatrixGrid(columns=("a",), rows=("x", "y", "z"), cells=cells))
     assert lines[1].index(".") == lines[3].index(".") == lines[2].index("812") + 3
 
 
@@ -83,5 +83,5 @@ async def test_without_rows_it_takes_no_room() -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 async def test_texts_of_devices_are_only_text(text: str) -> None:
-    hostile = Grid(corner=text, columns=(text,), rows=(text,), cells=((MatrixCell(text=text),),))
+    hostile = MatrixGrid(corner=text, columns=(text,), rows=(text,), cells=((MatrixCell(text=text),),))
     assert "\x1b" not in "".join(await shown(hostile))

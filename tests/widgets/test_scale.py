@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgets.scale import Scale, clock, fit, time_label, time_ticks
+from widgets.scale import AxisSpan, clock, fit, time_label, time_ticks
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -56,7 +56,7 @@ def test_every_value_lies_on_the_scale(values: list[float]) -> None:
 
 @pytest.mark.parametrize("high", [0.5, 1.0, 15.0, 80.0, 100_000.0])
 def test_a_linear_axis_has_three_to_six_ticks(high: float) -> None:
-    assert 3 <= len(Scale(low=0.0, high=high).ticks(5)) <= 6
+    assert 3 <= len(AxisSpan(low=0.0, high=high).ticks(5)) <= 6
 
 
 @given(st.floats(0, 1e6), st.floats(0.001, 1e6), st.integers(1, 10))

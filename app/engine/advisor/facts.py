@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.engine.fio.job import Job
-from app.engine.members.diskstats import Counters
+from app.engine.members.diskstats import DiskCounters
 from app.engine.session.figures import CpuFigures, MemberFigures
 from backends.model import Level, Media, Protection, State, Task
 
@@ -95,7 +95,7 @@ class Measured:
     """Processor shares."""
     members: tuple[MemberFigures, ...] = ()
     """What the members of the array did."""
-    device: Counters | None = None
+    device: DiskCounters | None = None
     """What the kernel counted on the whole disk in the measured time; of a run that goes on, of nearly all of it."""
     cpu_throttles: int = 0
     """Times a processor core slowed down for its temperature."""

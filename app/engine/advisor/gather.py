@@ -34,7 +34,7 @@ _DEEPEST = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class JobPlace:
     """Where a job is, or would be, done."""
 
     job: Job
@@ -53,7 +53,7 @@ class Place:
     """Whether it is a file that is not filled and will not be."""
 
 
-async def gather(host: Host, place: Place, session: Session) -> RunFacts:
+async def gather(host: Host, place: JobPlace, session: Session) -> RunFacts:
     """All that can be known beforehand; of the condition what the last look at the devices has told."""
     inventory = session.inventory
     things = inventory.at(place.device) if place.device is not None else ()
@@ -117,7 +117,7 @@ def _controller(inventory: Inventory, things: Sequence[Array | Drive]) -> Contro
     return next((one for one in inventory.controllers if one.target in owners), None)
 
 
-def _written(session: Session, place: Place, things: Sequence[Array | Drive]) -> bool | None:
+def _written(session: Session, place: JobPlace, things: Sequence[Array | Drive]) -> bool | None:
     if place.scratch:
         return not place.holes
     if place.device is None or not place.whole_disk or not place.area_bytes:

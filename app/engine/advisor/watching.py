@@ -11,7 +11,7 @@ from app.engine.advisor.facts import Condition, Measured, RunFacts
 from app.engine.advisor.gather import kernel_name, throttles, too_warm
 from app.engine.advisor.job_rules import ROUND_S
 from app.engine.advisor.rules import advise
-from app.engine.members.diskstats import Counters, parse, since
+from app.engine.members.diskstats import DiskCounters, parse, since
 from app.engine.members.meter import PATH
 from app.engine.session.figures import Advice, CpuFigures, MemberFigures, Phase, RunFigures, RunStatus, Sample
 from backends.host import Host
@@ -50,7 +50,7 @@ class Watch:
         self._cpu: deque[float] = deque(maxlen=_CPU_LOOKS)
         self._host_cpu: deque[float] = deque(maxlen=_CPU_LOOKS)
         self._members: deque[tuple[MemberFigures, ...]] = deque(maxlen=_MEMBER_LOOKS)
-        self._began: Counters | None = None
+        self._began: DiskCounters | None = None
         self._throttles: int | None = None
         self._next = EVERY_S
         self._said: tuple[Advice, ...] = ()
@@ -151,14 +151,14 @@ class Watch:
         """Mean IOPS of the rounds that are over."""
         return tuple(ios / seconds for ios, seconds in self._sums if seconds > 0.9 * ROUND_S)
 
-    async def _counters(self) -> Counters | None:
+    async def _counters(self) -> DiskCounters | None:
         if self._device is None or not self._host.capabilities.live:
             return None
         name = kernel_name(self._device)
         text = await self._host.read(PATH)
         return None if text is None else parse(text, (name,)).get(name)
 
-    async def _since(self) -> Counters | None:
+    async def _since(self) -> DiskCounters | None:
         """What the kernel counted since the measured phase began; None where it counts nothing."""
         now = await self._counters() if self._began is not None else None
         return None if now is None or self._began is None else since(self._began, now)

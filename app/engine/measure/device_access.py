@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from backends.errors import NotFoundError
-from backends.guard import DeviceFacts, Intent, Verdict, facts_of, judge, look_at, require, require_shown, secure
+from backends.guard import DeviceFacts, GuardAnswer, Intent, facts_of, judge, look_at, require, require_shown, secure
 from backends.host import Host
 from backends.identity import Identity
 from backends.model import Inventory
@@ -18,7 +18,7 @@ SECTOR = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class DeviceJudgement:
     """What the guard says of a device, with what a job has to know of it."""
 
     device: str
@@ -35,7 +35,7 @@ class Judgement:
     """Nodes of disks that are the same thing, or lie beneath it: locked with it."""
     intent: Intent
     """Read or write."""
-    verdict: Verdict
+    verdict: GuardAnswer
     """The guard's word."""
 
     @property
@@ -62,7 +62,7 @@ class Gate:
         stat = await self._host.stat(path)
         return "" if stat is None else stat.devno or ""
 
-    async def judge(self, path: str, *, writes: bool) -> Judgement:
+    async def judge(self, path: str, *, writes: bool) -> DeviceJudgement:
         """Look at the device and judge it. Raises NotFoundError when the kernel does not know it."""
         intent = Intent.WRITE if writes else Intent.READ
         facts, verdict = await self._look(path, intent)
@@ -71,7 +71,7 @@ class Gate:
                 f"{facts.device} is no device that the kernel knows.", hint="`raidbench devices` lists what is there."
             )
         disk, block = await self.beneath(facts.identity.devno or "")
-        return Judgement(
+        return DeviceJudgement(
             device=facts.device,
             disk=disk or facts.device,
             size=facts.size_bytes or 0,
@@ -82,7 +82,7 @@ class Gate:
             verdict=verdict,
         )
 
-    async def _look(self, path: str, intent: Intent) -> tuple[DeviceFacts, Verdict]:
+    async def _look(self, path: str, intent: Intent) -> tuple[DeviceFacts, GuardAnswer]:
         """The facts of a device and the verdict on them.
 
         Of a simulated disk by what the inventory tells: it cannot be opened for oneself to make sure, and need not be.
@@ -111,7 +111,7 @@ class Gate:
         return f"/dev/{folder.rpartition('/')[2]}", block
 
     @asynccontextmanager
-    async def hold(self, judgement: Judgement, typed: str | None) -> AsyncGenerator[str, None]:
+    async def hold(self, judgement: DeviceJudgement, typed: str | None) -> AsyncGenerator[str, None]:
         """The path fio is to open, good while inside.
 
         Judged again while held. Of a simulated machine there is nothing to hold, and nothing that would be harmed.

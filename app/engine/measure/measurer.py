@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from app.engine.advisor.gather import Place
+from app.engine.advisor.gather import JobPlace
 from app.engine.advisor.watching import Watch
 from app.engine.fio.job import fit
 from app.engine.fio.load import Load
@@ -122,7 +122,7 @@ class Measurer:
             notes=(*substituted, *notes),
         )
 
-    async def survey(self, request: Request) -> Place:
+    async def survey(self, request: Request) -> JobPlace:
         """Where it would be measured; fio is not asked for, nothing is judged or opened.
 
         Raises InvalidValueError, RefusedError for a file that cannot be.
@@ -131,7 +131,7 @@ class Measurer:
         if await self._gate.is_device(request.where):
             stat = await self._gate.device_number(request.where)
             disk, _ = await self._gate.beneath(stat)
-            return Place(
+            return JobPlace(
                 job=job,
                 name=request.name,
                 device=disk or request.where,
@@ -142,7 +142,7 @@ class Measurer:
         plan = await self._scratching.plan(request.where, job.size, writes=job.writes)
         device, _ = await self._gate.beneath(await self._scratching.beneath(plan))
         holes = plan.holes and not plan.fill
-        return Place(job=job, name=str(plan.path), device=device, area_bytes=plan.size, scratch=True, holes=holes)
+        return JobPlace(job=job, name=str(plan.path), device=device, area_bytes=plan.size, scratch=True, holes=holes)
 
     async def measure(
         self,

@@ -38,7 +38,7 @@ from backends.settings import Reading
 
 if TYPE_CHECKING:
     from app.engine.advisor.facts import RunFacts
-    from app.engine.advisor.gather import Place
+    from app.engine.advisor.gather import JobPlace
 
 
 class Measuring(Hardware):
@@ -97,7 +97,7 @@ class Measuring(Hardware):
             place = replace(place, area_bytes=min(filter(None, (place.area_bytes, size)), default=None))
         return advise(await self._facts(place))
 
-    async def _facts(self, place: Place) -> RunFacts:
+    async def _facts(self, place: JobPlace) -> RunFacts:
         """What the advisor is to know beforehand; that a device was written may be remembered of earlier sessions."""
         facts = await gather(self.host, place, self.session)
         if facts.written is None and not place.scratch and place.whole_disk and facts.area_bytes:

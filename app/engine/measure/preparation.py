@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from app.engine.advisor.gather import Place
+from app.engine.advisor.gather import JobPlace
 from app.engine.fio.job import Job
-from app.engine.measure.device_access import Judgement
+from app.engine.measure.device_access import DeviceJudgement
 from app.engine.measure.scratch import ScratchPlan
 from app.engine.session.events import ExperimentMark
 from app.engine.session.figures import Advice
@@ -55,7 +55,7 @@ class Preparation:
     """`3.33`."""
     scratch: ScratchPlan | None = None
     """The file, None for a device."""
-    judgement: Judgement | None = None
+    judgement: DeviceJudgement | None = None
     """The guard's word on a device, None for a file."""
     device: str | None = None
     """Block device beneath, `/dev/sda`; None if unknown."""
@@ -103,10 +103,10 @@ class Preparation:
         return tuple(sorted({disk_lock(node) for node in (self.disk, *others)}))
 
     @property
-    def place(self) -> Place:
+    def place(self) -> JobPlace:
         """The same for the advisor."""
         whole = self.scratch.size if self.scratch is not None else self.judgement.size if self.judgement else 0
-        return Place(
+        return JobPlace(
             job=self.job,
             name=self.request.name if self.scratch is None else str(self.scratch.path),
             device=self.disk,

@@ -18,7 +18,7 @@ _FAR = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
-class Counters:
+class DiskCounters:
     """Totals of one device since it appeared, or the difference of two such."""
 
     reads: int = 0
@@ -35,13 +35,13 @@ class Counters:
     """Milliseconds that all requests together were in flight."""
 
 
-def parse(text: str, names: Iterable[str]) -> dict[str, Counters]:
+def parse(text: str, names: Iterable[str]) -> dict[str, DiskCounters]:
     """The totals of these devices by kernel name, as sysfs has it; what is not there or has too few fields is left out.
 
     Before Linux 2.6.25 a partition has four fields only.
     """
     wanted = {name.replace("!", "/"): name for name in names}
-    found: dict[str, Counters] = {}
+    found: dict[str, DiskCounters] = {}
     for line in text.split("\n"):
         words = line.split(None, 3)
         if len(words) == 4 and words[2] in wanted:
@@ -51,16 +51,16 @@ def parse(text: str, names: Iterable[str]) -> dict[str, Counters]:
     return found
 
 
-def _counters(rest: str) -> Counters | None:
+def _counters(rest: str) -> DiskCounters | None:
     """What stands behind the name."""
     fields = rest.split(None, _FIELDS)[:_FIELDS]
     if len(fields) < _FIELDS or not all(field.isascii() and field.isdigit() for field in fields):
         return None
     reads, _, sectors_read, _, writes, _, sectors_written, _, _, busy, waited = map(int, fields)
-    return Counters(reads, sectors_read, writes, sectors_written, busy, waited)
+    return DiskCounters(reads, sectors_read, writes, sectors_written, busy, waited)
 
 
-def since(before: Counters, now: Counters) -> Counters:
+def since(before: DiskCounters, now: DiskCounters) -> DiskCounters:
     """What was done between two readings.
 
     Counters of 32 bits wrap (all of them on 32-bit kernels, the milliseconds everywhere). A device that went away and
@@ -69,7 +69,7 @@ def since(before: Counters, now: Counters) -> Counters:
     steps = [_step(old, new) for old, new in zip(astuple(before), astuple(now), strict=True)]
     if any(step is None for step in steps):
         return now
-    return Counters(*(step or 0 for step in steps))
+    return DiskCounters(*(step or 0 for step in steps))
 
 
 def _step(old: int, new: int) -> int | None:

@@ -86,7 +86,7 @@ def role_of(state: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class LocatedDevice:
     """A device, and where it lies."""
 
     node: Node
@@ -99,11 +99,11 @@ class Place:
     """Whether it is a bcache device's cache."""
 
 
-def below(tree: Tree, disk: str, caches: Mapping[str, Sequence[str]]) -> Iterator[Place]:
+def below(tree: Tree, disk: str, caches: Mapping[str, Sequence[str]]) -> Iterator[LocatedDevice]:
     """The devices below a disk, deepest after what they are below; each once. Pure."""
     seen = {disk}
 
-    def walk(above: str, depth: int) -> Iterator[Place]:
+    def walk(above: str, depth: int) -> Iterator[LocatedDevice]:
         top = tree.nodes.get(above)
         cached = tuple(caches.get(above, ()))
         names = sorted({*(top.slaves if top is not None else ()), *cached}, key=lambda name: (len(name), name))
@@ -112,13 +112,13 @@ def below(tree: Tree, disk: str, caches: Mapping[str, Sequence[str]]) -> Iterato
             if node is None or name in seen or depth > _DEEPEST:
                 continue
             seen.add(name)
-            yield Place(node=node, depth=depth, above=above, cache=name in cached)
+            yield LocatedDevice(node=node, depth=depth, above=above, cache=name in cached)
             yield from walk(tree.disk_of(name), depth + 1)
 
     return walk(disk, 0)
 
 
-def _member(tree: Tree, place: Place, texts: Mapping[str, str]) -> Member:
+def _member(tree: Tree, place: LocatedDevice, texts: Mapping[str, str]) -> Member:
     name = place.node.name
     folder = f"/sys/block/{place.above}/md"
     state = texts.get(f"{folder}/dev-{name}/state")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.engine.members.diskstats import SECTOR, Counters, parse, since
+from app.engine.members.diskstats import SECTOR, DiskCounters, parse, since
 from app.engine.members.finding import Member, find_members, read_roles
 from app.engine.session.figures import MemberFigures
 from backends.host import Host
@@ -24,12 +24,12 @@ _GONE = "gone"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class MeterReading:
     """The totals at one moment."""
 
     at: float
     """Seconds of a clock that is never set."""
-    totals: Mapping[str, Counters]
+    totals: Mapping[str, DiskCounters]
     """By kernel name; a device that is not there has none."""
 
 
@@ -44,10 +44,10 @@ class MemberMeter:
         self._clock = clock
         self._names = tuple(member.device for member in members if member.counted)
         self._roles = {member.device: member.role for member in members}
-        self._last: Reading | None = None
-        self._opened: Reading | None = None
-        self._begun: Reading | None = None
-        self._sum: dict[str, Counters] = {}
+        self._last: MeterReading | None = None
+        self._opened: MeterReading | None = None
+        self._begun: MeterReading | None = None
+        self._sum: dict[str, DiskCounters] = {}
         self._taken = 0
 
     async def open(self) -> None:
@@ -77,7 +77,7 @@ class MemberMeter:
             name: since(before.totals[name], totals) for name, totals in now.totals.items() if name in before.totals
         }
         for name, part in done.items():
-            self._sum[name] = _added(self._sum.get(name, Counters()), part)
+            self._sum[name] = _added(self._sum.get(name, DiskCounters()), part)
         return self._figures(done, now.at - before.at)
 
     async def whole(self, seconds: float = 0.0) -> tuple[MemberFigures, ...]:
@@ -95,18 +95,18 @@ class MemberMeter:
             return await self._since(self._opened)
         return self._figures(self._sum, self._last.at - self._begun.at)
 
-    async def _since(self, opened: Reading) -> tuple[MemberFigures, ...]:
+    async def _since(self, opened: MeterReading) -> tuple[MemberFigures, ...]:
         now = await self._read() or self._last
         if now is None:
             return ()
         both = [name for name in now.totals if name in opened.totals]
         return self._figures({name: since(opened.totals[name], now.totals[name]) for name in both}, now.at - opened.at)
 
-    async def _read(self) -> Reading | None:
+    async def _read(self) -> MeterReading | None:
         text = await self._host.read(PATH)
-        return None if text is None else Reading(self._clock(), parse(text, self._names))
+        return None if text is None else MeterReading(self._clock(), parse(text, self._names))
 
-    def _figures(self, done: Mapping[str, Counters], seconds: float) -> tuple[MemberFigures, ...]:
+    def _figures(self, done: Mapping[str, DiskCounters], seconds: float) -> tuple[MemberFigures, ...]:
         if seconds <= 0:
             return ()
         sums = {depth: self._sum_of(depth, done) for depth in {member.depth for member in self.members}}
@@ -115,14 +115,14 @@ class MemberMeter:
             for member in self.members
         )
 
-    def _sum_of(self, depth: int, done: Mapping[str, Counters]) -> Counters | None:
+    def _sum_of(self, depth: int, done: Mapping[str, DiskCounters]) -> DiskCounters | None:
         """What all members of a depth did together; None when one of them is not counted, for then it is unknown."""
         row = [member for member in self.members if member.depth == depth]
         if not all(member.counted for member in row):
             return None
-        total = Counters()
+        total = DiskCounters()
         for member in row:
-            total = _added(total, done.get(member.device, Counters()))
+            total = _added(total, done.get(member.device, DiskCounters()))
         return total
 
     def _role(self, member: Member) -> str:
@@ -131,7 +131,7 @@ class MemberMeter:
 
 
 def figures_of(
-    member: Member, role: str, done: Counters | None, together: Counters | None, seconds: float
+    member: Member, role: str, done: DiskCounters | None, together: DiskCounters | None, seconds: float
 ) -> MemberFigures:
     """The figures of what a member did in `seconds`; None for what is not known of it. Pure."""
     if done is None:
@@ -156,8 +156,8 @@ def _share(own: int, all_of_them: int) -> float | None:
     return own / all_of_them if all_of_them else None
 
 
-def _added(one: Counters, other: Counters) -> Counters:
-    return Counters(
+def _added(one: DiskCounters, other: DiskCounters) -> DiskCounters:
+    return DiskCounters(
         one.reads + other.reads,
         one.sectors_read + other.sectors_read,
         one.writes + other.writes,

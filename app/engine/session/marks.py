@@ -11,7 +11,7 @@ from backends.errors import StorageError
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class SessionMark:
     """A file whose presence means something."""
 
     name: str
@@ -44,13 +44,13 @@ class Mark:
         return tuple(folder for folder in marked if _is_of(folder, simulated=simulated))
 
 
-STOP = Mark("sweep.stop")
+STOP = SessionMark("sweep.stop")
 """A request to stop the sweep after putting everything back."""
 
-SWEEP = Mark("sweep.active")
+SWEEP = SessionMark("sweep.active")
 """Settings of a sweep may have to be put back."""
 
-EXPERIMENT = Mark("experiment.active")
+EXPERIMENT = SessionMark("experiment.active")
 """An experiment may have left its value in force: its change is complete, so that nothing else calls it a failure."""
 
 
@@ -65,12 +65,12 @@ def is_written(folder: Path) -> bool:
     return False
 
 
-def under_way(mark: Mark, sessions: Path, *, simulated: bool) -> tuple[Path, ...]:
+def under_way(mark: SessionMark, sessions: Path, *, simulated: bool) -> tuple[Path, ...]:
     """Sessions with the mark that a process is at now, newest first. Never raises."""
     return tuple(folder for folder in mark.folders(sessions, simulated=simulated) if is_written(folder))
 
 
-def left_behind(mark: Mark, sessions: Path, *, simulated: bool) -> tuple[Path, ...]:
+def left_behind(mark: SessionMark, sessions: Path, *, simulated: bool) -> tuple[Path, ...]:
     """Sessions with the mark that nobody is at, newest first. Never raises."""
     return tuple(folder for folder in mark.folders(sessions, simulated=simulated) if not is_written(folder))
 

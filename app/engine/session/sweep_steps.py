@@ -115,7 +115,7 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Feature:
+class NeededFeature:
     """An option of a controller that set-ups need, which a key and a restart bring."""
 
     name: str
@@ -180,7 +180,7 @@ class Design:
     """Combinations left out."""
     originals: tuple[Assignment, ...] = ()
     """What every touched setting had before, slow ones first."""
-    features: tuple[Feature, ...] = ()
+    features: tuple[NeededFeature, ...] = ()
     """Features that some cells need."""
     destroys: tuple[Destroyed, ...] = ()
     """Devices whose data go."""

@@ -19,7 +19,7 @@ RESTART_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Switches:
+class SwitchCount:
     """How often a setting changes on the way, coming back included."""
 
     setting: Assignment
@@ -47,7 +47,7 @@ def seconds_left(record: SweepRecord, now: float) -> float:
     return max(0.0, planned * pace - passed)
 
 
-def switches(design: Design) -> tuple[Switches, ...]:
+def switches(design: Design) -> tuple[SwitchCount, ...]:
     """How often every touched setting changes, slow ones first."""
     known = {cell.id: cell for cell in design.cells}
     counts: dict[tuple[str, str], int] = {}
@@ -55,7 +55,7 @@ def switches(design: Design) -> tuple[Switches, ...]:
         for one, other in zip(before, after, strict=True):
             place = (str(one.target), one.key)
             counts[place] = counts.get(place, 0) + (one.value != other.value)
-    return tuple(Switches(setting=one, times=counts.get((str(one.target), one.key), 0)) for one in design.originals)
+    return tuple(SwitchCount(setting=one, times=counts.get((str(one.target), one.key), 0)) for one in design.originals)
 
 
 def _walk(

@@ -7,7 +7,7 @@ import time
 
 from app.engine.session.events import ChangeEnded
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import Feature
+from app.engine.session.sweep_steps import NeededFeature
 from app.engine.sweep.known import is_active
 from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError, ToolFailedError
@@ -21,7 +21,7 @@ class FeatureMissingError(RaidbenchError):
     """The rest of the sweep needs a feature that is not active, and a restart that is nobody's to make but yours."""
 
 
-async def activate(bench: Workbench, feature: Feature) -> None:
+async def activate(bench: Workbench, feature: NeededFeature) -> None:
     """Give a simulated controller its key and restart its host. Raises FeatureMissingError on any other."""
     if bench.restarts is None or feature.key is None:
         raise FeatureMissingError(
@@ -60,6 +60,6 @@ async def forget(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
     return tuple(left)
 
 
-def _controller(bench: Workbench, feature: Feature) -> Controller | None:
+def _controller(bench: Workbench, feature: NeededFeature) -> Controller | None:
     thing = bench.session.inventory.find(str(feature.target))
     return thing if isinstance(thing, Controller) else None

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from app.engine.session.sweep_steps import Feature
+from app.engine.session.sweep_steps import NeededFeature
 from app.engine.sweep.plan import PlanError, SweepPlan
 from app.engine.workbench import Workbench
 from backends.errors import NotFoundError
@@ -37,7 +37,7 @@ class Known:
     """Block device node or path of each role that has one."""
     holders: Mapping[str, tuple[Holder, ...]] = field(default_factory=dict)
     """What has the settings of a role: itself, then the request queue that it is to the kernel."""
-    features: Mapping[str, Feature] = field(default_factory=dict)
+    features: Mapping[str, NeededFeature] = field(default_factory=dict)
     """Features of the plan by name, as they are now."""
     can_restart: bool = False
     """Whether the machine may be restarted in the middle: only one that is simulated."""
@@ -119,8 +119,8 @@ async def _holder(bench: Workbench, target: Target) -> Holder:
     )
 
 
-def _feature(name: str, key: str | None, thing: Controller | Array | Drive) -> Feature:
-    return Feature(name=name, target=thing.target, active=is_active(thing, name), key=key)
+def _feature(name: str, key: str | None, thing: Controller | Array | Drive) -> NeededFeature:
+    return NeededFeature(name=name, target=thing.target, active=is_active(thing, name), key=key)
 
 
 def is_active(thing: Controller | Array | Drive | None, name: str) -> bool:

@@ -9,7 +9,7 @@ from app.engine.fio.fields import FIELDS, parse_seconds
 from app.engine.fio.profiles import PROFILES
 from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.plan import MOST_VALUES, PlanError
-from app.engine.sweep.toml_lines import Lines
+from app.engine.sweep.toml_lines import TomlLines
 from backends.errors import InvalidValueError
 from backends.text import clean
 
@@ -25,7 +25,7 @@ class PlanValues:
     def __init__(self, shown: str, text: str) -> None:
         self._shown = shown
         self.source = text
-        self._lines = Lines(text)
+        self._lines = TomlLines(text)
 
     def error(self, table: str, key: str, sentence: str, hint: str = "") -> PlanError:
         """What is wrong there: file, line and sentence."""

@@ -8,7 +8,7 @@ _HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]")
 _KEY = re.compile(r"""\s*["']?([A-Za-z0-9_-]+)["']?\s*[=.]""")
 
 
-class Lines:
+class TomlLines:
     """Line numbers of tables and their keys. A table is `axis.2`, the third of its kind, or `job`; "" is the top."""
 
     def __init__(self, text: str) -> None:

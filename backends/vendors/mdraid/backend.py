@@ -39,7 +39,7 @@ from backends.vendors.mdraid.plans import (
 )
 from backends.vendors.mdraid.readings import readings
 from backends.vendors.mdraid.reshape import Way
-from backends.vendors.mdraid.running import Runner
+from backends.vendors.mdraid.running import MdRaidRunner
 from backends.vendors.mdraid.settings import Outline, outline_of, settings_of
 from backends.vendors.mdraid.sysfs import read_arrays
 from backends.vendors.mdraid.units import count_cpus
@@ -56,7 +56,7 @@ class MdRaid:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._runner = Runner(host)
+        self._runner = MdRaidRunner(host)
         self._outlines: dict[str, Outline] = {}
         self._page: int | None = None
 

@@ -6,7 +6,7 @@ from backends.errors import BlockedError, RaidbenchError
 from backends.host import Command, Host
 from backends.topology import Topology
 from backends.vendors.mdraid.details import Unused, parse_unused
-from backends.vendors.mdraid.facts import Member
+from backends.vendors.mdraid.facts import ArrayDevice
 from backends.vendors.mdraid.view import ArrayView
 
 FOLDERS = ("/var/lib/raidbench", "/var/lib")
@@ -32,7 +32,7 @@ async def backup_for(host: Host, view: ArrayView, picture: Topology, chunk: int 
     return await _path(host, view, picture)
 
 
-async def _unused(host: Host, mdadm: str, member: Member) -> Unused | None:
+async def _unused(host: Host, mdadm: str, member: ArrayDevice) -> Unused | None:
     device = f"/dev/{member.name.replace('!', '/')}"
     try:
         done = await host.run(Command(argv=(mdadm, "--examine", device), timeout=20))

@@ -32,7 +32,7 @@ class Moving:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class ArrayDevice:
     """One device of an array."""
 
     name: str
@@ -116,7 +116,7 @@ class ArrayFacts:
     """What is used of each member; None where they differ (RAID 0)."""
     degraded: int | None = None
     """Members that are missing."""
-    members: tuple[Member, ...] = ()
+    members: tuple[ArrayDevice, ...] = ()
     """By slot, then the others by name."""
     sync: Sync | None = None
     """Background work."""
@@ -149,7 +149,7 @@ class ArrayFacts:
         return None if self.layout is None else layout_word(self.level_word, self.layout.now)
 
     @property
-    def active(self) -> tuple[Member, ...]:
+    def active(self) -> tuple[ArrayDevice, ...]:
         """Members that have a place, by slot, in sync."""
         return tuple(one for one in self.members if one.slot is not None and "in_sync" in one.flags)
 
@@ -238,10 +238,10 @@ def parse_uuid(text: str | None) -> str | None:
     return ":".join(digits[at : at + 8] for at in range(0, 32, 8))
 
 
-def parse_member(name: str, texts: Mapping[str, str]) -> Member:
+def parse_member(name: str, texts: Mapping[str, str]) -> ArrayDevice:
     """A member from the files of its `dev-NAME` folder."""
     size, offset = number(texts.get("size")), number(texts.get("offset"))
-    return Member(
+    return ArrayDevice(
         name=name,
         slot=number(texts.get("slot")),
         flags=tuple(word for part in texts.get("state", "").split(",") if (word := clean(part, 32))),

@@ -8,7 +8,7 @@ from backends.model import Array, Fact, Level, Scope, Target, Task
 from backends.text import clean
 from backends.topology import Node, Topology, node_path
 from backends.topology.naming import identity
-from backends.vendors.mdraid.facts import ArrayFacts, Member
+from backends.vendors.mdraid.facts import ArrayDevice, ArrayFacts
 from backends.vendors.mdraid.layouts import layout_label
 from backends.vendors.mdraid.readings import bitmap_word
 from backends.vendors.mdraid.units import size_words, time_words
@@ -68,7 +68,7 @@ def array_of(
     )
 
 
-def _member_target(member: Member, picture: Topology, arrays: Mapping[str, ArrayFacts]) -> Target:
+def _member_target(member: ArrayDevice, picture: Topology, arrays: Mapping[str, ArrayFacts]) -> Target:
     """The whole disk that a member is or lies on, or the array that it is."""
     disk = picture.tree.disk_of(member.name)
     return target_of(disk) if disk in arrays else Target(backend="block", address=disk)
@@ -162,11 +162,11 @@ def _cache_line(array: ArrayFacts) -> str | None:
     return f"{pages} pages on each of {array.disks} members"
 
 
-def _place(member: Member) -> str:
+def _place(member: ArrayDevice) -> str:
     return f"Member {member.slot}" if member.slot is not None else f"{member.role.capitalize()} {member.name}"
 
 
-def _member_line(member: Member) -> str:
+def _member_line(member: ArrayDevice) -> str:
     words = [f"{node_path(member.name)}", member.role, *member.marks]
     words += [f"{member.errors} read errors put right"] if member.errors else []
     return ", ".join(clean(word, 64) for word in words)

@@ -37,7 +37,7 @@ _OPTIONS = {
 """What each kind of command may say besides the array."""
 
 
-class Runner:
+class MdRaidRunner:
     """Runs changes on one host."""
 
     def __init__(self, host: Host) -> None:

@@ -16,10 +16,10 @@ from backends.settings import Reading, Setting
 from backends.topology import look
 from backends.vendors.nvme.addresses import NAME, is_controller, is_namespace
 from backends.vendors.nvme.facts import Features, NamespaceId
-from backends.vendors.nvme.inventory import Asked, controller, drive
+from backends.vendors.nvme.inventory import ControllerAnswers, controller, drive
 from backends.vendors.nvme.plans import feature_change, format_change
 from backends.vendors.nvme.readings import controller_readings, namespace_readings
-from backends.vendors.nvme.running import Runner
+from backends.vendors.nvme.running import NvmeRunner
 from backends.vendors.nvme.settings import CONTROLLER_SETTINGS, FEATURES, LBA_FORMAT, NAMESPACE_SETTINGS
 from backends.vendors.nvme.sysfs import (
     LIVE,
@@ -40,7 +40,7 @@ class Nvme:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._runner = Runner(host)
+        self._runner = NvmeRunner(host)
 
     async def inventory(self) -> Inventory:
         """All controllers and namespaces, in the order of their numbers."""
@@ -116,13 +116,13 @@ class Nvme:
             return f"the controller is {one.state}"
         return None
 
-    async def _ask(self, one: KernelController, celsius: int | None) -> Asked:
+    async def _ask(self, one: KernelController, celsius: int | None) -> ControllerAnswers:
         program = self._host.which(NAMES)
         if program is None or self._blind(program, one) is not None:
-            return Asked(celsius=celsius)
+            return ControllerAnswers(celsius=celsius)
         tool = NvmeCli(self._host, program)
         about, health = await asyncio.gather(tool.id_ctrl(one.device), tool.smart_log(one.device))
-        return Asked(about=about, health=health, celsius=celsius)
+        return ControllerAnswers(about=about, health=health, celsius=celsius)
 
     async def _ident(self, space: KernelNamespace) -> NamespaceId | None:
         program = self._host.which(NAMES)

@@ -111,7 +111,7 @@ class NamespaceId:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
+class NvmeHealth:
     """SMART / Health Information. None is what is not reported."""
 
     kelvin: int | None = None
@@ -139,7 +139,7 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Capabilities:
+class FeatureCapabilities:
     """What may be done with a feature, Get Features with select 3."""
 
     saveable: bool
@@ -156,7 +156,7 @@ class FeatureState:
 
     value: int | None = None
     """Its 32 bits; None if it could not be read."""
-    capabilities: Capabilities | None = None
+    capabilities: FeatureCapabilities | None = None
     """None where the drive does not say."""
     why_not: str | None = None
     """Why it could not be read, in words."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from backends.vendors.nvme.answers import rows, tolerant, whole
-from backends.vendors.nvme.facts import Health
+from backends.vendors.nvme.facts import NvmeHealth
 
 _KELVIN = re.compile(r"\((\d{1,5})\s*K", re.ASCII)
 _CELSIUS = re.compile(r"\s*(-?\d{1,4})\s*(?:°|\ufffd|&deg;)?\s*C\b", re.ASCII)
@@ -14,7 +14,7 @@ ZERO_CELSIUS = 273
 """Kelvin, as nvme-cli counts."""
 
 
-def parse_smart_log(text: str) -> Health:
+def parse_smart_log(text: str) -> NvmeHealth:
     """What `nvme smart-log` says, with or without `-o json`."""
     own = tolerant(text)
     if own:
@@ -30,7 +30,7 @@ def parse_smart_log(text: str) -> Health:
         found = number(*names)
         return found if found is not None and found <= 255 else None
 
-    return Health(
+    return NvmeHealth(
         kelvin=kelvin if kelvin and kelvin < 1 << 16 else None,
         percent_used=percent("percent_used", "percentage used"),
         spare=percent("avail_spare", "available spare"),

@@ -8,7 +8,7 @@ from backends.model import Controller, Drive, Fact, Media, State
 from backends.text import clean
 from backends.topology.naming import identity, model, serial, wwn
 from backends.vendors.nvme.addresses import NAME, controller_target, namespace_target
-from backends.vendors.nvme.facts import ControllerId, Health, NamespaceId
+from backends.vendors.nvme.facts import ControllerId, NamespaceId, NvmeHealth
 from backends.vendors.nvme.health import ZERO_CELSIUS
 from backends.vendors.nvme.sysfs import LIVE, KernelController, KernelNamespace
 
@@ -28,18 +28,18 @@ _WARNINGS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ControllerAnswers:
     """What one controller answered; None where it was not asked or did not."""
 
     about: ControllerId | None = None
     """Identify Controller."""
-    health: Health | None = None
+    health: NvmeHealth | None = None
     """SMART / Health log."""
     celsius: int | None = None
     """Temperature that the kernel reads (hwmon)."""
 
 
-def controller(one: KernelController, asked: Asked, namespaces: tuple[KernelNamespace, ...]) -> Controller:
+def controller(one: KernelController, asked: ControllerAnswers, namespaces: tuple[KernelNamespace, ...]) -> Controller:
     """A controller as the inventory shows it."""
     facts = [Fact(label="State", value=one.state)] if one.state not in (None, LIVE) and one.state else []
     if one.transport != "pcie" and one.transport:
@@ -59,7 +59,7 @@ def controller(one: KernelController, asked: Asked, namespaces: tuple[KernelName
     )
 
 
-def drive(space: KernelNamespace, ident: NamespaceId | None, alone: Asked | None) -> Drive:
+def drive(space: KernelNamespace, ident: NamespaceId | None, alone: ControllerAnswers | None) -> Drive:
     """A namespace as the inventory shows it. `alone`: its controller's condition where it is the only one."""
     node = space.node
     facts = [Fact(label="Namespace", value=str(space.nsid))] if space.nsid is not None else []
@@ -92,7 +92,7 @@ def drive(space: KernelNamespace, ident: NamespaceId | None, alone: Asked | None
     )
 
 
-def condition(asked: Asked) -> tuple[Fact, ...]:
+def condition(asked: ControllerAnswers) -> tuple[Fact, ...]:
     """Temperature, wear and what there is of power-loss protection; what is not reported is left out."""
     facts: list[Fact] = []
 
@@ -100,7 +100,7 @@ def condition(asked: Asked) -> tuple[Fact, ...]:
         if value:
             facts.append(Fact(label=label, value=value))
 
-    about, health = asked.about or ControllerId(), asked.health or Health()
+    about, health = asked.about or ControllerId(), asked.health or NvmeHealth()
     add("Temperature", _temperature(asked.celsius, about, health))
     add("Endurance used", None if health.percent_used is None else f"{health.percent_used} %")
     add("Spare", _spare(health))
@@ -121,7 +121,7 @@ def _state(space: KernelNamespace) -> State:
     return State.OFFLINE if all(state in _GONE for state in states) else State.UNKNOWN
 
 
-def _temperature(celsius: int | None, about: ControllerId, health: Health) -> str | None:
+def _temperature(celsius: int | None, about: ControllerId, health: NvmeHealth) -> str | None:
     now = celsius if health.kelvin is None else health.kelvin - ZERO_CELSIUS
     if now is None:
         return None
@@ -129,7 +129,7 @@ def _temperature(celsius: int | None, about: ControllerId, health: Health) -> st
     return f"{now} °C" if limit is None else f"{now} °C (warns at {limit - ZERO_CELSIUS} °C)"
 
 
-def _spare(health: Health) -> str | None:
+def _spare(health: NvmeHealth) -> str | None:
     """A threshold of 0 with no spare means that the drive keeps no count of it (QEMU's does not)."""
     if health.spare is None or (not health.spare and not health.spare_threshold):
         return None
@@ -144,7 +144,7 @@ def _warnings(bits: int | None) -> str | None:
     return ", ".join(words) or f"unknown (0x{bits:02x})"
 
 
-def _throttled(health: Health) -> str | None:
+def _throttled(health: NvmeHealth) -> str | None:
     """How often it slowed down for its temperature since it was made; nothing if never."""
     parts = [
         f"{count} times {how}"

@@ -17,7 +17,7 @@ SET_SECONDS = 600.0
 """After this a change is slow (a format of a large drive takes minutes); it is waited for, and never killed."""
 
 
-class Runner:
+class NvmeRunner:
     """Runs changes on one host."""
 
     def __init__(self, host: Host) -> None:

@@ -75,7 +75,7 @@ NAMESPACE_SETTINGS = (DRIVE_CACHE, LBA_FORMAT, POWER_STATE, THRESHOLD, TIME, BUR
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FeatureField:
     """Where a setting lies in the value of a feature."""
 
     feature: int
@@ -100,11 +100,11 @@ class Field:
 
 
 FIELDS = {
-    "drive_cache": Field(0x06, 0, 1),
-    "power_state": Field(0x02, 0, 5),
-    "irq_coalescing_threshold": Field(0x08, 0, 8),
-    "irq_coalescing_time": Field(0x08, 8, 8),
-    "arbitration_burst": Field(0x01, 0, 3),
+    "drive_cache": FeatureField(0x06, 0, 1),
+    "power_state": FeatureField(0x02, 0, 5),
+    "irq_coalescing_threshold": FeatureField(0x08, 0, 8),
+    "irq_coalescing_time": FeatureField(0x08, 8, 8),
+    "arbitration_burst": FeatureField(0x01, 0, 3),
 }
 """The features' settings (NVMe base specification, Feature Identifiers)."""
 

@@ -7,7 +7,7 @@ import re
 from backends.errors import RaidbenchError
 from backends.host import Command, Completed, Host
 from backends.text import clean
-from backends.vendors.nvme.facts import ControllerId, FeatureState, Health, NamespaceId
+from backends.vendors.nvme.facts import ControllerId, FeatureState, NamespaceId, NvmeHealth
 from backends.vendors.nvme.features import CURRENT, SUPPORTED, parse_capabilities, parse_value
 from backends.vendors.nvme.health import parse_smart_log
 from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns, parse_list_ns
@@ -60,11 +60,11 @@ class NvmeCli:
                 return found
         return None
 
-    async def smart_log(self, device: str) -> Health | None:
+    async def smart_log(self, device: str) -> NvmeHealth | None:
         """The health log; None if it gave no answer that is understood."""
         for words in (("-o", "json"), ()):
             found = parse_smart_log(await self._said("smart-log", device, *words))
-            if found != Health():
+            if found != NvmeHealth():
                 return found
         return None
 

@@ -24,7 +24,7 @@ from backends.vendors.scsi.inventory import NAME, drive
 from backends.vendors.scsi.persist import RULES, actions
 from backends.vendors.scsi.plans import change as change_of
 from backends.vendors.scsi.readings import View, readings
-from backends.vendors.scsi.running import NotSaveableError, Runner
+from backends.vendors.scsi.running import NotSaveableError, ScsiRunner
 from backends.vendors.scsi.settings import SETTINGS
 from backends.vendors.scsi.smartctl import Health
 
@@ -35,7 +35,7 @@ class ScsiBackend:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._asker = Asker(host)
-        self._runner = Runner(host)
+        self._runner = ScsiRunner(host)
         self._health: dict[Identity, Health] = {}
         self._unsaveable: set[Identity] = set()
 

@@ -25,7 +25,7 @@ class NotSaveableError(ToolFailedError):
     """The drive has saved values and yet cannot save this page."""
 
 
-class Runner:
+class ScsiRunner:
     """Runs the steps of a change on one host."""
 
     def __init__(self, host: Host) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from backends.model import Level, Media, State
 from backends.vendors.hba.firmware import layouts, words
-from backends.vendors.hba.firmware.layouts import Place
+from backends.vendors.hba.firmware.layouts import FirmwareDrive
 from backends.vendors.megaraid.facts import Word
 from tests.backends.hba.answers import (
     BATTERY,
@@ -24,7 +24,7 @@ from tests.backends.hba.answers import (
     drive,
 )
 
-SLOT = Place(device_id=9, enclosure=252, slot=3, kind=0)
+SLOT = FirmwareDrive(device_id=9, enclosure=252, slot=3, kind=0)
 
 
 def test_the_card_says_what_it_is() -> None:
@@ -127,7 +127,7 @@ def test_cache_policies(bits: int, write: str, read: str, io: str) -> None:
 
 
 def test_the_list_of_drives_has_their_places() -> None:
-    assert layouts.places(DRIVES) == (Place(512, None, 2, 0), Place(0, None, 0, 0))
+    assert layouts.places(DRIVES) == (FirmwareDrive(512, None, 2, 0), FirmwareDrive(0, None, 0, 0))
 
 
 def test_a_drive_says_what_it_is() -> None:
@@ -158,7 +158,7 @@ def test_an_answer_about_another_drive_is_not_believed() -> None:
 
 
 def test_a_drive_that_says_nothing_of_itself_is_unknown() -> None:
-    found = layouts.drive(SILENT_DRIVE, Place(0, None, 0, 0))
+    found = layouts.drive(SILENT_DRIVE, FirmwareDrive(0, None, 0, 0))
     assert (found.state, found.size_bytes, found.model) == (State.UNKNOWN, None, None)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from backends.host import Completed
 from backends.vendors.nvme.answers import whole
-from backends.vendors.nvme.facts import Capabilities, LbaFormat, PowerState
+from backends.vendors.nvme.facts import FeatureCapabilities, LbaFormat, PowerState
 from backends.vendors.nvme.features import parse_capabilities, parse_value
 from backends.vendors.nvme.health import parse_smart_log
 from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns, parse_list_ns
@@ -111,7 +111,7 @@ def test_another_features_answer_or_another_selection_is_no_value() -> None:
 
 @pytest.mark.parametrize("text", texts.CAPABILITY_TEXTS)
 def test_what_may_be_done_with_a_feature_in_every_form(text: str) -> None:
-    assert parse_capabilities(text, 6) == Capabilities(saveable=False, per_namespace=False, changeable=True)
+    assert parse_capabilities(text, 6) == FeatureCapabilities(saveable=False, per_namespace=False, changeable=True)
 
 
 def test_a_feature_of_which_nothing_is_said_has_unknown_capabilities() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.engine.advisor import Condition, Geometry
-from app.engine.members.diskstats import Counters
+from app.engine.members.diskstats import DiskCounters
 from backends.model import Level, Protection, State, Task
 from tests.engine.advisor.facts import M, going, keys, over, run, said, set_to
 
@@ -53,25 +53,25 @@ def test_a_setting_that_stayed_is_not_told() -> None:
 
 
 def test_writes_beside_a_reading_job_are_told_while_it_runs() -> None:
-    busy = going(device=Counters(sectors_written=SECTORS))
+    busy = going(device=DiskCounters(sectors_written=SECTORS))
     assert "512 MiB were written on it beside this job" in said(run(measured=busy), "device-busy").message
 
 
 def test_reads_beyond_fios_own_are_told_at_the_end() -> None:
-    done = over(read_bytes=512 * M, device=Counters(sectors_read=2 * SECTORS))
+    done = over(read_bytes=512 * M, device=DiskCounters(sectors_read=2 * SECTORS))
     assert "512 MiB were read" in said(run(measured=done), "device-busy").message
 
 
 def test_reads_beyond_fios_own_are_not_told_while_its_count_lags_behind() -> None:
-    assert keys(run(measured=going(device=Counters(sectors_read=1 << 40)))) == []
+    assert keys(run(measured=going(device=DiskCounters(sectors_read=1 << 40)))) == []
 
 
 def test_a_kernel_that_counts_less_than_fio_proves_nothing() -> None:
-    assert keys(run(measured=over(device=Counters(sectors_read=5)))) == []
+    assert keys(run(measured=over(device=DiskCounters(sectors_read=5)))) == []
 
 
 def test_a_log_that_is_written_is_no_foreign_io() -> None:
-    assert keys(run(measured=over(device=Counters(sectors_written=2048)))) == []
+    assert keys(run(measured=over(device=DiskCounters(sectors_written=2048)))) == []
 
 
 def test_heat_is_told() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.engine.advisor.gather import Place, gather, geometry, policies_of, throttles, too_warm
+from app.engine.advisor.gather import JobPlace, gather, geometry, policies_of, throttles, too_warm
 from app.engine.fio.job import Job
 from app.engine.session.events import (
     ChangeEnded,
@@ -30,7 +30,7 @@ VOLUME = Target(backend="megaraid", address="/c0/v1", scope=Scope.ARRAY)
 SDB = Target(backend="block", address="sdb")
 ARRAY = Array(target=VOLUME, controller=CARD, level=Level.RAID5, strip_bytes=65536, data_drives=2, device="/dev/sdb")
 DISK = Drive(target=SDB, media=Media.SSD, device="/dev/sdb", physical_block=4096)
-PLACE = Place(
+PLACE = JobPlace(
     job=Job.from_fields({"rw": "randread"}), name="megaraid:/c0/v1", device="/dev/sdb", area_bytes=G, scratch=False
 )
 
@@ -143,7 +143,7 @@ async def test_an_nvme_drive_takes_a_queue_full_for_every_job_up_to_its_queues()
     files = {"/sys/block/nvme0n1/queue/nr_requests": "1023"}
     files |= {f"/sys/block/nvme0n1/mq/{queue}/nr_tags": "1023" for queue in range(4)}
     job = Job.from_fields({"rw": "randread", "numjobs": "2"})
-    place = Place(job=job, name="", device="/dev/nvme0n1", area_bytes=G, scratch=False)
+    place = JobPlace(job=job, name="", device="/dev/nvme0n1", area_bytes=G, scratch=False)
     assert (await gather(FakeHost(files), place, Session())).takes == 2046
 
 
@@ -154,7 +154,7 @@ async def test_an_md_array_takes_what_its_disks_take() -> None:
         "/sys/block/md0/slaves/sdb": "/sys/devices/pci/block/sdb",
     }
     files = disks | {"/sys/devices/pci/block/sda/sda1/partition": "1", "/sys/block/md0/queue/nr_requests": "128"}
-    place = Place(job=PLACE.job, name="", device="/dev/md0", area_bytes=G, scratch=False)
+    place = JobPlace(job=PLACE.job, name="", device="/dev/md0", area_bytes=G, scratch=False)
     facts = await gather(FakeHost(files, links=links), place, Session())
     assert (facts.takes, facts.takes_why) == (64, "its 2 disks together")
 

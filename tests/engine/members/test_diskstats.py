@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engine.members.diskstats import Counters, parse, since
+from app.engine.members.diskstats import DiskCounters, parse, since
 
 TEXT = """\
    8       0 sda 101 2 303 4 505 6 707 8 9 1010 1111 12 13 14 15 16 17
@@ -28,7 +28,7 @@ def test_a_name_is_the_whole_word() -> None:
 
 
 def test_the_eleven_fields_of_old_kernels_are_enough() -> None:
-    assert parse(TEXT, ["nvme0n1"])["nvme0n1"] == Counters(3, 24, 0, 0, 4, 2)
+    assert parse(TEXT, ["nvme0n1"])["nvme0n1"] == DiskCounters(3, 24, 0, 0, 4, 2)
 
 
 def test_a_slash_in_a_name_is_an_exclamation_mark_in_sysfs() -> None:
@@ -49,34 +49,34 @@ def test_no_text_is_too_odd(text: str) -> None:
     assert set(parse(text, ["sda", "sda1"])) <= {"sda", "sda1"}
 
 
-counts = st.builds(Counters, *[st.integers(0, (1 << 31) - 1)] * 6)
+counts = st.builds(DiskCounters, *[st.integers(0, (1 << 31) - 1)] * 6)
 
 
 @given(counts, counts)
-def test_the_difference_is_what_was_added(before: Counters, done: Counters) -> None:
-    now = Counters(*(old + more for old, more in zip(astuple(before), astuple(done), strict=True)))
+def test_the_difference_is_what_was_added(before: DiskCounters, done: DiskCounters) -> None:
+    now = DiskCounters(*(old + more for old, more in zip(astuple(before), astuple(done), strict=True)))
     assert since(before, now) == done
 
 
-@given(st.builds(Counters, *[st.integers(0, (1 << 32) - 1)] * 6), counts)
-def test_counters_of_32_bits_may_wrap(before: Counters, done: Counters) -> None:
-    now = Counters(*((old + more) % (1 << 32) for old, more in zip(astuple(before), astuple(done), strict=True)))
+@given(st.builds(DiskCounters, *[st.integers(0, (1 << 32) - 1)] * 6), counts)
+def test_counters_of_32_bits_may_wrap(before: DiskCounters, done: DiskCounters) -> None:
+    now = DiskCounters(*((old + more) % (1 << 32) for old, more in zip(astuple(before), astuple(done), strict=True)))
     assert since(before, now) == done
 
 
 def test_a_wrap_by_almost_half_is_one() -> None:
     step = (1 << 31) - 1
-    before, now = Counters(reads=1 << 31 | 9), Counters(reads=8)
+    before, now = DiskCounters(reads=1 << 31 | 9), DiskCounters(reads=8)
     assert since(before, now).reads == step
 
 
-@pytest.mark.parametrize("counter", [field.name for field in fields(Counters)])
+@pytest.mark.parametrize("counter", [field.name for field in fields(DiskCounters)])
 def test_a_device_that_came_back_counts_from_nothing(counter: str) -> None:
-    before = replace(Counters(10, 10, 10, 10, 10, 10), **{counter: 5000})
-    now = Counters(20, 20, 20, 20, 20, 20)
+    before = replace(DiskCounters(10, 10, 10, 10, 10, 10), **{counter: 5000})
+    now = DiskCounters(20, 20, 20, 20, 20, 20)
     assert since(before, now) == now
 
 
 def test_counters_of_64_bits_that_fall_count_from_nothing() -> None:
-    now = Counters(1, 2, 3, 4, 5, 6)
-    assert since(Counters(1 << 40, 1 << 40, 1, 1, 1, 1), now) == now
+    now = DiskCounters(1, 2, 3, 4, 5, 6)
+    assert since(DiskCounters(1 << 40, 1 << 40, 1, 1, 1, 1), now) == now

@@ -9,7 +9,7 @@ from app.engine.session.figures import DirectionFigures, LatencyFigures, RunFigu
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_events import SweepStarted, SweepStepEnded, SweepStepStarted
 from app.engine.session.sweep_record import SweepRecord, begun, fold_sweep
-from app.engine.session.sweep_steps import Cell, Design, Feature, Step, StepResult
+from app.engine.session.sweep_steps import Cell, Design, NeededFeature, Step, StepResult
 from app.engine.sweep.expand import expand
 from app.engine.sweep.known import Holder, Known
 from app.engine.sweep.plan import SweepPlan
@@ -72,7 +72,7 @@ def known(*, active: bool = False, addresses: Mapping[str, str] | None = None) -
         addresses=found,
         devices={role: "/dev/sdx" for role in found if role != "card"},
         holders={role: (Holder(target=VOLUME, settings=SETTINGS, readings=READINGS),) for role in found},
-        features={"Turbo": Feature(name="Turbo", target=CARD, active=active, key="KEY")},
+        features={"Turbo": NeededFeature(name="Turbo", target=CARD, active=active, key="KEY")},
     )
 
 

@@ -33,7 +33,7 @@ SHOWN = ("setting", "now", "staged", "effect", "risk")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class TreeLine:
     """A line of the device tree."""
 
     key: str
@@ -42,7 +42,7 @@ class Node:
     """What it says."""
     tone: Tone = ""
     """Its colour."""
-    children: tuple[Node, ...] = ()
+    children: tuple[TreeLine, ...] = ()
     """What hangs below."""
 
     def matches(self, words: str) -> bool:
@@ -51,28 +51,28 @@ class Node:
         return all(word in text for word in words.lower().split())
 
 
-def nodes(inventory: Inventory) -> tuple[Node, ...]:
+def nodes(inventory: Inventory) -> tuple[TreeLine, ...]:
     """The tree, in the order of `arranged`."""
     models = Counter(controller.model for controller in inventory.controllers)
     alike = {model for model, count in models.items() if count > 1}
     return tuple(_node(branch, alike) for branch in arranged(inventory))
 
 
-def _node(branch: Branch, alike: Container[str | None]) -> Node:
+def _node(branch: Branch, alike: Container[str | None]) -> TreeLine:
     """`alike`: models of which there are several controllers, so that their names do not tell them apart."""
     below = tuple(_node(one, alike) for one in branch.below)
     match branch.thing:
         case Controller() as controller:
             address = str(controller.target)
             label = f"{controller.target.address} {controller.model}" if controller.model in alike else controller.model
-            return Node(key=address, label=label or address, tone="accent", children=below)
+            return TreeLine(key=address, label=label or address, tone="accent", children=below)
         case Array() as array:
             return _array_node(array, branch, below)
         case Drive() as drive:
             return _drive_node(drive, branch)
 
 
-def filtered(tree: tuple[Node, ...], words: str) -> tuple[Node, ...]:
+def filtered(tree: tuple[TreeLine, ...], words: str) -> tuple[TreeLine, ...]:
     """What matches, with the branches that lead there."""
     if not words.strip():
         return tree
@@ -82,11 +82,11 @@ def filtered(tree: tuple[Node, ...], words: str) -> tuple[Node, ...]:
         if node.matches(words):
             kept.append(node)
         elif below:
-            kept.append(Node(key=node.key, label=node.label, tone=node.tone, children=below))
+            kept.append(TreeLine(key=node.key, label=node.label, tone=node.tone, children=below))
     return tuple(kept)
 
 
-def _array_node(array: Array, branch: Branch, below: tuple[Node, ...]) -> Node:
+def _array_node(array: Array, branch: Branch, below: tuple[TreeLine, ...]) -> TreeLine:
     state = state_cell(branch)
     address = array.target.address
     names = (array.name or address, array.device)
@@ -96,7 +96,7 @@ def _array_node(array: Array, branch: Branch, below: tuple[Node, ...]) -> Node:
     return _marked(array, state, (names[0], words, kind_words(array), size_words(array), names[1]), below)
 
 
-def _drive_node(drive: Drive, branch: Branch) -> Node:
+def _drive_node(drive: Drive, branch: Branch) -> TreeLine:
     state = state_cell(branch)
     use = f"[{drive.uses[0].kind}]" if drive.uses and not branch.role else ""
     kind = drive.interface if drive.media in (Media.UNKNOWN, Media.VIRTUAL) else drive.media.value
@@ -105,10 +105,10 @@ def _drive_node(drive: Drive, branch: Branch) -> Node:
     return _marked(drive, state, (drive.target.address, "" if well else state.text, size, kind, use, drive.model))
 
 
-def _marked(thing: Thing, state: Told, words: tuple[str | None, ...], below: tuple[Node, ...] = ()) -> Node:
+def _marked(thing: Thing, state: Told, words: tuple[str | None, ...], below: tuple[TreeLine, ...] = ()) -> TreeLine:
     sign = render.MARKS[state.mark or Mark.UNKNOWN]
     tone = render.TONES[state.tone]
-    return Node(
+    return TreeLine(
         key=str(thing.target),
         label=" ".join(filter(None, (sign, *words))),
         tone=tone if tone in ("warning", "bad") else "",

@@ -19,7 +19,7 @@ from app.engine.view.device import facts
 from app.tui.base import WorkbenchScreen
 from app.tui.render import groups
 from app.tui.screens.devices.changing import Changing
-from app.tui.screens.devices.rows import Node, filtered, nodes
+from app.tui.screens.devices.rows import TreeLine, filtered, nodes
 from app.tui.screens.devices.settings_panel import Part, SettingsPanel
 from app.tui.screens.devices.tree import DeviceTree
 from backends.errors import RaidbenchError
@@ -97,8 +97,8 @@ class DevicesScreen(WorkbenchScreen):
         self.query_one(DeviceTree).show(filtered(tree, self._words))
 
     @on(Tree.NodeHighlighted)
-    def _highlighted(self, event: Tree.NodeHighlighted[Node]) -> None:
-        node: TreeNode[Node] = event.node
+    def _highlighted(self, event: Tree.NodeHighlighted[TreeLine]) -> None:
+        node: TreeNode[TreeLine] = event.node
         if node.data is None or node.data.key == self._selected:
             return
         self._selected = node.data.key

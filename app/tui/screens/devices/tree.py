@@ -7,10 +7,10 @@ from rich.text import Text
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
-from app.tui.screens.devices.rows import Node
+from app.tui.screens.devices.rows import TreeLine
 
 
-class DeviceTree(Tree[Node]):
+class DeviceTree(Tree[TreeLine]):
     """Controllers, arrays and drives. Labels are never markup."""
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class DeviceTree(Tree[Node]):
         self.show_guides = not getattr(self.app, "ascii", False)
         self.auto_expand = True
 
-    def show(self, nodes: tuple[Node, ...]) -> None:
+    def show(self, nodes: tuple[TreeLine, ...]) -> None:
         """Bring the branches up to date; the same nodes cost nothing."""
         if self.cursor_node is not None and self.cursor_node.data is not None:
             self._wanted = self.cursor_node.data.key
@@ -32,7 +32,7 @@ class DeviceTree(Tree[Node]):
         self.root.expand()
         self.call_after_refresh(self._cursor_back)
 
-    def _sync(self, parent: TreeNode[Node], nodes: tuple[Node, ...]) -> None:
+    def _sync(self, parent: TreeNode[TreeLine], nodes: tuple[TreeLine, ...]) -> None:
         old = list(parent.children)
         if [child.data.key if child.data else "" for child in old] != [node.key for node in nodes]:
             parent.remove_children()
@@ -46,15 +46,15 @@ class DeviceTree(Tree[Node]):
                 self._sync(child, node.children)
                 child.allow_expand = bool(node.children)
 
-    def _add(self, parent: TreeNode[Node], node: Node) -> None:
+    def _add(self, parent: TreeNode[TreeLine], node: TreeLine) -> None:
         child = parent.add(self._label(node), data=node, expand=True, allow_expand=bool(node.children))
         for below in node.children:
             self._add(child, below)
 
-    def _label(self, node: Node) -> Text:
+    def _label(self, node: TreeLine) -> Text:
         return Text(node.label, no_wrap=True, overflow="ellipsis", end="")
 
-    def render_label(self, node: TreeNode[Node], base_style: Style, style: Style) -> Text:
+    def render_label(self, node: TreeNode[TreeLine], base_style: Style, style: Style) -> Text:
         """The label in the colour of its state; the cursor has a sign, too."""
         tones = {"warning": "$text-warning", "bad": "$text-error", "accent": "$text-primary", "good": "$text-success"}
         variables = self.app.theme_variables

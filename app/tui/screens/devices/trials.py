@@ -9,7 +9,7 @@ from app.engine.session.journal import OpenChange, boot_clock
 from app.engine.view import change as view
 from backends.errors import RaidbenchError
 from widgets.plain import units
-from widgets.question import Answer, QuestionDialog
+from widgets.question import KeyedAnswer, QuestionDialog
 
 if TYPE_CHECKING:
     from app.tui.app import WorkbenchApp
@@ -31,8 +31,8 @@ class Trials:
         dialog = QuestionDialog(
             f"{units.plural(len(trials), 'change')} on trial: keep?",
             (
-                Answer(key="k", label="Keep", value="keep"),
-                Answer(key="escape", label="Let it be taken back", value="wait"),
+                KeyedAnswer(key="k", label="Keep", value="keep"),
+                KeyedAnswer(key="escape", label="Let it be taken back", value="wait"),
             ),
             self._words(trials),
         )

@@ -20,7 +20,7 @@ from app.tui.screens.sweep.plan_view import question
 from app.tui.screens.sweep.results_view import state_words
 from backends.errors import RaidbenchError, RefusedError
 from widgets.confirm import ConfirmDialog
-from widgets.question import Answer, QuestionDialog
+from widgets.question import KeyedAnswer, QuestionDialog
 
 if TYPE_CHECKING:
     from app.tui.app import WorkbenchApp
@@ -173,9 +173,9 @@ class Sweeping:
             QuestionDialog(
                 "A sweep is running.",
                 (
-                    Answer(key="l", label="Leave it running", value="leave"),
-                    Answer(key="s", label="Stop it and leave", value="stop"),
-                    Answer(key="escape", label="Stay", value="stay"),
+                    KeyedAnswer(key="l", label="Leave it running", value="leave"),
+                    KeyedAnswer(key="s", label="Stop it and leave", value="stop"),
+                    KeyedAnswer(key="escape", label="Stay", value="stay"),
                 ),
                 "Left running it goes on by itself: `raidbench attach`, or raidbench and key 4, show it again. "
                 "Stopped, it puts every setting back first.",
@@ -203,9 +203,9 @@ class Sweeping:
             QuestionDialog(
                 "A sweep was cut short, and its settings may still stand.",
                 (
-                    Answer(key="c", label="Go on with it", value="go on"),
-                    Answer(key="r", label="Put settings back", value="restore"),
-                    Answer(key="escape", label="Ask again later", value="later"),
+                    KeyedAnswer(key="c", label="Go on with it", value="go on"),
+                    KeyedAnswer(key="r", label="Put settings back", value="restore"),
+                    KeyedAnswer(key="escape", label="Ask again later", value="later"),
                 ),
                 f"Session {folder.name}.",
             )

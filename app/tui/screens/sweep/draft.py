@@ -35,7 +35,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Axis:
+class DraftAxis:
     """A setting or field and the values it may take on the way."""
 
     kind: Kind
@@ -81,17 +81,17 @@ class Draft:
     ticked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Values by the key of their axis."""
 
-    def has(self, axis: Axis, value: str) -> bool:
+    def has(self, axis: DraftAxis, value: str) -> bool:
         """Whether a value is ticked."""
         return value in self.ticked.get(axis.key, DEFAULTS.get(axis.key, ()))
 
-    def chosen(self, axis: Axis) -> tuple[str, ...]:
+    def chosen(self, axis: DraftAxis) -> tuple[str, ...]:
         """The ticked values of an axis, in its order."""
         ticked = self.ticked.get(axis.key, DEFAULTS.get(axis.key, ()))
         offered = [one.value for one in axis.values if one.value in ticked]
         return (*offered, *(value for value in ticked if value not in offered))
 
-    def toggled(self, axis: Axis, value: str) -> Draft:
+    def toggled(self, axis: DraftAxis, value: str) -> Draft:
         """With a value ticked, or not any more; of a single one the other goes."""
         if axis.single:
             values: tuple[str, ...] = (value,)
@@ -154,11 +154,11 @@ _MEASURE_VALUES: Sequence[tuple[str, str, str, tuple[tuple[str, str], ...]]] = (
 )
 
 
-def axes_of(holders: Sequence[Holder], draft: Draft) -> tuple[Axis, ...]:
+def axes_of(holders: Sequence[Holder], draft: Draft) -> tuple[DraftAxis, ...]:
     """All that may be ticked: the job's fields, the settings of the target and of its queue, how it is measured."""
     texts = draft.job.texts()
     found = [
-        Axis(
+        DraftAxis(
             kind="job",
             name=name,
             label=label,
@@ -178,7 +178,7 @@ def axes_of(holders: Sequence[Holder], draft: Draft) -> tuple[Axis, ...]:
                 seen.add(key)
                 found.append(_setting(setting, reading, f"Settings of {holder.target}"))
     found += [
-        Axis(
+        DraftAxis(
             kind="measure",
             name=name,
             label=label,
@@ -202,7 +202,7 @@ def _with_present(name: str, texts: Mapping[str, str], values: tuple[str, ...]) 
     )
 
 
-def _profiles(draft: Draft) -> Axis:
+def _profiles(draft: Draft) -> DraftAxis:
     values = tuple(
         Value(
             value=known.name,
@@ -212,17 +212,17 @@ def _profiles(draft: Draft) -> Axis:
         )
         for known in PROFILES.values()
     )
-    return Axis(
+    return DraftAxis(
         kind="job", name="profile", label="Workload", help="Whole workloads by name.", group="Job", values=values
     )
 
 
-def _setting(setting: Setting, reading: Reading, group: str) -> Axis:
+def _setting(setting: Setting, reading: Reading, group: str) -> DraftAxis:
     choices = tuple(
         Value(value=choice.value, label=choice.label, now=choice.value == reading.now, risk=choice.risk)
         for choice in reading.choices
     )
-    return Axis(
+    return DraftAxis(
         kind="setting",
         name=setting.key,
         label=setting.label,
@@ -257,7 +257,7 @@ def _around(reading: Reading, span: Span | None, risk: Risk) -> tuple[Value, ...
     return tuple(Value(value=str(one), label=str(one), now=one == now, risk=risk) for one in sorted({*legal, now}))
 
 
-def plan_text(draft: Draft, axes: Sequence[Axis]) -> str:
+def plan_text(draft: Draft, axes: Sequence[DraftAxis]) -> str:
     """The plan file of what is ticked."""
     varied = [(axis, values) for axis in axes if not axis.single and (values := draft.chosen(axis))]
     title = " and ".join([axis.label for axis, values in varied if len(values) > 1] or ["One job"])

@@ -13,7 +13,7 @@ from app.engine.view.effects import risk_cell, tier
 from app.engine.view.sweep_findings import left_out
 from app.tui import render
 from app.tui.screens.devices.rows import TIERS
-from app.tui.screens.sweep.draft import Axis, Draft
+from app.tui.screens.sweep.draft import Draft, DraftAxis
 from backends.model import Target
 from backends.settings import Risk
 from widgets.confirm import Confirmation, PlannedChange
@@ -36,7 +36,7 @@ STEPS_SHOWN = 40
 """Steps of the order that are listed."""
 
 
-def axis_rows(axes: Sequence[Axis], draft: Draft, opened: frozenset[str]) -> tuple[Row, ...]:
+def axis_rows(axes: Sequence[DraftAxis], draft: Draft, opened: frozenset[str]) -> tuple[Row, ...]:
     """A row for every axis, below an opened one a row for every value."""
     rows: list[Row] = []
     for group, members in groupby(axes, key=lambda axis: axis.group):
@@ -48,7 +48,7 @@ def axis_rows(axes: Sequence[Axis], draft: Draft, opened: frozenset[str]) -> tup
     return tuple(rows)
 
 
-def _axis_row(axis: Axis, draft: Draft, *, opened: bool) -> Row:
+def _axis_row(axis: DraftAxis, draft: Draft, *, opened: bool) -> Row:
     chosen = draft.chosen(axis)
     labels = {one.value: one.label for one in axis.values}
     sign = "-" if opened and not axis.why_not else "+"
@@ -60,7 +60,7 @@ def _axis_row(axis: Axis, draft: Draft, *, opened: bool) -> Row:
     return Row(key=axis.key, cells=(f"{sign} {axis.label}", told))
 
 
-def _value_rows(axis: Axis, draft: Draft) -> list[Row]:
+def _value_rows(axis: DraftAxis, draft: Draft) -> list[Row]:
     typed = [value for value in draft.chosen(axis) if value not in {one.value for one in axis.values}]
     listed = [(one.value, one.label, one.now, one.risk) for one in axis.values]
     listed += [(value, value, False, Risk.NONE) for value in typed]

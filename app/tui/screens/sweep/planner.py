@@ -24,7 +24,7 @@ from app.engine.sweep.plan_file import parse_plan
 from app.engine.sweep.plans import load_plan
 from app.tui.screens.bench.job_form import JobForm
 from app.tui.screens.sweep import choices as sweep_choices
-from app.tui.screens.sweep.draft import Axis, Draft, axes_of, plan_text
+from app.tui.screens.sweep.draft import Draft, DraftAxis, axes_of, plan_text
 from app.tui.screens.sweep.plan_view import AXIS_COLUMNS, JOINT, OTHER, axis_rows, file_rows, plan_facts
 from backends.errors import InvalidValueError, RaidbenchError
 from backends.text import clean, clean_lines
@@ -54,7 +54,7 @@ class SweepPlanner(Horizontal):
         """The plan that was opened; None while one is ticked."""
         self.named: dict[str, str] = {}
         """Targets of an opened plan by role, as far as they were named here."""
-        self._axes: tuple[Axis, ...] = ()
+        self._axes: tuple[DraftAxis, ...] = ()
         self._opened: frozenset[str] = frozenset()
         self._looked: object = None
         self._known: Known | None = None
@@ -205,7 +205,7 @@ class SweepPlanner(Horizontal):
         else:
             line.say(axis.help, "label")
 
-    def _axis(self) -> Axis | None:
+    def _axis(self) -> DraftAxis | None:
         """The axis under the cursor, or whose value is."""
         key = (self.table.cursor or "").partition(JOINT)[0]
         return next((axis for axis in self._axes if axis.key == key), None) if self.file is None else None
@@ -245,12 +245,12 @@ class SweepPlanner(Horizontal):
             self.table.cursor = axis.key
         self._show_left()
 
-    def _ask_values(self, axis: Axis) -> None:
+    def _ask_values(self, axis: DraftAxis) -> None:
         unit = f" in {axis.unit}" if axis.unit else ""
         help = f"One or several{unit}, with commas between them. {axis.help}"
         self._app.push_screen(TextDialog(axis.label, help=help), lambda text: self._typed(axis, text))
 
-    def _typed(self, axis: Axis, text: str | None) -> None:
+    def _typed(self, axis: DraftAxis, text: str | None) -> None:
         """Tick what was typed, unless it is no value of the field."""
         for value in (part.strip() for part in (text or "").split(",")):
             if not value or self.draft is None or self.draft.has(axis, value):

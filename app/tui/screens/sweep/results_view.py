@@ -9,14 +9,14 @@ from app.engine.view.sweep import MatrixView
 from app.engine.view.sweep_findings import ending
 from app.tui.render import TONES
 from widgets.bars import Progress
-from widgets.matrix import Grid, MatrixCell
+from widgets.matrix import MatrixCell, MatrixGrid
 from widgets.plain import units
 from widgets.table_layout import Tone
 
 
-def grid(shown: MatrixView) -> Grid:
+def grid(shown: MatrixView) -> MatrixGrid:
     """The matrix as its widget takes it."""
-    return Grid(
+    return MatrixGrid(
         corner=shown.corner,
         columns=shown.across,
         rows=shown.down,

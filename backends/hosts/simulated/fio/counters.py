@@ -16,7 +16,7 @@ _PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99
 
 
 @dataclass(slots=True)
-class Counters:
+class RunCounters:
     """Cumulative; `timed` ones only after the ramp."""
 
     ios: int = 0
@@ -135,4 +135,4 @@ def _plain(count: int, mean: float, deviation: float) -> Json:
 
 def nothing() -> Json:
     """A direction in which there was no I/O."""
-    return Counters().printed(0, 0.0, 0)
+    return RunCounters().printed(0, 0.0, 0)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from backends.hosts.simulated.fio.counters import Counters, nothing
+from backends.hosts.simulated.fio.counters import RunCounters, nothing
 from backends.hosts.simulated.fio.job import FioJob
 
 VERSION = "fio-3.33"
@@ -44,7 +44,7 @@ class Moment:
     """errno."""
 
 
-def document(job: FioJob, moment: Moment, read: Counters, write: Counters, *, done: bool) -> str:
+def document(job: FioJob, moment: Moment, read: RunCounters, write: RunCounters, *, done: bool) -> str:
     """The text, as fio lays it out: `{` and `}` alone on their lines, all else indented."""
     data = {
         "fio version": VERSION,
@@ -57,7 +57,7 @@ def document(job: FioJob, moment: Moment, read: Counters, write: Counters, *, do
     return json.dumps(data, indent=2, separators=(",", " : ")) + "\n"
 
 
-def _job(job: FioJob, moment: Moment, read: Counters, write: Counters, *, done: bool) -> Json:
+def _job(job: FioJob, moment: Moment, read: RunCounters, write: RunCounters, *, done: bool) -> Json:
     runtime = int(moment.runtime * 1000)
     in_flight = 0 if done else job.depth * job.numjobs
     share = job.number("rwmixread", 50) / 100 if job.reads and job.writes else 1.0
@@ -94,7 +94,7 @@ def _depths(depth: int) -> Mapping[str, float]:
     return {name: 100.0 if index == at else 0.0 for index, name in enumerate(_DEPTHS)}
 
 
-def _disk(moment: Moment, read: Counters, write: Counters) -> Json:
+def _disk(moment: Moment, read: RunCounters, write: RunCounters) -> Json:
     elapsed = int(moment.elapsed * 1000)
     return {
         "name": moment.device,

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
-from backends.hosts.simulated.fio.counters import Counters
+from backends.hosts.simulated.fio.counters import RunCounters
 from backends.hosts.simulated.fio.document import Moment, document
 from backends.hosts.simulated.fio.job import FioJob
 from backends.hosts.simulated.fio.latency import latencies
@@ -68,7 +68,7 @@ class SimulatedFio:
         self._failure = failure
         self._ended = ended
         self._begun = clock()
-        self._read, self._write = Counters(), Counters()
+        self._read, self._write = RunCounters(), RunCounters()
         # Runs of the same job differ by more than intervals of one run do: a level for each run, a walk within it.
         self._level = math.exp(self._chance.gauss(0.0, RUN_SPREAD))
         self._wander = 0.0
@@ -148,7 +148,7 @@ class SimulatedFio:
                 self._count(direction, counters, pace, seconds, timed=timed)
         self._runtime += seconds
 
-    def _count(self, direction: Direction, counters: Counters, pace: float, seconds: float, *, timed: bool) -> None:
+    def _count(self, direction: Direction, counters: RunCounters, pace: float, seconds: float, *, timed: bool) -> None:
         wanted = direction.iops * pace * seconds
         ios = int(wanted) + (self._chance.random() < wanted - int(wanted))
         block = sum(size * share for size, share in self._job.sizes)

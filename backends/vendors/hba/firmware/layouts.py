@@ -25,7 +25,7 @@ _PENDING_COMPONENTS = 764
 
 
 @dataclass(frozen=True, slots=True)
-class Volume:
+class FirmwareVolume:
     """A line of the list of virtual drives."""
 
     number: int
@@ -37,7 +37,7 @@ class Volume:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FirmwareDrive:
     """A line of the list of physical drives."""
 
     device_id: int
@@ -56,7 +56,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FirmwareGroup:
     """A drive group."""
 
     number: int
@@ -69,7 +69,7 @@ class Group:
 class Configuration:
     """Which drives make which virtual drive."""
 
-    groups: tuple[Group, ...] = ()
+    groups: tuple[FirmwareGroup, ...] = ()
     """All drive groups."""
     spans: tuple[tuple[int, tuple[int, ...]], ...] = ()
     """(target id, references of the groups it lies on) of each virtual drive, in the order of its spans."""
@@ -135,12 +135,12 @@ def battery(data: bytes) -> Backup | None:
     return words.backup(kind, status, _u16(data, 6), _i16(data, 4), _u16(data, 2))
 
 
-def volumes(data: bytes) -> tuple[Volume, ...]:
+def volumes(data: bytes) -> tuple[FirmwareVolume, ...]:
     """`mfi_ld_list`."""
     _need(data, 8, "virtual drive list")
     count = min(_u32(data, 0), (len(data) - 8) // 16)
     lines = (struct.unpack_from("<BBHB3sQ", data, 8 + 16 * at) for at in range(count))
-    return tuple(Volume(number, state, blocks) for number, _, _, state, _, blocks in lines)
+    return tuple(FirmwareVolume(number, state, blocks) for number, _, _, state, _, blocks in lines)
 
 
 def volume(data: bytes) -> VirtualDrive:
@@ -169,18 +169,18 @@ def volume(data: bytes) -> VirtualDrive:
     )
 
 
-def places(data: bytes) -> tuple[Place, ...]:
+def places(data: bytes) -> tuple[FirmwareDrive, ...]:
     """`mfi_pd_list`."""
     _need(data, 8, "drive list")
     count = min(_u32(data, 4), (len(data) - 8) // 24)
     lines = (struct.unpack_from("<HHBBB", data, 8 + 24 * at) for at in range(count))
     return tuple(
-        Place(device, None if enclosure == NO_DRIVE else enclosure, slot, kind)
+        FirmwareDrive(device, None if enclosure == NO_DRIVE else enclosure, slot, kind)
         for device, enclosure, _, slot, kind in lines
     )
 
 
-def drive(data: bytes, place: Place) -> PhysicalDrive:
+def drive(data: bytes, place: FirmwareDrive) -> PhysicalDrive:
     """`mfi_pd_info` of the drive at `place`; what it does not say of this very drive stays unknown."""
     _need(data, 406, "drive")
     known = PhysicalDrive(card=0, enclosure=place.enclosure, slot=place.slot, device_id=place.device_id)
@@ -240,10 +240,10 @@ def configuration(data: bytes) -> Configuration:
     return Configuration(tuple(groups), tuple(lines))
 
 
-def _group(record: bytes) -> Group:
+def _group(record: bytes) -> FirmwareGroup:
     count = min(record[8], (len(record) - 32) // 8)
     members = (struct.unpack_from("<HHH", record, 32 + 8 * at) for at in range(count))
-    return Group(_u16(record, 10), tuple((device, state) for device, _, state in members))
+    return FirmwareGroup(_u16(record, 10), tuple((device, state) for device, _, state in members))
 
 
 def _spans(record: bytes) -> tuple[int, tuple[int, ...]]:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from backends.errors import RaidbenchError, ToolFailedError, ToolTimeoutError
 from backends.firmware import AsksFirmware, Question
 from backends.vendors.hba.firmware import layouts
-from backends.vendors.hba.firmware.layouts import Configuration, Place
+from backends.vendors.hba.firmware.layouts import Configuration, FirmwareDrive
 from backends.vendors.hba.firmware.words import drive_state
 from backends.vendors.megaraid.dialect import Contents
 from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive, Word
@@ -88,7 +88,7 @@ async def _configuration(questions: _Questions) -> Configuration:
     return found if found is not None else Configuration()
 
 
-async def _drive(questions: _Questions, place: Place, configuration: Configuration) -> PhysicalDrive:
+async def _drive(questions: _Questions, place: FirmwareDrive, configuration: Configuration) -> PhysicalDrive:
     """A drive; where it says nothing of itself, its state is what its drive group has of it."""
     bare = PhysicalDrive(card=0, enclosure=place.enclosure, slot=place.slot, device_id=place.device_id)
     found = await questions.ask(lambda data: layouts.drive(data, place), Question.DRIVE, subject=place.device_id)
