@@ -188,6 +188,8 @@ def _open_workbench(options: Options) -> int:
         config = options.load_config()
         if options.no_color:
             os.environ["NO_COLOR"] = "1"  # Textual reads it
+        for name in ("COLUMNS", "LINES"):  # exported by some shells: Textual would take them for the size for ever
+            os.environ.pop(name, None)
         screens = importlib.import_module("app.tui.app")
         nice = lower_priority()
         bench = Workbench(host_of(options, child_nice=nice))

@@ -67,7 +67,8 @@ class Terminal:
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
         self.modes = termios.tcgetattr(slave)
-        base = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "LC_ALL", "LC_CTYPE")}
+        unwanted = ("NO_COLOR", "LC_ALL", "LC_CTYPE", "COLUMNS", "LINES")
+        base = {key: value for key, value in os.environ.items() if key not in unwanted}
         self.process = subprocess.Popen(
             argv,
             stdin=slave,

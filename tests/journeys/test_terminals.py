@@ -190,6 +190,13 @@ def test_a_resize_is_followed(real: Terminal) -> None:
     assert real.process.poll() is None
 
 
+def test_a_resize_is_followed_though_the_shell_exports_a_size(tmp_path: Path) -> None:
+    with terminal(tmp_path, env={"COLUMNS": "80", "LINES": "24"}) as made:
+        made.wait_for(" REC ")
+        made.resize(40, 10)
+        made.wait_for("40x10")
+
+
 def test_stopped_with_ctrl_z_and_continued_it_draws_again(real: Terminal) -> None:
     real.keys("\x1a")
     wait_until(lambda: real.process.poll() is None, "alive", DEADLINE)

@@ -14,6 +14,7 @@ from tests.screenshots.__main__ import main
 from tests.screenshots.glyphs import shape
 
 pytest.importorskip("resvg_py")
+pytestmark = pytest.mark.exhaustive  # draws every picture there is
 
 
 @pytest.fixture(scope="module")
