@@ -58,6 +58,13 @@ async def test_other_disks_and_a_persons_lines_stay() -> None:
     assert "scratch-2" in third.text
 
 
+async def test_a_line_of_ours_that_a_person_added_to_stays() -> None:
+    machine = host()
+    line = (await BlockBackend(machine).persist(VDA, {"nomerges": "2"})).text.splitlines()[1] + ', RUN+="/root/mine"'
+    machine.files[RULES.path] = f"{line}\n"
+    assert line in (await BlockBackend(machine).persist(VDA, {})).text.splitlines()
+
+
 async def test_a_second_time_replaces_and_nothing_left_removes_the_file() -> None:
     machine = host()
     for value in ("1", "2"):
