@@ -12,6 +12,7 @@ from app.engine.fio.summary import Outcome, Window, summarize
 from app.engine.session.figures import Phase, RunFigures, RunStatus, Sample
 from app.engine.session.steady import SteadyPlan
 from app.engine.view.steady import steady_words
+from backends.errors import InvalidValueError
 from tests.engine.fio.documents import direction, document
 
 FAST, SLOW = 99840, 1048576
@@ -175,3 +176,20 @@ def test_a_histogram_of_the_window_is_that_of_its_ios() -> None:
     read = summed(course(WAITS), documents(*[100] * 3, *[300, 100, 100])).read
     assert read is not None
     assert Histogram(dict(read.bins)).total == read.total_ios == 500
+
+
+def test_a_wait_is_long_enough_when_just_one_window_fits_into_it() -> None:
+    assert SteadyPlan(until=True, cap_s=50, round_s=10, window=5).checked().wait_s == 50
+    with pytest.raises(InvalidValueError, match="too short"):
+        SteadyPlan(until=True, cap_s=49, round_s=10, window=5).checked()
+
+
+@pytest.mark.parametrize("plan", [{"window": 3}, {"window": 25}, {"round_s": 1}, {"round_s": 3600}, {"cap_s": 1}])
+def test_rounds_and_windows_have_limits_that_are_allowed_themselves(plan: dict[str, int]) -> None:
+    assert SteadyPlan(**plan).checked() == SteadyPlan(**plan)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("plan", [{"window": 2}, {"window": 26}, {"round_s": 0}, {"round_s": 3601}, {"cap_s": 0}])
+def test_beyond_the_limits_a_plan_is_refused(plan: dict[str, int]) -> None:
+    with pytest.raises(InvalidValueError):
+        SteadyPlan(**plan).checked()  # type: ignore[arg-type]
