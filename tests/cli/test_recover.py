@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
+from app.engine.measure import scratch_mark
 from app.engine.session import journal as module
 from app.engine.session.journal import Journal
 from backends.change import Change, Write
@@ -79,10 +79,8 @@ def test_kept_is_not_asked_again(cli: Cli, machine: str, crashed: None) -> None:
 def leave_scratch(state: Path, file: Path, *, ours: bool) -> None:
     file.write_bytes(b"x" * 8192)
     if ours:
-        try:
-            os.setxattr(file, "user.raidbench.scratch", b"1")
-        except OSError:
-            pytest.skip("this filesystem has no user attributes")
+        with file.open("rb") as held:
+            scratch_mark.mark_left(held.fileno(), file)
     run = sessions.run(scratch=str(file), ended=False)
     sessions.written(state / "sessions/gone", sessions.started(), *run)
 
