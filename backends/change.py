@@ -70,7 +70,7 @@ class Change:
     found: tuple[Signature, ...] | None = None
     """What was shown to lie on a device that it destroys: nothing else is destroyed. None where nobody looked."""
     members: tuple[str, ...] = ()
-    """What an array that is made anew was made of, in the backend's words; it is not touched if that is different."""
+    """What an array that is re-created was made of, in the backend's words; it is not touched if that is different."""
     unit: str = ""
     """Unit of numeric values."""
     words: dict[str, str] = field(default_factory=dict)

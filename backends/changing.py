@@ -116,7 +116,7 @@ def require_same(change: Change, present: Identity) -> None:
         raise RefusedError(f"The change of {change.target} does not say which device it was planned for.")
     if differences := planned.differences(present):
         raise DeviceGoneError(
-            f"{change.target} is another device now: {differences}.", hint=f"{LOOK_AGAIN[:-1]} and plan anew."
+            f"{change.target} is another device now: {differences}.", hint=f"{LOOK_AGAIN[:-1]} and plan again."
         )
 
 

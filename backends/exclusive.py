@@ -107,7 +107,7 @@ class Hold:
             if wanted != now:
                 raise DeviceGoneError(
                     f"{self.device} is another device now: its {name} was {wanted}, is {now}.",
-                    hint="Look at the devices again and plan anew.",
+                    hint="Look at the devices again and plan again.",
                 )
 
     def close(self) -> None:

@@ -128,7 +128,9 @@ def _against_writing(facts: DeviceFacts) -> list[str]:
         reasons.append(f"{facts.device} is read-only.")
     reasons += [f"{facts.device}: {words}, so it counts as in use." for words in facts.unknown]
     if not _identified(facts):
-        reasons.append(f"{facts.device} reports neither serial number nor WWN, so it cannot be told from another disk.")
+        reasons.append(
+            f"{facts.device} reports neither serial number nor WWN, so it cannot be distinguished from another disk."
+        )
     return reasons
 
 
@@ -297,7 +299,7 @@ def _same(now: DeviceFacts, meant: Identity) -> None:
     if not meant.same_device(now.identity):
         raise DeviceGoneError(
             f"{now.device} is another device now than the one that was chosen.",
-            hint="Look for hardware again, and choose it anew.",
+            hint="Look for hardware again, and choose it again.",
         )
 
 

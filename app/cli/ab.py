@@ -87,7 +87,7 @@ class _AbOptions:
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would be done; needs no root.")
 @click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
-@click.option("--confirm", "typed", metavar="TARGET", help="The target's address once more, for what is dangerous.")
+@click.option("--confirm", "typed", metavar="TARGET", help="The target's address once more, for a dangerous change.")
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
 def ab_command(
     target: str,

@@ -45,7 +45,7 @@ class _SetOptions:
 @click.argument("values", nargs=-1, required=True, metavar="KEY=VALUE...")
 @click.option("--dry-run", is_flag=True, help="Only show what would be done; needs no root.")
 @click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
-@click.option("--confirm", "typed", metavar="TARGET", help="The target's address once more, for what is dangerous.")
+@click.option("--confirm", "typed", metavar="TARGET", help="The target's address once more, for a dangerous change.")
 @click.option("--trial", type=float, metavar="SECONDS", help="Take it back after 10 to 600 s unless it is kept.")
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
 def set_command(
@@ -59,7 +59,7 @@ def set_command(
 ) -> int:
     """Change settings of TARGET, after showing the exact commands.
 
-    Several settings are planned as one set, each as if those before it were set: an array that is made anew gets the
+    Several settings are planned as one set, each as if those before it were set: an array that is re-created gets the
     other values with it. The first that fails is the last.
     """
     wanted = pairs(values)

@@ -124,7 +124,7 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     metavar="N",
     help="Let the simulated rack's time run N times as fast.",
 )
-@click.option("--demo-reset", is_flag=True, help="Begin with the simulated rack as new.")
+@click.option("--demo-reset", is_flag=True, help="Reset the simulated rack first.")
 @click.option("--demo-reboot", is_flag=True, help="Reboot the simulated host first: what waited for that is in force.")
 @click.option("--machine", type=click.Path(path_type=Path), metavar="DIR", help="Answer from a recorded machine.")
 @click.option("--read-only", is_flag=True, help="Change nothing, whatever is asked for.")
@@ -132,7 +132,9 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Another configuration file.")
 @click.option("--ascii", "ascii_", is_flag=True, help="ASCII only.")
 @click.option("--no-color", is_flag=True, help="No colours; the NO_COLOR variable does the same.")
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Say the version.")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+)
 @click.pass_context
 def cli(
     ctx: click.Context,

@@ -113,14 +113,14 @@ def warn_of_journal() -> None:
 
         say(f"Note: a crash left {plural(len(left), 'change')} in the middle. `raidbench recover` shows and mends it.")
     for folder in sweeps_cut_short():
-        say(f"Note: the sweep of session {folder.name} was cut short, and its settings may still stand.")
+        say(f"Note: the sweep of session {folder.name} was cut short, and its settings may still be in force.")
         say(f"`raidbench sweep --resume {folder.name}` goes on with it, `raidbench recover` puts them back.")
     for one in experiments_cut_short():
         say(f"Note: {clean(one.sentence, 300)}. `raidbench recover` puts it back.")
 
 
 def experiments_cut_short() -> tuple[CutShort, ...]:
-    """Experiments on the machine that is meant whose process is gone and whose value may still stand."""
+    """Experiments on the machine that is meant whose process is gone and whose value may still be in force."""
     from app.engine.session.paths import Paths
 
     sessions = Paths.default().sessions

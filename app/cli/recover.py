@@ -57,7 +57,7 @@ def recover_command(listing: bool, answer: str | None) -> int:
 
 
 def _sweep(folder: Path) -> list[str]:
-    return [f"sweep of session {folder.name}: cut short, its settings may still stand"]
+    return [f"sweep of session {folder.name}: cut short, its settings may still be in force"]
 
 
 def _intent(intent: OpenChange) -> list[str]:
@@ -169,7 +169,9 @@ async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) 
                 report_error(error)
                 return FAILED
             if result == "conflict":
-                say(f"{name} is neither the old nor the new value now: somebody else changed it. It was left alone.")
+                say(
+                    f"{name} is neither the old nor the new value now: somebody else changed it. It was left alone."
+                )
                 say("Look at it with `raidbench show`, then `raidbench recover --keep`.")
                 return FAILED
             lines([f"{sign('restored')}  {name}: {view.before(intent.change)}"])

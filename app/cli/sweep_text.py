@@ -87,7 +87,7 @@ def _runs(design: Design, there: bool) -> str:
 
 
 def _times(key: str, target: str, times: int, slow: bool) -> str:
-    how = " (the array is made anew, or a reshape)" if slow else ""
+    how = " (the array is created again, or reshaped)" if slow else ""
     return f"{key} of {target} changes {units.plural(times, 'time')}{how}."
 
 

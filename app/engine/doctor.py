@@ -131,7 +131,7 @@ def _folder(what: str, folder: Path, purpose: str) -> Finding:
             grade=Grade.MISSING,
             what=what,
             detail=f"{shown} cannot be written: {error.strerror}; {purpose}",
-            advice="Make room or rights there, or set RAIDBENCH_STATE_DIR to another folder.",
+            advice="Free space or correct the permissions there, or set RAIDBENCH_STATE_DIR to another folder.",
         )
     return Finding(grade=Grade.OK, what=what, detail=shown)
 

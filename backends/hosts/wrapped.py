@@ -159,7 +159,7 @@ class LoggingHost(HostWrapper):
             self._tell(command.shown(), command.mutates, started, clock, None, "", words)
             raise
         except asyncio.CancelledError:
-            self._tell(command.shown(), command.mutates, started, clock, None, "", "nobody waited for its end")
+            self._tell(command.shown(), command.mutates, started, clock, None, "", "not waited for")
             raise
         out, err = command.masked(done.stdout), command.masked(done.stderr)
         self._tell(command.shown(), command.mutates, started, clock, done.returncode, out, err)
@@ -181,7 +181,7 @@ class LoggingHost(HostWrapper):
             self._tell(line, True, started, clock, 1, "", error.evidence or str(error))
             raise
         except asyncio.CancelledError:
-            self._tell(line, True, started, clock, None, "", "nobody waited for its end")
+            self._tell(line, True, started, clock, None, "", "not waited for")
             raise
         self._tell(line, True, started, clock, 0, text, "")
 

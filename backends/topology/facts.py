@@ -21,7 +21,7 @@ from backends.topology.tree import Node
 Claim = Callable[[str, str], str | None]
 """Tries to open a device (path, MAJ:MIN) for itself alone: None when that worked, else the reason in words."""
 
-CLOSED = "it is offline or gone, the kernel lets nobody open it"
+CLOSED = "it is offline or gone, the kernel refuses to open it"
 """The reason of a device that cannot be opened at all."""
 
 

@@ -356,7 +356,7 @@ async def test_a_loop_device_without_a_backing_file_cannot_be_told_from_another(
     assert facts.identity is not None
     unbacked = judge(replace(facts, identity=replace(facts.identity, backing=None)), Intent.WRITE)
     assert unbacked.refused == (
-        f"{device.device} reports neither serial number nor WWN, so it cannot be told from another disk.",
+        f"{device.device} reports neither serial number nor WWN, so it cannot be distinguished from another disk.",
     )
 
 
@@ -400,7 +400,7 @@ async def test_a_device_that_the_kernel_lets_nobody_open_is_not_said_to_be_in_us
 
     monkeypatch.setattr(os, "open", closed)
     answer = await verdict(device.device)
-    assert answer.refused == (f"{device.device}: it is offline or gone, the kernel lets nobody open it.",)
+    assert answer.refused == (f"{device.device}: it is offline or gone, the kernel refuses to open it.",)
     assert answer.hint.startswith("The kernel log says why")
 
 

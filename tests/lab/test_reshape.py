@@ -1,4 +1,4 @@
-"""Chunk and layout: data moved while the array is in use, or the array made anew."""
+"""Chunk and layout: data moved while the array is in use, or the array created again."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ async def test_far_copies_are_made_anew(
     assert table.setting(
         backend="md",
         on=f"raid10 {layout}",
-        setting=f"{key}, made anew",
+        setting=f"{key}, created again",
         before=plan.before,
         after=value,
         read_back=after,

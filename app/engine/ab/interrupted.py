@@ -20,12 +20,12 @@ from app.engine.session.state import ChangeRecord, ExperimentRecord, Session
 from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError
 
-_REASON = "Its process ended in the middle; the value of before was put back afterwards."
+_REASON = "Its process ended in the middle; the old value was put back afterwards."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutShort:
-    """An experiment that nobody is at, and whose value may still stand."""
+    """An experiment that nobody is at, and whose value may still be in force."""
 
     folder: Path
     """Of its session."""
@@ -45,7 +45,7 @@ class CutShort:
 
 
 def cut_short(sessions: Path, *, simulated: bool, own: Path | None = None) -> tuple[CutShort, ...]:
-    """Experiments without a process whose value may still stand, newest session first. Never raises.
+    """Experiments without a process whose value may still be in force, newest session first. Never raises.
 
     `own`: the folder of a session that this process has opened, and in which it measures nothing now.
     """
@@ -106,7 +106,7 @@ async def _undone(bench: Workbench, record: ChangeRecord) -> str:
 
 
 def _in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord, ...]:
-    """Its changes to B whose value may still stand; what a later process set is somebody's wish."""
+    """Its changes to B whose value may still be in force; what a later process set is somebody's wish."""
     start = record.start
     ends = [event.at for event in session.events if isinstance(event, SessionStarted) and event.at > start.at]
     until = min(ends, default=float("inf"))

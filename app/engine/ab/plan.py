@@ -26,7 +26,7 @@ _NOT_IN_TURN: dict[Effect, str] = {
     Effect.REBOOT: "takes effect after a reboot only",
     Effect.RESET: "takes effect after a reset only",
     Effect.RESHAPE: "takes hours of reshaping",
-    Effect.RECREATED: "takes the array to be created anew",
+    Effect.RECREATED: "needs the array to be created again",
 }
 
 

@@ -40,7 +40,7 @@ def unwritten(facts: RunFacts) -> Advice | None:
         return None
     if facts.written is False:
         said = f"{'Parts of ' if facts.scratch else ''}{facts.name} were never written"
-        said = said if facts.scratch else f"{facts.name} was made anew and has not been written since"
+        said = said if facts.scratch else f"{facts.name} was created again and has not been written since"
     elif facts.media in _FLASH and not facts.content and not facts.scratch:
         said = f"Nothing is known to lie on {facts.name}"
     else:

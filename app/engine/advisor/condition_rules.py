@@ -50,7 +50,7 @@ def background_task(facts: RunFacts) -> Advice | None:
     named = [_task(task) + ("" if kind in begun else ", begun during the run") for kind, task in kinds.items()]
     return Advice(
         key="background-task",
-        message=f"Background work goes on: {'; '.join(named)}. The drives serve it beside the job.",
+        message=f"Background work goes on: {'; '.join(named)}. The drives serve it as well as the job.",
         do="Wait for its end, or pause it in the tool of the array and let it go on afterwards.",
         about=tuple(kinds),
     )
@@ -144,7 +144,7 @@ def device_busy(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="device-busy",
-        message=f"Others use the disk: {' and '.join(said)} on it beside this job.",
+        message=f"Others use the disk: {' and '.join(said)} on it at the same time.",
         do="Stop what uses it (iotop and lsof name it), or measure at a quiet hour.",
     )
 

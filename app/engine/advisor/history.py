@@ -16,9 +16,9 @@ _SEQUENTIAL_WRITE = "write"
 
 
 def written(session: Session, device: str, targets: Collection[Target], area: int) -> bool | None:
-    """True after a sequential write over all of the first `area` bytes, False after the array was made anew.
+    """True after a sequential write over all of the first `area` bytes, False after the array was created again.
 
-    `targets`: what the device is. A format counts as made anew. None where the session knows of neither: others may
+    `targets`: what the device is. A format counts as created again. None where the session knows of neither: others may
     have written.
     """
     known: bool | None = None

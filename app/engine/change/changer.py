@@ -194,7 +194,7 @@ class Changer:
         if state is ValueState.FOREIGN:
             raise RefusedError(
                 f"{change.label} of {change.target} is now {now or 'not readable'}, neither {change.after} "
-                f"(set here) nor {change.before} (before): somebody else changed it.",
+                f"(set here) nor {change.before} (before): it was changed by somebody else.",
                 hint="Nothing was touched. Set the value you want by hand.",
             )
         if change.risk is Risk.DESTROYS_DATA and confirm != str(change.target):
@@ -266,7 +266,7 @@ class Changer:
             raise RefusedError(
                 f"{change.label} of {change.target} changed since it was shown: "
                 f"{change.before} then, {reading.now} now.",
-                hint="Look at it again and stage it anew.",
+                hint="Look at it again and stage it again.",
             )
         if not reading.availability.available:
             raise BlockedError(f"{change.label} of {change.target}: {reading.availability.why_not}.")

@@ -232,7 +232,7 @@ class Running:
                 self._say(self._phase, f"fio should have ended {beyond:.0f} s ago; some I/O does not come back")
             if beyond > self._patience.give_up:
                 self._overdue = True
-                self._say(Phase.STOPPING, "fio does not end by itself and is made to stop")
+                self._say(Phase.STOPPING, "fio does not end and is being stopped")
                 await bring_to_an_end(
                     self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note)
                 )

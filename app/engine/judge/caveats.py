@@ -53,7 +53,7 @@ WEAKENS: Mapping[str, str] = MappingProxyType(
         "host-cpu-bound": "processors without idle time",
         "policy-not-in-force": "a policy set but not in force",
         "array-degraded": "array degraded",
-        "cache-larger-than-area": "area small beside the cache",
+        "cache-larger-than-area": "area small compared with the cache",
         "not-steady": "not steady",
         "same-blocks": "jobs that read the same blocks",
         "same-seed": "same blocks in each run",

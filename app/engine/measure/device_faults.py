@@ -143,12 +143,12 @@ def _of_device(before: Standing, after: Standing) -> tuple[str, str] | None:
     if after.sequence != before.sequence:
         return (
             f"The device is gone: another one is called {name} now",
-            "Look for hardware again, and choose it anew.",
+            "Look for hardware again, and choose it again.",
         )
     if after.broken:
         return (
             f"The array has failed: {name} ({after.level}) misses {after.missing} of its {after.members} members",
-            f"mdadm --detail /dev/{name} and the kernel log say why. Do not create it anew: that loses what is on it.",
+            f"mdadm --detail /dev/{name} and the kernel log say why. Do not create it again: that loses what is on it.",
         )
     if after.state is not None and after.state not in _WELL:
         return (

@@ -67,7 +67,7 @@ class Following:
                         pass  # in the raw output and in the verdict's reason
                     case load_events.Finished():
                         return event.figures
-        return RunFigures(status=RunStatus.FAILED, reason="The load ended without a word.")
+        return RunFigures(status=RunStatus.FAILED, reason="fio ended without a message.")
 
     async def _enter(self, event: load_events.PhaseChanged, seconds: float | None, watch: Watch | None) -> None:
         if event.phase is Phase.MEASURING is not self._phase:  # from here on counts

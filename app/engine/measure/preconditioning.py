@@ -81,7 +81,7 @@ def wear_of(inventory: Inventory, device: str) -> tuple[str, ...]:
 
 
 def device_key(identity: Identity) -> str | None:
-    """The name under which a device is remembered; None for one that cannot be told from another of its kind.
+    """The name under which a device is remembered; None for one that cannot be distinguished from another of its kind.
 
     By what survives a reboot and another name: WWN and serial number, or the backing file of a loop device.
     """

@@ -143,7 +143,7 @@ def _room(folder: Path, wanted: int) -> int:
     free = info.f_bavail * info.f_frsize
     reserve = min(max(info.f_blocks * info.f_frsize // 20, _GIB // 4), 10 * _GIB)
     if not os.access(folder, os.W_OK):
-        raise RefusedError(f"No right to make a file in {clean(str(folder))}.", hint="Name another folder.")
+        raise RefusedError(f"No permission to create a file in {clean(str(folder))}.", hint="Name another folder.")
     if free - wanted < reserve:
         most = max(0, free - reserve)
         raise RefusedError(

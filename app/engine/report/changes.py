@@ -48,7 +48,7 @@ def restored(session: Session) -> Iterator[str]:
     for each in session.experiments:
         if each.end is not None:
             start = each.start
-            done = "has its value of before again" if each.end.restored else "was NOT put back"
+            done = "has its old value again" if each.end.restored else "was NOT put back"
             yield f"{each.id}: {start.label} of {start.target} {done} ({start.key}={start.a})."
     if session.sweep is not None and session.sweep.end is not None:
         yield from session.sweep.end.left

@@ -310,7 +310,7 @@ class ExperimentEnded:
     status: RunStatus
     """`ok`: every planned run; `stopped` or `failed`: with what is there."""
     restored: bool
-    """Whether the setting has its value of before again."""
+    """Whether the setting has its old value again."""
     reason: str = ""
     """A sentence when it is not ok or not restored."""
     sentence: str = ""

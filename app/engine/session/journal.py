@@ -160,7 +160,7 @@ class Journal:
         except OSError as error:
             raise StorageError(
                 f"The journal cannot be written: {error.strerror or error}. {otherwise}",
-                hint=f"Make room or rights for {self.file}.",
+                hint=f"Free space or correct the permissions of {self.file}.",
                 evidence=str(error),
             ) from error
 

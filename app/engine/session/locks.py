@@ -40,7 +40,7 @@ def hold_lock(folder: Path, name: str, what: str) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise RefusedError(
-                f"{name} is in the hands of {_holder(descriptor)}.", hint="Wait until it is done, or end it there."
+                f"{name} is held by {_holder(descriptor)}.", hint="Wait until it is done, or end it there."
             ) from None
         _sign(descriptor, f"raidbench pid {os.getpid()} ({what})\n")
         try:

@@ -88,7 +88,7 @@ class SessionLog:
 def _storage(folder: Path, error: OSError) -> StorageError:
     return StorageError(
         f"The session cannot be written: {error.strerror or error}.",
-        hint=f"Make room or rights for {folder}, or choose another place with --session DIR.",
+        hint=f"Free space or correct the permissions of {folder}, or choose another place with --session DIR.",
         evidence=str(error),
     )
 

@@ -28,7 +28,7 @@ class NotSetError(RaidbenchError):
 async def bring(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Event) -> tuple[str, ...]:
     """Set what is not as wanted, slow settings first; sentences about values that are set and not in force.
 
-    An array that was made anew, or is being reshaped, is waited for, unless somebody stops the sweep.
+    An array that was created again, or is being reshaped, is waited for, unless somebody stops the sweep.
     Raises NotSetError when a value does not take, and what planning raises.
     """
     readings = await _readings(bench, wanted)
@@ -79,7 +79,7 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
 async def settle(bench: Workbench) -> None:
     """Give changes that a crash cut short their end in session and journal, by what is there now.
 
-    Raises RaidbenchError when what was to be made anew is missing and cannot be made.
+    Raises RaidbenchError when what was to be created again is missing and cannot be made.
     """
     folder = bench.need_recording()
     for record in bench.session.changes:

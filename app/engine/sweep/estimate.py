@@ -13,7 +13,7 @@ START_SECONDS = 2.0
 CHANGE_SECONDS = 2.0
 """A setting that is flipped in place, read before and after."""
 SLOW_SECONDS = 60.0
-"""An array that is made anew; a reshape may take hours, which nobody can know."""
+"""An array that is created again; a reshape may take hours, which nobody can know."""
 RESTART_SECONDS = 300.0
 """A server that boots."""
 

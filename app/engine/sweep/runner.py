@@ -232,7 +232,7 @@ class SweepRunner:
             return None
         agreed = next((one for one in self.record.design.destroys if one.device == ready.device), None)
         if agreed is None and ready.found:
-            raise RefusedError(f"Nobody confirmed that what is on {ready.device} may go: {'; '.join(ready.found)}.")
+            raise RefusedError(f"Nobody confirmed that {ready.device} may be overwritten: {'; '.join(ready.found)}.")
         new = [each for each in ready.found if agreed is not None and each not in agreed.found]
         if new:
             raise RefusedError(f"Something lies on {ready.device} that was not there before: {'; '.join(new)}.")

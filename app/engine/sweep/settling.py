@@ -1,4 +1,4 @@
-"""Waiting until an array that was made anew has come to rest."""
+"""Waiting until an array that was created again has come to rest."""
 
 from __future__ import annotations
 

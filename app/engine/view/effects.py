@@ -15,7 +15,7 @@ _WORDS: dict[Effect, str] = {
     Effect.RESHAPE: "after a reshape",
     Effect.RECREATED: "array re-created",
 }
-_OF_A_DRIVE: dict[Effect, str] = {Effect.RECREATED: "formatted anew"}
+_OF_A_DRIVE: dict[Effect, str] = {Effect.RECREATED: "formatted again"}
 
 _KEPT: dict[Persistence, str] = {
     Persistence.STORED: "until changed again",
@@ -49,7 +49,7 @@ class Tier(Enum):
 
 
 def effect_words(effect: Effect, scope: Scope) -> str:
-    """When a value of something of that kind takes effect: an array is made anew, a drive is formatted."""
+    """When a value of something of that kind takes effect: an array is created again, a drive is formatted."""
     return _OF_A_DRIVE.get(effect, _WORDS[effect]) if scope is Scope.DRIVE else _WORDS[effect]
 
 

@@ -161,6 +161,6 @@ def private_folder() -> str:
     except OSError as error:
         raise ToolFailedError(
             f"No working directory could be made for a program: {error.strerror}.",
-            hint=f"Make room or rights in {tempfile.gettempdir()}.",
+            hint=f"Free space or correct the permissions in {tempfile.gettempdir()}.",
             evidence=str(error),
         ) from error

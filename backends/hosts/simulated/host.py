@@ -107,7 +107,7 @@ class SimulatedHost:
         return Started(process)
 
     def _linux(self) -> Kernel:
-        """Files, links and nodes; made anew only when the rack is another."""
+        """Files, links and nodes; created again only when the rack is another."""
         rack = self._file.rack
         mark = self._file.mark
         if self._kernel is None or self._kernel[0] != mark:

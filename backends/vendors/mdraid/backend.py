@@ -89,7 +89,7 @@ class MdRaid:
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """The same for several settings, each as if those before it were set: an array made anew has their bitmap.
+        """The same for several settings, each as if those before it were set: an array created again has their bitmap.
 
         Raises BlockedError where more than one of them moves every byte.
         """
@@ -125,7 +125,7 @@ class MdRaid:
         array = await self._array(change.target)
         require_same(change, identity_for(change.key, await self._identity(change.target)))
         if change.before == change.after and any(write.argv for write in change.writes):
-            return  # mdadm calls it an error to set what is set, and nothing is made anew for nothing
+            return  # mdadm calls it an error to set what is set, and nothing is created again for nothing
         if array.uuid is None:
             array = _with_uuid(array, await self._properties(array.name, None))
         await self._runner.run(change, array, node_path(array.name))

@@ -58,7 +58,7 @@ def wanted_value(setting: Setting, now: Reading, value: str) -> str:
 
 
 def change_of(view: ArrayView, wish: Wanted, identity: Identity, beside: Beside) -> Change:
-    """The change of one setting. Raises BlockedError where the array cannot be made anew exactly."""
+    """The change of one setting. Raises BlockedError where the array cannot be created again exactly."""
     setting, value, before = wish.setting, wish.value, wish.now.now or ""
     risk, text, effect = _risk(wish), setting.risk_text, setting.effect
     kind = setting.key.partition(".")[0]
@@ -86,7 +86,7 @@ def change_of(view: ArrayView, wish: Wanted, identity: Identity, beside: Beside)
 
 
 def turn(key: str) -> int:
-    """When a setting is set among others: the bitmap before the array is made anew with it, the kernel's own after."""
+    """When a setting is set among others: the bitmap before the array is re-created with it, the kernel's own after."""
     return 0 if key in ("bitmap", "consistency_policy") else 1 if key in GEOMETRY else 2
 
 
@@ -150,7 +150,7 @@ def _anew(view: ArrayView, kind: str, value: str, beside: Beside) -> tuple[Write
         layout=value if kind == "layout" else None,
     )
     if isinstance(steps, str):
-        raise BlockedError(f"{view.device} cannot be made anew exactly: {steps}.")
+        raise BlockedError(f"{view.device} cannot be created again exactly: {steps}.")
     return tuple(Write(argv=argv) for argv in steps)
 
 
@@ -168,7 +168,7 @@ def _loss(beside: Beside) -> str:
     found = [f"{one.kind} {one.label or one.uuid or ''}".strip() for one in beside.contents]
     there = f" ({', '.join(found[:4])})" if found else ""
     return (
-        f"The array is taken apart and made anew of the same members: everything on it{there} is lost, and again when "
+        f"The array is taken apart and re-created of the same members: everything on it{there} is lost, and again when "
         "this is undone. A resync follows."
     )
 

@@ -235,7 +235,7 @@ def _half_way(view: ArrayView) -> str:
 def _offered(offer: Offer, label: str, words: str) -> Choice:
     """A value of the geometry; making the array anew destroys what is on it."""
     again = offer.way is Way.RECREATE
-    how = "The array has to be made anew: its data are lost." if again else "The data are moved while it is in use."
+    how = "The array has to be created again: its data are lost." if again else "The data are moved while it is in use."
     return Choice(
         value=offer.value,
         label=label,

@@ -1,4 +1,4 @@
-"""Chunk and layout: whether the array can be reshaped, has to be made anew, or neither. Pure.
+"""Chunk and layout: whether the array can be reshaped, has to be created again, or neither. Pure.
 
 What can be reshaped was tried on Linux 6.1 with mdadm 4.2. There, mdadm and the kernel take a reshape of a RAID 10 with
 offset copies and end it without complaint, and its data are not the same afterwards: it is not offered.
@@ -129,7 +129,7 @@ def hours_text(array: ArrayFacts, system_kib: int | None) -> str:
     used, limit = _used(array), parse_limit(array.attributes.get("sync_speed_max"))
     kib = limit[0] if limit is not None else system_kib
     if not used or not kib:
-        return "How long it takes cannot be told."
+        return "How long it takes is not known."
     best = 2 * used / 1024 / kib
     slow = 2 * used / 1024 / 25_600
     words = (

@@ -79,7 +79,8 @@ class MdRaidRunner:
         present = [f"/dev/{one.name.replace('!', '/')}" for one in array.active]
         if named != present or not any(word == f"--uuid={array.uuid}" for word in made.argv):
             raise RefusedError(
-                f"{change.target} is made of {', '.join(present)} now, not of {', '.join(named)}.", hint="Plan it anew."
+                f"{change.target} is made of {', '.join(present)} now, not of {', '.join(named)}.",
+                hint="Plan it again.",
             )
 
     async def _take(self, write: Write) -> None:

@@ -100,7 +100,7 @@ CHUNK = Setting(
     unit="bytes",
     help="Bytes on one member before the next one follows. mdadm can move the data into chunks of another size while "
     "the array is in use (a reshape); RAID 0 becomes a RAID 4 without parity disk for as long as that takes; a RAID 10 "
-    "with far or offset copies has to be made anew (mdadm(8), GROW MODE).",
+    "with far or offset copies has to be created again (mdadm(8), GROW MODE).",
     risk=Risk.OUTAGE,
     effect=Effect.RESHAPE,
     persistence=Persistence.STORED,
@@ -109,7 +109,7 @@ LAYOUT = Setting(
     key="layout",
     label="Layout",
     help="How parity (RAID 5, 6) or copies (RAID 10) are laid out. Parity can be moved while the array is in use (a "
-    "reshape); to lay copies out in another way a RAID 10 has to be made anew (mdadm(8), GROW MODE).",
+    "reshape); to lay copies out in another way a RAID 10 has to be created again (mdadm(8), GROW MODE).",
     risk=Risk.OUTAGE,
     effect=Effect.RESHAPE,
     persistence=Persistence.STORED,

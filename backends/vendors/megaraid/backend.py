@@ -108,7 +108,7 @@ class MegaRaid:
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """The same for several settings, each as if those before it were set: a volume made anew has their values."""
+        """The same for several settings, each as if those before it were set: a volume re-created has their values."""
         place, unit = await self._unit(target)
         settings = {key: setting_of(self.settings(target), target, key) for key in values}
         view = as_found = await self._view(target, place, unit)

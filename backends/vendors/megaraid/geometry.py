@@ -108,7 +108,7 @@ def _spans(volume: VirtualDrive) -> str | None:
     if not volume.drives:
         return "the tool does not report which drives it is made of"
     if any(place.startswith(":") or place.endswith((":", "?")) for place in volume.drives):
-        return "a drive of it has no enclosure and slot that the tool could be told"
+        return "a drive of it has no enclosure and slot to name it by"
     spans, each = volume.spans, volume.drives_per_span
     if volume.level in SPANNED:
         if spans is None or each is None or spans * each != len(volume.drives) or spans < 1:
@@ -134,7 +134,7 @@ def _room(contents: Contents, volume: VirtualDrive) -> str | None:
         carrying = data_drives(volume)
         known = [size for size in sizes if size]
         if len(known) != len(volume.drives) or not carrying or not volume.size_bytes:
-            return "it cannot be told whether it fills its drives"
+            return "it is not known whether it fills its drives"
         if volume.size_bytes < 0.99 * carrying * min(known):
             return "it does not fill its drives: its size would not be the same"
     return None

@@ -42,7 +42,7 @@ def require_same(change: Change, prefix: str, number: int | None, contents: Cont
         if volume is None:
             raise changing.gone(change.target)
         if change.members and change.members != volume.drives:
-            raise DeviceGoneError(f"{change.target} is made of other drives now.", hint="Plan it anew.")
+            raise DeviceGoneError(f"{change.target} is made of other drives now.", hint="Plan it again.")
         present = of_volume(prefix, contents.card, volume, picture, anew=True)
         if present != change.identity:
             present = of_volume(prefix, contents.card, volume, picture, anew=change.key == "strip_size")

@@ -94,7 +94,7 @@ def _unsettled(word: Word | None, legal: tuple[Choice, ...] | None, view: CardVi
     if word.value == UNKNOWN:
         return f"its present value {word.raw!r} is not understood, so it could not be put back"
     if legal is not None and all(choice.value != word.value for choice in legal):
-        return f"it is {word.raw}, which the tool could not be told to put back"
+        return f"it is {word.raw}, which the tool has no word to put back"
     return None
 
 

@@ -11,7 +11,7 @@ from backends.vendors.megaraid.plans import FASTPATH_PARTS
 from backends.vendors.megaraid.view import CardView, VolumeView
 
 _AFTER_MAKING = ("strip_size", "auto_bgi", "access_policy")
-"""In this order, after all policies: the drive is made anew with those, as read-write, and with the card's own word on
+"""In this order, after all policies: the drive is re-created with those, as read-write, and with the card's own word on
 background initialisation."""
 
 _POLICIES = {field.name for field in fields(Policies)}
@@ -24,7 +24,7 @@ def in_order(values: Mapping[str, str]) -> tuple[str, ...]:
 
 def _turn(key: str, value: str) -> int:
     if key not in _AFTER_MAKING or (key, value) == ("access_policy", "read-write"):
-        return 0  # a drive that is not read-write is not made anew
+        return 0  # a drive that is not read-write is not created again
     return 1 + _AFTER_MAKING.index(key)
 
 

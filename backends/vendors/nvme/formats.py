@@ -71,7 +71,7 @@ def _why_not(view: NamespaceView) -> str | None:
     if view.namespace.nsid is None:
         return "the kernel does not say which namespace of the drive it is"
     if serial(view.namespace.node) is None and wwn(view.namespace.node) is None:
-        return "it has neither serial number nor WWN, so it cannot be told from another"
+        return "it has neither serial number nor WWN, so it cannot be distinguished from another"
     return _neighbours(view) or _use(view) or view.frozen
 
 

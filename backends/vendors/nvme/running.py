@@ -74,5 +74,5 @@ def _require_own(change: Change, view: ControllerView, argv: tuple[str, ...]) ->
     if present is None or present & ~field.mask != int(value, 16) & ~field.mask:
         raise RefusedError(
             f"Another part of the value that {change.label.lower()} is in changed since: it would be lost.",
-            hint="Take that other change back first, or set this one anew.",
+            hint="Take that other change back first, or set this one again.",
         )

@@ -1,4 +1,4 @@
-"""Several settings of a virtual drive planned as one: what is made anew carries the values that were set with it."""
+"""Several settings of a virtual drive planned as one: what is re-created carries the values that were set with it."""
 
 from __future__ import annotations
 

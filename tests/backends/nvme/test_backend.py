@@ -306,7 +306,7 @@ async def test_a_namespace_without_serial_number_and_wwn_is_not_formatted() -> N
     del host.files["/sys/block/nvme0n1/wwid"]
     assert await why_not(host, "lba_format") is None
     del host.files["/sys/block/nvme0n1/device/serial"]
-    assert "cannot be told from another" in (await why_not(host, "lba_format") or "")
+    assert "cannot be distinguished from another" in (await why_not(host, "lba_format") or "")
 
 
 async def test_a_read_only_namespace_is_not_formatted() -> None:

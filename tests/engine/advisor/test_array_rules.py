@@ -113,7 +113,7 @@ def test_a_file_with_holes_is_answered_by_the_filesystem() -> None:
 
 
 def test_an_array_made_anew_is_unwritten_even_on_hard_disks() -> None:
-    assert "made anew" in said(run(written=False, media=Media.HDD), "unwritten-flash").message
+    assert "created again" in said(run(written=False, media=Media.HDD), "unwritten-flash").message
 
 
 def test_writes_need_nothing_written_before() -> None:

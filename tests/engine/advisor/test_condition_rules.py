@@ -54,7 +54,7 @@ def test_a_setting_that_stayed_is_not_told() -> None:
 
 def test_writes_beside_a_reading_job_are_told_while_it_runs() -> None:
     busy = going(device=DiskCounters(sectors_written=SECTORS))
-    assert "512 MiB were written on it beside this job" in said(run(measured=busy), "device-busy").message
+    assert "512 MiB were written on it at the same time" in said(run(measured=busy), "device-busy").message
 
 
 def test_reads_beyond_fios_own_are_told_at_the_end() -> None:

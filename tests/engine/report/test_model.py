@@ -84,7 +84,7 @@ def test_runs_of_an_experiment_have_no_graphs_of_their_own() -> None:
 
 
 def test_what_was_put_back_is_said() -> None:
-    assert "Read-ahead of block:sda has its value of before again" in told(part(report_of(compared()), "Put back"))
+    assert "Read-ahead of block:sda has its old value again" in told(part(report_of(compared()), "Put back"))
 
 
 def test_what_was_not_put_back_is_said_as_loudly() -> None:

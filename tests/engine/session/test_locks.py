@@ -77,7 +77,7 @@ def test_of_two_who_race_one_wins_and_the_other_names_it(tmp_path: Path) -> None
         (lost,) = [word for word in words if word.startswith("lost")]
         for contender in both:
             contender.close()
-        assert lost == f"lost: sda is in the hands of raidbench pid {winners[0].pid} (changing read_ahead_kb)."
+        assert lost == f"lost: sda is held by raidbench pid {winners[0].pid} (changing read_ahead_kb)."
 
 
 def test_a_lock_dies_with_its_holder(tmp_path: Path) -> None:

@@ -201,7 +201,7 @@ class Sweeping:
     async def _offer(self, folder: Path) -> None:
         answer = await self._app.push_screen_wait(
             QuestionDialog(
-                "A sweep was cut short, and its settings may still stand.",
+                "A sweep was cut short, and its settings may still be in force.",
                 (
                     KeyedAnswer(key="c", label="Go on with it", value="go on"),
                     KeyedAnswer(key="r", label="Put settings back", value="restore"),

@@ -128,7 +128,7 @@ def plan_facts(surveyed: Survey, speed: float | None = None) -> tuple[FactGroup,
         Fact(
             label=one.setting.key,
             value=f"{units.plural(one.times, 'time')} on {one.setting.target}"
-            + (", made anew or reshaped" if one.setting.slow else "")
+            + (", created again or reshaped" if one.setting.slow else "")
             + f"; at the end {one.setting.value} again",
         )
         for one in switches(design)

@@ -151,7 +151,7 @@ class MegaCli:
         made = verdict.created(done.stdout)
         wanted = self._deleted.pop(card, None) if made is not None else None
         if wanted is not None and made != wanted:
-            message = f"Virtual drive {wanted} was made anew as number {made}; nothing more was set on it."
+            message = f"Virtual drive {wanted} was created again as number {made}; nothing more was set on it."
             return Answer(ok=False, message=message, pending=answer.pending)
         return answer
 

@@ -57,7 +57,7 @@ Of some reads there is no recording; these forms are understood (JSON under `Res
     cv, bbu          rows {"Property": "State" or "Battery State", "Value": "Optimal"}, "Temperature",
                      "Learn Cycle Active", "Replacement required", "Next Learn time"
 
-`force` is there because the volume holds data by definition when it is made anew; it only ever runs after the
+`force` is there because the volume holds data by definition when it is created again; it only ever runs after the
 typed confirmation, which shows it (without it the tool refuses and nothing else is done).
 
 Sources: `storcli help`, the recordings and field reports listed in docs/megaraid.md.
