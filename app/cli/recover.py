@@ -169,9 +169,7 @@ async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) 
                 report_error(error)
                 return FAILED
             if result == "conflict":
-                say(
-                    f"{name} is neither the old nor the new value now: somebody else changed it. It was left alone."
-                )
+                say(f"{name} is neither the old nor the new value now: somebody else changed it. It was left alone.")
                 say("Look at it with `raidbench show`, then `raidbench recover --keep`.")
                 return FAILED
             lines([f"{sign('restored')}  {name}: {view.before(intent.change)}"])
