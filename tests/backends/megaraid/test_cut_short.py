@@ -201,6 +201,7 @@ def _lists() -> list[str]:
     return [text for text in texts if "PD LIST" in text and len(replies(text)) == 1]
 
 
+@pytest.mark.exhaustive
 async def test_real_recordings_cut_at_every_line_of_their_lists_lose_nothing_without_a_word() -> None:
     silent = []
     for text in _lists():
