@@ -192,12 +192,13 @@ def _open_workbench(options: Options) -> int:
             os.environ["NO_COLOR"] = "1"  # Textual reads it
         for name in ("COLUMNS", "LINES"):  # exported by some shells: Textual would take them for the size for ever
             os.environ.pop(name, None)
-        screens = importlib.import_module("app.tui.app")
+        from app.tui.app import ScreenOptions, run  # Textual reads the environment when it is imported
+
         nice = lower_priority()
         bench = Workbench(host_of(options, child_nice=nice))
-    status = screens.run(
+    status = run(
         bench,
-        screens.Options(
+        ScreenOptions(
             session=options.session,
             ascii=options.ascii or config.ascii or not (_wide_locale(os.environ) and is_utf8(sys.stderr)),
             fps=config.fps,
