@@ -12,15 +12,15 @@ from textual.content import Content
 from textual.widgets import Static
 
 from widgets.guard import Clock, GuardedDialog
-from widgets.keyed_table import Cell, Column, KeyedTable, Row, Tone
+from widgets.keyed_table import KeyedTable, TableCell, TableColumn, TableRow, Tone
 from widgets.lines import Prose
 from widgets.plain.text import clean
 
-__all__ = ["Choice", "ChoiceDialog"]
+__all__ = ["ChoiceDialog", "ChoiceItem"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class ChoiceItem:
     """One of the values to choose from."""
 
     value: str
@@ -51,7 +51,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
     def __init__(
         self,
         title: str,
-        choices: tuple[Choice, ...],
+        choices: tuple[ChoiceItem, ...],
         current: str | None = None,
         *,
         clock: Clock = time.monotonic,
@@ -64,9 +64,12 @@ class ChoiceDialog(GuardedDialog[str | None]):
     def compose(self) -> ComposeResult:
         """The title, the choices, the help of the one under the cursor."""
         risky = any(choice.risk for choice in self._choices.values())
-        columns: tuple[Column, ...] = (Column(key="label", label="Choice"), Column(key="now", label="", width=3))
+        columns: tuple[TableColumn, ...] = (
+            TableColumn(key="label", label="Choice"),
+            TableColumn(key="now", label="", width=3),
+        )
         if risky:
-            columns += (Column(key="risk", label="Risk"),)
+            columns += (TableColumn(key="risk", label="Risk"),)
         with Vertical(classes="dialog"):
             yield Prose(self._heading, "title")
             yield KeyedTable(columns, tuple(self._row(choice) for choice in self._choices.values()))
@@ -96,18 +99,18 @@ class ChoiceDialog(GuardedDialog[str | None]):
         if self.listening and not self._choices[event.key].blocked:
             self.dismiss(event.key)
 
-    def _row(self, choice: Choice) -> Row:
+    def _row(self, choice: ChoiceItem) -> TableRow:
         now = "now" if choice.value == self._current else ""
-        return Row(
+        return TableRow(
             key=choice.value,
             cells=(
                 clean(choice.label),
-                Cell(text=now, tone="accent"),
-                Cell(text=choice.risk or "-", tone=_tone(choice)),
+                TableCell(text=now, tone="accent"),
+                TableCell(text=choice.risk or "-", tone=_tone(choice)),
             ),
             dim=bool(choice.blocked),
         )
 
 
-def _tone(choice: Choice) -> Tone:
+def _tone(choice: ChoiceItem) -> Tone:
     return "warning" if choice.risk else "muted"

@@ -10,11 +10,11 @@ from widgets.lines import Line, Lines
 from widgets.plain.text import clean, pad, shorten, width_of, wrap
 from widgets.table_layout import Tone
 
-__all__ = ["Details", "Fact", "FactGroup"]
+__all__ = ["Detail", "Details", "FactGroup"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class Detail:
     """A label and what it says."""
 
     label: str
@@ -31,7 +31,7 @@ class FactGroup:
 
     heading: str = ""
     """Stands above them; empty for none."""
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[Detail, ...] = ()
     """The facts."""
 
 
@@ -71,7 +71,7 @@ class Details(Lines):
         return lines
 
 
-def _fact_lines(fact: Fact, column: int, width: int) -> list[Line]:
+def _fact_lines(fact: Detail, column: int, width: int) -> list[Line]:
     kind = fact.tone or "value"
     if not fact.label:
         return [((kind, text),) for text in wrap(fact.value, width)]

@@ -16,9 +16,9 @@ from textual.strip import Strip
 
 from widgets.plain.text import clean, pad
 from widgets.table_face import GUTTER, TableFace
-from widgets.table_layout import Align, Cell, Column, Placed, Row, TableLayout, Tone
+from widgets.table_layout import Align, Placed, TableCell, TableColumn, TableLayout, TableRow, Tone
 
-__all__ = ["Align", "Cell", "Column", "KeyedTable", "Row", "Tone"]
+__all__ = ["Align", "KeyedTable", "TableCell", "TableColumn", "TableRow", "Tone"]
 
 
 class KeyedTable(TableFace, can_focus=True):
@@ -34,9 +34,9 @@ class KeyedTable(TableFace, can_focus=True):
         Binding("enter", "select", "Choose", show=False, id="table.select"),
     ]
 
-    columns: reactive[tuple[Column, ...]] = reactive((), repaint=False)
+    columns: reactive[tuple[TableColumn, ...]] = reactive((), repaint=False)
     """The columns, in their order."""
-    rows: reactive[tuple[Row, ...]] = reactive((), repaint=False)
+    rows: reactive[tuple[TableRow, ...]] = reactive((), repaint=False)
     """The rows, in their order, each key once."""
     cursor: reactive[str | None] = reactive(None, repaint=False)
     """The key of the row under the cursor; `None` when there is no row to stand on."""
@@ -73,8 +73,8 @@ class KeyedTable(TableFace, can_focus=True):
 
     def __init__(
         self,
-        columns: tuple[Column, ...] = (),
-        rows: tuple[Row, ...] = (),
+        columns: tuple[TableColumn, ...] = (),
+        rows: tuple[TableRow, ...] = (),
         *,
         empty: str = "",
         name: str | None = None,
@@ -93,7 +93,7 @@ class KeyedTable(TableFace, can_focus=True):
         self.virtual_size = Size(0, len(rows) + 1)
 
     @property
-    def cursor_row(self) -> Row | None:
+    def cursor_row(self) -> TableRow | None:
         """The row under the cursor."""
         index = self._index.get(self.cursor) if self.cursor is not None else None
         return self.rows[index] if index is not None else None
@@ -113,7 +113,7 @@ class KeyedTable(TableFace, can_focus=True):
         self._measure_all()
         self.refresh()
 
-    def watch_rows(self, before: tuple[Row, ...], rows: tuple[Row, ...]) -> None:
+    def watch_rows(self, before: tuple[TableRow, ...], rows: tuple[TableRow, ...]) -> None:
         """Redraws the lines in sight that differ, and keeps the cursor on its row."""
         # Identity first: most rows are the same objects as before, and comparing 10,000 rows by value takes too long.
         pairs = [(old, row) for old, row in zip(before, rows, strict=False) if old is not row and old != row]
@@ -227,7 +227,7 @@ class KeyedTable(TableFace, can_focus=True):
 
     def _nearest(self, index: int) -> str | None:
         """The key of the row at or after a place that takes the cursor, or of one before it."""
-        rows: tuple[Row, ...] = self.rows
+        rows: tuple[TableRow, ...] = self.rows
         index = min(max(index, 0), max(len(rows) - 1, 0))
         for place in chain(range(index, len(rows)), range(index - 1, -1, -1)):
             if not rows[place].separator:
@@ -245,7 +245,7 @@ class KeyedTable(TableFace, can_focus=True):
             self._placed = (width, self._layout_of_columns.place(width))
         return self._placed[1]
 
-    def _refresh_changed(self, before: tuple[Row, ...], rows: tuple[Row, ...]) -> None:
+    def _refresh_changed(self, before: tuple[TableRow, ...], rows: tuple[TableRow, ...]) -> None:
         top = round(self.scroll_y)
         for index in range(top, min(top + self.size.height - 1, max(len(before), len(rows)))):
             old = before[index] if index < len(before) else None

@@ -7,9 +7,9 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from widgets.table_face import GUTTER, TableFace
-from widgets.table_layout import Cell, Column, Placed, Row, TableLayout, plain
+from widgets.table_layout import Placed, TableCell, TableColumn, TableLayout, TableRow, plain
 
-__all__ = ["Cell", "Column", "Row", "StillTable", "plain"]
+__all__ = ["StillTable", "TableCell", "TableColumn", "TableRow", "plain"]
 
 
 class StillTable(TableFace, can_focus=False):
@@ -17,15 +17,15 @@ class StillTable(TableFace, can_focus=False):
 
     DEFAULT_CSS = "StillTable { height: auto; overflow: hidden hidden; &.-empty { display: none; } }"
 
-    columns: reactive[tuple[Column, ...]] = reactive((), repaint=False)
+    columns: reactive[tuple[TableColumn, ...]] = reactive((), repaint=False)
     """The columns, in their order."""
-    rows: reactive[tuple[Row, ...]] = reactive((), repaint=False)
+    rows: reactive[tuple[TableRow, ...]] = reactive((), repaint=False)
     """The rows, in their order; without any the table takes no room."""
 
     def __init__(
         self,
-        columns: tuple[Column, ...] = (),
-        rows: tuple[Row, ...] = (),
+        columns: tuple[TableColumn, ...] = (),
+        rows: tuple[TableRow, ...] = (),
         *,
         name: str | None = None,
         id: str | None = None,
@@ -46,7 +46,7 @@ class StillTable(TableFace, can_focus=False):
         self._placed = (-1, ())
         self.refresh(layout=True)
 
-    def watch_rows(self, before: tuple[Row, ...], rows: tuple[Row, ...]) -> None:
+    def watch_rows(self, before: tuple[TableRow, ...], rows: tuple[TableRow, ...]) -> None:
         """Paints what differs; all of it when a column grew or the number of rows changed."""
         self.set_class(not rows, "-empty")
         if not before or not rows:

@@ -13,7 +13,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from widgets.plain.text import pad, shorten, width_of
-from widgets.table_layout import GAP, Cell, Column, Placed, Row, align, heading, plain
+from widgets.table_layout import GAP, Placed, TableCell, TableColumn, TableRow, align, heading, plain
 
 GUTTER = 2
 """Cells for the signs of cursor and mark."""
@@ -56,7 +56,7 @@ class TableFace(ScrollView):
     }
     """
 
-    def header_strip(self, columns: Sequence[Column], placed: Sequence[Placed], width: int) -> Strip:
+    def header_strip(self, columns: Sequence[TableColumn], placed: Sequence[Placed], width: int) -> Strip:
         """The labels of the columns, and how many have no room."""
         text = " " * GUTTER + (" " * GAP).join(heading(column) for column in placed)
         style = self.get_component_rich_style("keyed-table--header")
@@ -65,7 +65,7 @@ class TableFace(ScrollView):
             text = pad(text, width - len(note)) + note
         return Strip([Segment(pad(text, width), style)], width)
 
-    def row_strip(self, row: Row, placed: Sequence[Placed], width: int, *, current: bool) -> Strip:
+    def row_strip(self, row: TableRow, placed: Sequence[Placed], width: int, *, current: bool) -> Strip:
         """A row with the signs of cursor and mark, or the heading of a group."""
         if row.separator:
             title = shorten(" " * GUTTER + plain(row.cells[0] if row.cells else ""), width)
@@ -81,17 +81,17 @@ class TableFace(ScrollView):
             segments.extend(self._render_cell(cell, column, base, current))
         return Strip(segments).adjust_cell_length(width, base)
 
-    def _render_cell(self, cell: str | Cell | Text, column: Placed, base: Style, current: bool) -> list[Segment]:
+    def _render_cell(self, cell: str | TableCell | Text, column: Placed, base: Style, current: bool) -> list[Segment]:
         if isinstance(cell, Text) and cell.plain.isprintable() and cell_len(cell.plain) <= column.width:
             parts = cell.render(self.app.console)
             bar = self._over(base, "bar", current)
             segments = [Segment(text, bar + style if style else bar) for text, style, _ in parts if text]
             rest = column.width - cell_len(cell.plain)
             return [*segments, Segment(" " * rest, base)] if rest else segments
-        style = self._over(base, cell.tone, current) if isinstance(cell, Cell) and cell.tone else base
+        style = self._over(base, cell.tone, current) if isinstance(cell, TableCell) and cell.tone else base
         return [Segment(align(plain(cell), column), style)]
 
-    def _row_style(self, row: Row, *, current: bool) -> Style:
+    def _row_style(self, row: TableRow, *, current: bool) -> Style:
         style = self.get_component_rich_style("keyed-table--cursor") if current else self.rich_style
         if row.tone:
             style = self._over(style, row.tone, current)

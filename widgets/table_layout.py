@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"[^\d]*\d[\d,]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class TableColumn:
     """A column of a table."""
 
     key: str
@@ -43,7 +43,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class TableCell:
     """A cell with a meaning."""
 
     text: str
@@ -53,12 +53,12 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class TableRow:
     """A row of a table."""
 
     key: str
     """Tells the rows apart; the cursor stays with it."""
-    cells: tuple[str | Cell | Text, ...] = ()
+    cells: tuple[str | TableCell | Text, ...] = ()
     """One for each column; missing ones are empty. A `Text` is drawn in its own colours, such as a share bar."""
     dim: bool = False
     """Whether it is shown as not available."""
@@ -76,7 +76,7 @@ class Placed:
 
     index: int
     """Its place among all columns."""
-    column: Column
+    column: TableColumn
     """The column."""
     width: int
     """Cells it takes here."""
@@ -84,12 +84,12 @@ class Placed:
     """Cells before the decimal point."""
 
 
-def plain(cell: str | Cell | Text) -> str:
+def plain(cell: str | TableCell | Text) -> str:
     """The cleaned text of a cell."""
     match cell:
         case str():
             return clean(cell)
-        case Cell():
+        case TableCell():
             return clean(cell.text)
         case _:
             return clean(cell.plain)
@@ -104,7 +104,7 @@ def split_number(text: str) -> tuple[str, str]:
 class TableLayout:
     """Measures cells as they come; columns grow and never shrink, so that a live table does not tremble."""
 
-    def __init__(self, columns: Sequence[Column] = ()) -> None:
+    def __init__(self, columns: Sequence[TableColumn] = ()) -> None:
         self.columns = tuple(columns)
         """All columns."""
         self._labels = [width_of(clean(column.label)) for column in self.columns]
@@ -112,7 +112,7 @@ class TableLayout:
         self._heads = [0] * len(self.columns)
         self._tails = [0] * len(self.columns)
 
-    def measure(self, rows: Iterable[Row]) -> bool:
+    def measure(self, rows: Iterable[TableRow]) -> bool:
         """Takes rows into account; whether a column grew."""
         before = (self._plain.copy(), self._heads.copy(), self._tails.copy())
         decimal = [column.align == "decimal" for column in self.columns]

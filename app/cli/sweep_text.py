@@ -11,7 +11,7 @@ from app.cli.render import fact_lines, fitted_lines
 from app.cli.tables import Column, table
 from app.engine.session.state import Session
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import Cell, Design, Purpose, Step, StepResult
+from app.engine.session.sweep_steps import Design, Purpose, Step, StepResult, SweepCell
 from app.engine.sweep.estimate import switches
 from app.engine.sweep.results import Results
 from app.engine.sweep.survey import Survey
@@ -63,7 +63,7 @@ def order_lines(design: Design) -> list[str]:
     return rows
 
 
-def _what(steps: Sequence[Step], known: dict[str, Cell]) -> str:
+def _what(steps: Sequence[Step], known: dict[str, SweepCell]) -> str:
     cell = known[steps[0].cell]
     slow = [f"{one.key}={one.value}" for one in cell.settings if one.slow]
     return ", ".join([units.plural(len(steps), "step"), *slow, *cell.needs])

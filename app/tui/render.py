@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from app.engine.view import table as view
-from widgets.details import Fact, FactGroup
-from widgets.keyed_table import Align, Cell, Column, Row
+from widgets.details import Detail, FactGroup
+from widgets.keyed_table import Align, TableCell, TableColumn, TableRow
 from widgets.table_layout import Tone
 
 TONES: dict[view.Tone, Tone] = {
@@ -34,24 +34,25 @@ MARKS: dict[view.Mark, str] = {
 _ALIGNS: dict[view.Align, Align] = {view.Align.LEFT: "left", view.Align.POINT: "decimal"}
 
 
-def columns(shown: view.Table) -> tuple[Column, ...]:
+def columns(shown: view.Table) -> tuple[TableColumn, ...]:
     """The columns of a table."""
     return tuple(
-        Column(key=one.key or one.title, label=one.title, align=_ALIGNS[one.align], priority=one.priority)
+        TableColumn(key=one.key or one.title, label=one.title, align=_ALIGNS[one.align], priority=one.priority)
         for one in shown.columns
     )
 
 
-def rows(shown: view.Table) -> tuple[Row, ...]:
+def rows(shown: view.Table) -> tuple[TableRow, ...]:
     """The rows of a table; each has its key."""
     return tuple(
-        Row(key=one.key or str(at), cells=tuple(map(cell, one.cells)), dim=one.dim) for at, one in enumerate(shown.rows)
+        TableRow(key=one.key or str(at), cells=tuple(map(cell, one.cells)), dim=one.dim)
+        for at, one in enumerate(shown.rows)
     )
 
 
-def cell(shown: str | view.Cell) -> str | Cell:
+def cell(shown: str | view.Cell) -> str | TableCell:
     """A cell in its tone."""
-    return shown if isinstance(shown, str) else Cell(text=shown.text, tone=TONES[shown.tone])
+    return shown if isinstance(shown, str) else TableCell(text=shown.text, tone=TONES[shown.tone])
 
 
 def groups(shown: Iterable[view.Facts]) -> tuple[FactGroup, ...]:
@@ -59,7 +60,7 @@ def groups(shown: Iterable[view.Facts]) -> tuple[FactGroup, ...]:
     return tuple(
         FactGroup(
             heading=one.heading,
-            facts=tuple(Fact(label=fact.label, value=fact.value, tone=TONES[fact.tone]) for fact in one.facts),
+            facts=tuple(Detail(label=fact.label, value=fact.value, tone=TONES[fact.tone]) for fact in one.facts),
         )
         for one in shown
     )

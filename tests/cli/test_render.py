@@ -6,7 +6,7 @@ import pytest
 
 from app.cli import options, output
 from app.cli.render import fact_lines, marked, table_lines
-from app.engine.view.table import Cell, Column, Fact, Facts, Mark, Row, Table, Tone
+from app.engine.view.table import Cell, Column, FactLine, Facts, Mark, Row, Table, Tone
 
 STATES = Table(
     columns=(Column(title="Name"), Column(title="State"), Column(title="Model")),
@@ -40,7 +40,7 @@ def test_a_table_without_rows_is_not_shown() -> None:
 
 
 def test_values_of_facts_stand_below_each_other() -> None:
-    facts = Facts(heading="md0", facts=(Fact("Level", "raid5"), Fact("In use", "/srv\x07")))
+    facts = Facts(heading="md0", facts=(FactLine("Level", "raid5"), FactLine("In use", "/srv\x07")))
     assert fact_lines(facts) == ["md0", "  Level   raid5", "  In use  /srv\N{REPLACEMENT CHARACTER}"]
 
 

@@ -20,7 +20,7 @@ from backends.change import Change, Write
 from backends.identity import Use
 from backends.model import Array, Controller, Drive, Inventory, Level, Scope, State, Target
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
-from widgets.table_layout import Row, plain
+from widgets.table_layout import TableRow, plain
 
 CONTROLLER = Target(backend="mega", address="/c0", scope=Scope.CONTROLLER)
 SCHEDULER = Setting(key="scheduler", label="Scheduler", help="Order of requests.")
@@ -157,14 +157,14 @@ def test_what_has_no_legal_values_is_not_cycled() -> None:
     assert next_value(Reading(now="x"), "x", 1) is None
 
 
-def row(reading: Reading, staged: str | None = None, outcome: str | None = None) -> Row:
+def row(reading: Reading, staged: str | None = None, outcome: str | None = None) -> TableRow:
     values = {} if staged is None else {SCHEDULER.key: staged}
     outcomes = {} if outcome is None else {SCHEDULER.key: view.Cell(outcome)}
     table = settings_table((SCHEDULER,), {SCHEDULER.key: reading}, Scope.DRIVE, staged=values, outcomes=outcomes)
     return setting_rows(table)[0]
 
 
-def cells(of: Row) -> list[str]:
+def cells(of: TableRow) -> list[str]:
     return [plain(cell) for cell in of.cells]
 
 

@@ -9,15 +9,15 @@ import pytest
 from textual.screen import Screen
 
 from tests.widgets.stage import HOSTILE, Asking, Clock, screen_text
-from widgets.choice_list import Choice, ChoiceDialog
+from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.field_dialog import NumberDialog, NumberSpan, TextDialog
 from widgets.guard import GRACE
 from widgets.question import KeyedAnswer, QuestionDialog
 
 CHOICES = (
-    Choice(value="wt", label="write-through", help="On the drives before it is done."),
-    Choice(value="wb", label="write-back", help="In the cache when it is done.", risk="power loss"),
-    Choice(value="no", label="none", blocked="no such mode"),
+    ChoiceItem(value="wt", label="write-through", help="On the drives before it is done."),
+    ChoiceItem(value="wb", label="write-back", help="In the cache when it is done.", risk="power loss"),
+    ChoiceItem(value="no", label="none", blocked="no such mode"),
 )
 ANSWERS = (
     KeyedAnswer(key="s", label="Stop it", value="stop"),
@@ -170,7 +170,7 @@ async def test_enter_gives_the_answer_that_changes_nothing() -> None:
 @pytest.mark.parametrize("kind", ["choice", "number", "text", "question"])
 async def test_hostile_words_are_only_text(kind: str, words: str) -> None:
     dialogs: dict[str, Callable[[], Screen[Any]]] = {
-        "choice": lambda: ChoiceDialog(words, (Choice(value="a", label=words, help=words, risk=words),)),
+        "choice": lambda: ChoiceDialog(words, (ChoiceItem(value="a", label=words, help=words, risk=words),)),
         "number": lambda: NumberDialog(words, NumberSpan(unit=words, minimum=1), words, help=words),
         "text": lambda: TextDialog(words, words, help=words),
         "question": lambda: QuestionDialog(words, (KeyedAnswer(key="a", label=words, value="a"),), words),

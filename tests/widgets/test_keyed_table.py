@@ -10,20 +10,22 @@ from textual.geometry import Region
 
 from tests.widgets.stage import HOSTILE, Stage, screen_text
 from widgets.bars import share_bar
-from widgets.keyed_table import Cell, Column, KeyedTable, Row
+from widgets.keyed_table import KeyedTable, TableCell, TableColumn, TableRow
 
 COLUMNS = (
-    Column(key="drive", label="Drive"),
-    Column(key="iops", label="IOPS", align="decimal", priority=1),
-    Column(key="state", label="State", priority=2),
+    TableColumn(key="drive", label="Drive"),
+    TableColumn(key="iops", label="IOPS", align="decimal", priority=1),
+    TableColumn(key="state", label="State", priority=2),
 )
 
 
-def row(number: int, iops: str = "85.4k", *, marked: bool = False) -> Row:
-    return Row(key=f"sd{number}", cells=(f"sd{number}", iops, Cell(text="online", tone="good")), marked=marked)
+def row(number: int, iops: str = "85.4k", *, marked: bool = False) -> TableRow:
+    return TableRow(
+        key=f"sd{number}", cells=(f"sd{number}", iops, TableCell(text="online", tone="good")), marked=marked
+    )
 
 
-def rows(count: int) -> tuple[Row, ...]:
+def rows(count: int) -> tuple[TableRow, ...]:
     return tuple(row(number) for number in range(count))
 
 
@@ -142,7 +144,7 @@ async def test_the_header_stays_when_rows_scroll() -> None:
 
 
 async def test_the_cursor_passes_over_the_heading_of_a_group() -> None:
-    table = KeyedTable(COLUMNS, (row(0), Row(key="h", cells=("Spares",), separator=True), row(1)))
+    table = KeyedTable(COLUMNS, (row(0), TableRow(key="h", cells=("Spares",), separator=True), row(1)))
     app = Stage(table)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("down")
@@ -203,7 +205,7 @@ async def test_an_empty_table_says_what_is_missing() -> None:
 
 
 async def test_a_bar_is_drawn_in_its_cell() -> None:
-    bar = Row(key="a", cells=("sda", share_bar(1.0, 4), ""))
+    bar = TableRow(key="a", cells=("sda", share_bar(1.0, 4), ""))
     app = Stage(KeyedTable(COLUMNS, (bar,)))
     async with app.run_test(size=(80, 24)):
         assert "████" in line_with(app, "sda")
@@ -227,8 +229,8 @@ async def test_keys_in_an_empty_table_do_nothing() -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 async def test_a_hostile_model_is_only_text(text: str) -> None:
-    bad = replace(row(0), cells=(text, text, Cell(text=text)))
-    app = Stage(KeyedTable((Column(key="a", label=text), *COLUMNS[1:]), (bad,), empty=text))
+    bad = replace(row(0), cells=(text, text, TableCell(text=text)))
+    app = Stage(KeyedTable((TableColumn(key="a", label=text), *COLUMNS[1:]), (bad,), empty=text))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.click(KeyedTable, offset=(3, 1))
         assert (app.boomed, screen_text(app).replace("\n", "").isprintable()) == (0, True)

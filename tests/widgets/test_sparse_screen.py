@@ -7,11 +7,11 @@ from rich.console import Console
 from textual.geometry import Region
 
 from tests.widgets.stage import Stage
-from widgets.details import Details, Fact, FactGroup
+from widgets.details import Detail, Details, FactGroup
 
 
 def facts(value: str) -> tuple[FactGroup, ...]:
-    return (FactGroup(facts=(Fact(label="State", value=value),)),)
+    return (FactGroup(facts=(Detail(label="State", value=value),)),)
 
 
 async def update_after(region: Region) -> str:

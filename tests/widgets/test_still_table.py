@@ -6,17 +6,17 @@ import pytest
 from textual.geometry import Region
 
 from tests.widgets.stage import HOSTILE, Stage, screen_text
-from widgets.still_table import Column, Row, StillTable
+from widgets.still_table import StillTable, TableColumn, TableRow
 
 COLUMNS = (
-    Column(key="drive", label="Drive"),
-    Column(key="model", label="Model", priority=9),
-    Column(key="iops", label="IOPS", align="decimal"),
+    TableColumn(key="drive", label="Drive"),
+    TableColumn(key="model", label="Model", priority=9),
+    TableColumn(key="iops", label="IOPS", align="decimal"),
 )
 
 
-def row(name: str, iops: str = "85.4k") -> Row:
-    return Row(key=name, cells=(name, "ST4000NM0035", iops))
+def row(name: str, iops: str = "85.4k") -> TableRow:
+    return TableRow(key=name, cells=(name, "ST4000NM0035", iops))
 
 
 class Watched(StillTable):

@@ -11,7 +11,7 @@ from app.engine.view import table as view
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class DefinitionList:
     """Labels with values."""
 
     pairs: tuple[tuple[str, str], ...]
@@ -58,7 +58,7 @@ class Graphs:
     graphs: tuple[Graph, ...]
 
 
-Block = Facts | Sentences | Paragraph | Grid | Code | Graphs
+Block = DefinitionList | Sentences | Paragraph | Grid | Code | Graphs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,13 @@ def section(heading: str, *blocks: Block | None, level: int = 2, always: bool = 
 
 def _empty(block: Block) -> bool:
     match block:
-        case Facts(pairs=there) | Sentences(items=there) | Grid(rows=there) | Code(lines=there) | Graphs(graphs=there):
+        case (
+            DefinitionList(pairs=there)
+            | Sentences(items=there)
+            | Grid(rows=there)
+            | Code(lines=there)
+            | Graphs(graphs=there)
+        ):
             return not there
         case Paragraph(text=text):
             return not text
@@ -113,6 +119,6 @@ def grid(shown: view.Table) -> Grid:
     )
 
 
-def facts(shown: view.Facts) -> Facts:
+def facts(shown: view.Facts) -> DefinitionList:
     """Facts of the views, without their heading."""
-    return Facts(pairs=tuple((fact.label, fact.value) for fact in shown.facts))
+    return DefinitionList(pairs=tuple((fact.label, fact.value) for fact in shown.facts))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from app.engine.report.blocks import Facts, Grid, grid
+from app.engine.report.blocks import DefinitionList, Grid, grid
 from app.engine.session.state import Session
 from app.engine.view.device import devices_table
 from backends.model import Array, Controller, Drive, Inventory, Target
 from widgets.plain import units
 
 
-def machine_facts(session: Session) -> Facts:
+def machine_facts(session: Session) -> DefinitionList:
     """Where it was measured, and with what."""
-    return Facts(pairs=tuple(_machine(session)))
+    return DefinitionList(pairs=tuple(_machine(session)))
 
 
 def _machine(session: Session) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from app.engine.judge.comparison import Comparison, compare_experiment
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.report.blocks import Grid, grid
-from app.engine.report.graph import Axis, Graph, IntervalGraph, LineGraph, Series, Spacing, Unit, Whisker
+from app.engine.report.graph import Axis, AxisUnit, Graph, GraphLine, IntervalGraph, LineGraph, Spacing, Whisker
 from app.engine.report.series import percentile_graph, percentile_series
 from app.engine.report.svg.scales import Scale
 from app.engine.session.state import ExperimentRecord, Session
@@ -73,7 +73,7 @@ def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGr
         f" +-{THRESHOLD_PERCENT:g} %: what lies in it makes no difference.",
         axis=Axis(
             label="B against A; of latencies less is faster",
-            unit=Unit.PERCENT,
+            unit=AxisUnit.PERCENT,
             spacing=Spacing.RATIO if _wide(rows) else Spacing.LINEAR,
         ),
         rows=tuple(rows),
@@ -94,10 +94,10 @@ def _pairs(record: ExperimentRecord, comparison: Comparison) -> LineGraph | None
     for name, runs in zip(_names(record), (comparison.sides.a, comparison.sides.b), strict=True):
         values = [sum(each.iops for each in (run.figures.read, run.figures.write) if each is not None) for run in runs]
         points = tuple((float(pair), value) for pair, value in enumerate(values, start=1))
-        series.append(Series(name=name, points=points, measured=True))
+        series.append(GraphLine(name=name, points=points, measured=True))
     if len(series[0].points) < 2:
         return None
-    y = Axis(label="IOPS, reads and writes", unit=Unit.IOPS)
+    y = Axis(label="IOPS, reads and writes", unit=AxisUnit.IOPS)
     cut = Scale(y, [value for each in series for _, value in each.points if value is not None]).low > 0
     return LineGraph(
         key=f"{record.id}-pairs",

@@ -9,7 +9,7 @@ Point = tuple[float, float | None]
 """x and y; without y the line is interrupted."""
 
 
-class Unit(StrEnum):
+class AxisUnit(StrEnum):
     """What the numbers of an axis are."""
 
     IOPS = "IOPS"
@@ -47,7 +47,7 @@ class Axis:
 
     label: str
     """What it shows."""
-    unit: Unit = Unit.NUMBER
+    unit: AxisUnit = AxisUnit.NUMBER
     """In which unit."""
     spacing: Spacing = Spacing.LINEAR
     """How it is divided."""
@@ -58,7 +58,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
+class GraphLine:
     """One line."""
 
     name: str
@@ -81,7 +81,7 @@ class LineGraph:
     """What it shows, in a sentence."""
     x: Axis
     y: Axis
-    series: tuple[Series, ...]
+    series: tuple[GraphLine, ...]
     """At most six."""
     from_zero: bool = True
     """A linear y axis begins at 0."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from app.engine.report.blocks import Block, Code, Facts, Graphs, Grid, Paragraph, Report, Section, Sentences
+from app.engine.report.blocks import Block, Code, DefinitionList, Graphs, Grid, Paragraph, Report, Section, Sentences
 from app.engine.report.graph import Graph, HeatMap
 from app.engine.report.page_style import PAGE_CSS
 from app.engine.report.svg import to_svg
@@ -72,7 +72,7 @@ def _section(section: Section, number: int) -> Iterator[str]:
 
 def _block(block: Block) -> Iterator[str]:
     match block:
-        case Facts(pairs=pairs):
+        case DefinitionList(pairs=pairs):
             yield "<dl>"
             yield from (f"<dt>{escape(label)}</dt><dd>{escape(value)}</dd>" for label, value in pairs)
             yield "</dl>"

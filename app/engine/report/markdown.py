@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
-from app.engine.report.blocks import Block, Code, Facts, Graphs, Grid, Paragraph, Report, Sentences
+from app.engine.report.blocks import Block, Code, DefinitionList, Graphs, Grid, Paragraph, Report, Sentences
 from app.engine.report.graph import Graph
 from backends.text import clean
 
@@ -40,7 +40,7 @@ def _parts(report: Report, pictures: str | None) -> Iterator[str]:
 
 def _block(block: Block, pictures: str | None) -> Iterator[str]:
     match block:
-        case Facts(pairs=pairs):
+        case DefinitionList(pairs=pairs):
             yield from (f"- {text(label)}: {text(value)}" for label, value in pairs)
         case Sentences(items=items):
             yield from (f"- {text(sentence)}" for sentence in items)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from math import log10
 
-from app.engine.report.graph import Axis, Graph, LineGraph, Point, Series, Spacing, Unit
+from app.engine.report.graph import Axis, AxisUnit, Graph, GraphLine, LineGraph, Point, Spacing
 from app.engine.report.raw import Raw
 from app.engine.session.figures import DirectionFigures, DirectionSample, Phase, RunStatus, Sample
 from app.engine.session.state import RunRecord, Session
@@ -46,7 +46,7 @@ def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
     return tuple(found)
 
 
-def percentile_series(name: str, figures: Iterable[DirectionFigures]) -> Series | None:
+def percentile_series(name: str, figures: Iterable[DirectionFigures]) -> GraphLine | None:
     """The percentile curve of one or more runs together, as far as ten I/Os lie beyond it."""
     counts: dict[int, int] = {}
     for each in figures:
@@ -66,17 +66,17 @@ def percentile_series(name: str, figures: Iterable[DirectionFigures]) -> Series 
         if step != last and percent >= _FROM_PERCENT:
             points.append((percent, float(value)))
             last = step
-    return Series(name=name, points=tuple(points)) if len(points) > 1 else None
+    return GraphLine(name=name, points=tuple(points)) if len(points) > 1 else None
 
 
-def percentile_graph(key: str, title: str, about: str, series: Sequence[Series], *, simulated: bool) -> LineGraph:
+def percentile_graph(key: str, title: str, about: str, series: Sequence[GraphLine], *, simulated: bool) -> LineGraph:
     """Percentile curves next to each other."""
     return LineGraph(
         key=key,
         title=title,
         about=about,
-        x=Axis(label="percentile", unit=Unit.PERCENT, spacing=Spacing.NINES),
-        y=Axis(label="completion latency", unit=Unit.LATENCY, spacing=Spacing.LOG),
+        x=Axis(label="percentile", unit=AxisUnit.PERCENT, spacing=Spacing.NINES),
+        y=Axis(label="completion latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG),
         series=tuple(series),
         simulated=simulated,
     )
@@ -119,11 +119,11 @@ def _line(
     placed: Sequence[tuple[float, Sample]],
     direction: Callable[[Sample], DirectionSample | None],
     read: Callable[[DirectionSample], float | None],
-) -> Series | None:
+) -> GraphLine | None:
     points = [(at, None if (one := direction(sample)) is None else read(one)) for at, sample in placed]
     if not any(y for _, y in points):
         return None
-    return Series(name=name, points=thinned(points))
+    return GraphLine(name=name, points=thinned(points))
 
 
 _DIRECTIONS: tuple[tuple[str, Callable[[Sample], DirectionSample | None]], ...] = (
@@ -141,14 +141,14 @@ _PERCENTILES: tuple[tuple[str, Callable[[DirectionSample], float | None]], ...] 
 def _iops(run: RunRecord, samples: Sequence[Sample]) -> LineGraph | None:
     placed, ramp = _time(samples)
     lines = [_line(name, placed, direction, lambda one: one.iops) for name, direction in _DIRECTIONS]
-    return _over_time(run, "iops", "IOPS", Axis(label="IOPS", unit=Unit.IOPS), lines, ramp)
+    return _over_time(run, "iops", "IOPS", Axis(label="IOPS", unit=AxisUnit.IOPS), lines, ramp)
 
 
 def _latencies(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph | None]:
     """One of each direction: six lines that lie on each other are no picture."""
     placed, ramp = _time(samples)
     both = run.figures.read is not None and run.figures.write is not None
-    axis = Axis(label="completion latency", unit=Unit.LATENCY, spacing=Spacing.LOG)
+    axis = Axis(label="completion latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG)
     for name, direction in _DIRECTIONS:
         lines = [_line(percentile, placed, direction, read) for percentile, read in _PERCENTILES]
         what = f"{name} latency" if both else "latency"
@@ -156,7 +156,7 @@ def _latencies(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph 
 
 
 def _over_time(
-    run: RunRecord, key: str, what: str, axis: Axis, lines: Sequence[Series | None], ramp: tuple[float, float] | None
+    run: RunRecord, key: str, what: str, axis: Axis, lines: Sequence[GraphLine | None], ramp: tuple[float, float] | None
 ) -> LineGraph | None:
     there = tuple(line for line in lines if line is not None)
     if not there or max(len(line.points) for line in there) < 2:
@@ -165,7 +165,7 @@ def _over_time(
         key=f"{run.id}-{key}",
         title=f"{run.id}: {what} over time",
         about=f"{run.start.title} on {run.start.target}: each interval as fio reported it.",
-        x=Axis(label="seconds", unit=Unit.SECONDS, tight=True),
+        x=Axis(label="seconds", unit=AxisUnit.SECONDS, tight=True),
         y=axis,
         series=there,
         shaded=ramp,

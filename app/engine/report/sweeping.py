@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.engine.report.blocks import Graphs, Paragraph, Section, Sentences, grid, section
-from app.engine.report.graph import Axis, Graph, HeatMap, IntervalGraph, LineGraph, Series, Spacing, Unit, Whisker
+from app.engine.report.graph import (
+    Axis,
+    AxisUnit,
+    Graph,
+    GraphLine,
+    HeatMap,
+    IntervalGraph,
+    LineGraph,
+    Spacing,
+    Whisker,
+)
 from app.engine.session.state import Session
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Rank
@@ -15,7 +25,7 @@ from app.engine.view.sweep import RANK_TITLES, figure_text, matrix, matrix_table
 from app.engine.view.sweep_findings import finding_facts, in_short
 from widgets.plain import units
 
-_UNITS = {Rank.IOPS: Unit.IOPS, Rank.BANDWIDTH: Unit.MIB_PER_S, Rank.P99: Unit.LATENCY}
+_UNITS = {Rank.IOPS: AxisUnit.IOPS, Rank.BANDWIDTH: AxisUnit.MIB_PER_S, Rank.P99: AxisUnit.LATENCY}
 _MOST_ROWS = 24
 _MOST_LINES = 6
 
@@ -100,16 +110,16 @@ def _curves(found: Results, title: str, simulated: bool) -> list[Graph | None]:
         return []
     values = sorted({number_of(one.cell.job[field]) for line in kept.values() for one in line})
     wide = values[0] > 0 and values[-1] / values[0] > 10
-    unit = Unit.BYTES if field == "bs" else Unit.NUMBER
+    unit = AxisUnit.BYTES if field == "bs" else AxisUnit.NUMBER
     x = Axis(label=field, unit=unit, spacing=Spacing.LOG if wide else Spacing.LINEAR, at=tuple(values))
     figure = Axis(label=RANK_TITLES[found.rank], unit=_UNITS[found.rank])
-    latency = Axis(label="p99 of the completion latency", unit=Unit.LATENCY, spacing=Spacing.LOG)
+    latency = Axis(label="p99 of the completion latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG)
     made: list[Graph | None] = []
     for key, y, read in (("figure", figure, _value), ("p99", latency, _p99)):
         if key == "p99" and found.rank is Rank.P99:
             continue
         series = tuple(
-            Series(
+            GraphLine(
                 name=name or line[0].cell.row,
                 points=tuple(sorted((number_of(one.cell.job[field]), read(one)) for one in line)),
                 measured=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.engine.session.sweep_steps import Cell, Design, Purpose, Step, StepResult, SweepResult
+from app.engine.session.sweep_steps import Design, Purpose, Step, StepResult, SweepCell, SweepResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class SweepExtended:
     """What they are for."""
     steps: tuple[Step, ...]
     """In their order."""
-    cells: tuple[Cell, ...] = ()
+    cells: tuple[SweepCell, ...] = ()
     """Cells made for them."""
 
 

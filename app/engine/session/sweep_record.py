@@ -15,7 +15,7 @@ from app.engine.session.sweep_events import (
     SweepStepEnded,
     SweepStepStarted,
 )
-from app.engine.session.sweep_steps import Cell, Design, Purpose, Step, StepResult, SweepResult
+from app.engine.session.sweep_steps import Design, Purpose, Step, StepResult, SweepCell, SweepResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class SweepRecord:
     """The process that ran it last."""
     steps: tuple[Step, ...] = ()
     """All steps so far in their order, those found necessary on the way last."""
-    cells: tuple[Cell, ...] = ()
+    cells: tuple[SweepCell, ...] = ()
     """All cells so far."""
     ended: tuple[SweepStepEnded, ...] = ()
     """Steps that came to an end, in that order; never two that are done of one step."""
@@ -61,7 +61,7 @@ class SweepRecord:
     damage: tuple[str, ...] = ()
     """What the log names and does not have, a sentence each: a damaged log still tells all the rest."""
 
-    def cell(self, cell_id: str) -> Cell:
+    def cell(self, cell_id: str) -> SweepCell:
         """The cell of that id. Raises KeyError."""
         for cell in self.cells:
             if cell.id == cell_id:
@@ -153,7 +153,7 @@ def with_change(record: SweepRecord | None, change: str) -> SweepRecord | None:
     return record if record is None or not record.running else replace(record, changes=(*record.changes, change))
 
 
-def _with(record: SweepRecord, cells: Sequence[Cell], steps: Sequence[Step]) -> SweepRecord:
+def _with(record: SweepRecord, cells: Sequence[SweepCell], steps: Sequence[Step]) -> SweepRecord:
     """With more cells and steps; what names a cell that is not there is left out, and said."""
     known = {cell.id for cell in (*record.cells, *cells)}
     lost = [cell for cell in cells if _alone(cell, known)]
@@ -168,7 +168,7 @@ def _with(record: SweepRecord, cells: Sequence[Cell], steps: Sequence[Step]) -> 
     )
 
 
-def _alone(cell: Cell, known: Container[str]) -> bool:
+def _alone(cell: SweepCell, known: Container[str]) -> bool:
     return cell.against is not None and cell.against not in known
 
 

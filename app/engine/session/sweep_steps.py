@@ -63,7 +63,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class SweepCell:
     """One set-up under one workload."""
 
     id: str
@@ -172,7 +172,7 @@ class Design:
     """What is best."""
     targets: dict[str, str]
     """Roles of the plan and the addresses they stand for."""
-    cells: tuple[Cell, ...]
+    cells: tuple[SweepCell, ...]
     """All that is measured."""
     steps: tuple[Step, ...]
     """In their order; confirmations come later."""
@@ -189,7 +189,7 @@ class Design:
     seconds: float = 0.0
     """Estimated length."""
 
-    def cell(self, cell_id: str) -> Cell:
+    def cell(self, cell_id: str) -> SweepCell:
         """The cell of that id. Raises KeyError."""
         for cell in self.cells:
             if cell.id == cell_id:

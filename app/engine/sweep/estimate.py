@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import Assignment, Cell, Design, Purpose, Step
+from app.engine.session.sweep_steps import Assignment, Design, Purpose, Step, SweepCell
 
 START_SECONDS = 2.0
 """fio's own start and end, and looking at the device."""
@@ -59,7 +59,7 @@ def switches(design: Design) -> tuple[SwitchCount, ...]:
 
 
 def _walk(
-    steps: Iterable[Step], known: Mapping[str, Cell], start: tuple[Assignment, ...]
+    steps: Iterable[Step], known: Mapping[str, SweepCell], start: tuple[Assignment, ...]
 ) -> Iterable[tuple[tuple[Assignment, ...], tuple[Assignment, ...]]]:
     """Settings before and after each change of cell, and back at the end."""
     present = start
@@ -70,11 +70,13 @@ def _walk(
     yield present, start
 
 
-def _run(cell: Cell, rest: int) -> float:
+def _run(cell: SweepCell, rest: int) -> float:
     return float(cell.job.get("ramp", 0)) + float(cell.job.get("runtime", 0)) + rest + START_SECONDS
 
 
-def _seconds(steps: Iterable[Step], known: Mapping[str, Cell], design: Design, start: tuple[Assignment, ...]) -> float:
+def _seconds(
+    steps: Iterable[Step], known: Mapping[str, SweepCell], design: Design, start: tuple[Assignment, ...]
+) -> float:
     listed = tuple(steps)
     total = sum(_run(known[step.cell], design.rest) for step in listed)
     for before, after in _walk(listed, known, start):

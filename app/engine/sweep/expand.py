@@ -9,7 +9,7 @@ from itertools import product
 from app.engine.fio.job import InvalidJobError, Job
 from app.engine.fio.profiles import profile
 from app.engine.fio.sizes import parse_size
-from app.engine.session.sweep_steps import Assignment, Cell, Design, Skipped
+from app.engine.session.sweep_steps import Assignment, Design, Skipped, SweepCell
 from app.engine.sweep.estimate import seconds_of
 from app.engine.sweep.known import Holder, Known
 from app.engine.sweep.order import arrange
@@ -59,7 +59,7 @@ def expand(plan: SweepPlan, known: Known, seed: int) -> Design:
     rows, columns = _rows(plan, axes, known), _columns(plan)
     if len(rows) * len(columns) > MOST_CELLS:
         raise PlanError(f"The plan has {len(rows) * len(columns)} combinations; {MOST_CELLS} is the limit.")
-    cells: dict[tuple[_Key, str], Cell] = {}
+    cells: dict[tuple[_Key, str], SweepCell] = {}
     skipped: list[Skipped] = []
     for row in rows:
         for column in columns:
@@ -161,7 +161,7 @@ def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str
     )
 
 
-def _cell(cell_id: str, plan: SweepPlan, row: _Row, column: _Column, known: Known) -> Cell:
+def _cell(cell_id: str, plan: SweepPlan, row: _Row, column: _Column, known: Known) -> SweepCell:
     rule = next((rule for rule in plan.skips if _matches(rule, row, column)), None)
     if rule is not None:
         raise _LeftOutError(rule.reason)
@@ -171,7 +171,7 @@ def _cell(cell_id: str, plan: SweepPlan, row: _Row, column: _Column, known: Know
     if role not in known.devices:
         raise _LeftOutError(f"{known.addresses[role]} has no block device to measure.")
     _features(row.setup, known)
-    return Cell(
+    return SweepCell(
         id=cell_id,
         row=row.label,
         column=column.label,
@@ -268,12 +268,12 @@ def _size(value: str) -> str | None:
         return None
 
 
-def _against(cell: Cell, row: _Key, column: str, cells: Mapping[tuple[_Key, str], Cell]) -> str | None:
+def _against(cell: SweepCell, row: _Key, column: str, cells: Mapping[tuple[_Key, str], SweepCell]) -> str | None:
     baseline = cells.get((row, column))
     return None if baseline is None or baseline.id == cell.id else baseline.id
 
 
-def _originals(cells: Iterable[Cell], known: Known) -> tuple[Assignment, ...]:
+def _originals(cells: Iterable[SweepCell], known: Known) -> tuple[Assignment, ...]:
     """What every touched setting is now, slow ones first."""
     touched = {(one.target, one.key): one for cell in cells for one in cell.settings}
     now = {
@@ -286,7 +286,7 @@ def _originals(cells: Iterable[Cell], known: Known) -> tuple[Assignment, ...]:
     return tuple(sorted(found, key=lambda one: not one.slow))
 
 
-def _completed(cells: Iterable[Cell], originals: tuple[Assignment, ...]) -> tuple[Cell, ...]:
+def _completed(cells: Iterable[SweepCell], originals: tuple[Assignment, ...]) -> tuple[SweepCell, ...]:
     """Cells that name every touched setting: what a set-up does not mention is as it was before."""
     whole = []
     for cell in cells:

@@ -8,7 +8,7 @@ from app.engine.judge.caveats import weighed
 from app.engine.judge.stats import holm
 from app.engine.judge.verdict import Judgement, Verdict, judge
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import Cell, Purpose, Rank
+from app.engine.session.sweep_steps import Purpose, Rank, SweepCell
 from app.engine.sweep.cell_runs import Runs, runs_of_cell, scored_runs, values_by_turn
 
 SIGNIFICANT = 0.05
@@ -19,9 +19,9 @@ SIGNIFICANT = 0.05
 class ConfirmedWinner:
     """A winner measured against its baseline in fresh pairs."""
 
-    winner: Cell
+    winner: SweepCell
     """What led the screening."""
-    baseline: Cell
+    baseline: SweepCell
     """What it was compared with."""
     judgement: Judgement | None
     """From the fresh pairs alone; None until there are two."""
@@ -45,7 +45,7 @@ class Point:
 class Saturated:
     """How far one cell's load can be raised."""
 
-    cell: Cell
+    cell: SweepCell
     """Which."""
     points: tuple[Point, ...]
     """Depths tried, ascending."""
@@ -115,7 +115,7 @@ def saturated(record: SweepRecord, known: Runs) -> tuple[Saturated, ...]:
     return tuple(found)
 
 
-def saturation_points(record: SweepRecord, base: Cell, known: Runs) -> tuple[Point, ...]:
+def saturation_points(record: SweepRecord, base: SweepCell, known: Runs) -> tuple[Point, ...]:
     """Depths that a search from this cell has tried, ascending."""
     points: dict[int, Point] = {}
     for cell in record.cells:

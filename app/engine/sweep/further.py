@@ -14,7 +14,7 @@ from app.engine.judge.order import order
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_events import SweepExtended
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import Cell, Purpose, Saturation, Step
+from app.engine.session.sweep_steps import Purpose, Saturation, Step, SweepCell
 from app.engine.sweep.findings import Point, saturation_points
 from app.engine.sweep.results import Results, results, winners
 
@@ -54,7 +54,7 @@ def _search(record: SweepRecord, limit: Saturation, known: dict[str, RunRecord])
     number, block = _last(record)
     tried = {cell.id for cell in record.cells}
     steps: list[Step] = []
-    cells: list[Cell] = []
+    cells: list[SweepCell] = []
     for base in _starts(record):
         depth = next_depth(saturation_points(record, base, known), limit)
         name = f"{base.id}@{depth}"
@@ -69,16 +69,16 @@ def _search(record: SweepRecord, limit: Saturation, known: dict[str, RunRecord])
     return SweepExtended(at=time.time(), purpose=Purpose.SATURATE, steps=tuple(steps), cells=tuple(cells))
 
 
-def _starts(record: SweepRecord) -> list[Cell]:
+def _starts(record: SweepRecord) -> list[SweepCell]:
     """One cell of every set-up and of every workload that differs by more than its queue depth."""
-    found: dict[tuple[str, tuple[tuple[str, str], ...]], Cell] = {}
+    found: dict[tuple[str, tuple[tuple[str, str], ...]], SweepCell] = {}
     for cell in record.design.cells:
         rest = tuple(sorted((key, value) for key, value in cell.job.items() if key != "iodepth"))
         found.setdefault((cell.row, rest), cell)
     return [cell for cell in found.values() if _still_possible(record, cell)]
 
 
-def _still_possible(record: SweepRecord, cell: Cell) -> bool:
+def _still_possible(record: SweepRecord, cell: SweepCell) -> bool:
     """Whether a cell can be measured at the end: no feature that is active by then was to be absent."""
     return set(cell.needs) == {feature for one in record.design.cells for feature in one.needs}
 

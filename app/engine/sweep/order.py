@@ -11,15 +11,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from random import Random
 
-from app.engine.session.sweep_steps import Assignment, Cell, Purpose, Step
+from app.engine.session.sweep_steps import Assignment, Purpose, Step, SweepCell
 
 _Block = tuple[tuple[str, ...], tuple[Assignment, ...]]
 """Features and slow settings."""
 
 
 def arrange(
-    cells: Sequence[Cell], originals: Sequence[Assignment], *, repeats: int, seed: int
-) -> tuple[tuple[Cell, ...], tuple[Step, ...]]:
+    cells: Sequence[SweepCell], originals: Sequence[Assignment], *, repeats: int, seed: int
+) -> tuple[tuple[SweepCell, ...], tuple[Step, ...]]:
     """The cells with the number of their block, and the steps."""
     random = Random(seed)
     blocks = _ordered(cells, tuple(one for one in originals if one.slow), random)
@@ -43,11 +43,11 @@ def arrange(
     return placed, tuple(steps)
 
 
-def _block(cell: Cell) -> _Block:
+def _block(cell: SweepCell) -> _Block:
     return cell.needs, tuple(one for one in cell.settings if one.slow)
 
 
-def _ordered(cells: Iterable[Cell], present: tuple[Assignment, ...], random: Random) -> list[_Block]:
+def _ordered(cells: Iterable[SweepCell], present: tuple[Assignment, ...], random: Random) -> list[_Block]:
     """What needs no feature first; of each stage what others are compared with, then the rest as drawn."""
     known = {cell.id: cell for cell in cells}
     blocks = list(dict.fromkeys(_block(cell) for cell in known.values()))
@@ -59,14 +59,14 @@ def _ordered(cells: Iterable[Cell], present: tuple[Assignment, ...], random: Ran
     )
 
 
-def _compared(cells: Sequence[Cell], first: int, last: int) -> list[Cell]:
+def _compared(cells: Sequence[SweepCell], first: int, last: int) -> list[SweepCell]:
     """Cells of the first block that cells of other blocks up to the last are compared with."""
     wanted = {cell.against for cell in cells if first < cell.block <= last}
     return [cell for cell in cells if cell.id in wanted and cell.block == first]
 
 
 def _rounds(
-    cells: Sequence[Cell], purpose: Purpose, repeats: int, block: int, random: Random, before: int
+    cells: Sequence[SweepCell], purpose: Purpose, repeats: int, block: int, random: Random, before: int
 ) -> list[Step]:
     """Every round visits all set-ups as drawn, and all workloads of each as drawn."""
     steps: list[Step] = []

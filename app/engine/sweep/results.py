@@ -10,7 +10,7 @@ from app.engine.judge.stats import THRESHOLD_PERCENT, Spread, geometric_mean, sp
 from app.engine.judge.verdict import NOT_INTERLEAVED_PERCENT, Judgement, Verdict, judge
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import Cell, Purpose, Rank, StepResult
+from app.engine.session.sweep_steps import Purpose, Rank, StepResult, SweepCell
 from app.engine.sweep.cell_runs import Runs, runs_of_cell, scored_runs, values_by_turn
 from app.engine.sweep.findings import ConfirmedWinner, Saturated, confirmations, saturated
 from app.engine.sweep.scores import Score
@@ -23,7 +23,7 @@ WORTH_PERCENT = THRESHOLD_PERCENT / 2
 class CellResult:
     """What is known of one cell."""
 
-    cell: Cell
+    cell: SweepCell
     """Which."""
     scores: tuple[Score, ...] = ()
     """Its completed runs, in the order of their steps."""
@@ -114,13 +114,13 @@ def pareto(cells: Sequence[CellResult]) -> tuple[str, ...]:
     return tuple(one.cell.id for one in front)
 
 
-def winners(found: Results) -> tuple[tuple[Cell, Cell], ...]:
+def winners(found: Results) -> tuple[tuple[SweepCell, SweepCell], ...]:
     """(winner, baseline) of each column and baseline that something in its block seems to beat.
 
     Of blocks other than the baseline's there are none: they cannot be measured in turn.
     """
     known = {one.cell.id: one.cell for one in found.cells}
-    pairs: dict[str, tuple[Cell, Cell]] = {}
+    pairs: dict[str, tuple[SweepCell, SweepCell]] = {}
     for column in found.columns:
         for one in found.ranking(column):
             baseline = one.cell.against
@@ -139,7 +139,7 @@ def _seems_better(found: Results, one: CellResult) -> bool:
     return interval.percent <= -WORTH_PERCENT if found.rank is Rank.P99 else interval.percent >= WORTH_PERCENT
 
 
-def _result(record: SweepRecord, cell: Cell, known: Runs) -> CellResult:
+def _result(record: SweepRecord, cell: SweepCell, known: Runs) -> CellResult:
     scores = tuple(one for _, one in scored_runs(record, cell.id, known, Purpose.SCREEN, Purpose.BASELINE))
     numbers = {step.number for step in record.steps if step.cell == cell.id}
     ends = [end for end in record.ended if end.step in numbers and end.reason]

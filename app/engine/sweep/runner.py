@@ -15,7 +15,7 @@ from app.engine.session.locks import hold_lock
 from app.engine.session.marks import STOP, SWEEP
 from app.engine.session.sweep_events import SweepEnded, SweepResumed, SweepStarted, SweepStepEnded, SweepStepStarted
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import Cell, Design, Step, StepResult, SweepResult
+from app.engine.session.sweep_steps import Design, Step, StepResult, SweepCell, SweepResult
 from app.engine.sweep.applying import bring, restore, settle
 from app.engine.sweep.features import FeatureMissingError, activate, forget
 from app.engine.sweep.further import further
@@ -195,7 +195,7 @@ class SweepRunner:
             case RunStatus.FAILED:
                 return _ended(step, StepResult.FAILED, run=run.id, reason=run.figures.reason or "")
 
-    async def _prepare_machine(self, cell: Cell) -> str:
+    async def _prepare_machine(self, cell: SweepCell) -> str:
         """Features and settings; sentences about what is in force otherwise than set."""
         for feature in self.record.design.features:
             if feature.name not in cell.needs:
@@ -208,7 +208,7 @@ class SweepRunner:
                 await activate(self._bench, feature)
         return " ".join(await bring(self._bench, cell.settings, self._stopping))
 
-    async def _ready(self, cell: Cell) -> Preparation:
+    async def _ready(self, cell: SweepCell) -> Preparation:
         where, name = cell.where, cell.where
         found = self._bench.session.inventory.find(cell.where)
         if found is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from app.engine.view.effects import effect_words, kept_words, outcome_cell, risk_cell
 from app.engine.view.setting import NOT_REPORTED
-from app.engine.view.table import Cell, Column, Fact, Facts, Row, Table
+from app.engine.view.table import Cell, Column, FactLine, Facts, Row, Table
 from backends.settings import Risk
 from widgets.plain import units
 
@@ -140,23 +140,23 @@ def made(records: Iterable[ChangeRecord]) -> Table:
 def facts(record: ChangeRecord) -> Facts:
     """All that is known of a change that was made."""
     intent, change, end = record.intent, record.change, record.end
-    told = [Fact("Begun", units.moment(intent.at))]
+    told = [FactLine("Begun", units.moment(intent.at))]
     if end is None:
-        told.append(Fact("Outcome", "no outcome: the program ended before"))
+        told.append(FactLine("Outcome", "no outcome: the program ended before"))
     else:
         outcome = outcome_cell(end.result)
         told += [
-            Fact("Ended", f"{units.moment(end.at)}, {units.duration(end.at - intent.at)} later"),
-            Fact("Outcome", outcome.text, outcome.tone),
-            Fact("Read back", stands(record)),
-            *([Fact("Message", end.message)] if end.message else []),
+            FactLine("Ended", f"{units.moment(end.at)}, {units.duration(end.at - intent.at)} later"),
+            FactLine("Outcome", outcome.text, outcome.tone),
+            FactLine("Read back", stands(record)),
+            *([FactLine("Message", end.message)] if end.message else []),
         ]
     risk = risk_cell(change.risk)
-    told += [Fact("Risk", risk.text, risk.tone)] if change.risk is not Risk.NONE else []
-    told.append(Fact("Stays", kept_words(change.persistence)))
-    told += [Fact("Takes back", intent.undoes)] if intent.undoes else []
+    told += [FactLine("Risk", risk.text, risk.tone)] if change.risk is not Risk.NONE else []
+    told.append(FactLine("Stays", kept_words(change.persistence)))
+    told += [FactLine("Takes back", intent.undoes)] if intent.undoes else []
     if record.undone_by:
-        told.append(Fact("Taken back by", "itself" if record.undone_by == record.id else record.undone_by))
+        told.append(FactLine("Taken back by", "itself" if record.undone_by == record.id else record.undone_by))
     heading = f"{record.id}: {what(change)}, {before(change)} to {after(change)}"
     return Facts(heading=heading, facts=tuple(told))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.engine.view.arrangement import Branch, Thing, arranged, reason
-from app.engine.view.table import Align, Cell, Column, Fact, Facts, Mark, Row, Table, Tone
+from app.engine.view.table import Align, Cell, Column, FactLine, Facts, Mark, Row, Table, Tone
 from backends.identity import Use
 from backends.model import Array, Controller, Drive, Inventory, Media, Protection, State, Task
 from widgets.plain import units
@@ -165,7 +165,7 @@ def _task(task: Task) -> str:
 def facts(thing: Thing) -> tuple[Facts, ...]:
     """All that is known of a thing, in groups; what nobody reports is left out."""
     pairs = (*_own(thing), *((fact.label, fact.value) for fact in thing.facts if fact.label != "PCI address"))
-    known = Facts(heading=str(thing.target), facts=tuple(Fact(label, text) for label, text in pairs if text))
+    known = Facts(heading=str(thing.target), facts=tuple(FactLine(label, text) for label, text in pairs if text))
     return (known,) if isinstance(thing, Controller) else (known, *_contents(thing), *_uses(thing))
 
 
@@ -233,7 +233,7 @@ def _address(target: object | None) -> str:
 
 def _contents(thing: Array | Drive) -> tuple[Facts, ...]:
     found = tuple(
-        Fact(sign.kind, " ".join(filter(None, (sign.part, sign.label, _size(sign.size_bytes)))))
+        FactLine(sign.kind, " ".join(filter(None, (sign.part, sign.label, _size(sign.size_bytes)))))
         for sign in (thing.signatures if isinstance(thing, Drive) else ())
     )
     return (Facts(heading="On it", facts=found),) if found else ()
@@ -241,8 +241,9 @@ def _contents(thing: Array | Drive) -> tuple[Facts, ...]:
 
 def _uses(thing: Array | Drive) -> tuple[Facts, ...]:
     told = tuple(
-        Fact(use.kind, f"{use.part}: {use.detail}" if use.part else use.detail, Tone.ATTENTION) for use in thing.uses
+        FactLine(use.kind, f"{use.part}: {use.detail}" if use.part else use.detail, Tone.ATTENTION)
+        for use in thing.uses
     )
     if not told and isinstance(thing, Drive):
-        told = (Fact("", "not in use, as far as can be seen"),)
+        told = (FactLine("", "not in use, as far as can be seen"),)
     return (Facts(heading="In use", facts=told),) if told else ()

@@ -10,7 +10,7 @@ from app.engine.judge.repeats import Repeats, mean_text, spread_of
 from app.engine.session.figures import Advice, DirectionFigures, RunFigures, RunStatus
 from app.engine.session.state import RunRecord
 from app.engine.view.steady import outcome_words
-from app.engine.view.table import Align, Cell, Column, Fact, Facts, Row, Table, Tone
+from app.engine.view.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
 from widgets.plain import units
 
 DIRECTIONS = ("read", "write")
@@ -189,30 +189,32 @@ def figure_facts(figures: RunFigures) -> tuple[Facts, ...]:
     ]
     cpu = figures.cpu
     processor = (
-        Fact("fio", f"{units.percent(cpu.fio_percent_of_core)} of a core"),
-        Fact("host", units.percent(cpu.host_percent)),
+        FactLine("fio", f"{units.percent(cpu.fio_percent_of_core)} of a core"),
+        FactLine("host", units.percent(cpu.host_percent)),
     )
     groups += [Facts(heading="Processor", facts=processor), *advice_facts(figures.advice)]
     if figures.steady is not None:
         tone = Tone.PLAIN if figures.steady.attained else Tone.ATTENTION
-        groups.append(Facts(heading="Steady state", facts=(Fact("", outcome_words(figures.steady), tone),)))
+        groups.append(Facts(heading="Steady state", facts=(FactLine("", outcome_words(figures.steady), tone),)))
     if figures.warnings:
-        groups.append(Facts(heading="Notes", facts=tuple(Fact("", each, Tone.ATTENTION) for each in figures.warnings)))
+        groups.append(
+            Facts(heading="Notes", facts=tuple(FactLine("", each, Tone.ATTENTION) for each in figures.warnings))
+        )
     return tuple(groups)
 
 
-def _direction_facts(direction: DirectionFigures) -> tuple[Fact, ...]:
+def _direction_facts(direction: DirectionFigures) -> tuple[FactLine, ...]:
     latency = direction.latency_ns
     return (
-        Fact("IOPS", units.iops(direction.iops)),
-        Fact("Bandwidth", units.rate(direction.bytes_per_second)),
-        Fact("I/Os", f"{direction.total_ios:,}"),
-        Fact("Moved", units.size(direction.total_bytes)),
-        Fact("Time", units.duration(direction.runtime_s)),
-        Fact("Deviation", units.latency(latency.stddev)),
-        Fact("Min", units.latency(latency.min)),
+        FactLine("IOPS", units.iops(direction.iops)),
+        FactLine("Bandwidth", units.rate(direction.bytes_per_second)),
+        FactLine("I/Os", f"{direction.total_ios:,}"),
+        FactLine("Moved", units.size(direction.total_bytes)),
+        FactLine("Time", units.duration(direction.runtime_s)),
+        FactLine("Deviation", units.latency(latency.stddev)),
+        FactLine("Min", units.latency(latency.min)),
         *(
-            Fact(figure.label.removesuffix(" latency").capitalize(), figure_text(figure, figure.read(direction)))
+            FactLine(figure.label.removesuffix(" latency").capitalize(), figure_text(figure, figure.read(direction)))
             for figure in FIGURES
             if figure.key.startswith("latency")
         ),
@@ -224,7 +226,7 @@ def advice_facts(advice: Sequence[Advice]) -> tuple[Facts, ...]:
     return tuple(
         Facts(
             heading=each.key,
-            facts=(Fact("", each.message, Tone.ATTENTION), *([Fact("", each.do)] if each.do else [])),
+            facts=(FactLine("", each.message, Tone.ATTENTION), *([FactLine("", each.do)] if each.do else [])),
         )
         for each in advice
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from app.engine.judge.verdict import Judgement
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import Cell, Design
+from app.engine.session.sweep_steps import Design, SweepCell
 from app.engine.sweep.results import CellResult, Results
 
 Json = dict[str, Any]
@@ -80,7 +80,7 @@ def sweep_json(record: SweepRecord, found: Results, *, session: str) -> Json:
     }
 
 
-def _cell(cell: Cell) -> Json:
+def _cell(cell: SweepCell) -> Json:
     return {
         "id": cell.id,
         "row": cell.row,

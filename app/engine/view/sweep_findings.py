@@ -11,7 +11,7 @@ from app.engine.sweep.findings import ConfirmedWinner, Saturated
 from app.engine.sweep.results import Results
 from app.engine.view.comparison import verdict_tone
 from app.engine.view.sweep import NOT_IN_TURN, RANK_TITLES, cell_name, figure_text, verdict_words
-from app.engine.view.table import Fact, Facts, Tone
+from app.engine.view.table import FactLine, Facts, Tone
 from widgets.plain import units
 
 _NOT_IN_TURN_NOTE = f"{NOT_IN_TURN} not interleaved (an array created again, a restart): below 5 % nothing counts."
@@ -20,7 +20,7 @@ _NOT_IN_TURN_NOTE = f"{NOT_IN_TURN} not interleaved (an array created again, a r
 def finding_facts(record: SweepRecord, found: Results) -> tuple[Facts, ...]:
     """What was confirmed, what nothing beats, how far load can go; what failed, what to note, what was left out."""
     groups = (
-        Facts(heading="Measured again", facts=tuple(Fact("", *_confirmed(one)) for one in found.confirmations)),
+        Facts(heading="Measured again", facts=tuple(FactLine("", *_confirmed(one)) for one in found.confirmations)),
         Facts(heading="No other cell has more IOPS at a lower p99", facts=tuple(_front(found))),
         *(_saturation(record, found, one) for one in found.saturated),
         Facts(heading="Failed", facts=tuple(_failures(record, found))),
@@ -31,8 +31,8 @@ def finding_facts(record: SweepRecord, found: Results) -> tuple[Facts, ...]:
     return tuple(group for group in groups if group.facts)
 
 
-def _sentences(texts: Iterable[str]) -> tuple[Fact, ...]:
-    return tuple(Fact("", text) for text in dict.fromkeys(texts))
+def _sentences(texts: Iterable[str]) -> tuple[FactLine, ...]:
+    return tuple(FactLine("", text) for text in dict.fromkeys(texts))
 
 
 def _confirmed(one: ConfirmedWinner) -> tuple[str, Tone]:
@@ -44,24 +44,26 @@ def _confirmed(one: ConfirmedWinner) -> tuple[str, Tone]:
     return f"{what}: {shown}", verdict_tone(one.judgement)
 
 
-def _front(found: Results) -> Iterator[Fact]:
+def _front(found: Results) -> Iterator[FactLine]:
     known = {one.cell.id: one for one in found.cells}
     for one in (known[name] for name in found.front if len(found.front) > 1):
-        yield Fact("", f"{cell_name(found, one.cell)}: {units.iops(one.iops)} IOPS, p99 {units.latency(one.p99_ns)}")
+        yield FactLine(
+            "", f"{cell_name(found, one.cell)}: {units.iops(one.iops)} IOPS, p99 {units.latency(one.p99_ns)}"
+        )
 
 
 def _saturation(record: SweepRecord, found: Results, one: Saturated) -> Facts:
     of = f" of {one.cell.row}" if len(found.rows) > 1 else ""
     tried = [
-        Fact(
+        FactLine(
             f"depth {point.depth}",
             f"{units.iops(point.iops)} IOPS, p99 {units.latency(point.p99_ns)}",
             Tone.GOOD if point == one.best else Tone.PLAIN,
         )
         for point in one.points
     ]
-    none = Fact("", "No depth that was tried keeps it.", Tone.ATTENTION)
-    most = none if one.best is None else Fact("most", f"at depth {one.best.depth}", Tone.GOOD)
+    none = FactLine("", "No depth that was tried keeps it.", Tone.ATTENTION)
+    most = none if one.best is None else FactLine("most", f"at depth {one.best.depth}", Tone.GOOD)
     return Facts(heading=f"Most IOPS{of} {_within(record)}", facts=(*tried, most))
 
 
@@ -70,10 +72,10 @@ def _within(record: SweepRecord) -> str:
     return "" if limit is None else f"with a p99 of at most {units.latency(limit.p99_ns)}"
 
 
-def _failures(record: SweepRecord, found: Results) -> Iterator[Fact]:
-    yield from (Fact("", sentence, Tone.BAD) for sentence in record.damage)
+def _failures(record: SweepRecord, found: Results) -> Iterator[FactLine]:
+    yield from (FactLine("", sentence, Tone.BAD) for sentence in record.damage)
     for one in found.cells:
-        yield from (Fact("", f"{cell_name(found, one.cell)}: {reason}", Tone.BAD) for reason in one.failures)
+        yield from (FactLine("", f"{cell_name(found, one.cell)}: {reason}", Tone.BAD) for reason in one.failures)
 
 
 def _notes(found: Results) -> Iterator[str]:
@@ -100,7 +102,7 @@ def left_out(design: Design) -> Facts:
         reasons.setdefault((one.row, one.reason), []).append(one.column)
     every = len({cell.column for cell in design.cells} | {one.column for one in design.skipped})
     facts = tuple(
-        Fact("", f"{row}{'' if len(columns) == every else ', ' + ' and '.join(columns)}: {reason}", Tone.ATTENTION)
+        FactLine("", f"{row}{'' if len(columns) == every else ', ' + ' and '.join(columns)}: {reason}", Tone.ATTENTION)
         for (row, reason), columns in reasons.items()
     )
     return Facts(heading="Left out", facts=facts)

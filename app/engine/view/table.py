@@ -111,7 +111,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class FactLine:
     """A label and what it says."""
 
     label: str
@@ -126,7 +126,7 @@ class Fact:
 class Facts:
     """Facts that belong together."""
 
-    facts: tuple[Fact, ...]
+    facts: tuple[FactLine, ...]
     """In their order."""
     heading: str = ""
     """Stands above them; "" for none."""

@@ -12,15 +12,15 @@ from textual.widgets import Static
 
 from app.commands import SCREENS, commands_of
 from app.glossary import terms_of
-from widgets.details import Details, Fact, FactGroup
+from widgets.details import Detail, Details, FactGroup
 
 _MOVING = FactGroup(
     heading="Moving",
     facts=(
-        Fact(label="up down", value="Row by row; page up, page down, home and end go further."),
-        Fact(label="tab", value="To the next part of the screen."),
-        Fact(label="enter", value="Open, choose, unfold: whatever the row offers."),
-        Fact(label="esc", value="Leave a dialog or a filter; nothing is changed by it."),
+        Detail(label="up down", value="Row by row; page up, page down, home and end go further."),
+        Detail(label="tab", value="To the next part of the screen."),
+        Detail(label="enter", value="Open, choose, unfold: whatever the row offers."),
+        Detail(label="esc", value="Leave a dialog or a filter; nothing is changed by it."),
     ),
 )
 
@@ -48,16 +48,16 @@ class HelpScreen(ModalScreen[None]):
         groups = (
             FactGroup(
                 heading=SCREENS[self._screen],
-                facts=tuple(Fact(label=command.shown_keys, value=command.help) for command in own),
+                facts=tuple(Detail(label=command.shown_keys, value=command.help) for command in own),
             ),
             FactGroup(
                 heading="Everywhere",
-                facts=tuple(Fact(label=command.shown_keys, value=command.help) for command in shared),
+                facts=tuple(Detail(label=command.shown_keys, value=command.help) for command in shared),
             ),
             _MOVING,
             FactGroup(
                 heading="Words",
-                facts=tuple(Fact(label=term.word, value=term.meaning) for term in terms_of(self._screen)),
+                facts=tuple(Detail(label=term.word, value=term.meaning) for term in terms_of(self._screen)),
             ),
         )
         with Vertical(classes="sheet"):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from backends.hosts.simulated.calibration import CARDS, MIB, CardType
-from backends.hosts.simulated.disk import GOOD, ONLINE, REBUILD, Disk
+from backends.hosts.simulated.disk import GOOD, ONLINE, REBUILD, SimulatedDrive
 from backends.hosts.simulated.load import Layout
 from backends.hosts.simulated.volume import Volume
 from backends.model import Level, Media
@@ -36,7 +36,7 @@ class Battery:
 
 
 @dataclass(slots=True, kw_only=True)
-class Card:
+class SimulatedCard:
     """One controller with all that hangs from it."""
 
     number: int
@@ -85,7 +85,7 @@ class Card:
     """`off`, `sequential`, `concurrent`."""
     perf_mode: int = 0
     """0 or 1."""
-    disks: list[Disk] = field(default_factory=list)
+    disks: list[SimulatedDrive] = field(default_factory=list)
     """Drives, in the order of their places."""
     volumes: list[Volume] = field(default_factory=list)
     """Virtual drives, in the order of their numbers."""
@@ -104,16 +104,16 @@ class Card:
         """The volume of this number."""
         return next((volume for volume in self.volumes if volume.number == number), None)
 
-    def disk(self, place: str) -> Disk | None:
+    def disk(self, place: str) -> SimulatedDrive | None:
         """The drive at `enclosure:slot`."""
         return next((disk for disk in self.disks if disk.place == place), None)
 
-    def members(self, volume: Volume) -> list[Disk]:
+    def members(self, volume: Volume) -> list[SimulatedDrive]:
         """Drives of a volume, in span order."""
         found = {disk.place: disk for disk in self.disks}
         return [found[place] for place in volume.places if place in found]
 
-    def free(self) -> Iterable[Disk]:
+    def free(self) -> Iterable[SimulatedDrive]:
         """Drives that an array may be made of."""
         return (disk for disk in self.disks if disk.state == GOOD)
 

@@ -51,7 +51,7 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Workload:
+class IoPattern:
     """What is asked of it."""
 
     read_share: float = 1.0
@@ -116,7 +116,7 @@ class Demand:
         return math.pow(math.fsum(math.pow(part, _STATIONS) for part in parts), 1 / _STATIONS)
 
 
-def of_sizes(of: Callable[[Layout, Workload, int], Demand], layout: Layout, work: Workload) -> Demand:
+def of_sizes(of: Callable[[Layout, IoPattern, int], Demand], layout: Layout, work: IoPattern) -> Demand:
     """The mean demand over the mix of block sizes."""
     rows = [(of(layout, work, size), share) for size, share in work.sizes]
     return Demand(
@@ -127,7 +127,7 @@ def of_sizes(of: Callable[[Layout, Workload, int], Demand], layout: Layout, work
     )
 
 
-def _op(drive: DriveType, work: Workload, size: float, *, read: bool, cache: str = "default") -> float:
+def _op(drive: DriveType, work: IoPattern, size: float, *, read: bool, cache: str = "default") -> float:
     """Time that one operation of `size` bytes takes of a drive, microseconds."""
     base, speed = (drive.read_us, drive.read_mbps) if read else (drive.write_us, drive.write_mbps)
     slower = 1.0
@@ -141,7 +141,7 @@ def _op(drive: DriveType, work: Workload, size: float, *, read: bool, cache: str
     return base * slower + max(0.0, size - _PAGE) / speed
 
 
-def _parts(layout: Layout, work: Workload, size: int) -> float:
+def _parts(layout: Layout, work: IoPattern, size: int) -> float:
     """Pieces into which strips cut a request, on average."""
     strip = layout.strip_bytes
     if layout.drives == 1 or work.sequential:
@@ -151,13 +151,13 @@ def _parts(layout: Layout, work: Workload, size: int) -> float:
     return max(1.0, (size - step) / strip + 1) if size > step or size > strip else 1.0
 
 
-def _hit(layout: Layout, work: Workload) -> float:
+def _hit(layout: Layout, work: IoPattern) -> float:
     """Share of random requests whose block is in the card's cache already."""
     region = work.region_bytes or layout.size_bytes
     return min(1.0, 0.8 * layout.cache_bytes / region) if region and layout.cache_bytes else 0.0
 
 
-def read_demand(layout: Layout, work: Workload, size: int) -> Demand:
+def read_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     """Of one read."""
     drive, card = layout.drive, layout.card
     streaming = work.sequential and (layout.read_ahead or card is None)
@@ -198,7 +198,7 @@ def _parity(level: Level) -> int:
     return {Level.RAID5: 1, Level.RAID50: 1, Level.RAID6: 2, Level.RAID60: 2}.get(level, 0)
 
 
-def write_demand(layout: Layout, work: Workload, size: int) -> Demand:
+def write_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     """Of one write, with the reading before that parity makes necessary."""
     drive, card = layout.drive, layout.card
     parity = _parity(layout.level)
@@ -241,7 +241,7 @@ def _fast(layout: Layout) -> bool:
     return layout.fastpath and not layout.write_back and not layout.read_ahead
 
 
-def _full_stripes(layout: Layout, work: Workload, size: int) -> float:
+def _full_stripes(layout: Layout, work: IoPattern, size: int) -> float:
     """Share of the bytes written in whole stripes, which need no reading before."""
     width = (layout.drives + layout.degraded) // max(1, layout.spans) - _parity(layout.level)
     stripe = layout.strip_bytes * max(1, width)

@@ -14,7 +14,7 @@ COERCION = 1 << 30
 
 
 @dataclass(slots=True, kw_only=True)
-class Disk:
+class SimulatedDrive:
     """One drive behind a card."""
 
     enclosure: int | None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from backends.host import FileStat
 from backends.hosts.simulated.calibration import CORES, DriveType
-from backends.hosts.simulated.card import Card
+from backends.hosts.simulated.card import SimulatedCard
 from backends.hosts.simulated.queue import CAN_QUEUE, DEPTH, TAGS, default_queue
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.volume import Content, Volume
@@ -85,7 +85,7 @@ def _number(index: int) -> tuple[int, int]:
     return _MAJORS[group], within * 16 + index // 256 * 256
 
 
-def _volume(found: Kernel, rack: Rack, card: Card, volume: Volume, mounts: list[str]) -> None:
+def _volume(found: Kernel, rack: Rack, card: SimulatedCard, volume: Volume, mounts: list[str]) -> None:
     """The disk that a volume is to the kernel, its partitions and its mount."""
     name = volume.device
     major, minor = _number(_index(name))
@@ -126,7 +126,7 @@ def _volume(found: Kernel, rack: Rack, card: Card, volume: Volume, mounts: list[
     found.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
 
 
-def _identified(card: Card) -> tuple[str, str]:
+def _identified(card: SimulatedCard) -> tuple[str, str]:
     """SCSI vendor and product of a card's volumes."""
     short = card.product.split()[-1]
     if "Intel" in card.product:

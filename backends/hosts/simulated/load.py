@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass
 
 from backends.hosts.simulated.calibration import CORES, ONE_CORE_IOPS, SCHEDULER_COST, SUBMIT_US
-from backends.hosts.simulated.demand import Demand, Layout, Workload, of_sizes, read_demand, write_demand
+from backends.hosts.simulated.demand import Demand, IoPattern, Layout, of_sizes, read_demand, write_demand
 from backends.model import Media
 
-__all__ = ["Direction", "Expected", "Layout", "Workload", "expect"]
+__all__ = ["Direction", "Expected", "IoPattern", "Layout", "expect"]
 
 _READ_KNEE = 1.0
 _WRITE_KNEE = 4.0
@@ -54,7 +54,7 @@ class Expected:
         return (self.read.iops if self.read else 0.0) + (self.write.iops if self.write else 0.0)
 
 
-def expect(layout: Layout, work: Workload) -> Expected:
+def expect(layout: Layout, work: IoPattern) -> Expected:
     """Throughput and latency of a workload on an array."""
     reads, writes = of_sizes(read_demand, layout, work), of_sizes(write_demand, layout, work)
     share = work.read_share
@@ -101,12 +101,12 @@ def _knee(reads: Demand, writes: Demand, share: float) -> float:
     return (_READ_KNEE * read + _WRITE_KNEE * write) / (read + write)
 
 
-def _one_core(work: Workload) -> float:
+def _one_core(work: IoPattern) -> float:
     """Requests a second of one job; larger ones cost a little more."""
     return ONE_CORE_IOPS * SCHEDULER_COST.get(work.scheduler, 0.86) / (1 + work.mean_bytes / (512 * 1024))
 
 
-def _host(layout: Layout, work: Workload) -> float:
+def _host(layout: Layout, work: IoPattern) -> float:
     """What the host takes: processors for the jobs, driver and interrupts for the card."""
     driver = layout.card.driver_iops if layout.card is not None else 400_000.0
     return min(driver, _one_core(work) * min(work.jobs, CORES))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backends.hosts.simulated.card import MEGACLI, STORCLI, Battery, Card
-from backends.hosts.simulated.disk import FOREIGN, ONLINE, REBUILD, SPARE, Disk
+from backends.hosts.simulated.card import MEGACLI, STORCLI, Battery, SimulatedCard
+from backends.hosts.simulated.disk import FOREIGN, ONLINE, REBUILD, SPARE, SimulatedDrive
 from backends.hosts.simulated.rack import Clock, Rack
 from backends.hosts.simulated.rules import naa
 from backends.hosts.simulated.volume import Content, Volume
@@ -34,7 +34,7 @@ def demo_rack(clock: Clock | None = None, *, seed: int = 27) -> Rack:
     return rack
 
 
-def _finish(rack: Rack, card: Card) -> None:
+def _finish(rack: Rack, card: SimulatedCard) -> None:
     """Give every volume its name in the kernel."""
     for volume in card.volumes:
         rack.made += 1
@@ -42,10 +42,12 @@ def _finish(rack: Rack, card: Card) -> None:
         volume.created = rack.now() - 86_400.0 * 400
 
 
-def _disks(enclosure: int | None, slots: Sequence[int], model: str, serials: str, group: int | None) -> list[Disk]:
+def _disks(
+    enclosure: int | None, slots: Sequence[int], model: str, serials: str, group: int | None
+) -> list[SimulatedDrive]:
     """Drives of one model in neighbouring slots; `serials` begins their serial numbers."""
     return [
-        Disk(
+        SimulatedDrive(
             enclosure=enclosure,
             slot=slot,
             did=slot + 8,
@@ -60,12 +62,12 @@ def _disks(enclosure: int | None, slots: Sequence[int], model: str, serials: str
     ]
 
 
-def _first() -> Card:
+def _first() -> SimulatedCard:
     """Article A: the 9280-24i4e with three SATA SSDs in RAID5 as volume 1; FastPath wants its key."""
     disks = _disks(245, (1, 2, 3), M4, "000000001142092", 1) + _disks(245, (8, 9), HDD, "9QG5K", 0)
     disks += _disks(245, (4,), M4, "000000001142093", None) + _disks(245, (10, 11, 12), HDD, "9QG6R", None)
     disks[-3].state, disks[-1].state, disks[-2].media_errors = SPARE, FOREIGN, 3
-    return Card(
+    return SimulatedCard(
         number=0,
         product="LSI MegaRAID SAS 9280-24i4e",
         serial="SV10418263",
@@ -104,10 +106,10 @@ def _first() -> Card:
     )
 
 
-def _fast() -> Card:
+def _fast() -> SimulatedCard:
     """Article E: the 9361-8i with six SAS SSDs; it refuses changes of the drive cache on SSDs, and exits with 0."""
     disks = _disks(252, range(6), S1200, "Z3F04", 0)
-    return Card(
+    return SimulatedCard(
         number=1,
         product="AVAGO MegaRAID SAS 9361-8i",
         serial="SV50214877",
@@ -139,13 +141,13 @@ def _fast() -> Card:
     )
 
 
-def _lame(rack: Rack) -> Card:
+def _lame(rack: Rack) -> SimulatedCard:
     """Article F: the RS2BL080 with eight X25-E, degraded, rebuilding, its battery failed, in use."""
     disks = _disks(252, range(8), X25E, "CVEM0042", 0)
     lost = disks[5]
     lost.state, lost.media_errors = REBUILD, 0
     lost.rebuild_from, lost.rebuild_since = 0.37, rack.now()
-    return Card(
+    return SimulatedCard(
         number=2,
         product="Intel(R) RAID Controller RS2BL080",
         serial="SV02311904",
@@ -177,10 +179,10 @@ def _lame(rack: Rack) -> Card:
     )
 
 
-def _slow() -> Card:
+def _slow() -> SimulatedCard:
     """Article F: the 84016E, which only MegaCli sees, and which takes its time."""
     disks = _disks(28, range(8), X25E, "CVEM9280", 0)
-    return Card(
+    return SimulatedCard(
         number=3,
         product="MegaRAID SAS 84016E",
         serial="P102233407",
@@ -223,7 +225,7 @@ def rack_of(cards: int, drives: int, volumes: int, clock: Clock | None = None) -
     for number in range(cards):
         disks = _disks(252, range(drives), S1200, f"Z3F{number:02d}", 0 if volumes else None)
         room = max(1, drives - 2) * disks[0].coerced_bytes // max(1, volumes) // 512 * 512 if disks else 0
-        card = Card(
+        card = SimulatedCard(
             number=number,
             product="AVAGO MegaRAID SAS 9361-8i",
             serial=f"SV6{number:07d}",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from backends.hosts.simulated.calibration import DRIVES, DriveType
-from backends.hosts.simulated.card import Card
+from backends.hosts.simulated.card import SimulatedCard
 from backends.hosts.simulated.load import Layout
 from backends.hosts.simulated.volume import Volume
 
@@ -19,7 +19,7 @@ Clock = Callable[[], float]
 class Rack:
     """Everything that the host `rack-demo` has."""
 
-    cards: list[Card] = field(default_factory=list)
+    cards: list[SimulatedCard] = field(default_factory=list)
     """Controllers, in the order of their numbers."""
     nvme: dict[str, str] = field(default_factory=dict)
     """The host's own drives: kernel name to key of `DRIVES`."""
@@ -47,18 +47,18 @@ class Rack:
         for card in self.cards:
             card.settle(self.now())
 
-    def card(self, number: int, tool: str) -> Card | None:
+    def card(self, number: int, tool: str) -> SimulatedCard | None:
         """The card of this number, if the tool sees it."""
         return next((card for card in self.cards if card.number == number and tool in card.seen_by), None)
 
-    def volumes(self) -> Iterator[tuple[Card, Volume]]:
+    def volumes(self) -> Iterator[tuple[SimulatedCard, Volume]]:
         """Every volume the kernel has a device for."""
         for card in self.cards:
             for volume in card.volumes:
                 if volume.device:
                     yield card, volume
 
-    def on_device(self, name: str) -> tuple[Card, Volume] | None:
+    def on_device(self, name: str) -> tuple[SimulatedCard, Volume] | None:
         """The volume behind a kernel name such as `sdb`."""
         return next(((card, volume) for card, volume in self.volumes() if volume.device == name), None)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backends.hosts.simulated.card import FASTPATH, Card
-from backends.hosts.simulated.disk import GOOD, ONLINE, Disk
+from backends.hosts.simulated.card import FASTPATH, SimulatedCard
+from backends.hosts.simulated.disk import GOOD, ONLINE, SimulatedDrive
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.volume import SPANNED, Volume
 from backends.model import Level
@@ -40,7 +40,7 @@ class RefusalError(Exception):
         """Its sentence."""
 
 
-def set_volume(card: Card, volume: Volume, key: str, value: str) -> None:
+def set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> None:
     """Set `write_cache`, `read_ahead`, `io_policy`, `drive_cache`, `access` or `auto_bgi`. Raises RefusalError."""
     if card.state(volume) == "offline":
         raise RefusalError(WRONG_STATE, "device state doesn't support requested command")
@@ -65,7 +65,7 @@ def set_volume(card: Card, volume: Volume, key: str, value: str) -> None:
             raise RefusalError(INVALID, "invalid parameter")
 
 
-def set_card(card: Card, key: str, value: str) -> None:
+def set_card(card: SimulatedCard, key: str, value: str) -> None:
     """Set a rate, `flush`, `patrol_mode`, `check_mode` or `perf`. Raises RefusalError."""
     match key:
         case "patrol_mode":
@@ -83,7 +83,7 @@ def set_card(card: Card, key: str, value: str) -> None:
             card.rates[key] = number
 
 
-def delete(rack: Rack, card: Card, number: int, *, force: bool) -> Volume:
+def delete(rack: Rack, card: SimulatedCard, number: int, *, force: bool) -> Volume:
     """Delete a volume. Raises RefusalError, without `force` for one that something lies on."""
     volume = card.volume(number)
     if volume is None:
@@ -103,7 +103,7 @@ def delete(rack: Rack, card: Card, number: int, *, force: bool) -> Volume:
 
 def create(
     rack: Rack,
-    card: Card,
+    card: SimulatedCard,
     volume: Volume,
     *,
     share: int | None = None,
@@ -147,7 +147,7 @@ def naa(made: int) -> str:
     return f"{_NAA}{made * 0x1F0D3A5B7 & 0xFFFFFFFFFFFF:012x}{made * 2654435761 & 0xFFFFFFFFFFFF:012x}"
 
 
-def _free(card: Card, place: str) -> Disk:
+def _free(card: SimulatedCard, place: str) -> SimulatedDrive:
     disk = card.disk(place)
     if disk is None:
         raise RefusalError(NOT_FOUND, f"drive {place} not found")
@@ -171,7 +171,7 @@ def _check_shape(volume: Volume) -> None:
         raise RefusalError(INVALID, "invalid number of drives for this RAID level")
 
 
-def apply_key(card: Card, key: str, *, preview: bool) -> Sequence[str]:
+def apply_key(card: SimulatedCard, key: str, *, preview: bool) -> Sequence[str]:
     """The options that an activation key brings; they wait for a restart. Raises RefusalError."""
     if key != DEMO_KEY or not card.can_fastpath:
         raise RefusalError(INVALID, "Invalid activation key")

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from backends.errors import InvalidValueError, StorageError
-from backends.hosts.simulated.card import Battery, Card
-from backends.hosts.simulated.disk import Disk
+from backends.hosts.simulated.card import Battery, SimulatedCard
+from backends.hosts.simulated.disk import SimulatedDrive
 from backends.hosts.simulated.machines import demo_rack
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.volume import Content, Volume
@@ -43,11 +43,13 @@ def loaded(data: dict[str, Any]) -> Rack:
         raise InvalidValueError("That is no simulated rack.", evidence=f"{type(error).__name__}: {error}") from error
 
 
-def _card(row: dict[str, Any]) -> Card:
+def _card(row: dict[str, Any]) -> SimulatedCard:
     battery = Battery(**row["battery"]) if row["battery"] is not None else None
     row = row | {key: tuple(row[key]) for key in ("seen_by", "options", "pending")}
-    disks = [Disk(**disk) for disk in row["disks"]]
-    card = Card(**(row | {"battery": battery, "disks": disks, "volumes": [_volume(one) for one in row["volumes"]]}))
+    disks = [SimulatedDrive(**disk) for disk in row["disks"]]
+    card = SimulatedCard(
+        **(row | {"battery": battery, "disks": disks, "volumes": [_volume(one) for one in row["volumes"]]})
+    )
     card.type  # noqa: B018  (a model that is not known is no rack)
     return card
 

@@ -26,7 +26,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class BackgroundOperation:
     """Background work of a card or a virtual drive."""
 
     kind: str
@@ -128,7 +128,7 @@ class VirtualDrive:
     """The card boots from it, or an operating system lies on it."""
     drives: tuple[str, ...] = ()
     """Members as `enclosure:slot`, `:slot` without enclosure, in span order; empty if not told."""
-    jobs: tuple[Job, ...] = ()
+    jobs: tuple[BackgroundOperation, ...] = ()
     """Background work on it."""
     secured: bool | None = None
     """Encrypted."""
@@ -186,7 +186,7 @@ class PhysicalDrive:
     """MegaCli's raw inquiry string, which mixes vendor, model and serial."""
     volumes: tuple[int, ...] = ()
     """Virtual drives it is a member of, if told."""
-    jobs: tuple[Job, ...] = ()
+    jobs: tuple[BackgroundOperation, ...] = ()
     """Rebuild, copyback, erase."""
 
     @property
@@ -240,7 +240,7 @@ class Card:
     """Card settings by our keys: `rebuild_rate`, `bgi_rate`, `cc_rate`, `migrate_rate`, `patrol_read_rate`,
     `cache_flush_interval` (digits), `patrol_read` (`off`, `auto`, `manual`), `consistency_check` (`off`,
     `sequential`, `concurrent`), `perf_mode` (digits), `jbod` (`on`, `off`), `ncq`."""
-    jobs: tuple[Job, ...] = ()
+    jobs: tuple[BackgroundOperation, ...] = ()
     """Background work of the whole card."""
     problems: tuple[str, ...] = ()
     """Sentences: what could not be read and why."""

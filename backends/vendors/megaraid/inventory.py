@@ -13,7 +13,7 @@ from backends.vendors.megaraid.addresses import NAME, card_target, drive_target,
 from backends.vendors.megaraid.choices import strips
 from backends.vendors.megaraid.dialect import Contents
 from backends.vendors.megaraid.effective import Force, value
-from backends.vendors.megaraid.facts import Card, Job, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import BackgroundOperation, Card, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.geometry import data_drives
 from backends.vendors.megaraid.matching import drive_node, pci_address, volume_node
 
@@ -71,7 +71,7 @@ def card_tasks(contents: Contents) -> tuple[Task, ...]:
     return tuple(map(_task, contents.card.jobs))
 
 
-def _task(job: Job) -> Task:
+def _task(job: BackgroundOperation) -> Task:
     return Task(kind=job.kind, progress=job.progress)
 
 

@@ -34,7 +34,7 @@ LOCATE_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ToolKind:
     """One kind of tool."""
 
     name: str
@@ -48,19 +48,19 @@ class Kind:
 
 
 KINDS = (
-    Kind(
+    ToolKind(
         "storcli 7",
         StorCli7,
         STORCLI_7_PLACES,
         STORCLI_7,
     ),
-    Kind(
+    ToolKind(
         "storcli 8",
         StorCli8,
         STORCLI_8_PLACES,
         STORCLI_8,
     ),
-    Kind(
+    ToolKind(
         "MegaCli",
         MegaCli,
         tuple(name for name in MEGACLI if name.startswith("/")),
@@ -137,7 +137,7 @@ async def search(host: Host, slots: Slots | None = None) -> Search:
     return Search(tuple(tries), tuple(kept))
 
 
-async def _programs(host: Host, kind: Kind, tries: list[Try]) -> Sequence[str]:
+async def _programs(host: Host, kind: ToolKind, tries: list[Try]) -> Sequence[str]:
     """Programs of a kind that may be executed; one that is there and may not is noted among the tries."""
     found: list[str] = []
     for place in kind.places:
@@ -160,7 +160,7 @@ async def _programs(host: Host, kind: Kind, tries: list[Try]) -> Sequence[str]:
     return found
 
 
-async def _ask(host: Host, kind: Kind, path: str) -> Try:
+async def _ask(host: Host, kind: ToolKind, path: str) -> Try:
     dialect = kind.make(host, path)
     try:
         return Try(kind.name, path, dialect, await dialect.cards())

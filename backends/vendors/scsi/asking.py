@@ -34,7 +34,7 @@ class Switches:
     """Why there is none."""
 
 
-class Asker:
+class SwitchReader:
     """Asks the drives of one host."""
 
     def __init__(self, host: Host) -> None:

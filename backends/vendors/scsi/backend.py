@@ -17,7 +17,7 @@ from backends.topology import Node, read_tree
 from backends.topology.naming import identity
 from backends.topology.tree import read_node
 from backends.udev import match_keys, require_unique
-from backends.vendors.scsi.asking import Asker, Switches
+from backends.vendors.scsi.asking import Switches, SwitchReader
 from backends.vendors.scsi.diagnosis import missing_tools
 from backends.vendors.scsi.disks import Disk, Kind, disk_of, is_disk, is_name, paths_of
 from backends.vendors.scsi.inventory import NAME, drive
@@ -34,7 +34,7 @@ class ScsiBackend:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._asker = Asker(host)
+        self._asker = SwitchReader(host)
         self._runner = ScsiRunner(host)
         self._health: dict[Identity, Health] = {}
         self._unsaveable: set[Identity] = set()

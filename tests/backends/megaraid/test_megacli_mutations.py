@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.host import Command, Completed
-from backends.vendors.megaraid.facts import Job, Word
+from backends.vendors.megaraid.facts import BackgroundOperation, Word
 from backends.vendors.megaraid.megacli import adapter, battery, drives, progress, verdict, volumes
 from tests.backends.megaraid.megacli_texts import ALL
 from tests.recordings import SAMPLES
@@ -124,7 +124,7 @@ def said(found: object) -> Iterator[str | int | float]:
     match found:
         case Word():
             yield found.raw
-        case Job():
+        case BackgroundOperation():
             yield found.state
             if found.progress is not None:
                 yield round(found.progress * 100)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from backends.hosts.simulated.calibration import CARDS, DRIVES, MIB
-from backends.hosts.simulated.load import Layout, Workload
+from backends.hosts.simulated.load import IoPattern, Layout
 from backends.model import Level
 
 _A = Layout(
@@ -18,7 +18,7 @@ _A = Layout(
     size_bytes=2 * DRIVES["CTFDDAC256MAG-1G1"].size_bytes,
 )
 _FAST = replace(_A, fastpath=True)
-_READ, _WRITE = Workload(depth=64), Workload(depth=64, read_share=0.0)
+_READ, _WRITE = IoPattern(depth=64), IoPattern(depth=64, read_share=0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Cell:
 
     name: str
     layout: Layout
-    work: Workload
+    work: IoPattern
     iops: float
     mean_us: float
 
@@ -72,7 +72,7 @@ TABLE_E = tuple(
     Cell(
         name=f"{level.value} {reads} % read, cache {'on' if on else 'off'}, queue {queue}",
         layout=_e(level, on),
-        work=Workload(read_share=reads / 100, sequential=not random, depth=queue),
+        work=IoPattern(read_share=reads / 100, sequential=not random, depth=queue),
         iops=iops,
         mean_us=mean_ms * 1000,
     )

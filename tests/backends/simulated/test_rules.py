@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.hosts.simulated.card import FASTPATH, Card
+from backends.hosts.simulated.card import FASTPATH, SimulatedCard
 from backends.hosts.simulated.host import SimulatedHost
 from backends.hosts.simulated.rules import DEMO_KEY
 from tests.backends.simulated.asking import SDB, ask, cache, megacli, row, still_host, storcli
@@ -15,7 +15,7 @@ def host() -> SimulatedHost:
     return still_host()
 
 
-def card(host: SimulatedHost, number: int) -> Card:
+def card(host: SimulatedHost, number: int) -> SimulatedCard:
     return host.rack.cards[number]
 
 

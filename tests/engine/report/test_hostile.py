@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from app.engine.report.blocks import Block, Code, Facts, Graphs, Grid, Paragraph, Report, Section, Sentences
+from app.engine.report.blocks import Block, Code, DefinitionList, Graphs, Grid, Paragraph, Report, Section, Sentences
 from app.engine.report.csv import cell, runs_csv
-from app.engine.report.graph import Axis, Graph, HeatMap, IntervalGraph, LineGraph, Series, Unit, Whisker
+from app.engine.report.graph import Axis, AxisUnit, Graph, GraphLine, HeatMap, IntervalGraph, LineGraph, Whisker
 from app.engine.report.html import to_html
 from app.engine.report.markdown import to_markdown
 from app.engine.report.model import report_of
@@ -30,8 +30,8 @@ FIRST = STRINGS[:200]
 
 
 def graphs() -> tuple[Graph, ...]:
-    axis = Axis(label=STRINGS[1], unit=Unit.IOPS)
-    series = tuple(Series(name=name, points=((0.0, 1.0), (1.0, 2.0))) for name in STRINGS[2:8])
+    axis = Axis(label=STRINGS[1], unit=AxisUnit.IOPS)
+    series = tuple(GraphLine(name=name, points=((0.0, 1.0), (1.0, 2.0))) for name in STRINGS[2:8])
     whiskers = tuple(Whisker(label=text, mean=1.0, low=0.5, high=1.5, text=text) for text in FIRST)
     line = LineGraph(key="a", title=STRINGS[0], about=STRINGS[1], x=axis, y=axis, series=series, shaded_as=STRINGS[9])
     forest = IntervalGraph(key="b", title=STRINGS[0], about=STRINGS[1], axis=axis, rows=whiskers)
@@ -52,7 +52,7 @@ def everything(strings: tuple[str, ...] = STRINGS) -> Report:
     pairs = tuple(zip(strings, reversed(strings), strict=True))
     return report(
         Grid(columns=FIRST[:2], rows=pairs),
-        Facts(pairs=pairs),
+        DefinitionList(pairs=pairs),
         Sentences(items=strings),
         *(Paragraph(text=text) for text in FIRST),
         Code(label=STRINGS[12], lines=strings),

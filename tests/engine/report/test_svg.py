@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.report.graph import Axis, HeatMap, IntervalGraph, LineGraph, Series, Spacing, Unit, Whisker
+from app.engine.report.graph import Axis, AxisUnit, GraphLine, HeatMap, IntervalGraph, LineGraph, Spacing, Whisker
 from app.engine.report.raw import Raw
 from app.engine.report.series import percentile_series, run_graphs, thinned
 from app.engine.report.svg import to_svg
@@ -20,9 +20,9 @@ LINES = LineGraph(
     key="g",
     title="IOPS over time",
     about="What it is.",
-    x=Axis(label="seconds", unit=Unit.SECONDS),
-    y=Axis(label="IOPS", unit=Unit.IOPS),
-    series=(Series(name="read", points=((0.0, 90_000.0), (10.0, 10_000.0))),),
+    x=Axis(label="seconds", unit=AxisUnit.SECONDS),
+    y=Axis(label="IOPS", unit=AxisUnit.IOPS),
+    series=(GraphLine(name="read", points=((0.0, 90_000.0), (10.0, 10_000.0))),),
 )
 
 
@@ -34,20 +34,20 @@ def marks(axis: Axis, *values: float) -> list[str]:
 @pytest.mark.parametrize(
     ("axis", "values", "shown"),
     [
-        (Axis(label="", unit=Unit.IOPS), (0, 84_000), ["0", "20k", "40k", "60k", "80k", "100k"]),
+        (Axis(label="", unit=AxisUnit.IOPS), (0, 84_000), ["0", "20k", "40k", "60k", "80k", "100k"]),
         (Axis(label=""), (-0.3, 0.7), ["-0.4", "-0.2", "0", "0.2", "0.4", "0.6", "0.8"]),
-        (Axis(label="", unit=Unit.MIB_PER_S), (0, 300 << 20), ["0", "50", "100", "150", "200", "250", "300"]),
+        (Axis(label="", unit=AxisUnit.MIB_PER_S), (0, 300 << 20), ["0", "50", "100", "150", "200", "250", "300"]),
         (
-            Axis(label="", unit=Unit.LATENCY, spacing=Spacing.LOG),
+            Axis(label="", unit=AxisUnit.LATENCY, spacing=Spacing.LOG),
             (120_000, 8_000_000),
             ["100 µs", "200 µs", "500 µs", "1 ms", "2 ms", "5 ms", "10 ms"],
         ),
         (
-            Axis(label="", unit=Unit.PERCENT, spacing=Spacing.NINES),
+            Axis(label="", unit=AxisUnit.PERCENT, spacing=Spacing.NINES),
             (1, 99.95),
             ["0", "50", "90", "99", "99.9"],
         ),
-        (Axis(label="", unit=Unit.SECONDS, tight=True), (-1.8, 7.9), ["0", "2", "4", "6"]),
+        (Axis(label="", unit=AxisUnit.SECONDS, tight=True), (-1.8, 7.9), ["0", "2", "4", "6"]),
         (Axis(label="", at=(1.0, 4.0, 64.0)), (1, 64), ["1", "4", "64"]),
     ],
 )
@@ -65,7 +65,7 @@ def test_no_numbers_are_too_odd_for_an_axis(spacing: Spacing, values: tuple[floa
 
 
 def test_a_size_is_marked_with_its_unit() -> None:
-    assert [tick(size, Unit.BYTES) for size in (512, 4096, 1 << 20)] == ["512B", "4K", "1M"]
+    assert [tick(size, AxisUnit.BYTES) for size in (512, 4096, 1 << 20)] == ["512B", "4K", "1M"]
 
 
 def test_a_picture_says_what_it_shows_to_those_who_cannot_see_it() -> None:
@@ -89,7 +89,7 @@ def test_a_picture_of_its_own_lies_on_its_paper_and_not_below_it() -> None:
 
 def test_a_line_is_interrupted_where_there_is_no_figure() -> None:
     points = ((0.0, 1.0), (1.0, 2.0), (2.0, None), (3.0, 2.0), (4.0, 1.0))
-    drawn = to_svg(replace(LINES, series=(Series(name="a", points=points),)))
+    drawn = to_svg(replace(LINES, series=(GraphLine(name="a", points=points),)))
     assert drawn.partition(' d="')[2].partition('"')[0].count("M") == 2
 
 
@@ -116,7 +116,7 @@ def test_a_heat_map_of_latencies_frames_the_lowest() -> None:
 
 def test_differences_show_where_none_is() -> None:
     row = Whisker(label="read IOPS", mean=3.0, low=1.0, high=5.0, text="+3.0 % [+1.0, +5.0]")
-    axis = Axis(label="", unit=Unit.PERCENT)
+    axis = Axis(label="", unit=AxisUnit.PERCENT)
     graph = IntervalGraph(key="i", title="", about="", axis=axis, rows=(row,), zero=True, threshold=2.0)
     drawn = to_svg(graph)
     assert ("zero" in drawn, "shade" in drawn, "+3.0 % [+1.0, +5.0]" in drawn) == (True, True, True)
@@ -185,11 +185,13 @@ def test_a_run_has_its_rate_and_its_latency_over_time() -> None:
     ],
 )
 def test_large_differences_are_told_as_ratios(values: tuple[float, ...], shown: list[str]) -> None:
-    scale = Scale(Axis(label="", unit=Unit.PERCENT, spacing=Spacing.RATIO), values, zero=True, most=7)
+    scale = Scale(Axis(label="", unit=AxisUnit.PERCENT, spacing=Spacing.RATIO), values, zero=True, most=7)
     assert [scale.label(mark) for mark in scale.marks] == shown
 
 
 def test_on_an_axis_of_ratios_half_lies_as_far_from_nothing_as_double() -> None:
-    scale = Scale(Axis(label="", unit=Unit.PERCENT, spacing=Spacing.RATIO), (-50, 100_000), zero=True).spread(0, 700)
+    scale = Scale(Axis(label="", unit=AxisUnit.PERCENT, spacing=Spacing.RATIO), (-50, 100_000), zero=True).spread(
+        0, 700
+    )
     assert scale.place(0) - scale.place(-50) == pytest.approx(scale.place(100) - scale.place(0))
     assert scale.place(0) - scale.place(-50) > 30

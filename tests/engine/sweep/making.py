@@ -9,7 +9,7 @@ from app.engine.session.figures import DirectionFigures, LatencyFigures, RunFigu
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_events import SweepStarted, SweepStepEnded, SweepStepStarted
 from app.engine.session.sweep_record import SweepRecord, begun, fold_sweep
-from app.engine.session.sweep_steps import Cell, Design, NeededFeature, Step, StepResult
+from app.engine.session.sweep_steps import Design, NeededFeature, Step, StepResult, SweepCell
 from app.engine.sweep.expand import expand
 from app.engine.sweep.known import Holder, Known
 from app.engine.sweep.plan import SweepPlan
@@ -81,7 +81,7 @@ def design(text: str, *, seed: int = 1, active: bool = False) -> Design:
     return expand(plan(text), known(active=active), seed)
 
 
-def values(cell: Cell) -> dict[str, str]:
+def values(cell: SweepCell) -> dict[str, str]:
     """The cell's settings by key."""
     return {one.key: one.value for one in cell.settings}
 

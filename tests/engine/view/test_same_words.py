@@ -6,7 +6,7 @@ import pytest
 
 from app.cli.devices_text import devices_table, target_page
 from app.cli.review import review
-from app.engine.report.blocks import Facts, Grid
+from app.engine.report.blocks import DefinitionList, Grid
 from app.engine.report.model import report_of
 from app.engine.session.events import ChangeEnded, ChangeIntended, InventorySeen
 from app.engine.session.state import replay
@@ -67,7 +67,11 @@ def report() -> str:
     ended = ChangeEnded(at=2.0, id="c1", result="verified", now="262144")
     made = report_of(replay([sessions.started(), intent, ended]))
     facts = [
-        pair for part in made.sections for block in part.blocks if isinstance(block, Facts) for pair in block.pairs
+        pair
+        for part in made.sections
+        for block in part.blocks
+        if isinstance(block, DefinitionList)
+        for pair in block.pairs
     ]
     return "\n".join([*(part.heading for part in made.sections), *map(" ".join, facts)])
 

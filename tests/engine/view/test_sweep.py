@@ -17,7 +17,7 @@ from app.engine.session.sweep_steps import Rank, SweepResult
 from app.engine.sweep.results import results
 from app.engine.view.sweep import legend, matrix, rankings
 from app.engine.view.sweep_findings import ending, finding_facts, in_short, left_out
-from app.engine.view.table import Fact, Tone, text_of
+from app.engine.view.table import FactLine, Tone, text_of
 from tests.engine import sessions
 from tests.engine.sweep.making import design, measured, started
 
@@ -67,7 +67,7 @@ def test_a_refused_cell_has_no_verdict_and_says_why() -> None:
     assert any("verdict refused: a rebuild was under way in" in fact.value for fact in _facts(record, advised, "Notes"))
 
 
-def _facts(record: SweepRecord, runs: list[RunRecord], heading: str) -> tuple[Fact, ...]:
+def _facts(record: SweepRecord, runs: list[RunRecord], heading: str) -> tuple[FactLine, ...]:
     groups = finding_facts(record, results(record, runs))
     return next(group.facts for group in groups if group.heading == heading)
 

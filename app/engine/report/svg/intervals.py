@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.engine.report.graph import IntervalGraph, Spacing, Unit, Whisker
+from app.engine.report.graph import AxisUnit, IntervalGraph, Spacing, Whisker
 from app.engine.report.svg.elements import Svg, line, rect, shortened, text
 from app.engine.report.svg.frame import LETTER, TOP, WIDTH, framed
 from app.engine.report.svg.lines import marker
@@ -38,7 +38,7 @@ def _values(graph: IntervalGraph) -> list[float]:
 
 def _label(graph: IntervalGraph, scale: Scale, mark: float) -> str:
     words = scale.label(mark)
-    if graph.axis.unit is Unit.PERCENT and graph.axis.spacing is not Spacing.RATIO:
+    if graph.axis.unit is AxisUnit.PERCENT and graph.axis.spacing is not Spacing.RATIO:
         return f"{'+' if graph.zero and mark > 0 else ''}{words} %"
     return words
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.engine.report.graph import LineGraph, Series, Spacing, Unit
+from app.engine.report.graph import AxisUnit, GraphLine, LineGraph, Spacing
 from app.engine.report.svg.elements import Svg, line, path, rect, tag, text
 from app.engine.report.svg.frame import LETTER, TOP, WIDTH, framed
 from app.engine.report.svg.scales import Scale
@@ -15,7 +15,7 @@ _LEGEND = 20
 _MARKED = 7
 """Markers along a line of many points."""
 
-_NAMES = {Unit.MIB_PER_S: "MiB/s", Unit.SECONDS: "s", Unit.PERCENT: "%"}
+_NAMES = {AxisUnit.MIB_PER_S: "MiB/s", AxisUnit.SECONDS: "s", AxisUnit.PERCENT: "%"}
 
 
 def line_svg(graph: LineGraph, *, standalone: bool = False) -> Svg:
@@ -35,7 +35,7 @@ def line_svg(graph: LineGraph, *, standalone: bool = False) -> Svg:
     return framed(graph, bottom + 44, *parts, standalone=standalone)
 
 
-def _legend(shown: tuple[Series, ...]) -> tuple[list[Svg], int]:
+def _legend(shown: tuple[GraphLine, ...]) -> tuple[list[Svg], int]:
     """A sample of each line with its name; how many rows that takes. A single line needs none."""
     if len(shown) < 2:
         return [], 0
@@ -81,12 +81,12 @@ def _axes(graph: LineGraph, x: Scale, y: Scale, top: float, bottom: float) -> It
     yield text(_axis_name(graph.x.label, graph.x.unit), WIDTH - _RIGHT, bottom + 35, "soft", anchor="end")
 
 
-def _axis_name(label: str, unit: Unit) -> str:
+def _axis_name(label: str, unit: AxisUnit) -> str:
     name = _NAMES.get(unit, "")
     return f"{label} ({name})" if name and name not in label else label
 
 
-def _drawn(series: Series, number: int, x: Scale, y: Scale) -> Iterator[Svg]:
+def _drawn(series: GraphLine, number: int, x: Scale, y: Scale) -> Iterator[Svg]:
     placed = [None if value is None else (x.place(at), y.place(value)) for at, value in series.points]
     yield path(placed, f"curve c{number}")
     there = [point for point in placed if point is not None]

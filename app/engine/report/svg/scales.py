@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from app.engine.report.graph import Axis, Spacing, Unit
+from app.engine.report.graph import Axis, AxisUnit, Spacing
 from widgets.plain import units
 
 _MEBI = 1 << 20
@@ -47,18 +47,18 @@ class Scale:
         return _times(mark) if self._axis.spacing is Spacing.RATIO else tick(mark, self._axis.unit)
 
 
-def tick(value: float, unit: Unit) -> str:
+def tick(value: float, unit: AxisUnit) -> str:
     """A round number, without decimals that say nothing."""
     match unit:
-        case Unit.IOPS:
+        case AxisUnit.IOPS:
             return _si(value)
-        case Unit.MIB_PER_S:
+        case AxisUnit.MIB_PER_S:
             return f"{value / _MEBI:g}"
-        case Unit.LATENCY:
+        case AxisUnit.LATENCY:
             return _time(value)
-        case Unit.BYTES:
+        case AxisUnit.BYTES:
             return units.size(int(value)).replace("iB", "").replace(" ", "")
-        case Unit.PERCENT:
+        case AxisUnit.PERCENT:
             return f"{value:.6g}"
         case _:
             return f"{value:g}"
@@ -115,7 +115,7 @@ def _limits(axis: Axis, low: float, high: float, most: int) -> tuple[float, floa
         return min(low, axis.at[0]), max(high, axis.at[-1]), axis.at
     match axis.spacing:
         case Spacing.LINEAR:
-            first, last, marks = _linear(low, high, most, _MEBI if axis.unit is Unit.MIB_PER_S else 1)
+            first, last, marks = _linear(low, high, most, _MEBI if axis.unit is AxisUnit.MIB_PER_S else 1)
             return (
                 (low, high, tuple(mark for mark in marks if low <= mark <= high))
                 if axis.tight

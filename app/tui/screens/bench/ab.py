@@ -14,7 +14,7 @@ from app.tui.screens.bench.allowing import allowed
 from backends.change import Change
 from backends.errors import BlockedError, RaidbenchError
 from backends.model import Controller
-from widgets.choice_list import Choice, ChoiceDialog
+from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.confirm import ConfirmDialog
 from widgets.plain import units
 
@@ -92,11 +92,11 @@ def _known(name: str) -> str:
     return name if name in PROFILES else next(iter(PROFILES))
 
 
-def _choices(plan: AbPlan) -> tuple[Choice, ...]:
+def _choices(plan: AbPlan) -> tuple[ChoiceItem, ...]:
     """Quick, standard and careful, each with its time."""
     of_a_pair = plan.seconds / plan.pairs
     return tuple(
-        Choice(
+        ChoiceItem(
             value=str(pairs),
             label=f"{name}: {pairs} pairs, about {units.duration(pairs * of_a_pair)}",
             help=f"{help} The order is ABBA, so that a drift falls on both alike.",

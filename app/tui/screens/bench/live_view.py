@@ -11,7 +11,7 @@ from app.engine.view.run import cpu_line
 from app.engine.view.steady import steady_words
 from widgets.bars import Progress
 from widgets.chart import ChartData, Reference, Series
-from widgets.details import Fact, FactGroup
+from widgets.details import Detail, FactGroup
 from widgets.plain import units
 from widgets.plain.text import shorten
 
@@ -175,15 +175,15 @@ def side_latency(curves: Curves) -> tuple[FactGroup, ...]:
     for name, key in (("p50", "p50_ns"), ("p99", "p99_ns"), ("p99.9", "p99_9_ns")):
         seen = curves.spreads.get(key)
         if seen is not None:
-            facts.append(Fact(label=name, value=f"{units.latency(seen.now):>8}"))
-            facts.append(Fact(label="  max", value=f"{units.latency(seen.high):>8}", tone="muted"))
+            facts.append(Detail(label=name, value=f"{units.latency(seen.now):>8}"))
+            facts.append(Detail(label="  max", value=f"{units.latency(seen.high):>8}", tone="muted"))
     return (FactGroup(heading="latency", facts=tuple(facts)),) if facts else ()
 
 
 def _figure_group(heading: str, seen: CurveFigures, show: Callable[[float | None], str]) -> FactGroup:
     rows = (("now", seen.now), ("mean", seen.mean), ("min", seen.low), ("max", seen.high))
     return FactGroup(
-        heading=heading, facts=tuple(Fact(label=label, value=f"{show(value):>8}") for label, value in rows)
+        heading=heading, facts=tuple(Detail(label=label, value=f"{show(value):>8}") for label, value in rows)
     )
 
 

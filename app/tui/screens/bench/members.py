@@ -12,19 +12,19 @@ from app.engine.session.figures import MemberFigures
 from app.engine.view.members import moved, queue, role
 from widgets.bars import share_bar
 from widgets.plain import units
-from widgets.still_table import Cell, Column, Row, plain
+from widgets.still_table import TableCell, TableColumn, TableRow, plain
 
 COLUMNS = (
-    Column(key="member", label="Member"),
-    Column(key="model", label="Model", priority=9),
-    Column(key="role", label="Role", priority=3),
-    Column(key="reads", label="r IOPS", align="decimal"),
-    Column(key="writes", label="w IOPS", align="decimal"),
-    Column(key="rate", label="MiB/s", align="decimal", priority=5),
-    Column(key="util", label="Util", align="right"),
-    Column(key="queue", label="Queue", align="decimal", priority=4),
-    Column(key="share-reads", label="Of reads"),
-    Column(key="share-writes", label="Of writes"),
+    TableColumn(key="member", label="Member"),
+    TableColumn(key="model", label="Model", priority=9),
+    TableColumn(key="role", label="Role", priority=3),
+    TableColumn(key="reads", label="r IOPS", align="decimal"),
+    TableColumn(key="writes", label="w IOPS", align="decimal"),
+    TableColumn(key="rate", label="MiB/s", align="decimal", priority=5),
+    TableColumn(key="util", label="Util", align="right"),
+    TableColumn(key="queue", label="Queue", align="decimal", priority=4),
+    TableColumn(key="share-reads", label="Of reads"),
+    TableColumn(key="share-writes", label="Of writes"),
 )
 """What is shown of a member; a narrow terminal leaves the model out first."""
 
@@ -43,7 +43,7 @@ Figure = Callable[[MemberFigures], float | None]
 
 def member_table(
     members: Sequence[MemberFigures], *, most: int, bar: int, ascii: bool = False
-) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
+) -> tuple[tuple[TableColumn, ...], tuple[TableRow, ...]]:
     """At most `most` rows (4 at the least): all members, or a summary of the deepest, which are the disks.
 
     `bar`: cells of a share's bar. Columns of words in which nothing stands are left out.
@@ -56,7 +56,7 @@ def member_table(
     return tuple(COLUMNS[at] for at in kept), shown
 
 
-def _rows(members: Sequence[MemberFigures], most: int, bar: int, ascii: bool) -> tuple[Row, ...]:
+def _rows(members: Sequence[MemberFigures], most: int, bar: int, ascii: bool) -> tuple[TableRow, ...]:
     if len(members) <= most:
         return tuple(_row(member, bar, ascii) for member in members)
     deepest = max(member.depth for member in members)
@@ -66,14 +66,14 @@ def _rows(members: Sequence[MemberFigures], most: int, bar: int, ascii: bool) ->
     return (*(_row(member, bar, ascii) for member in shown), *_summary(disks, bar, ascii))
 
 
-def _row(member: MemberFigures, bar: int, ascii: bool) -> Row:
+def _row(member: MemberFigures, bar: int, ascii: bool) -> TableRow:
     words = role(member)
-    return Row(
+    return TableRow(
         key=member.device,
         cells=(
             "  " * member.depth + member.device,
             member.label,
-            Cell(text=words, tone="bad") if member.role in _BAD else words,
+            TableCell(text=words, tone="bad") if member.role in _BAD else words,
             units.iops(member.read_iops),
             units.iops(member.write_iops),
             units.mib_per_s(moved(member)),
@@ -91,7 +91,7 @@ def _share(share: float | None, bar: int, ascii: bool) -> Text:
     return share_bar(share, bar, ascii=ascii) + Text(f" {units.fraction(share):>6}")
 
 
-def _summary(disks: Sequence[MemberFigures], bar: int, ascii: bool) -> tuple[Row, ...]:
+def _summary(disks: Sequence[MemberFigures], bar: int, ascii: bool) -> tuple[TableRow, ...]:
     steps: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
         (f"least of {len(disks)}", min),
         ("median", statistics.median),

@@ -48,7 +48,7 @@ from backends.model import Array, Drive
 from backends.text import clean
 from widgets.bars import ProgressLine
 from widgets.chart import LineChart
-from widgets.choice_list import Choice, ChoiceDialog
+from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.details import Details
 from widgets.field_dialog import TextDialog
 from widgets.plain import units
@@ -361,7 +361,7 @@ class BenchScreen(WorkbenchScreen):
     def action_profile(self) -> None:
         """Choose a workload."""
         choices = tuple(
-            Choice(value=known.name, label=known.title, help=known.help, risk="writes" if known.job.writes else "")
+            ChoiceItem(value=known.name, label=known.title, help=known.help, risk="writes" if known.job.writes else "")
             for known in PROFILES.values()
         )
 
@@ -411,7 +411,9 @@ class BenchScreen(WorkbenchScreen):
         """Choose a scratch file or a device."""
         session = self.workbench_app.session
         choices = [
-            Choice(value="", label="scratch file", help="A file that is made for the run and removed afterwards: safe.")
+            ChoiceItem(
+                value="", label="scratch file", help="A file that is made for the run and removed afterwards: safe."
+            )
         ]
         things: tuple[Array | Drive, ...] = (*session.inventory.arrays, *session.inventory.drives)
         for thing in things:
@@ -420,7 +422,7 @@ class BenchScreen(WorkbenchScreen):
             used = f"in use: {thing.uses[0].kind} {thing.uses[0].detail}. " if thing.uses else ""
             name = getattr(thing, "model", None) or getattr(thing, "name", None) or ""
             choices.append(
-                Choice(
+                ChoiceItem(
                     value=str(thing.target),
                     label=" ".join(filter(None, (str(thing.target), units.size(thing.size_bytes), name))),
                     help=f"{used}Reading a raw device is safe, writing to it destroys what is on it.",

@@ -20,7 +20,7 @@ from backends.model import Array, Controller, Drive, Inventory, Media, State
 from backends.settings import Effect, Reading, Risk, worst
 from widgets.confirm import Confirmation, PlannedChange
 from widgets.confirm import Tier as DialogTier
-from widgets.keyed_table import Cell, Row
+from widgets.keyed_table import TableCell, TableRow
 from widgets.plain import units
 from widgets.plain.text import shorten
 from widgets.table_layout import Tone
@@ -116,7 +116,7 @@ def _marked(thing: Thing, state: Told, words: tuple[str | None, ...], below: tup
     )
 
 
-def setting_rows(table: Table, *, now_width: int = NOW_WIDTH) -> tuple[Row, ...]:
+def setting_rows(table: Table, *, now_width: int = NOW_WIDTH) -> tuple[TableRow, ...]:
     """The rows of a table of settings. `now_width`: cells of a present value at most, so that what is staged is always
     in sight.
     """
@@ -127,8 +127,8 @@ def setting_rows(table: Table, *, now_width: int = NOW_WIDTH) -> tuple[Row, ...]
     )
 
 
-def _shortened(cell: str | Cell | Text, width: int) -> str | Cell | Text:
-    return replace(cell, text=shorten(cell.text, width)) if isinstance(cell, Cell) else cell
+def _shortened(cell: str | TableCell | Text, width: int) -> str | TableCell | Text:
+    return replace(cell, text=shorten(cell.text, width)) if isinstance(cell, TableCell) else cell
 
 
 def next_value(reading: Reading, current: str | None, step: int) -> str | None:

@@ -17,9 +17,9 @@ from app.tui import render
 from app.tui.screens.devices.rows import NOW_WIDTH, SHOWN, next_value, setting_rows
 from backends.model import Scope
 from backends.settings import Reading, Risk, Setting
-from widgets.choice_list import Choice, ChoiceDialog
+from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.field_dialog import NumberDialog, NumberSpan, TextDialog
-from widgets.keyed_table import KeyedTable, Row
+from widgets.keyed_table import KeyedTable, TableRow
 from widgets.lines import Prose
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class SettingsPanel(Vertical):
 
     def fill(self) -> None:
         """Bring the rows up to date with what is staged and what became of it."""
-        rows: list[Row] = []
+        rows: list[TableRow] = []
         width = max(LEAST_NOW, min(NOW_WIDTH, self.size.width - BESIDE_NOW))
         for part in self._parts:
             staged = self._app.staged.get(part.target, {})
@@ -105,9 +105,9 @@ class SettingsPanel(Vertical):
             if not part.heading:
                 rows += own
             elif own:
-                rows.append(Row(key=part.target, cells=(part.heading,), separator=True))
+                rows.append(TableRow(key=part.target, cells=(part.heading,), separator=True))
                 rows += [
-                    Row(key=f"{part.target}{_JOINT}{row.key}", cells=row.cells, dim=row.dim, tone=row.tone)
+                    TableRow(key=f"{part.target}{_JOINT}{row.key}", cells=row.cells, dim=row.dim, tone=row.tone)
                     for row in own
                 ]
         self.table.rows = tuple(rows)
@@ -225,9 +225,9 @@ def _in_force(spot: Spot) -> str:
     return value_words(spot.setting, spot.reading, spot.reading.effective)
 
 
-def _choices(spot: Spot) -> tuple[Choice, ...]:
+def _choices(spot: Spot) -> tuple[ChoiceItem, ...]:
     return tuple(
-        Choice(
+        ChoiceItem(
             value=choice.value,
             label=choice.label,
             help=choice.help or spot.setting.help,

@@ -16,8 +16,8 @@ from app.engine.view.run import figure_facts
 from app.tui.render import groups
 from app.tui.screens.bench.members import NARROW_BAR, member_table
 from backends.text import clean_lines
-from widgets.details import Details, Fact, FactGroup
-from widgets.still_table import Column, Row, StillTable
+from widgets.details import Detail, Details, FactGroup
+from widgets.still_table import StillTable, TableColumn, TableRow
 
 RAW_LIMIT = 64 * 1024
 """Bytes of fio's last words shown with `r`."""
@@ -63,22 +63,22 @@ class FiguresScreen(ModalScreen[None]):
     def _figures(self) -> tuple[FactGroup, ...]:
         run = self._run
         reason = run.figures.reason
-        head = [Fact(label="Status", value=f"{run.figures.status}{f': {reason}' if reason else ''}")]
+        head = [Detail(label="Status", value=f"{run.figures.status}{f': {reason}' if reason else ''}")]
         return (FactGroup(facts=tuple(head)), *groups(figure_facts(run.figures)))
 
-    def _members(self) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
+    def _members(self) -> tuple[tuple[TableColumn, ...], tuple[TableRow, ...]]:
         members = self._run.figures.members
         return member_table(members, most=len(members), bar=NARROW_BAR, ascii=self._ascii)
 
     def _circumstances(self) -> tuple[FactGroup, ...]:
         run = self._run
-        job = tuple(Fact(label=key, value=value) for key, value in run.start.job.items())
-        settings = tuple(Fact(label=key, value=value) for key, value in sorted(run.start.settings.items()))
+        job = tuple(Detail(label=key, value=value) for key, value in run.start.job.items())
+        settings = tuple(Detail(label=key, value=value) for key, value in sorted(run.start.settings.items()))
         groups = [FactGroup(heading="Job", facts=job)]
         if settings:
             groups.append(FactGroup(heading=f"Settings of {run.start.device}", facts=settings))
         if run.end is not None:
-            where = Fact(label="Folder", value=str(self._folder / run.end.folder))
+            where = Detail(label="Folder", value=str(self._folder / run.end.folder))
             groups.append(FactGroup(heading="On disk", facts=(where,)))
         return tuple(groups)
 

@@ -22,7 +22,7 @@ from app.tui.screens.bench.ab_lines import ended_line
 from app.tui.screens.runs.compare import CompareScreen
 from app.tui.screens.runs.figures import FiguresScreen
 from backends.errors import RaidbenchError
-from widgets.keyed_table import KeyedTable, Row
+from widgets.keyed_table import KeyedTable, TableRow
 
 EARLIER_SESSIONS = 50
 """How many earlier sessions are read at most."""
@@ -84,7 +84,7 @@ class RunsScreen(WorkbenchScreen):
             for key, (folder, run) in runs.items()
         ]
 
-    def _in_groups(self, listed: Iterable[Row]) -> Iterator[Row]:
+    def _in_groups(self, listed: Iterable[TableRow]) -> Iterator[TableRow]:
         """With marks, and where earlier sessions are shown with the name of each above its runs."""
         own = (self.workbench_app.workbench.folder or Path()).name
         group = ""
@@ -92,7 +92,7 @@ class RunsScreen(WorkbenchScreen):
             session = row.key.rpartition("/")[0] or own
             if self._earlier and session != group:
                 group = session
-                yield Row(key=f"group-{group}", cells=(f"session {group}",), separator=True)
+                yield TableRow(key=f"group-{group}", cells=(f"session {group}",), separator=True)
             yield replace(row, marked=row.key in self._marked)
 
     def _hint(self, session: Session) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.engine.fio.profiles import PROFILES
 from app.engine.sweep.plans import load_plan, shipped
 from backends.model import Array, Drive, Inventory
-from widgets.choice_list import Choice
+from widgets.choice_list import ChoiceItem
 from widgets.plain import units
 
 
@@ -15,35 +15,35 @@ def things(inventory: Inventory) -> tuple[Array | Drive, ...]:
     return tuple(thing for thing in listed if thing.device is not None and thing.target not in inventory.twins)
 
 
-def targets(inventory: Inventory, *, controllers: bool) -> tuple[Choice, ...]:
+def targets(inventory: Inventory, *, controllers: bool) -> tuple[ChoiceItem, ...]:
     """A scratch file, whose value is "", then everything with a block device; controllers where a plan names them."""
-    choices = [Choice(value="", label="scratch file", help="Made for the runs and removed afterwards: safe.")]
+    choices = [ChoiceItem(value="", label="scratch file", help="Made for the runs and removed afterwards: safe.")]
     for thing in things(inventory):
         used = f"in use: {thing.uses[0].kind} {thing.uses[0].detail}. " if thing.uses else ""
         name = getattr(thing, "model", None) or getattr(thing, "name", None) or ""
         label = " ".join(filter(None, (str(thing.target), units.size(thing.size_bytes), name)))
         help = f"{used}Reading a raw device is safe, writing to it destroys what is on it."
-        choices.append(Choice(value=str(thing.target), label=label, help=help, risk="in use" if thing.uses else ""))
+        choices.append(ChoiceItem(value=str(thing.target), label=label, help=help, risk="in use" if thing.uses else ""))
     if controllers:
         choices += [
-            Choice(value=str(one.target), label=f"{one.target} {one.model or ''}".rstrip(), help="A controller.")
+            ChoiceItem(value=str(one.target), label=f"{one.target} {one.model or ''}".rstrip(), help="A controller.")
             for one in inventory.controllers
         ]
     return tuple(choices)
 
 
-def plans() -> tuple[Choice, ...]:
+def plans() -> tuple[ChoiceItem, ...]:
     """A file, whose value is "", then the plans that come with raidbench."""
-    choices = [Choice(value="", label="a file ...", help="A plan in TOML: docs/sweep.md describes it.")]
+    choices = [ChoiceItem(value="", label="a file ...", help="A plan in TOML: docs/sweep.md describes it.")]
     for name, file in shipped().items():
         plan = load_plan(str(file))
-        choices.append(Choice(value=name, label=f"{name}: {plan.title}", help=plan.about))
+        choices.append(ChoiceItem(value=name, label=f"{name}: {plan.title}", help=plan.about))
     return tuple(choices)
 
 
-def workloads() -> tuple[Choice, ...]:
+def workloads() -> tuple[ChoiceItem, ...]:
     """The built-in workloads."""
     return tuple(
-        Choice(value=known.name, label=known.title, help=known.help, risk="writes" if known.job.writes else "")
+        ChoiceItem(value=known.name, label=known.title, help=known.help, risk="writes" if known.job.writes else "")
         for known in PROFILES.values()
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from app.engine.session.sweep_steps import Cell, Design, Purpose
+from app.engine.session.sweep_steps import Design, Purpose, SweepCell
 from app.engine.sweep.estimate import switches
 from app.engine.sweep.plan import JobAxis, SweepPlan
 from app.engine.sweep.survey import Survey
@@ -17,13 +17,13 @@ from app.tui.screens.sweep.draft import Draft, DraftAxis
 from backends.model import Target
 from backends.settings import Risk
 from widgets.confirm import Confirmation, PlannedChange
-from widgets.details import Fact, FactGroup
-from widgets.keyed_table import Cell as TableCell
-from widgets.keyed_table import Column, Row
+from widgets.details import Detail, FactGroup
+from widgets.keyed_table import TableCell as TableCell
+from widgets.keyed_table import TableColumn, TableRow
 from widgets.plain import units
 from widgets.table_layout import Tone
 
-AXIS_COLUMNS = (Column(key="name", label="Axis"), Column(key="values", label="Values"))
+AXIS_COLUMNS = (TableColumn(key="name", label="Axis"), TableColumn(key="values", label="Values"))
 """Of the list of what may be ticked."""
 
 JOINT = "|"
@@ -36,11 +36,11 @@ STEPS_SHOWN = 40
 """Steps of the order that are listed."""
 
 
-def axis_rows(axes: Sequence[DraftAxis], draft: Draft, opened: frozenset[str]) -> tuple[Row, ...]:
+def axis_rows(axes: Sequence[DraftAxis], draft: Draft, opened: frozenset[str]) -> tuple[TableRow, ...]:
     """A row for every axis, below an opened one a row for every value."""
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for group, members in groupby(axes, key=lambda axis: axis.group):
-        rows.append(Row(key=f"group:{group}", cells=(group,), separator=True))
+        rows.append(TableRow(key=f"group:{group}", cells=(group,), separator=True))
         for axis in members:
             rows.append(_axis_row(axis, draft, opened=axis.key in opened))
             if axis.key in opened and not axis.why_not:
@@ -48,19 +48,19 @@ def axis_rows(axes: Sequence[DraftAxis], draft: Draft, opened: frozenset[str]) -
     return tuple(rows)
 
 
-def _axis_row(axis: DraftAxis, draft: Draft, *, opened: bool) -> Row:
+def _axis_row(axis: DraftAxis, draft: Draft, *, opened: bool) -> TableRow:
     chosen = draft.chosen(axis)
     labels = {one.value: one.label for one in axis.values}
     sign = "-" if opened and not axis.why_not else "+"
     if axis.why_not:
-        return Row(key=axis.key, cells=(f"  {axis.label}", "not here"), dim=True)
+        return TableRow(key=axis.key, cells=(f"  {axis.label}", "not here"), dim=True)
     words = ", ".join(labels.get(value, value) for value in chosen)
     now = next((one.label for one in axis.values if one.now), "")
     told = TableCell(text=words, tone="accent") if words else TableCell(text=now, tone="muted")
-    return Row(key=axis.key, cells=(f"{sign} {axis.label}", told))
+    return TableRow(key=axis.key, cells=(f"{sign} {axis.label}", told))
 
 
-def _value_rows(axis: DraftAxis, draft: Draft) -> list[Row]:
+def _value_rows(axis: DraftAxis, draft: Draft) -> list[TableRow]:
     typed = [value for value in draft.chosen(axis) if value not in {one.value for one in axis.values}]
     listed = [(one.value, one.label, one.now, one.risk) for one in axis.values]
     listed += [(value, value, False, Risk.NONE) for value in typed]
@@ -71,23 +71,27 @@ def _value_rows(axis: DraftAxis, draft: Draft) -> list[Row]:
         words = [*(["now"] if now else []), *([risk_cell(risk).text] if risk is not Risk.NONE else [])]
         tone: Tone = render.TONES[risk_cell(risk).tone] or "muted"
         rows.append(
-            Row(
+            TableRow(
                 key=f"{axis.key}{JOINT}{value}",
                 cells=(f"  {box} {label}", TableCell(text=", ".join(words), tone=tone)),
             )
         )
     if axis.free:
-        rows.append(Row(key=f"{axis.key}{OTHER}", cells=("  ... others", TableCell(text="enter types", tone="muted"))))
+        rows.append(
+            TableRow(key=f"{axis.key}{OTHER}", cells=("  ... others", TableCell(text="enter types", tone="muted")))
+        )
     return rows
 
 
-def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[Row, ...]:
+def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[TableRow, ...]:
     """A plan that was opened: its targets, which may be named here, and what it combines."""
-    rows = [Row(key="group:targets", cells=("Targets (enter names one)",), separator=True)]
+    rows = [TableRow(key="group:targets", cells=("Targets (enter names one)",), separator=True)]
     for role, address in plan.targets.items():
         given = named.get(role, address)
         told = TableCell(text=given or "not named", tone="accent" if given else "warning")
-        rows.append(Row(key=f"role:{role}", cells=(f"{role}{' (measured)' if role == plan.measure else ''}", told)))
+        rows.append(
+            TableRow(key=f"role:{role}", cells=(f"{role}{' (measured)' if role == plan.measure else ''}", told))
+        )
     groups = (
         ("Set-ups", [(one.name, ", ".join(f"{key}={value}" for _, key, value in one.settings)) for one in plan.setups]),
         ("Workloads", [(one.name, one.profile or "") for one in plan.workloads]),
@@ -98,8 +102,8 @@ def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[Row, ...]:
     )
     for heading, listed in groups:
         if listed:
-            rows.append(Row(key=f"group:{heading}", cells=(heading,), separator=True))
-            rows += [Row(key=f"fact:{heading}:{name}", cells=(name, words)) for name, words in listed]
+            rows.append(TableRow(key=f"group:{heading}", cells=(heading,), separator=True))
+            rows += [TableRow(key=f"fact:{heading}:{name}", cells=(name, words)) for name, words in listed]
     return tuple(rows)
 
 
@@ -116,16 +120,16 @@ def plan_facts(surveyed: Survey, speed: float | None = None) -> tuple[FactGroup,
     columns = len({cell.column for cell in design.cells})
     more = f", then up to {2 * design.pairs} more for each winner" if design.pairs else ""
     plan = [
-        Fact(
+        Detail(
             label="Cells",
             value=f"{len(design.cells)}: {units.plural(rows, 'set-up')}, {units.plural(columns, 'workload')}",
         ),
-        Fact(label="Steps", value=f"{time_words(design, speed)}{more}"),
-        Fact(label="Each", value=f"{units.plural(design.repeats, 'run')}, best by {design.rank}, seed {design.seed}"),
+        Detail(label="Steps", value=f"{time_words(design, speed)}{more}"),
+        Detail(label="Each", value=f"{units.plural(design.repeats, 'run')}, best by {design.rank}, seed {design.seed}"),
     ]
     groups = [FactGroup(heading="Plan", facts=tuple(plan)), *_danger(surveyed)]
     changes = tuple(
-        Fact(
+        Detail(
             label=one.setting.key,
             value=f"{units.plural(one.times, 'time')} on {one.setting.target}"
             + (", created again or reshaped" if one.setting.slow else "")
@@ -138,7 +142,7 @@ def plan_facts(surveyed: Survey, speed: float | None = None) -> tuple[FactGroup,
     for feature in design.features:
         if not feature.active:
             how = "the simulated host restarts for it" if feature.key else "a key and a restart on the way"
-            groups.append(FactGroup(facts=(Fact(label=feature.name, value=f"not active: {how}", tone="warning"),)))
+            groups.append(FactGroup(facts=(Detail(label=feature.name, value=f"not active: {how}", tone="warning"),)))
     if design.skipped:
         groups += render.groups((left_out(design),))
     groups.append(FactGroup(heading="Order", facts=_order(design)))
@@ -150,20 +154,20 @@ def _danger(surveyed: Survey) -> list[FactGroup]:
     groups = []
     if surveyed.refused:
         facts = [
-            Fact(label="", value=sentence, tone="bad") for sentence in (*surveyed.refused, surveyed.hint) if sentence
+            Detail(label="", value=sentence, tone="bad") for sentence in (*surveyed.refused, surveyed.hint) if sentence
         ]
         groups.append(FactGroup(heading="REFUSED", facts=tuple(facts)))
     if surveyed.design.destroys:
         lost = [
-            Fact(label=one.device, value=f"ALL DATA LOST: {_destroying(surveyed.design)}", tone="bad")
+            Detail(label=one.device, value=f"ALL DATA LOST: {_destroying(surveyed.design)}", tone="bad")
             for one in surveyed.design.destroys
         ]
-        lost += [Fact(label="", value=f"  {found}") for one in surveyed.design.destroys for found in one.found]
+        lost += [Detail(label="", value=f"  {found}") for one in surveyed.design.destroys for found in one.found]
         groups.append(FactGroup(heading="DESTROYS DATA (asked once)", facts=tuple(lost)))
     if surveyed.risks:
         groups.append(
             FactGroup(
-                heading="Risks", facts=tuple(Fact(label="", value=each, tone="warning") for each in surveyed.risks)
+                heading="Risks", facts=tuple(Detail(label="", value=each, tone="warning") for each in surveyed.risks)
             )
         )
     return groups
@@ -180,12 +184,12 @@ def _destroying(design: Design) -> str:
     return f"by steps {shown}" if steps else "on the way"
 
 
-def _destroys(cell: Cell, before: Mapping[tuple[Target, str], str]) -> bool:
+def _destroys(cell: SweepCell, before: Mapping[tuple[Target, str], str]) -> bool:
     writes = "write" in cell.job.get("rw", "") or cell.job.get("rw") in ("rw", "randrw")
     return writes or any(one.slow and before.get((one.target, one.key)) != one.value for one in cell.settings)
 
 
-def _order(design: Design) -> tuple[Fact, ...]:
+def _order(design: Design) -> tuple[Detail, ...]:
     """Block by block what is done, as far as anybody reads."""
     known = {cell.id: cell for cell in design.cells}
     facts = []
@@ -194,10 +198,10 @@ def _order(design: Design) -> tuple[Fact, ...]:
         again = f" ({step.purpose})" if step.purpose is not Purpose.SCREEN else ""
         where = f"block {step.block + 1}, " if design.steps[-1].block else ""
         facts.append(
-            Fact(label=f"{step.number:>3}", value=f"{cell.row}; {cell.column}{again}  {where}round {step.round}")
+            Detail(label=f"{step.number:>3}", value=f"{cell.row}; {cell.column}{again}  {where}round {step.round}")
         )
     if len(design.steps) > STEPS_SHOWN:
-        facts.append(Fact(label="", value=f"... and {len(design.steps) - STEPS_SHOWN} more", tone="muted"))
+        facts.append(Detail(label="", value=f"... and {len(design.steps) - STEPS_SHOWN} more", tone="muted"))
     return tuple(facts)
 
 

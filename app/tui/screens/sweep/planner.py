@@ -29,7 +29,7 @@ from app.tui.screens.sweep.plan_view import AXIS_COLUMNS, JOINT, OTHER, axis_row
 from backends.errors import InvalidValueError, RaidbenchError
 from backends.text import clean, clean_lines
 from widgets.choice_list import ChoiceDialog
-from widgets.details import Details, Fact, FactGroup
+from widgets.details import Detail, Details, FactGroup
 from widgets.field_dialog import TextDialog
 from widgets.keyed_table import KeyedTable
 from widgets.lines import Prose
@@ -165,7 +165,7 @@ class SweepPlanner(Horizontal):
         self.query_one("#sweep-facts", Details).groups = plan_facts(surveyed, self._app.sweeping.speed)
 
     def _say_plan(self, sentence: str, hint: str = "") -> None:
-        facts = [Fact(label="", value=sentence)] + ([Fact(label="", value=hint, tone="muted")] if hint else [])
+        facts = [Detail(label="", value=sentence)] + ([Detail(label="", value=hint, tone="muted")] if hint else [])
         self.query_one("#sweep-facts", Details).groups = (FactGroup(heading="Plan", facts=tuple(facts)),)
 
     def _show_left(self) -> None:

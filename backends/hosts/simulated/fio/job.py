@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from backends.hosts.simulated.load import Workload
+from backends.hosts.simulated.load import IoPattern
 
 _UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _QUEUES = ("libaio", "io_uring", "posixaio")
@@ -80,7 +80,7 @@ class FioJob:
         rows = [part.partition("/") for part in split.split(":")]
         return tuple((size(block), int(share or 0) / 100) for block, _, share in rows if int(share or 0))
 
-    def workload(self, scheduler: str, tags: int, read_ahead_kb: int) -> Workload:
+    def workload(self, scheduler: str, tags: int, read_ahead_kb: int) -> IoPattern:
         """What the load model is asked for."""
         pattern = self.text("rw", "read")
         share = 1.0 if not self.writes else 0.0 if not self.reads else self.number("rwmixread", 50) / 100
@@ -91,7 +91,7 @@ class FioJob:
             ahead = read_ahead_kb * 1024 // max(1, self.sizes[0][0]) if pattern == "read" else 0
             depth = max(1, ahead)
         region = self.text("size")
-        return Workload(
+        return IoPattern(
             read_share=share,
             sequential=pattern in ("read", "write", "rw", "readwrite"),
             sizes=self.sizes,

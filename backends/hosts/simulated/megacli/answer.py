@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from backends.hosts.simulated import rules
-from backends.hosts.simulated.card import MEGACLI, Card
+from backends.hosts.simulated.card import MEGACLI, SimulatedCard
 from backends.hosts.simulated.disk import REBUILD
 from backends.hosts.simulated.megacli import changes, lists
 from backends.hosts.simulated.printed import Said
@@ -62,7 +62,7 @@ def answer(rack: Rack, words: Sequence[str]) -> Said:
     return _said(lines, code, seconds=seconds, changed=changed)
 
 
-def _on_card(rack: Rack, card: Card, words: list[str]) -> tuple[list[str], int, bool]:
+def _on_card(rack: Rack, card: SimulatedCard, words: list[str]) -> tuple[list[str], int, bool]:
     read = _read(rack, card, words)
     if read is not None:
         return read
@@ -91,7 +91,7 @@ def _on_card(rack: Rack, card: Card, words: list[str]) -> tuple[list[str], int, 
             raise changes.UsageFault
 
 
-def _read(rack: Rack, card: Card, words: list[str]) -> tuple[list[str], int, bool] | None:
+def _read(rack: Rack, card: SimulatedCard, words: list[str]) -> tuple[list[str], int, bool] | None:
     """Answers that change nothing; None for any other command."""
     match words:
         case ["-AdpAllInfo"]:
@@ -127,7 +127,7 @@ def _read(rack: Rack, card: Card, words: list[str]) -> tuple[list[str], int, boo
             return None
 
 
-def _volumes(card: Card, words: Sequence[str]) -> tuple[list[str], list[Volume]]:
+def _volumes(card: SimulatedCard, words: Sequence[str]) -> tuple[list[str], list[Volume]]:
     """The words without `-LN`, and the volumes it names. Raises RefusalError."""
     which = next((word for word in words if re.fullmatch(r"-l(\d+(,\d+)*|all)", word.lower())), "-lall").lower()
     numbers = None if which == "-lall" else {int(number) for number in which[2:].split(",")}
@@ -137,7 +137,7 @@ def _volumes(card: Card, words: Sequence[str]) -> tuple[list[str], list[Volume]]
     return [word for word in words if word.lower() != which], found
 
 
-def _pci(card: Card) -> list[str]:
+def _pci(card: SimulatedCard) -> list[str]:
     return [
         "",
         f"PCI information for Controller {card.number}",
@@ -156,7 +156,7 @@ def _pci(card: Card) -> list[str]:
     ]
 
 
-def _patrol(card: Card) -> list[str]:
+def _patrol(card: SimulatedCard) -> list[str]:
     mode = {"off": "Disabled", "auto": "Auto", "manual": "Manual"}[card.patrol]
     return [
         "",
@@ -170,7 +170,7 @@ def _patrol(card: Card) -> list[str]:
     ]
 
 
-def _check(card: Card) -> list[str]:
+def _check(card: SimulatedCard) -> list[str]:
     mode = {"off": "Disabled", "sequential": "Sequential", "concurrent": "Concurrent"}[card.check]
     return [
         "",
@@ -185,7 +185,7 @@ def _check(card: Card) -> list[str]:
     ]
 
 
-def _setting(card: Card, volume: Volume) -> str:
+def _setting(card: SimulatedCard, volume: Volume) -> str:
     state = "Enabled" if volume.auto_bgi else "Disabled"
     return f"Adapter {card.number}, VD {volume.number}: Auto Background Initialization is {state}"
 
@@ -205,7 +205,7 @@ def _progress(rack: Rack, volume: Volume, job: str) -> str:
     return f"{where} Completed {int(done * 100)}% in {minutes} Minutes."
 
 
-def _rebuild(rack: Rack, card: Card, places: str) -> list[str]:
+def _rebuild(rack: Rack, card: SimulatedCard, places: str) -> list[str]:
     lines = [""]
     for place in places.removeprefix("-PhysDrv[").removesuffix("]").split(","):
         disk = card.disk(place)
@@ -222,7 +222,7 @@ def _rebuild(rack: Rack, card: Card, places: str) -> list[str]:
     return lines
 
 
-def _key(card: Card, words: list[str]) -> tuple[list[str], int, bool]:
+def _key(card: SimulatedCard, words: list[str]) -> tuple[list[str], int, bool]:
     match words:
         case ["-Applykey" | "-ApplyKey", "key", key, *preview] if preview in ([], ["-preview"]):
             try:
@@ -238,7 +238,7 @@ def _key(card: Card, words: list[str]) -> tuple[list[str], int, bool]:
             raise changes.UsageFault
 
 
-def _refused(card: Card, error: rules.RefusalError) -> tuple[list[str], int, bool]:
+def _refused(card: SimulatedCard, error: rules.RefusalError) -> tuple[list[str], int, bool]:
     code = 3 if error.code == rules.SPOKEN else error.code
     words = _WORDS.get(error.code, error.words)
     return ["", f"Adapter {card.number}: Operation Failed", "", "FW error description:", f" {words}"], code, False

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from backends.hosts.simulated import rules
-from backends.hosts.simulated.card import Card
+from backends.hosts.simulated.card import SimulatedCard
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.volume import Volume
 from backends.model import Level
@@ -46,7 +46,7 @@ class UsageFault(Exception):
     """MegaCli does not know these words."""
 
 
-def set_volumes(card: Card, volumes: Sequence[Volume], words: Sequence[str]) -> list[str]:
+def set_volumes(card: SimulatedCard, volumes: Sequence[Volume], words: Sequence[str]) -> list[str]:
     """`-LDSetProp WORD`. Raises UsageFault, RefusalError."""
     lines: list[str] = []
     for volume in volumes:
@@ -64,7 +64,7 @@ def set_volumes(card: Card, volumes: Sequence[Volume], words: Sequence[str]) -> 
     return lines
 
 
-def _policy(card: Card, volume: Volume, word: str, where: str) -> list[str]:
+def _policy(card: SimulatedCard, volume: Volume, word: str, where: str) -> list[str]:
     key, value, sentence = _POLICIES[word]
     if word == "WB" and volume.write_cache == "always-write-back":
         value = "always-write-back"  # write-back is on, and the word about the battery is another one's
@@ -76,13 +76,13 @@ def _policy(card: Card, volume: Volume, word: str, where: str) -> list[str]:
     return [f"{sentence} {where} success"]
 
 
-def _bad_battery(card: Card, volume: Volume, keep: bool, where: str) -> str:
+def _bad_battery(card: SimulatedCard, volume: Volume, keep: bool, where: str) -> str:
     if volume.write_cache != "write-through":
         rules.set_volume(card, volume, "write_cache", "always-write-back" if keep else "write-back")
     return f"Set {'Write Cache OK' if keep else 'No Write Cache'} if bad BBU {where} success"
 
 
-def set_card(card: Card, words: Sequence[str]) -> list[str]:
+def set_card(card: SimulatedCard, words: Sequence[str]) -> list[str]:
     """`-AdpSetProp NAME -N`, `-AdpPR WORD`, `-AdpCcSched WORD`. Raises UsageFault, RefusalError."""
     match list(words):
         case ["-AdpSetProp", name, value] if name in _RATES:
@@ -104,7 +104,7 @@ def set_card(card: Card, words: Sequence[str]) -> list[str]:
             raise UsageFault
 
 
-def background(card: Card, volumes: Sequence[Volume], word: str) -> list[str]:
+def background(card: SimulatedCard, volumes: Sequence[Volume], word: str) -> list[str]:
     """`-LDBI -Enbl`, `-LDBI -Dsbl`."""
     lines = []
     for volume in volumes:
@@ -114,13 +114,13 @@ def background(card: Card, volumes: Sequence[Volume], word: str) -> list[str]:
     return lines
 
 
-def delete(rack: Rack, card: Card, number: int, *, force: bool) -> list[str]:
+def delete(rack: Rack, card: SimulatedCard, number: int, *, force: bool) -> list[str]:
     """`-CfgLdDel`. Raises RefusalError."""
     rules.delete(rack, card, number, force=force)
     return [f"Adapter {card.number}: Deleted Virtual Drive-{number}(target id-{number})"]
 
 
-def add(rack: Rack, card: Card, verb: str, words: Sequence[str]) -> list[str]:
+def add(rack: Rack, card: SimulatedCard, verb: str, words: Sequence[str]) -> list[str]:
     """`-CfgLDAdd -R5[245:1,...] WT ...`, `-CfgSpanAdd -R10 -Array0[...] ...`. Raises UsageFault, RefusalError."""
     # MegaCli's own defaults: what the firmware reports, 64 KiB strips here.
     volume = Volume(number=0, group=0, strip_bytes=64 * 1024)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from backends.hosts.simulated.card import Card
-from backends.hosts.simulated.disk import REBUILD, Disk
+from backends.hosts.simulated.card import SimulatedCard
+from backends.hosts.simulated.disk import REBUILD, SimulatedDrive
 from backends.hosts.simulated.printed import day, fahrenheit, size_text, strip_text
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.volume import Volume
@@ -34,7 +34,7 @@ STATES = {
 """MegaCli's words for ours."""
 
 
-def adapter(card: Card) -> list[str]:
+def adapter(card: SimulatedCard) -> list[str]:
     """`-AdpAllInfo` of one card."""
     states = [card.state(volume) for volume in card.volumes]
     bad = sum(disk.state == "failed" for disk in card.disks)
@@ -112,7 +112,7 @@ def adapter(card: Card) -> list[str]:
     ]
 
 
-def volumes(rack: Rack, card: Card, *, members: bool) -> list[str]:
+def volumes(rack: Rack, card: SimulatedCard, *, members: bool) -> list[str]:
     """`-LDInfo -LALL`, or `-LdPdInfo` with the members."""
     head = [f"Adapter #{card.number}", "", f"Number of Virtual Disks: {len(card.volumes)}"]
     lines = head if members else ["", f"Adapter {card.number} -- Virtual Drive Information:"]
@@ -125,7 +125,7 @@ def volumes(rack: Rack, card: Card, *, members: bool) -> list[str]:
     return lines
 
 
-def _volume(rack: Rack, card: Card, volume: Volume) -> list[str]:
+def _volume(rack: Rack, card: SimulatedCard, volume: Volume) -> list[str]:
     bad_battery = "Write Cache OK if Bad BBU" if volume.write_cache == "always-write-back" else None
     last = bad_battery or "No Write Cache if Bad BBU"
     rest = f"{READ[volume.read_ahead]}, {IO[volume.io_policy]}, {last}"
@@ -158,7 +158,7 @@ def _volume(rack: Rack, card: Card, volume: Volume) -> list[str]:
     return [*lines, "Encryption Type     : None", "Is VD Cached: No"]
 
 
-def _members(rack: Rack, card: Card, volume: Volume) -> list[str]:
+def _members(rack: Rack, card: SimulatedCard, volume: Volume) -> list[str]:
     lines = [f"Number of Spans: {volume.spans}"]
     disks = card.members(volume)
     for span in range(volume.spans):
@@ -170,7 +170,7 @@ def _members(rack: Rack, card: Card, volume: Volume) -> list[str]:
     return lines
 
 
-def drives(rack: Rack, card: Card) -> list[str]:
+def drives(rack: Rack, card: SimulatedCard) -> list[str]:
     """`-PDList`."""
     where: dict[str, str] = {}
     for volume in card.volumes:
@@ -183,7 +183,7 @@ def drives(rack: Rack, card: Card) -> list[str]:
     return lines
 
 
-def _drive(rack: Rack, disk: Disk, position: str | None) -> list[str]:
+def _drive(rack: Rack, disk: SimulatedDrive, position: str | None) -> list[str]:
     kind = disk.type
     raw, coerced = kind.size_bytes, disk.coerced_bytes
     lines = [
@@ -235,7 +235,7 @@ def _drive(rack: Rack, disk: Disk, position: str | None) -> list[str]:
     ]
 
 
-def _inquiry(disk: Disk) -> str:
+def _inquiry(disk: SimulatedDrive) -> str:
     """One string in which SATA puts the serial first and SAS the vendor, in fields of fixed width."""
     kind = disk.type
     if kind.interface == "sata":
@@ -243,7 +243,7 @@ def _inquiry(disk: Disk) -> str:
     return f"{kind.vendor:<8}{kind.model:<16}{kind.firmware:<4}{disk.serial:<20}"
 
 
-def battery(rack: Rack, card: Card) -> list[str]:
+def battery(rack: Rack, card: SimulatedCard) -> list[str]:
     """`-AdpBbuCmd`."""
     unit = card.battery
     assert unit is not None
@@ -288,7 +288,7 @@ def battery(rack: Rack, card: Card) -> list[str]:
     ]
 
 
-def options(card: Card) -> list[str]:
+def options(card: SimulatedCard) -> list[str]:
     """`-ELF -ControllerFeatures`."""
     lines = ["", f"Activated Advanced Software Options of Adapter {card.number}", ""]
     for name in card.options:

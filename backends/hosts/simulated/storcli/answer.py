@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from backends.hosts.simulated import rules
-from backends.hosts.simulated.card import STORCLI, Card
+from backends.hosts.simulated.card import STORCLI, SimulatedCard
 from backends.hosts.simulated.printed import Said
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.storcli import changes, parts, whole
@@ -59,7 +59,7 @@ def _answered(rack: Rack, words: list[str]) -> tuple[list[Entry], int, bool, flo
     return entries, max(code for _, code, _ in found), any(done for _, _, done in found), max([_SHORT, *slow])
 
 
-def _on_card(rack: Rack, card: Card, rest: str, words: list[str]) -> tuple[Entry, int, bool]:
+def _on_card(rack: Rack, card: SimulatedCard, rest: str, words: list[str]) -> tuple[Entry, int, bool]:
     verb, more = words[0], words[1:]
     handlers: list[tuple[str, Callable[..., tuple[Entry, int, bool]]]] = [
         (r"", _card),
@@ -73,7 +73,9 @@ def _on_card(rack: Rack, card: Card, rest: str, words: list[str]) -> tuple[Entry
     raise changes.SyntaxFault(rest)
 
 
-def _card(rack: Rack, card: Card, _match: re.Match[str], verb: str, more: list[str]) -> tuple[Entry, int, bool]:
+def _card(
+    rack: Rack, card: SimulatedCard, _match: re.Match[str], verb: str, more: list[str]
+) -> tuple[Entry, int, bool]:
     number = card.number
     match [verb, *more]:
         case ["show"]:
@@ -106,7 +108,7 @@ def _card(rack: Rack, card: Card, _match: re.Match[str], verb: str, more: list[s
             raise changes.SyntaxFault((more or [verb])[0])
 
 
-def _property(card: Card, name: str) -> list[tuple[str, Any]]:
+def _property(card: SimulatedCard, name: str) -> list[tuple[str, Any]]:
     """`show patrolread`, `show cc`, `show perfmode`, `show rebuildrate`. Raises SyntaxFault."""
     if name == "patrolread":
         mode = {"off": "Disable", "auto": "Auto", "manual": "Manual"}[card.patrol]
@@ -128,7 +130,7 @@ def _property(card: Card, name: str) -> list[tuple[str, Any]]:
     raise changes.SyntaxFault(name)
 
 
-def _key(card: Card, key: str, preview: bool) -> tuple[Entry, int, bool]:
+def _key(card: SimulatedCard, key: str, preview: bool) -> tuple[Entry, int, bool]:
     try:
         brought = rules.apply_key(card, key, preview=preview)
     except rules.RefusalError as error:
@@ -143,7 +145,9 @@ def _key(card: Card, key: str, preview: bool) -> tuple[Entry, int, bool]:
     return status, rules.RESET_REQUIRED, True
 
 
-def _volumes(rack: Rack, card: Card, match: re.Match[str], verb: str, more: list[str]) -> tuple[Entry, int, bool]:
+def _volumes(
+    rack: Rack, card: SimulatedCard, match: re.Match[str], verb: str, more: list[str]
+) -> tuple[Entry, int, bool]:
     number = card.number
     chosen = [volume for volume in card.volumes if match[1] in ("all", str(volume.number))]
     if not chosen and verb != "del":
@@ -179,7 +183,7 @@ def _work(rack: Rack, volume: Volume, work: str) -> Entry:
     return row if done is None else row | {"Progress%": int(done * 100), "Status": "In progress"}
 
 
-def _delete(rack: Rack, card: Card, which: str, *, force: bool) -> tuple[Entry, int, bool]:
+def _delete(rack: Rack, card: SimulatedCard, which: str, *, force: bool) -> tuple[Entry, int, bool]:
     numbers = [volume.number for volume in card.volumes] if which == "all" else [int(which)]
     for number in numbers:
         try:
@@ -190,7 +194,9 @@ def _delete(rack: Rack, card: Card, which: str, *, force: bool) -> tuple[Entry, 
     return _entry(card.number, description="Delete VD succeeded"), 0, True
 
 
-def _drives(rack: Rack, card: Card, match: re.Match[str], verb: str, more: list[str]) -> tuple[Entry, int, bool]:
+def _drives(
+    rack: Rack, card: SimulatedCard, match: re.Match[str], verb: str, more: list[str]
+) -> tuple[Entry, int, bool]:
     chosen = [
         disk
         for disk in card.disks
@@ -215,7 +221,9 @@ def _drives(rack: Rack, card: Card, match: re.Match[str], verb: str, more: list[
             raise changes.SyntaxFault((more or [verb])[0])
 
 
-def _backup(rack: Rack, card: Card, match: re.Match[str], verb: str, more: list[str]) -> tuple[Entry, int, bool]:
+def _backup(
+    rack: Rack, card: SimulatedCard, match: re.Match[str], verb: str, more: list[str]
+) -> tuple[Entry, int, bool]:
     if [verb, *more] not in (["show"], ["show", "all"], ["show", "status"]):
         raise changes.SyntaxFault(verb)
     data = parts.battery_all(rack, card, match[1])

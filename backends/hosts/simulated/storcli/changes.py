@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from backends.hosts.simulated import rules
-from backends.hosts.simulated.card import Card
+from backends.hosts.simulated.card import SimulatedCard
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.volume import Volume
 from backends.model import Level
@@ -39,7 +39,7 @@ class SyntaxFault(Exception):
     """storcli does not know these words: it says so in plain text, whatever was asked for."""
 
 
-def set_volumes(card: Card, volumes: list[Volume], words: list[str]) -> list[Row]:
+def set_volumes(card: SimulatedCard, volumes: list[Volume], words: list[str]) -> list[Row]:
     """`set wrcache=wt ...`: a row a volume and property, each with its own verdict. Raises SyntaxFault."""
     rows: list[Row] = []
     for word in words:
@@ -62,7 +62,7 @@ def _shown(value: str) -> str:
     return value.upper() if len(value) < 5 and value not in ("on", "off") else value.capitalize()
 
 
-def set_card(card: Card, words: list[str]) -> list[Row]:
+def set_card(card: SimulatedCard, words: list[str]) -> list[Row]:
     """`set rebuildrate=60`, `set patrolread=on mode=auto`, `set cc=off`. Raises SyntaxFault, RefusalError."""
     name, _, value = words[0].partition("=")
     if name == "patrolread":
@@ -86,7 +86,7 @@ def set_card(card: Card, words: list[str]) -> list[Row]:
     return [{"Ctrl_Prop": shown, "Value": f"{value}{unit}"}]
 
 
-def add_volume(rack: Rack, card: Card, words: list[str]) -> Volume:
+def add_volume(rack: Rack, card: SimulatedCard, words: list[str]) -> Volume:
     """`add vd r5 size=all name=... drives=245:1-3 ... wt nora direct strip=64`. Raises SyntaxFault, RefusalError."""
     volume = Volume(number=0, group=0, write_cache="write-back", read_ahead="none", strip_bytes=256 * 1024)
     share: int | None = None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from backends.hosts.simulated.card import Card
-from backends.hosts.simulated.disk import REBUILD, Disk
+from backends.hosts.simulated.card import SimulatedCard
+from backends.hosts.simulated.disk import REBUILD, SimulatedDrive
 from backends.hosts.simulated.printed import day, fahrenheit, size_text, strip_text
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.storcli.rows import drive_row, volume_row
@@ -19,7 +19,7 @@ PDC_LONG = {"on": "Enabled", "off": "Disabled", "default": "Disk's Default"}
 """Words of storcli for ours."""
 
 
-def volume_all(rack: Rack, card: Card, volume: Volume) -> Data:
+def volume_all(rack: Rack, card: SimulatedCard, volume: Volume) -> Data:
     """`/cN/vV show all`."""
     number, now = volume.number, rack.now()
     done = volume.initialised(now)
@@ -49,7 +49,7 @@ def volume_all(rack: Rack, card: Card, volume: Volume) -> Data:
     return data
 
 
-def drive_all(card: Card, disk: Disk) -> Data:
+def drive_all(card: SimulatedCard, disk: SimulatedDrive) -> Data:
     """`/cN/eE/sS show all`."""
     path = drive_path(card, disk)
     kind = disk.type
@@ -86,13 +86,13 @@ def drive_all(card: Card, disk: Disk) -> Data:
     }
 
 
-def drive_path(card: Card, disk: Disk) -> str:
+def drive_path(card: SimulatedCard, disk: SimulatedDrive) -> str:
     """`/c0/e245/s1`, `/c0/s1` without an enclosure."""
     enclosure = "" if disk.enclosure is None else f"/e{disk.enclosure}"
     return f"/c{card.number}{enclosure}/s{disk.slot}"
 
 
-def rebuilds(rack: Rack, card: Card) -> list[Data]:
+def rebuilds(rack: Rack, card: SimulatedCard) -> list[Data]:
     """`show rebuild` of all drives."""
     rows = []
     for disk in card.disks:
@@ -107,7 +107,7 @@ def rebuilds(rack: Rack, card: Card) -> list[Data]:
     return rows
 
 
-def battery_all(rack: Rack, card: Card, kind: str) -> Data | None:
+def battery_all(rack: Rack, card: SimulatedCard, kind: str) -> Data | None:
     """`/cN/bbu show all`, `/cN/cv show all`; None if the card has none of that kind."""
     battery = card.battery
     if battery is None or battery.kind != {"bbu": "bbu", "cv": "cachevault"}[kind]:

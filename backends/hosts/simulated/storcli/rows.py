@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from backends.hosts.simulated.card import Card
-from backends.hosts.simulated.disk import Disk
+from backends.hosts.simulated.card import SimulatedCard
+from backends.hosts.simulated.disk import SimulatedDrive
 from backends.hosts.simulated.printed import size_text
 from backends.hosts.simulated.volume import Volume
 from backends.model import Media
@@ -29,7 +29,7 @@ PDC = {"on": "enbl", "off": "dsbl", "default": "dflt"}
 """Words of storcli for ours."""
 
 
-def volume_row(card: Card, volume: Volume) -> Row:
+def volume_row(card: SimulatedCard, volume: Volume) -> Row:
     """A row of `VD LIST`; its cache column tells the policies that are set."""
     state = card.state(volume)
     cache = READ[volume.read_ahead] + WRITE[volume.write_cache] + IO[volume.io_policy]
@@ -47,7 +47,7 @@ def volume_row(card: Card, volume: Volume) -> Row:
     }
 
 
-def drive_row(disk: Disk) -> Row:
+def drive_row(disk: SimulatedDrive) -> Row:
     """A row of `PD LIST`."""
     group: int | str = "F" if disk.state == "foreign" else "-" if disk.group is None else disk.group
     return {
@@ -67,7 +67,7 @@ def drive_row(disk: Disk) -> Row:
     }
 
 
-def topology(card: Card) -> list[Row]:
+def topology(card: SimulatedCard) -> list[Row]:
     """`TOPOLOGY`: groups, their spans, their drives; of a missing drive only its place in the group."""
     found: list[Row] = []
     for group in sorted({volume.group for volume in card.volumes}):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from backends.hosts.simulated.card import FASTPATH, Card
+from backends.hosts.simulated.card import FASTPATH, SimulatedCard
 from backends.hosts.simulated.printed import day, strip_text
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.storcli.rows import drive_row, topology, volume_row
@@ -23,7 +23,7 @@ def yes(flag: bool) -> str:
     return "Yes" if flag else "No"
 
 
-def overview(cards: list[Card]) -> Data:
+def overview(cards: list[SimulatedCard]) -> Data:
     """`show`."""
     rows = []
     for card in cards:
@@ -55,7 +55,7 @@ def overview(cards: list[Card]) -> Data:
     }
 
 
-def card_all(rack: Rack, card: Card) -> Data:
+def card_all(rack: Rack, card: SimulatedCard) -> Data:
     """`/cN show all`."""
     now = rack.now()
     data: Data = {
@@ -129,7 +129,7 @@ def card_all(rack: Rack, card: Card) -> Data:
     return data | lists(rack, card)
 
 
-def lists(rack: Rack, card: Card) -> Data:
+def lists(rack: Rack, card: SimulatedCard) -> Data:
     """What `show` and `show all` both end with."""
     data: Data = {}
     if card.volumes:
@@ -144,7 +144,7 @@ def lists(rack: Rack, card: Card) -> Data:
     return data
 
 
-def _battery_row(rack: Rack, card: Card) -> Data:
+def _battery_row(rack: Rack, card: SimulatedCard) -> Data:
     battery = card.battery
     assert battery is not None
     row = {"Model": "CVPM02", "State": BATTERY[battery.state]}
@@ -157,7 +157,7 @@ def _battery_row(rack: Rack, card: Card) -> Data:
     return {"BBU_Info": [row]}
 
 
-def _status(card: Card) -> Data:
+def _status(card: SimulatedCard) -> Data:
     lame = any(card.state(volume) != "optimal" for volume in card.volumes)
     bad = card.battery is not None and not card.battery.healthy
     return {
@@ -173,7 +173,7 @@ def _status(card: Card) -> Data:
     }
 
 
-def _supported(card: Card) -> Data:
+def _supported(card: SimulatedCard) -> Data:
     return {
         "Supported Adapter Operations": {
             "Rebuild Rate": "Yes",
@@ -206,17 +206,17 @@ def _supported(card: Card) -> Data:
     }
 
 
-def options(card: Card) -> list[Data]:
+def options(card: SimulatedCard) -> list[Data]:
     """Advanced software options; the tool's own blanks in front of the keys."""
     return [{"Adv S/W Opt": name, " Time Remaining": " Unlimited", " Mode": " -"} for name in card.options]
 
 
-def safe_id(card: Card) -> str:
+def safe_id(card: SimulatedCard) -> str:
     """What activation keys are bound to."""
     return "".join(chr(ord("A") + ord(char) * 7 % 26) for char in (card.serial * 4))[:40]
 
 
-def policies(card: Card) -> list[Data]:
+def policies(card: SimulatedCard) -> list[Data]:
     """Rates in the policies table."""
     names = {"rebuild": "Rebuild", "patrol": "PR", "bgi": "BGI", "cc": "Check Consistency", "migrate": "Reconstruction"}
     rows = [

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Mapping
 
 from backends.model import Level, State
-from backends.vendors.megaraid.facts import UNKNOWN, Backup, Job, Policies, Word
+from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Backup, Policies, Word
 
 OPERATIONS: Mapping[str, int] = {
     "read_ahead": 0x01,
@@ -129,23 +129,23 @@ def policies(bits: int) -> Policies:
     )
 
 
-def volume_jobs(data: bytes) -> tuple[Job, ...]:
+def volume_jobs(data: bytes) -> tuple[BackgroundOperation, ...]:
     """`mfi_ld_progress`: bits of what is under way, then how far each is."""
     return _jobs(data, _VOLUME_JOBS)
 
 
-def drive_jobs(data: bytes) -> tuple[Job, ...]:
+def drive_jobs(data: bytes) -> tuple[BackgroundOperation, ...]:
     """`mfi_pd_progress`."""
     return _jobs(data, _DRIVE_JOBS)
 
 
-def _jobs(data: bytes, kinds: tuple[str, ...]) -> tuple[Job, ...]:
+def _jobs(data: bytes, kinds: tuple[str, ...]) -> tuple[BackgroundOperation, ...]:
     if len(data) < 4 + 4 * len(kinds):
         return ()
     active = struct.unpack_from("<I", data)[0]
     done = (struct.unpack_from("<H", data, 4 + 4 * at)[0] for at in range(len(kinds)))
     return tuple(
-        Job(kind=kind, progress=part / _FULL)
+        BackgroundOperation(kind=kind, progress=part / _FULL)
         for at, (kind, part) in enumerate(zip(kinds, done, strict=True))
         if active & 1 << at
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from backends.text import clean
-from backends.vendors.megaraid.facts import UNKNOWN, Card, Job, Option, Word
+from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Card, Option, Word
 from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, size, whole, yes
 
 _ADAPTER = re.compile(r"Adapter #([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
@@ -213,20 +213,22 @@ def _option(name: str, left: str) -> Option:
     return Option(name=name, state=Word(value=meaning, raw=left))
 
 
-def parse_patrol_read(text: str) -> tuple[Word | None, Job | None]:
+def parse_patrol_read(text: str) -> tuple[Word | None, BackgroundOperation | None]:
     """Mode and running job of -AdpPR -Info."""
     return _schedule(text, "patrol read mode", _PATROL, "patrol-read")
 
 
-def parse_consistency_check(text: str) -> tuple[Word | None, Job | None]:
+def parse_consistency_check(text: str) -> tuple[Word | None, BackgroundOperation | None]:
     """Mode and running job of -AdpCcSched -Info."""
     return _schedule(text, "operation mode", _CHECK, "consistency-check")
 
 
-def _schedule(text: str, label: str, meanings: Mapping[str, str], kind: str) -> tuple[Word | None, Job | None]:
+def _schedule(
+    text: str, label: str, meanings: Mapping[str, str], kind: str
+) -> tuple[Word | None, BackgroundOperation | None]:
     pairs = _pairs(text, (label, "current state"))
     mode, state = pairs.get(label), pairs.get("current state", "")
-    job = Job(kind=kind, state=state) if state.lower().startswith(_RUNNING) else None
+    job = BackgroundOperation(kind=kind, state=state) if state.lower().startswith(_RUNNING) else None
     return Word(value=meanings.get(mode.lower(), UNKNOWN), raw=mode) if mode else None, job
 
 

@@ -17,7 +17,7 @@ READ_SECONDS = 120.0
 """After this a read is given up: slow cards take 8 s and large chassis tens of seconds for one list."""
 
 
-class Asker:
+class MegaCliReader:
     """One MegaCli program on one host."""
 
     def __init__(self, host: Host, tool: str) -> None:

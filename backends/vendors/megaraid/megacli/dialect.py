@@ -9,7 +9,7 @@ from backends.errors import InvalidValueError
 from backends.host import Command, Completed, Host
 from backends.model import State
 from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
-from backends.vendors.megaraid.facts import Card, Job, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import BackgroundOperation, Card, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.megacli import commands, verdict
 from backends.vendors.megaraid.megacli.adapter import (
     card_numbers,
@@ -21,7 +21,7 @@ from backends.vendors.megaraid.megacli.adapter import (
     parse_pci,
     parse_promise,
 )
-from backends.vendors.megaraid.megacli.asking import READ_SECONDS, Asker
+from backends.vendors.megaraid.megacli.asking import READ_SECONDS, MegaCliReader
 from backends.vendors.megaraid.megacli.battery import battery_told, parse_battery
 from backends.vendors.megaraid.megacli.drives import parse_drives
 from backends.vendors.megaraid.megacli.progress import drive_progress, volume_progress
@@ -38,7 +38,7 @@ class MegaCli:
 
     def __init__(self, host: Host, tool: str) -> None:
         self._host = host
-        self._ask = Asker(host, tool)
+        self._ask = MegaCliReader(host, tool)
         self._pci: dict[int, str | None] = {}
         self._deleted: dict[int, int] = {}
 
@@ -176,9 +176,9 @@ class MegaCli:
             for each in volumes
         )
 
-    async def _jobs(self, card: int, problems: list[str]) -> Mapping[int, tuple[Job, ...]]:
+    async def _jobs(self, card: int, problems: list[str]) -> Mapping[int, tuple[BackgroundOperation, ...]]:
         major = int(self._ask.version.partition(".")[0]) if self._ask.version else 0
-        found: dict[int, tuple[Job, ...]] = {}
+        found: dict[int, tuple[BackgroundOperation, ...]] = {}
         for job in _JOBS if major < _TELLS_PROGRESS else ():
             text = await self._ask.text(commands.progress(card, job), f"progress of {job}", problems)
             for number, each in volume_progress(text).items():
@@ -243,15 +243,17 @@ def _compare(what: str, promised: int | None, listed: int, problems: list[str]) 
         problems.append(f"The card says it has {promised} {what}, but only {listed} were listed.")
 
 
-def _learning(card: Card) -> tuple[Job, ...]:
-    return (Job(kind="learn"),) if card.backup is not None and card.backup.learning else ()
+def _learning(card: Card) -> tuple[BackgroundOperation, ...]:
+    return (BackgroundOperation(kind="learn"),) if card.backup is not None and card.backup.learning else ()
 
 
 def _once(before: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*before, *new)))
 
 
-def _joined(first: tuple[Job, ...], second: tuple[Job, ...]) -> tuple[Job, ...]:
+def _joined(
+    first: tuple[BackgroundOperation, ...], second: tuple[BackgroundOperation, ...]
+) -> tuple[BackgroundOperation, ...]:
     kinds = {job.kind for job in first}
     return (*first, *(job for job in second if job.kind not in kinds))
 

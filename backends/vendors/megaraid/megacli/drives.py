@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from backends.model import Media, State
 from backends.text import clean
-from backends.vendors.megaraid.facts import Job, PhysicalDrive
+from backends.vendors.megaraid.facts import BackgroundOperation, PhysicalDrive
 from backends.vendors.megaraid.megacli.progress import ongoing
 from backends.vendors.megaraid.megacli.text import Line, degrees, drive_size, given, lines, whole, wwn
 
@@ -56,7 +56,7 @@ class Record:
     """Number of the card it is listed under."""
     fields: dict[str, Line] = field(default_factory=dict)
     """By key; the first of each."""
-    jobs: list[Job] = field(default_factory=list)
+    jobs: list[BackgroundOperation] = field(default_factory=list)
     """Ongoing progresses."""
 
     def take(self, line: Line) -> None:

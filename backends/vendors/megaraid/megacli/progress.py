@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.vendors.megaraid.facts import Job
+from backends.vendors.megaraid.facts import BackgroundOperation
 from backends.vendors.megaraid.megacli.text import Line
 
 _KINDS = {
@@ -40,38 +40,40 @@ def fraction(percent: str) -> float | None:
     return value / 100 if value <= 100 else None
 
 
-def ongoing(line: Line) -> Job | None:
+def ongoing(line: Line) -> BackgroundOperation | None:
     """The job in a line below `Ongoing Progresses:`, `Check Consistency : Completed 4%, Taken 616 min.`."""
     kind = _KINDS.get(line.key)
     match = _COMPLETED.match(line.value) if kind else None
-    return Job(kind=kind, progress=fraction(match[1])) if kind and match else None
+    return BackgroundOperation(kind=kind, progress=fraction(match[1])) if kind and match else None
 
 
-def volume_progress(text: str) -> Mapping[int, Job]:
+def volume_progress(text: str) -> Mapping[int, BackgroundOperation]:
     """Jobs by virtual drive in an answer to `-LDInit`, `-LDBI`, `-LDCC`, `-LDRecon -ShowProg`; idle ones are left out.
 
     `Check Consistency on VD #3 (target id #3) Completed 4% in 808 Minutes.`
     """
-    found: dict[int, Job] = {}
+    found: dict[int, BackgroundOperation] = {}
     for row in text.split("\n"):
         match = _VOLUME.match(row[:400].strip())
         kind = _KINDS.get(match["kind"].lower()) if match else None
         if match and kind:
-            job = Job(kind=kind, progress=fraction(match["percent"]))
+            job = BackgroundOperation(kind=kind, progress=fraction(match["percent"]))
             found.setdefault(int(match["target"] or match["number"]), job)
     return found
 
 
-def drive_progress(text: str) -> Mapping[str, Job]:
+def drive_progress(text: str) -> Mapping[str, BackgroundOperation]:
     """Jobs by place (`245:1`, `:67` without an enclosure) in an answer to `-PDRbld -ShowProg`.
 
     `Rebuild Progress on Device at Enclosure N/A, Slot 67 Completed 31% in 959 Minutes.`
     """
-    found: dict[str, Job] = {}
+    found: dict[str, BackgroundOperation] = {}
     for row in text.split("\n"):
         match = _DRIVE.match(row[:400].strip())
         if match:
             enclosure = match["enclosure"] if match["enclosure"].isdigit() else ""
             place = f"{int(enclosure) if enclosure else ''}:{int(match['slot'])}"
-            found.setdefault(place, Job(kind=_KINDS[match["kind"].lower()], progress=fraction(match["percent"])))
+            found.setdefault(
+                place, BackgroundOperation(kind=_KINDS[match["kind"].lower()], progress=fraction(match["percent"]))
+            )
     return found

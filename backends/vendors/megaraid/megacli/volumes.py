@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from backends.model import Level, State
-from backends.vendors.megaraid.facts import UNKNOWN, Job, Policies, VirtualDrive, Word
+from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Policies, VirtualDrive, Word
 from backends.vendors.megaraid.megacli.drives import drive, records
 from backends.vendors.megaraid.megacli.progress import ongoing
 from backends.vendors.megaraid.megacli.text import lines, size, whole, word, yes
@@ -69,7 +69,7 @@ class _Record:
     ssd_cache: bool
     fields: dict[str, str] = field(default_factory=dict)
     spans: list[int] = field(default_factory=list)
-    jobs: list[Job] = field(default_factory=list)
+    jobs: list[BackgroundOperation] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     """The lines of its members, for the drives' own parser."""
 

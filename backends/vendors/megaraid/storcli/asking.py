@@ -35,7 +35,7 @@ class UnreadableError(ToolFailedError):
     """The tool died, or what it printed is no answer: other words may fare better."""
 
 
-class Asker:
+class StorCliReader:
     """One tool, which is asked one thing after the other."""
 
     def __init__(self, host: Host, tool: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from backends.vendors.megaraid.facts import UNKNOWN, Card, Job, Option, Word
+from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Card, Option, Word
 from backends.vendors.megaraid.storcli import backup, sizes
 from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, inside, plain, tables, whole
 
@@ -243,13 +243,13 @@ def properties(data: Mapping[str, object]) -> dict[str, str]:
     return found
 
 
-def patrol(data: Mapping[str, object]) -> tuple[Word | None, tuple[Job, ...]]:
+def patrol(data: Mapping[str, object]) -> tuple[Word | None, tuple[BackgroundOperation, ...]]:
     """(mode, work under way) of `show patrolread`."""
     own = properties(data)
     return _mode("patrol_read", own.get("pr mode")), _active("patrol-read", own.get("pr current state"))
 
 
-def check(data: Mapping[str, object]) -> tuple[Word | None, tuple[Job, ...]]:
+def check(data: Mapping[str, object]) -> tuple[Word | None, tuple[BackgroundOperation, ...]]:
     """(mode, work under way) of `show cc`; the label depends on the version."""
     own = properties(data)
     mode = own.get("cc operation mode", own.get("cc mode"))
@@ -260,11 +260,11 @@ def _mode(key: str, text: str | None) -> Word | None:
     return None if text is None else Word(value=_MODES[key].get(text.lower(), UNKNOWN), raw=text)
 
 
-def _active(kind: str, text: str | None) -> tuple[Job, ...]:
+def _active(kind: str, text: str | None) -> tuple[BackgroundOperation, ...]:
     """`Active 2` and `Paused` are work under way, `Stopped` is none."""
     if text is None or not text.lower().startswith(("active", "paused", "in progress")):
         return ()
-    return (Job(kind=kind, state=text),)
+    return (BackgroundOperation(kind=kind, state=text),)
 
 
 def perf_mode(data: Mapping[str, object]) -> Word | None:

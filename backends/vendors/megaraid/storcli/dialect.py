@@ -11,7 +11,7 @@ from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
 from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.presence import STORCLI_7, STORCLI_8
 from backends.vendors.megaraid.storcli import backup, cards, commands, drives, verdict, volumes
-from backends.vendors.megaraid.storcli.asking import Asker, UnreadableError, again
+from backends.vendors.megaraid.storcli.asking import StorCliReader, UnreadableError, again
 from backends.vendors.megaraid.storcli.document import Reply
 from backends.vendors.megaraid.storcli.fields import Data, Fields, tables
 from backends.vendors.megaraid.storcli.places import place
@@ -31,7 +31,7 @@ class StorCli7:
 
     def __init__(self, host: Host, tool: str) -> None:
         self._tool = tool
-        self._asker = Asker(host, tool)
+        self._asker = StorCliReader(host, tool)
 
     @property
     def tool(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from backends.model import Media, State
-from backends.vendors.megaraid.facts import Job, PhysicalDrive
+from backends.vendors.megaraid.facts import BackgroundOperation, PhysicalDrive
 from backends.vendors.megaraid.storcli import sizes, words
 from backends.vendors.megaraid.storcli.fields import Fields, celsius, inside, tables
 from backends.vendors.megaraid.storcli.places import Place, drive_path, place
@@ -18,7 +18,7 @@ _ERRORS = {"media": "media error count", "other": "other error count", "predicti
 
 
 @dataclass(slots=True)
-class _Seen:
+class _DrivesSeen:
     """What the answers say of all drives, by place."""
 
     rows: dict[Place, Fields] = field(default_factory=dict)
@@ -31,7 +31,7 @@ def drives(card: int, *answers: Mapping[str, object]) -> tuple[PhysicalDrive, ..
 
     `show all` has the list, `eall/sall show all` the details; what one does not say the other may.
     """
-    seen = _Seen()
+    seen = _DrivesSeen()
     for data in answers:
         for _, row in tables(data, "eid:slt"):
             at = place(row.raw("eid:slt"))
@@ -46,7 +46,7 @@ def drives(card: int, *answers: Mapping[str, object]) -> tuple[PhysicalDrive, ..
     return tuple(_drive(card, at, seen) for at in sorted(seats, key=_order))
 
 
-def _drive(card: int, at: Place, seen: _Seen) -> PhysicalDrive:
+def _drive(card: int, at: Place, seen: _DrivesSeen) -> PhysicalDrive:
     row, own = seen.rows.get(at, Fields({})), Fields(seen.details.get(at, {}))
     state, status = row.text("state"), row.text("status")
     raw = f"{state}/{status}" if state is not None and status is not None else state or ""
@@ -122,16 +122,16 @@ def _flat(data: object) -> dict[str, object]:
     return found
 
 
-def rebuilds(data: Mapping[str, object]) -> dict[Place, Job]:
+def rebuilds(data: Mapping[str, object]) -> dict[Place, BackgroundOperation]:
     """Answer to `show rebuild`: progress by place, of those drives that are rebuilding."""
-    found: dict[Place, Job] = {}
+    found: dict[Place, BackgroundOperation] = {}
     for _, row in tables(data, "drive-id"):
         at = drive_path(row.text("drive-id") or "")
         status = row.text("status") or ""
         share = row.whole("progress%", "progress")
         if at is not None and "not in progress" not in status.lower() and (share is not None or status):
             done = share / 100 if share is not None and share <= 100 else None
-            found[at] = Job(kind="rebuild", progress=done, state=status)
+            found[at] = BackgroundOperation(kind="rebuild", progress=done, state=status)
     return found
 
 

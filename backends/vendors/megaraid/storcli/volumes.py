@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from backends.model import State
 from backends.text import clean
-from backends.vendors.megaraid.facts import UNKNOWN, Job, Policies, VirtualDrive, Word
+from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Policies, VirtualDrive, Word
 from backends.vendors.megaraid.storcli import sizes, words
 from backends.vendors.megaraid.storcli.fields import Fields, flag, inside, spoken, tables
 from backends.vendors.megaraid.storcli.places import Place, place, shown, volume, volume_path
@@ -23,7 +23,7 @@ _NAA = re.compile(r"(?:naa\.)?(?:0x)?([0-9a-f]{16}(?:[0-9a-f]{16})?)", re.IGNORE
 
 
 @dataclass(slots=True)
-class _Seen:
+class _VolumesSeen:
     """What the answers say of all virtual drives, by number."""
 
     rows: dict[int, Fields] = field(default_factory=dict)
@@ -39,7 +39,7 @@ def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ..
 
     `show all` has the list and the topology, `vall show all` the properties; what one does not say the other may.
     """
-    seen = _Seen()
+    seen = _VolumesSeen()
     for data in answers:
         for number, group in groups(data).items():
             seen.groups.setdefault(number, group)
@@ -54,7 +54,7 @@ def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ..
     return tuple(_volume(card, number, seen) for number in sorted(seen.rows))
 
 
-def _volume(card: int, number: int, seen: _Seen) -> VirtualDrive:
+def _volume(card: int, number: int, seen: _VolumesSeen) -> VirtualDrive:
     row, own = seen.rows[number], seen.properties.get(number, Fields({}))
     numbers = volume(row)
     dg = numbers[0] if numbers is not None else None
@@ -193,7 +193,7 @@ def _number(pattern: re.Pattern[str], heading: str) -> int | None:
     return int(found[1]) if found is not None else None
 
 
-def jobs(text: str | None) -> tuple[Job, ...]:
+def jobs(text: str | None) -> tuple[BackgroundOperation, ...]:
     """`Consistency Check (36%)`, several with commas; nothing for `None`."""
     if text is None or text.lower() == "none":
         return ()
@@ -203,7 +203,7 @@ def jobs(text: str | None) -> tuple[Job, ...]:
         name = match[1] if match is not None else part.strip()
         kind = words.JOBS.get(name.lower().strip(), name)
         share = int(match[2]) / 100 if match is not None and int(match[2]) <= 100 else None
-        found.append(Job(kind=kind, progress=share))
+        found.append(BackgroundOperation(kind=kind, progress=share))
     return tuple(found)
 
 
