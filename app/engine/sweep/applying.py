@@ -127,7 +127,8 @@ async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[Chang
     changed = False
     rest = list(mine)
     if reading.now != original.value:
-        if all(standing_of(made, reading.now) is ValueState.FOREIGN for made in mine):
+        # What a change of ours found there may have been somebody else's already: only what one of them set is ours.
+        if not any(standing_of(made, reading.now) is ValueState.OURS for made in mine):
             raise RefusedError(f"it is {reading.now} now, which somebody else set", hint="Nothing was touched.")
         change = await bench.plan(original.target, original.key, original.value)
         ended = await bench.apply(change, undoes=mine[0].id)
