@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ class RecordingHost(HostWrapper):
     async def stat(self, path: str) -> FileStat | None:
         """Looks and notes."""
         info = await self._inner.stat(path)
-        self._stats[path] = None if info is None else {"kind": info.kind, "size": info.size, "devno": info.devno}
+        self._stats[path] = None if info is None else asdict(info)
         return info
 
     async def writable(self, path: str) -> str | None:

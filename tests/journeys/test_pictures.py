@@ -7,6 +7,7 @@ from typing import Protocol
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from app.tui.app import WorkbenchApp
 from tests.journeys.test_bench import start
@@ -96,6 +97,12 @@ async def log(pilot: Pilot[int], table: Table) -> None:
     await pilot.press("5", "up", "enter")
     pilot.app.clear_notifications()
     await pilot.pause()
+
+
+@pytest.fixture(autouse=True)
+def steady_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cursor that blinks is there or not as the machine was quick or slow."""
+    monkeypatch.setattr(Input.cursor_blink, "_default", False)
 
 
 PICTURES = (devices, staged, review, careful, verified, running, runs, keys, form, log)
