@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import importlib
 import pkgutil
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import backends.vendors
 from backends.errors import NotFoundError, RaidbenchError
@@ -17,6 +19,9 @@ from backends.model import Inventory, Problem, Target
 from backends.protocol import CompletesInventory, Finds, Sets, TellsParts, Told, Vendor
 from backends.settings import Reading, Setting
 from backends.text import clean
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "raidbench.vendors"
 """Entry-point group under which other packages offer a `Vendor`."""
@@ -66,8 +71,24 @@ def _load(name: str) -> object:
 
 
 def _plugins(points: Iterable[EntryPoint] | None) -> list[tuple[str, Callable[[], object]]]:
-    known = entry_points(group=GROUP) if points is None else points
-    return [(f"{GROUP}: {point.name}", point.load) for point in known]
+    if points is None:
+        points = _offered() if any(map(_may_offer, sys.path)) else ()
+    return [(f"{GROUP}: {point.name}", point.load) for point in points]
+
+
+def _may_offer(place: str) -> bool:
+    """Whether a package there may name the group: importlib.metadata takes a tenth of `devices` to import."""
+    try:
+        named = Path(place).glob("*-info/entry_points.txt")
+        return Path(place).is_file() or any(GROUP.encode() in path.read_bytes() for path in named)
+    except OSError:
+        return True
+
+
+def _offered() -> Iterable[EntryPoint]:
+    from importlib.metadata import entry_points
+
+    return entry_points(group=GROUP)
 
 
 def _broken(source: str, reason: str) -> Problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
@@ -146,6 +147,15 @@ class TestAVendorThatOnlyListsThings(FindsConformance):
 
 async def test_a_vendor_installed_elsewhere_that_only_lists_things_is_one_class() -> None:
     assert [one.model for one in (await acme().probe()).controllers] == ["A1"]
+
+
+def test_a_vendor_of_an_installed_package_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "acme-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text("[raidbench.vendors]\nacme = tests.backends.test_registry:ACME\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert [one.name for one in find_vendors().vendors][-1] == "acme"
 
 
 async def test_what_is_only_listed_has_no_settings() -> None:

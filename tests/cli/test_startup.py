@@ -27,7 +27,11 @@ def test_the_command_line_is_imported_without_anything_that_draws() -> None:
 @pytest.mark.parametrize("words", ["['devices', '--json']", "['devices']", "['--help']", "['profiles']"])
 def test_a_look_around_loads_neither_textual_nor_cattrs(machine: str, words: str) -> None:
     run = f"from app.cli.main import cli; cli.main(['--machine', {machine!r}] + {words}, standalone_mode=False)"
-    assert loaded_by(run, "textual", "plotext", "rich", "cattrs", "psutil") == ""
+    assert loaded_by(run, "textual", "plotext", "rich", "cattrs", "psutil", "importlib.metadata") == ""
+
+
+def test_a_card_is_listed_from_the_bus_without_what_reads_its_firmware() -> None:
+    assert loaded_by("import backends.vendors.hba.backend", "backends.vendors.megaraid.inventory") == ""
 
 
 def test_every_command_in_the_help_can_be_imported(cli: Cli) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from backends.model import Array, Controller, Drive, Fact, Inventory, Scope, Target
 from backends.topology import Topology
 from backends.vendors.hba.functions import BIOS, FIRMWARE, KINDS, LIMITS, SERIAL, Function
 from backends.vendors.hba.names import Named, ids, model
 from backends.vendors.hba.tools import tool_of
-from backends.vendors.megaraid.dialect import Contents
-from backends.vendors.megaraid.inventory import inventory as of_card
+
+if TYPE_CHECKING:
+    from backends.vendors.megaraid.dialect import Contents
 
 NAME = "hba"
 """The prefix of this backend's targets."""
@@ -100,6 +102,8 @@ def enriched(found: Inventory, function: Function, contents: Contents, why: str,
 
     `why` says why none of it can be set.
     """
+    from backends.vendors.megaraid.inventory import inventory as of_card
+
     told = of_card("/c0", contents, FROM_FIRMWARE, None, picture)
     owner = target(function.address)
 
