@@ -45,14 +45,6 @@ class RefusedError(RaidbenchError):
     """A guard said no: in use, not blank and not confirmed, read-only mode. Exit status 3."""
 
 
-class VerifyError(RaidbenchError):
-    """A write was accepted but the value read back is another one."""
-
-    def __init__(self, message: str, *, now: str | None, hint: str = "", evidence: str = "") -> None:
-        super().__init__(message, hint=hint, evidence=evidence)
-        self.now = now
-
-
 class DeviceGoneError(RaidbenchError):
     """The device vanished, or another one now has its name."""
 

@@ -144,8 +144,3 @@ class Canvas:
             _ASCII[layer if layer < 3 else 3 + (layer - 3) % len(ASCII_SIGNS)][bits]
             for bits, layer in zip(dots, layers, strict=True)
         )
-
-    def row_layers(self, row: int) -> bytes:
-        """The layer of each cell of one row."""
-        start = row * self.width
-        return bytes(self.layers[start : start + self.width])

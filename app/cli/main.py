@@ -103,7 +103,7 @@ def _prepare_streams() -> None:
 def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     if not wanted or ctx.resilient_parsing:
         return
-    from app.engine.session.recorder import program_version
+    from app.engine.session.version import program_version
 
     click.echo(f"raidbench {program_version()}")
     ctx.exit()

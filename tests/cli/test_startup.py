@@ -34,6 +34,21 @@ def test_a_card_is_listed_from_the_bus_without_what_reads_its_firmware() -> None
     assert loaded_by("import backends.vendors.hba.backend", "backends.vendors.megaraid.inventory") == ""
 
 
+def test_the_version_is_told_without_the_engine() -> None:
+    run = "import sys; sys.argv = ['raidbench', '--version']; from app.__main__ import main; main()"
+    told = (
+        "; print(*(name for name in sys.modules if name.startswith(('app.engine.', 'backends.', 'textual', 'rich'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", run + told], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert set(done.stdout.splitlines()[-1].split()) <= {
+        "app.engine.session",
+        "app.engine.session.paths",
+        "app.engine.session.version",
+        "backends.errors",
+        "backends.text",
+    }
+
+
 def test_every_command_in_the_help_can_be_imported(cli: Cli) -> None:
     from app.cli.main import COMMANDS
 

@@ -46,7 +46,7 @@ def test_a_cell_takes_the_highest_layer_whatever_the_order() -> None:
     canvas = Canvas(1, 1)
     canvas.dot(1, 3, 3)
     canvas.dot(0, 0, 2)
-    assert canvas.row_layers(0) == b"\3"
+    assert canvas.layers == b"\3"
 
 
 def test_a_single_point_is_a_dot() -> None:

@@ -61,11 +61,6 @@ class StreamParser:
         self._attempts = 0
         self._failed_at_end = False
 
-    @property
-    def in_document(self) -> bool:
-        """Whether a document has begun and not ended."""
-        return bool(self._inside)
-
     def feed(self, chunk: bytes) -> list[Event]:
         """Events that are complete with this piece."""
         events: list[Event] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb, exp, expm1, fsum, log, sqrt
+from math import exp, expm1, fsum, log, sqrt
 
 from app.engine.judge.student import quantile, tails
 
@@ -149,13 +149,6 @@ def opposite(differences: Sequence[float]) -> int:
     """How many have another sign than their mean."""
     mean = fsum(differences)
     return sum(d * mean < 0 for d in differences)
-
-
-def sign_test(differences: Sequence[float]) -> float:
-    """Two-sided p value of equally likely signs; zeros do not count."""
-    n = sum(d != 0 for d in differences)
-    fewer = min(sum(d > 0 for d in differences), sum(d < 0 for d in differences))
-    return min(1.0, 2 * sum(comb(n, k) for k in range(fewer + 1)) / 2.0**n)
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:

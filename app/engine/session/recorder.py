@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from app.engine.session.events import (
@@ -20,6 +19,7 @@ from app.engine.session.machine import machine_facts
 from app.engine.session.paths import Paths
 from app.engine.session.state import Session, fold
 from app.engine.session.store import SessionLog, continuable, load, new_folder
+from app.engine.session.version import program_version
 from backends.errors import NotFoundError, StorageError
 from backends.host import Host
 from backends.hosts.wrapped import LoggingHost, Ran
@@ -28,14 +28,6 @@ from backends.text import clean_lines
 Listener = Callable[[Session, AnyEvent], None]
 
 _SHORT_OUTPUT = 2000
-
-
-def program_version() -> str:
-    """The installed version, `0+source` when run from an unbuilt tree."""
-    try:
-        return version("raidbench")
-    except PackageNotFoundError:
-        return "0+source"
 
 
 class Recorder:

@@ -51,11 +51,6 @@ class SteadyPlan:
             )
         return self
 
-    @property
-    def wait_s(self) -> int:
-        """Seconds by which the run may be longer than its job says."""
-        return self.cap_s if self.until else 0
-
     def fio_seconds(self, runtime: int) -> int:
         """The run time fio is given: it is interrupted when all of `runtime` was measured, wherever that began."""
         return runtime + self.cap_s + _SPARE_S if self.until else runtime

@@ -1,10 +1,10 @@
-"""The racks there are: that of the articles for `--demo`, and any size for tests and benches."""
+"""The rack of `--demo`: the machines of the articles."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backends.hosts.simulated.card import MEGACLI, STORCLI, Battery, SimulatedCard
+from backends.hosts.simulated.card import MEGACLI, Battery, SimulatedCard
 from backends.hosts.simulated.disk import FOREIGN, ONLINE, REBUILD, SPARE, SimulatedDrive
 from backends.hosts.simulated.rack import Clock, Rack
 from backends.hosts.simulated.rules import naa
@@ -17,7 +17,9 @@ M4, S1200, X25E, HDD, NVME = "CTFDDAC256MAG-1G1", "ST800FM0053", "SSDSA2SH064G1G
 SLOW_SECONDS = 8.0
 """What the slow card takes for a long answer."""
 
-_RATES = {"rebuild": 30, "bgi": 30, "cc": 30, "migrate": 30, "patrol": 30, "flush": 4}
+RATES = {"rebuild": 30, "bgi": 30, "cc": 30, "migrate": 30, "patrol": 30, "flush": 4}
+"""Rates of background work in percent, and seconds between two flushes of the cache."""
+
 _BOOT = Content(table="gpt", filesystem="ext4", label="root", uuid="0d6f1c52-3a7e-4b91-9c55-7f2a86e1b4d0", mount="/")
 _OLD = Content(filesystem="xfs", label="bench-old", uuid="5b0c8a4e-91d7-4f0e-8a3b-2c6d1e7f9a10")
 _SRV = Content(table="gpt", filesystem="xfs", label="vm", uuid="c1a7e9d4-6b2f-4d38-b0e5-94f3a8d7261c", mount="/srv/vm")
@@ -30,11 +32,11 @@ def demo_rack(clock: Clock | None = None, *, seed: int = 27) -> Rack:
         rack.clock = clock
     rack.cards = [_first(), _fast(), _lame(rack), _slow()]
     for card in rack.cards:
-        _finish(rack, card)
+        settle(rack, card)
     return rack
 
 
-def _finish(rack: Rack, card: SimulatedCard) -> None:
+def settle(rack: Rack, card: SimulatedCard) -> None:
     """Give every volume its name in the kernel."""
     for volume in card.volumes:
         rack.made += 1
@@ -42,7 +44,7 @@ def _finish(rack: Rack, card: SimulatedCard) -> None:
         volume.created = rack.now() - 86_400.0 * 400
 
 
-def _disks(
+def disks_of(
     enclosure: int | None, slots: Sequence[int], model: str, serials: str, group: int | None
 ) -> list[SimulatedDrive]:
     """Drives of one model in neighbouring slots; `serials` begins their serial numbers."""
@@ -64,8 +66,8 @@ def _disks(
 
 def _first() -> SimulatedCard:
     """Article A: the 9280-24i4e with three SATA SSDs in RAID5 as volume 1; FastPath wants its key."""
-    disks = _disks(245, (1, 2, 3), M4, "000000001142092", 1) + _disks(245, (8, 9), HDD, "9QG5K", 0)
-    disks += _disks(245, (4,), M4, "000000001142093", None) + _disks(245, (10, 11, 12), HDD, "9QG6R", None)
+    disks = disks_of(245, (1, 2, 3), M4, "000000001142092", 1) + disks_of(245, (8, 9), HDD, "9QG5K", 0)
+    disks += disks_of(245, (4,), M4, "000000001142093", None) + disks_of(245, (10, 11, 12), HDD, "9QG6R", None)
     disks[-3].state, disks[-1].state, disks[-2].media_errors = SPARE, FOREIGN, 3
     return SimulatedCard(
         number=0,
@@ -78,7 +80,7 @@ def _first() -> SimulatedCard:
         host=0,
         cache_mib=512,
         battery=Battery(kind="bbu", temperature=34),
-        rates=dict(_RATES),
+        rates=dict(RATES),
         disks=sorted(disks, key=lambda disk: disk.slot),
         volumes=[
             Volume(
@@ -108,7 +110,7 @@ def _first() -> SimulatedCard:
 
 def _fast() -> SimulatedCard:
     """Article E: the 9361-8i with six SAS SSDs; it refuses changes of the drive cache on SSDs, and exits with 0."""
-    disks = _disks(252, range(6), S1200, "Z3F04", 0)
+    disks = disks_of(252, range(6), S1200, "Z3F04", 0)
     return SimulatedCard(
         number=1,
         product="AVAGO MegaRAID SAS 9361-8i",
@@ -123,7 +125,7 @@ def _fast() -> SimulatedCard:
         adaptive=False,
         blocks_ssd_cache=True,
         strip_minimum=65536,
-        rates=dict(_RATES),
+        rates=dict(RATES),
         disks=disks,
         volumes=[
             Volume(
@@ -143,7 +145,7 @@ def _fast() -> SimulatedCard:
 
 def _lame(rack: Rack) -> SimulatedCard:
     """Article F: the RS2BL080 with eight X25-E, degraded, rebuilding, its battery failed, in use."""
-    disks = _disks(252, range(8), X25E, "CVEM0042", 0)
+    disks = disks_of(252, range(8), X25E, "CVEM0042", 0)
     lost = disks[5]
     lost.state, lost.media_errors = REBUILD, 0
     lost.rebuild_from, lost.rebuild_since = 0.37, rack.now()
@@ -158,7 +160,7 @@ def _lame(rack: Rack) -> SimulatedCard:
         host=2,
         cache_mib=512,
         battery=Battery(kind="bbu", state="failed", temperature=41),
-        rates=dict(_RATES),
+        rates=dict(RATES),
         disks=disks,
         volumes=[
             Volume(
@@ -181,7 +183,7 @@ def _lame(rack: Rack) -> SimulatedCard:
 
 def _slow() -> SimulatedCard:
     """Article F: the 84016E, which only MegaCli sees, and which takes its time."""
-    disks = _disks(28, range(8), X25E, "CVEM9280", 0)
+    disks = disks_of(28, range(8), X25E, "CVEM9280", 0)
     return SimulatedCard(
         number=3,
         product="MegaRAID SAS 84016E",
@@ -197,7 +199,7 @@ def _slow() -> SimulatedCard:
         options=(),
         can_fastpath=False,
         slow=SLOW_SECONDS,
-        rates=dict(_RATES),
+        rates=dict(RATES),
         disks=disks,
         volumes=[
             Volume(
@@ -215,45 +217,3 @@ def _slow() -> SimulatedCard:
             )
         ],
     )
-
-
-def rack_of(cards: int, drives: int, volumes: int, clock: Clock | None = None) -> Rack:
-    """A rack of any size: every card has `drives` drives in one RAID6 group that `volumes` volumes share."""
-    rack = Rack()
-    if clock is not None:
-        rack.clock = clock
-    for number in range(cards):
-        disks = _disks(252, range(drives), S1200, f"Z3F{number:02d}", 0 if volumes else None)
-        room = max(1, drives - 2) * disks[0].coerced_bytes // max(1, volumes) // 512 * 512 if disks else 0
-        card = SimulatedCard(
-            number=number,
-            product="AVAGO MegaRAID SAS 9361-8i",
-            serial=f"SV6{number:07d}",
-            firmware="4.680.00-8519",
-            package="24.21.0-0148",
-            sas_address=f"500605b00b{number:06x}",
-            bus=16 + number,
-            host=number,
-            cache_mib=2048,
-            seen_by=(STORCLI, MEGACLI),
-            battery=Battery(kind="cachevault"),
-            rates=dict(_RATES),
-            disks=disks,
-            volumes=[
-                Volume(
-                    number=at,
-                    group=0,
-                    name=f"v{at}",
-                    level=Level.RAID6,
-                    places=tuple(disk.place for disk in disks),
-                    per_span=drives,
-                    size_bytes=room,
-                    strip_bytes=256 * 1024,
-                    write_cache="write-back",
-                )
-                for at in range(volumes)
-            ],
-        )
-        rack.cards.append(card)
-        _finish(rack, card)
-    return rack

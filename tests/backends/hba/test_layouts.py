@@ -47,14 +47,6 @@ def test_a_card_without_a_battery_says_so() -> None:
     assert layouts.card(CONTROLLER, 7).backup_known
 
 
-def test_a_firmware_that_waits_for_a_restart_is_told() -> None:
-    waiting = bytearray(CONTROLLER)
-    waiting[760:764] = struct.pack("<I", 1)
-    waiting[772:776] = b"2.00"
-    assert layouts.pending_firmware(bytes(waiting)) == "2.00"
-    assert layouts.pending_firmware(CONTROLLER) is None
-
-
 def test_rates_are_percent_and_seconds() -> None:
     rates = layouts.rates(PROPERTIES)
     assert (rates["rebuild_rate"], rates["cache_flush_interval"]) == ("30", "4")

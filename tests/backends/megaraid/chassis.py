@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 from backends.host import Command, Completed
 from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.machines import rack_of
 from backends.hosts.simulated.tools import PATHS
 from backends.vendors.megaraid.dialect import Dialect
 from backends.vendors.megaraid.megacli import MegaCli
 from backends.vendors.megaraid.storcli import StorCli7
 from tests.backends.megaraid import answers
+from tests.backends.simulated.racks import rack_of
 
 VOLUMES = 240
 """The most that a card of the 95xx or 96xx series has."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.machines import rack_of
 from backends.hosts.simulated.tools import PATHS
 from backends.vendors.megaraid.storcli import StorCli7
 from tests.backends.simulated.asking import FAST, NOW
+from tests.backends.simulated.racks import rack_of
 from tests.bench.inventory import reading
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from backends.errors import InvalidValueError
 from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.machines import rack_of
 from backends.hosts.simulated.state import RackFile, dumped, loaded
 from tests.backends.simulated.asking import FAST, SDB, cache, still_rack, storcli
+from tests.backends.simulated.racks import rack_of
 
 
 @pytest.fixture

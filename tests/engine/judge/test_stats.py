@@ -79,12 +79,6 @@ def test_the_spread_of_repeats_is_scipys(values: list[float]) -> None:
     assert all(map(close, (seen.mean - seen.half, seen.mean + seen.half), (low, high)))
 
 
-@given(differences=st.lists(st.floats(-5, 5).filter(lambda d: d != 0), min_size=1, max_size=30))
-def test_the_sign_test_is_scipys_binomial_test(differences: list[float]) -> None:
-    theirs = oracle.binomtest(sum(d > 0 for d in differences), len(differences)).pvalue
-    assert stats.sign_test(differences) == pytest.approx(theirs, rel=1e-9)
-
-
 @given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_never_takes_more_than_bonferroni_and_never_less_than_nothing(p_values: list[float]) -> None:
     adjusted = stats.holm(p_values)

@@ -21,7 +21,6 @@ NO_DRIVE = 0xFFFF
 """Device id of a drive that is missing from its group, or of an enclosure that there is not."""
 
 _COMPONENTS, _COMPONENT, _COMPONENT_LIMIT = 184, 72, 8
-_PENDING_COMPONENTS = 764
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +104,6 @@ def card(data: bytes, host_number: int) -> Card:
         strip_minimum=SECTOR << lowest if 0 < lowest < 32 else None,
         strip_maximum=SECTOR << highest if 0 < highest < 32 else None,
     )
-
-
-def pending_firmware(data: bytes) -> str | None:
-    """Version of a firmware that is written but not started yet; None if there is none."""
-    count = _u32(data, 760)
-    versions = (_text(data, _PENDING_COMPONENTS + 8 + at * _COMPONENT, 32) for at in range(min(count, 1)))
-    return next(versions, None)
 
 
 def has_battery(data: bytes) -> bool:
