@@ -67,4 +67,8 @@ def _talk(process: subprocess.Popen[bytes], ours: int, waiting: dict[str, str | 
                 else:
                     process.send_signal(answer)
                 del waiting[question]
+    else:
+        process.kill()
+        process.wait()
+        raise AssertionError(f"it did not end within {_LIMIT:.0f} s; on the terminal stands:\n{shown}")
     return shown
