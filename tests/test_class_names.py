@@ -8,17 +8,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-TWICE = {
-    "CpuSampled": "of the load, and of a run in a session",
-    "PhaseChanged": "of the load, and of a run in a session",
-    "SampleTaken": "of the load, and of a run in a session",
-    "SteadinessSeen": "of the load, and of a run in a session",
-}
-"""Names that still stand for two things, and why. No other name may join them; one that is single again leaves."""
-
 
 def test_no_class_name_means_two_things() -> None:
     files = [file for package in ("app", "backends", "widgets") for file in (ROOT / package).rglob("*.py")]
     nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
     counted = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
-    assert {name for name, count in counted.items() if count > 1} == set(TWICE)
+    assert {name for name, count in counted.items() if count > 1} == set()

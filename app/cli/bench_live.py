@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from app.cli.options import is_terminal
 from app.cli.output import ReaderGoneError, document, say
-from app.engine.session.events import AnyEvent, PhaseChanged, SampleTaken
+from app.engine.session.events import AnyEvent, LiveEvent
 from app.engine.session.figures import DirectionSample, Phase, Sample
+from app.engine.session.progress import PhaseChanged, SampleTaken
 from app.engine.view import schema
 from app.engine.view.steady import steady_words
 from widgets.plain import units
@@ -66,7 +67,7 @@ class RunTeller:
         self._forget()
 
     def _heard(self, session: Session, event: AnyEvent) -> None:
-        match event:
+        match event.progress if isinstance(event, LiveEvent) else None:
             case SampleTaken(sample=sample):
                 if sample.phase is Phase.MEASURING:
                     self.samples.append(sample)

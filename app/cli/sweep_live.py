@@ -12,7 +12,8 @@ from app.cli.bench_live import progress
 from app.cli.options import is_terminal
 from app.cli.output import say
 from app.cli.sweep_text import step_line
-from app.engine.session.events import AnyEvent, PhaseChanged, SampleTaken
+from app.engine.session.events import AnyEvent, LiveEvent
+from app.engine.session.progress import PhaseChanged, SampleTaken
 from app.engine.session.sweep_events import SweepExtended, SweepStepEnded, SweepStepStarted
 from app.engine.sweep.estimate import seconds_left
 from widgets.plain import units
@@ -47,7 +48,7 @@ class SweepFollower:
             case SweepExtended() if event.steps:
                 self.clear()
                 say(f"{units.plural(len(event.steps), 'more step')} for {event.purpose}.")
-            case SampleTaken() | PhaseChanged() | SweepStepStarted():
+            case LiveEvent(progress=SampleTaken() | PhaseChanged()) | SweepStepStarted():
                 self._draw(session)
             case _:
                 pass

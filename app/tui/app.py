@@ -25,7 +25,8 @@ from textual.worker import Worker
 
 from app.commands import COMMANDS as TABLE
 from app.commands import SCREENS
-from app.engine.session.events import AnyEvent, CpuSampled
+from app.engine.session.events import AnyEvent, LiveEvent
+from app.engine.session.progress import CpuSampled
 from app.engine.session.state import Session
 from app.engine.session.steady import SteadyPlan
 from app.tui.ascii_filter import AsciiFilter, ControlFilter
@@ -207,7 +208,8 @@ class WorkbenchApp(App[int]):
         self.refresh_screen()
 
     def _heard(self, session: Session, event: AnyEvent) -> None:
-        if isinstance(event, CpuSampled) and time.monotonic() - self._drawn < _SOON:
+        at_once = not (isinstance(event, LiveEvent) and isinstance(event.progress, CpuSampled))
+        if not at_once and time.monotonic() - self._drawn < _SOON:
             return  # the next sample is about to be shown, and this with it
         self.post_message(SessionChanged(session))
 

@@ -10,9 +10,10 @@ import pytest
 
 from app.engine.fio.profiles import profile
 from app.engine.measure.measurer import Request
-from app.engine.session.events import AnyEvent, SampleTaken
+from app.engine.session.events import AnyEvent, LiveEvent
 from app.engine.session.figures import RunStatus
 from app.engine.session.paths import Paths
+from app.engine.session.progress import SampleTaken
 from app.engine.session.state import Session
 from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError, ToolMissingError
@@ -118,7 +119,7 @@ async def test_a_recorded_run_goes_through_the_whole_pipeline(tmp_path: Path) ->
 
 def _keep(samples: list[SampleTaken]) -> Callable[[Session, AnyEvent], None]:
     def keep(_session: Session, event: AnyEvent) -> None:
-        if isinstance(event, SampleTaken):
-            samples.append(event)
+        if isinstance(event, LiveEvent) and isinstance(event.progress, SampleTaken):
+            samples.append(event.progress)
 
     return keep

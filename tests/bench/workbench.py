@@ -12,8 +12,9 @@ from pathlib import Path
 
 from app.engine.fio.job import Job
 from app.engine.measure.priority import lower_priority
-from app.engine.session.events import AnyEvent, PhaseChanged, RunEnded
+from app.engine.session.events import AnyEvent, LiveEvent, RunEnded
 from app.engine.session.figures import Phase
+from app.engine.session.progress import PhaseChanged
 from app.engine.session.state import Session
 from app.engine.workbench import Workbench
 from app.tui.app import ScreenOptions, WorkbenchApp
@@ -34,7 +35,7 @@ class Measured(WorkbenchApp):
 
     def _watch(self, session: Session, event: AnyEvent) -> None:
         match event:
-            case PhaseChanged(phase=Phase.MEASURING):
+            case LiveEvent(progress=PhaseChanged(phase=Phase.MEASURING)):
                 self._result.write_text("measuring")
             case RunEnded():
                 folder = self.workbench.folder

@@ -12,13 +12,14 @@ import pytest
 
 from app.engine.ab.experiment import run_experiment
 from app.engine.ab.plan import AbPlan, plan_ab
-from app.engine.fio.events import Finished, LoadEvent, PhaseChanged
+from app.engine.fio.events import Finished, LoadEvent
 from app.engine.fio.job import Engine, Job
 from app.engine.fio.target import JobTarget
 from app.engine.judge.comparison import compare_experiment, interim
 from app.engine.measure.idle_wait import rest
 from app.engine.measure.measurer import Preparation, Request
 from app.engine.session.figures import Phase, RunStatus
+from app.engine.session.progress import PhaseChanged
 from app.engine.session.state import replay
 from app.engine.session.steady import SteadyPlan
 from app.engine.session.store import load

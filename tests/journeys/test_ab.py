@@ -10,10 +10,11 @@ from typing import Protocol
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.fio.events import Finished, LoadEvent, PhaseChanged
+from app.engine.fio.events import Finished, LoadEvent
 from app.engine.fio.job import Engine, Job
 from app.engine.fio.target import JobTarget
 from app.engine.session.figures import Phase, RunStatus
+from app.engine.session.progress import PhaseChanged
 from app.engine.session.steady import SteadyPlan
 from app.tui.app import WorkbenchApp
 from app.tui.screens.bench.screen import BenchScreen

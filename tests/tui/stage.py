@@ -12,7 +12,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from app.engine.fio.events import CpuSampled, Finished, LoadEvent, PhaseChanged, SampleTaken
+from app.engine.fio.events import Finished, LoadEvent
 from app.engine.fio.job import Engine, Job, JobTarget
 from app.engine.fio.preflight import Preflight
 from app.engine.measure.device_access import DeviceJudgement, Gate
@@ -30,6 +30,7 @@ from app.engine.session.figures import (
     Sample,
 )
 from app.engine.session.paths import Paths
+from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken
 from app.engine.session.steady import SteadyPlan
 from app.engine.workbench import Workbench
 from app.tui.app import ScreenOptions, WorkbenchApp

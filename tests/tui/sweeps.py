@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.engine.session.events import LoggedEvent, PhaseChanged, SampleTaken, SessionStarted
+from app.engine.session.events import LiveEvent, LoggedEvent, SessionStarted
 from app.engine.session.figures import DirectionSample, Phase, Sample
 from app.engine.session.marks import STOP, SWEEP
 from app.engine.session.paths import Paths
+from app.engine.session.progress import PhaseChanged, SampleTaken
 from app.engine.session.state import Session
 from app.engine.session.store import SessionLog
 from app.engine.session.sweep_events import SweepEnded, SweepStarted, SweepStepEnded, SweepStepStarted
@@ -65,7 +66,9 @@ class WrittenSweep:
         record = run(f"r{step.number}", 1.0)
         self.write(SweepStepStarted(at=NOON, step=step.number), record.start)
         self._live.heard(Session(), record.start)
-        self._live.heard(Session(), PhaseChanged(at=NOON, id=record.id, phase=Phase.MEASURING, seconds=5.0))
+        self._live.heard(
+            Session(), LiveEvent(at=NOON, id=record.id, progress=PhaseChanged(phase=Phase.MEASURING, seconds=5.0))
+        )
         for at in range(samples):
             figures = DirectionSample(
                 iops=64_000.0 + 900 * (at % 3),
@@ -76,7 +79,7 @@ class WrittenSweep:
                 p99_9_ns=2_400_000,
             )
             sample = Sample(at=0.25 * (at + 1), seconds=0.25, phase=Phase.MEASURING, read=figures)
-            self._live.heard(Session(), SampleTaken(at=NOON, id=record.id, sample=sample))
+            self._live.heard(Session(), LiveEvent(at=NOON, id=record.id, progress=SampleTaken(sample=sample)))
 
     def end(self, result: SweepResult, reason: str = "", left: tuple[str, ...] = ()) -> None:
         self.write(SweepEnded(at=NOON + 90, result=result, reason=reason, left=left))

@@ -12,15 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from app.engine.fio.course import Course
-from app.engine.fio.events import (
-    CpuSampled,
-    Finished,
-    LoadEvent,
-    NoiseHeard,
-    PhaseChanged,
-    SampleTaken,
-    SteadinessSeen,
-)
+from app.engine.fio.events import Finished, LoadEvent
 from app.engine.fio.job import Engine, Job
 from app.engine.fio.patience import Patience
 from app.engine.fio.preflight import find_fio
@@ -28,21 +20,10 @@ from app.engine.fio.render import FILL_BLOCK, Rendering, render, render_fill, re
 from app.engine.fio.running import Running, open_raw
 from app.engine.fio.target import JobTarget, TargetKind
 from app.engine.session.figures import Phase, RunFigures, RunStatus
+from app.engine.session.progress import PhaseChanged
 from app.engine.session.steady import SteadyPlan
 from backends.errors import InvalidValueError, StorageError
 from backends.host import Command, Host
-
-__all__ = [
-    "CpuSampled",
-    "Finished",
-    "FioLoad",
-    "Load",
-    "LoadEvent",
-    "NoiseHeard",
-    "PhaseChanged",
-    "SampleTaken",
-    "SteadinessSeen",
-]
 
 
 class Load(Protocol):

@@ -12,13 +12,14 @@ from typing import BinaryIO
 from app.engine.fio.course import Course
 from app.engine.fio.cpu import CpuMeter
 from app.engine.fio.document import FioDocument
-from app.engine.fio.events import CpuSampled, LoadEvent, NoiseHeard, PhaseChanged, SampleTaken, SteadinessSeen
+from app.engine.fio.events import LoadEvent, NoiseHeard
 from app.engine.fio.job import Job
 from app.engine.fio.patience import Patience, bring_to_an_end
 from app.engine.fio.stream import Broken, Document, Event, Noise, StreamParser
 from app.engine.fio.summary import Outcome, Window, summarize
 from app.engine.fio.target import JobTarget
 from app.engine.session.figures import CpuFigures, Phase, RunFigures
+from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken, SteadinessSeen
 from backends.host import Process
 from backends.text import clean
 
@@ -176,7 +177,7 @@ class Running:
 
     def _say(self, phase: Phase, note: str = "") -> None:
         self._phase = phase
-        self.queue.put_nowait(PhaseChanged(phase=phase, note=note))
+        self.queue.put_nowait(PhaseChanged(phase=phase, message=note))
 
     async def _heed(self) -> None:
         """Stop fio when asked to."""

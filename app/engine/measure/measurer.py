@@ -24,10 +24,11 @@ from app.engine.measure.preparation import Preparation, Request
 from app.engine.measure.scratch import ScratchPlan
 from app.engine.measure.scratch_place import LocalScratching, Scratching
 from app.engine.members import MemberMeter
-from app.engine.session.events import Advised, AnyEvent, CommandRan, RunEnded, RunStarted
+from app.engine.session.events import AnyEvent, CommandRan, LiveEvent, RunEnded, RunStarted
 from app.engine.session.figures import Phase, RunFigures, RunStatus
 from app.engine.session.locks import hold_lock
 from app.engine.session.paths import private_folder
+from app.engine.session.progress import Advised
 from backends.errors import RaidbenchError, StorageError
 from backends.guard import require
 
@@ -262,7 +263,7 @@ class Measurer:
             )
         )
         if watch is not None:
-            self._emit(Advised(at=time.time(), id=run_id, advice=watch.first()))
+            self._emit(LiveEvent(at=time.time(), id=run_id, progress=Advised(advice=watch.first())))
         figures = RunFigures(status=RunStatus.FAILED, reason="raidbench was interrupted.")
         try:
             figures = await self._run(run_id, ready, target, workdir, stop, watch, layout=layout)

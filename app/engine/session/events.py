@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from app.engine.session.figures import Advice, MemberFigures, Phase, RunFigures, RunStatus, Sample, SteadyFigures
+from app.engine.session.figures import RunFigures, RunStatus
+from app.engine.session.progress import Progress
 from app.engine.session.steady import SteadyPlan
 from app.engine.session.sweep_events import SweepEnded, SweepEvent, SweepExtended, SweepStarted, SweepStepEnded
 from app.engine.session.write_history import Written
@@ -167,77 +168,14 @@ class RunStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PhaseChanged:
-    """The running job entered another phase. Not logged."""
+class LiveEvent:
+    """How a run gets on. Only matters while it happens, and is not logged."""
 
     at: float
     id: str
     """The run."""
-    phase: Phase
-    """Which."""
-    seconds: float | None = None
-    """How long the phase will last, None if unknown."""
-    message: str = ""
-    """A sentence worth showing, such as waiting for outstanding I/O."""
-    total_bytes: int | None = None
-    """Bytes after which it is over, of a phase that ends by amount; None if unknown."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SampleTaken:
-    """One interval of the running job. Not logged: fio's raw output has it."""
-
-    at: float
-    id: str
-    """The run."""
-    sample: Sample
-    """Figures."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CpuSampled:
-    """Processor shares at this moment. Not logged."""
-
-    at: float
-    id: str
-    """The run."""
-    fio_percent_of_core: float | None
-    """100 is one core."""
-    host_percent: float | None
-    """100 is all cores."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MembersSampled:
-    """What the devices below the one under test did in the last interval. Not logged."""
-
-    at: float
-    id: str
-    """The run."""
-    members: tuple[MemberFigures, ...]
-    """Each of them, those of a nested array after it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advised:
-    """What makes the figures of the running job doubtful now. Not logged: the run's figures have it at the end."""
-
-    at: float
-    id: str
-    """The run."""
-    advice: tuple[Advice, ...]
-    """All of it, the worst first; takes the place of what was said before."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SteadinessSeen:
-    """A round ended: how the run stands to the steady state rule. Not logged."""
-
-    at: float
-    id: str
-    """The run."""
-    steady: SteadyFigures
-    """The last rounds."""
+    progress: Progress
+    """What is so now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -383,9 +321,6 @@ LoggedEvent = (
     | SweepEvent
 )
 """Events on disk."""
-
-LiveEvent = PhaseChanged | SampleTaken | CpuSampled | MembersSampled | Advised | SteadinessSeen
-"""Events that only matter while they happen."""
 
 AnyEvent = LoggedEvent | LiveEvent
 """Everything that happens."""

@@ -7,33 +7,28 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from app.engine.session.events import (
-    Advised,
     AnyEvent,
     BaselineMarked,
     ChangeEnded,
     ChangeIntended,
     CommandRan,
-    CpuSampled,
     ExperimentEnded,
     ExperimentStarted,
     InventorySeen,
     LiveEvent,
     LoggedEvent,
     MachineFacts,
-    MembersSampled,
     NoteAdded,
-    PhaseChanged,
     PreconditionEnded,
     ProblemMet,
     RulePersisted,
     RunEnded,
     RunStarted,
-    SampleTaken,
     SessionEnded,
     SessionStarted,
-    SteadinessSeen,
 )
 from app.engine.session.figures import Advice, MemberFigures, Phase, RunFigures, RunStatus, Sample, SteadyFigures
+from app.engine.session.progress import Advised, CpuSampled, MembersSampled, PhaseChanged, SampleTaken, SteadinessSeen
 from app.engine.session.sweep_events import (
     SweepEnded,
     SweepExtended,
@@ -220,7 +215,7 @@ class Session:
 def fold(session: Session, event: AnyEvent) -> Session:
     """The session after the event. Pure; a forgotten event is a type error."""
     match event:
-        case PhaseChanged() | SampleTaken() | CpuSampled() | MembersSampled() | Advised() | SteadinessSeen():
+        case LiveEvent():
             return _fold_live(session, event)
         case InventorySeen(complete=False):  # backends still answer: shown, not kept
             return _fold_logged(session, event)
@@ -241,7 +236,8 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
     active = session.active
     if active is None or active.start.id != event.id:
         return session
-    match event:
+    told = event.progress
+    match told:
         case PhaseChanged(phase=phase):
             fresh = phase != active.phase
             if fresh:
@@ -250,9 +246,9 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
                 active,
                 phase=phase,
                 phase_since=event.at if fresh else active.phase_since,
-                phase_seconds=event.seconds if fresh or event.seconds is not None else active.phase_seconds,
-                message=event.message,
-                total_bytes=event.total_bytes if fresh or event.total_bytes is not None else active.total_bytes,
+                phase_seconds=told.seconds if fresh or told.seconds is not None else active.phase_seconds,
+                message=told.message,
+                total_bytes=told.total_bytes if fresh or told.total_bytes is not None else active.total_bytes,
             )
         case SampleTaken(sample=sample):
             both = (part for part in (sample.read, sample.write) if part is not None)
@@ -265,13 +261,9 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
         case Advised(advice=advice):
             active = replace(active, advice=advice)
         case CpuSampled():
-            active = replace(
-                active,
-                fio_percent_of_core=event.fio_percent_of_core,
-                host_percent=event.host_percent,
-            )
+            active = replace(active, fio_percent_of_core=told.fio_percent_of_core, host_percent=told.host_percent)
         case _:
-            assert_never(event)
+            assert_never(told)
     return replace(session, active=active)
 
 

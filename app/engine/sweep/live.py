@@ -11,12 +11,13 @@ from typing import get_args
 
 from app.engine.session.events import AnyEvent, LiveEvent, RunStarted
 from app.engine.session.json_values import structure, unstructure
+from app.engine.session.progress import Progress
 from app.engine.session.state import Session
 
 FILE = "live.jsonl"
 """Lies in the session's folder."""
 
-_KINDS: dict[str, type[LiveEvent]] = {kind.__name__: kind for kind in get_args(LiveEvent)}
+_KINDS: dict[str, type[Progress]] = {kind.__name__: kind for kind in get_args(Progress)}
 
 
 class LiveWriter:
@@ -32,8 +33,9 @@ class LiveWriter:
                 fresh = self._file.with_suffix(".new")
                 fresh.write_bytes(b"")
                 os.replace(fresh, self._file)
-            elif type(event).__name__ in _KINDS:
-                line = json.dumps({"kind": type(event).__name__, **unstructure(event)}, separators=(",", ":"))
+            elif isinstance(event, LiveEvent):
+                told = {"kind": type(event.progress).__name__, "at": event.at, "id": event.id}
+                line = json.dumps(told | unstructure(event.progress), separators=(",", ":"))
                 with self._file.open("a", encoding="ascii") as out:
                     out.write(line + "\n")
 
@@ -69,6 +71,7 @@ class LiveReader:
 def _event(line: bytes) -> LiveEvent | None:
     try:
         data = json.loads(line)
-        return structure(data, _KINDS[data.pop("kind")])
+        kind, at, run = (data.pop(key) for key in ("kind", "at", "id"))
+        return LiveEvent(at=at, id=run, progress=structure(data, _KINDS[kind]))
     except Exception:  # torn, or of another version: it would have been over in a moment anyway
         return None

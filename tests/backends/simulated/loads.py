@@ -8,11 +8,12 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.engine.fio.events import Finished, LoadEvent, PhaseChanged, SampleTaken
+from app.engine.fio.events import Finished, LoadEvent
 from app.engine.fio.job import Job
 from app.engine.fio.load import FioLoad
 from app.engine.fio.target import JobTarget, TargetKind
 from app.engine.session.figures import RunFigures, RunStatus, Sample
+from app.engine.session.progress import PhaseChanged, SampleTaken
 from backends.host import Host
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.session.events import Advised, LoggedEvent, RunEnded
+from app.engine.session.events import LiveEvent, LoggedEvent, RunEnded
 from app.engine.session.figures import Advice, RunFigures, RunStatus
+from app.engine.session.progress import Advised
 from app.engine.session.state import fold, replay
 from app.engine.session.wire import decode, encode
 from app.engine.view import schema
@@ -45,7 +46,7 @@ def test_the_log_tells_it() -> None:
 def test_what_is_said_while_a_job_runs_takes_the_place_of_what_was() -> None:
     session = replay([sessions.started(), sessions.run("r1")[0]])
     for advice in ((ADVICE,), ()):
-        session = fold(session, Advised(at=1.0, id="r1", advice=advice))
+        session = fold(session, LiveEvent(at=1.0, id="r1", progress=Advised(advice=advice)))
     assert session.active is not None
     assert session.active.advice == ()
 

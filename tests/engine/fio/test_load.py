@@ -8,19 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.fio.events import Finished, LoadEvent, NoiseHeard
 from app.engine.fio.job import Job, Pattern
-from app.engine.fio.load import (
-    CpuSampled,
-    Finished,
-    FioLoad,
-    LoadEvent,
-    NoiseHeard,
-    PhaseChanged,
-    SampleTaken,
-)
+from app.engine.fio.load import FioLoad
 from app.engine.fio.patience import Patience
 from app.engine.fio.target import JobTarget, TargetKind
 from app.engine.session.figures import Phase, RunFigures, RunStatus
+from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken
 from app.engine.session.steady import SteadyPlan
 from backends.errors import InvalidValueError, StorageError, ToolMissingError
 from tests.engine.fio.documents import direction, document, printed
@@ -46,7 +40,7 @@ def verdict(events: list[LoadEvent]) -> RunFigures:
 
 
 def notes(events: list[LoadEvent]) -> list[str]:
-    return [event.note for event in events if isinstance(event, PhaseChanged) and event.note]
+    return [event.message for event in events if isinstance(event, PhaseChanged) and event.message]
 
 
 async def test_a_run_tells_its_phases_its_samples_and_its_verdict(tmp_path: Path) -> None:
@@ -143,7 +137,7 @@ async def test_silence_and_lateness_are_said_and_a_run_that_never_ends_is_ended(
     said = " ".join(notes(events))
     assert "silent" in said
     assert "should have ended" in said
-    assert "made to stop" in said
+    assert "being stopped" in said
     assert verdict(events).status is RunStatus.FAILED
     assert any(isinstance(event, CpuSampled) for event in events)
 

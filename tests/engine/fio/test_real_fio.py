@@ -16,12 +16,14 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
+from app.engine.fio.events import Finished, LoadEvent
 from app.engine.fio.histogram import bucket_of
 from app.engine.fio.job import Engine, Job, Pattern
-from app.engine.fio.load import CpuSampled, Finished, FioLoad, LoadEvent, PhaseChanged, SampleTaken
+from app.engine.fio.load import FioLoad
 from app.engine.fio.preflight import preflight
 from app.engine.fio.target import JobTarget, TargetKind
 from app.engine.session.figures import DirectionFigures, Phase, RunFigures, RunStatus, Sample
+from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken
 from app.engine.session.steady import SteadyPlan
 from backends.hosts.local import LocalHost
 from tests.packages import needs

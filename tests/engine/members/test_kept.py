@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.engine.session import wire
-from app.engine.session.events import AnyEvent, MembersSampled, RunEnded, RunStarted
+from app.engine.session.events import AnyEvent, LiveEvent, RunEnded, RunStarted
 from app.engine.session.figures import DirectionSample, MemberFigures, Phase, Sample
+from app.engine.session.progress import MembersSampled
 from app.engine.session.state import RunRecord, Session, fold
 from app.engine.view import schema
 from tests.engine import sessions
@@ -27,8 +28,8 @@ def ended() -> RunEnded:
     return replace(end, figures=replace(end.figures, members=(MEMBER,)))
 
 
-def sampled(run: str = "r1") -> MembersSampled:
-    return MembersSampled(at=1.0, id=run, members=(MEMBER,))
+def sampled(run: str = "r1") -> LiveEvent:
+    return LiveEvent(at=1.0, id=run, progress=MembersSampled(members=(MEMBER,)))
 
 
 def test_what_they_do_now_is_with_the_running_job() -> None:

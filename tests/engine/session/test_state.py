@@ -14,18 +14,17 @@ from app.engine.session.events import (
     BaselineMarked,
     ChangeEnded,
     ChangeIntended,
-    CpuSampled,
     InventorySeen,
+    LiveEvent,
     MachineFacts,
     NoteAdded,
-    PhaseChanged,
     RunEnded,
     RunStarted,
-    SampleTaken,
     SessionEnded,
     SessionStarted,
 )
 from app.engine.session.figures import DirectionSample, Phase, RunFigures, RunStatus, Sample
+from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken
 from app.engine.session.state import Session, fold, replay
 from backends.change import Change
 from backends.model import Drive, Inventory, Target
@@ -73,13 +72,13 @@ def run(run_id: str = "r1") -> RunStarted:
     )
 
 
-def phase(word: Phase, *, seconds: float | None = None, at: float = 5.0, run_id: str = "r1") -> PhaseChanged:
-    return PhaseChanged(at=at, id=run_id, phase=word, seconds=seconds)
+def phase(word: Phase, *, seconds: float | None = None, at: float = 5.0, run_id: str = "r1") -> LiveEvent:
+    return LiveEvent(at=at, id=run_id, progress=PhaseChanged(phase=word, seconds=seconds))
 
 
-def sample(at: float, word: Phase = Phase.MEASURING) -> SampleTaken:
+def sample(at: float, word: Phase = Phase.MEASURING) -> LiveEvent:
     one = DirectionSample(iops=1.0, bytes_per_second=1.0, ios=1)
-    return SampleTaken(at=at, id="r1", sample=Sample(at=at, seconds=1.0, phase=word, read=one))
+    return LiveEvent(at=at, id="r1", progress=SampleTaken(sample=Sample(at=at, seconds=1.0, phase=word, read=one)))
 
 
 def ids(records: Iterable[Any]) -> list[str]:
@@ -99,7 +98,7 @@ def test_every_logged_event_is_kept_in_its_order() -> None:
 
 
 def test_live_events_are_not_kept() -> None:
-    cpu = CpuSampled(at=1, id="r1", fio_percent_of_core=1, host_percent=1)
+    cpu = LiveEvent(at=1, id="r1", progress=CpuSampled(fio_percent_of_core=1, host_percent=1))
     assert folded(run(), phase(Phase.RAMP), sample(1), cpu).events == (run(),)
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.engine.session.events import PhaseChanged, RunStarted, SampleTaken
+from app.engine.session.events import LiveEvent, RunStarted
 from app.engine.session.figures import DirectionSample, Phase, Sample
+from app.engine.session.progress import PhaseChanged, SampleTaken
 from app.engine.session.state import Session
 from app.engine.sweep.live import FILE, LiveReader, LiveWriter
 
 STARTED = RunStarted(at=0.0, id="r1", target="t", device=None, profile=None, job={}, title="", planned_seconds=1.0)
-PHASE = PhaseChanged(at=1.0, id="r1", phase=Phase.MEASURING, seconds=5.0)
-SAMPLE = SampleTaken(
+PHASE = LiveEvent(at=1.0, id="r1", progress=PhaseChanged(phase=Phase.MEASURING, seconds=5.0))
+READ = DirectionSample(iops=5.0, bytes_per_second=9.0, ios=5)
+SAMPLE = LiveEvent(
     at=2.0,
     id="r1",
-    sample=Sample(
-        at=1.0, seconds=1.0, phase=Phase.MEASURING, read=DirectionSample(iops=5.0, bytes_per_second=9.0, ios=5)
-    ),
+    progress=SampleTaken(sample=Sample(at=1.0, seconds=1.0, phase=Phase.MEASURING, read=READ)),
 )
 
 
@@ -49,6 +49,11 @@ def test_half_a_line_waits_for_its_other_half(tmp_path: Path) -> None:
         file.seek(10)
         file.write(whole[10:])
     assert list(reader.read()) == [PHASE]
+
+
+def test_a_line_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text('{"kind":"PhaseChanged","at":1.0,"id":"r1","phase":"measuring","seconds":5.0}\n')
+    assert list(LiveReader(tmp_path).read()) == [PHASE]
 
 
 def test_where_nothing_was_written_nothing_is_read(tmp_path: Path) -> None:
