@@ -206,7 +206,8 @@ import asyncio, sys
 from contextlib import aclosing
 from pathlib import Path
 from app.engine.fio.job import Job, JobTarget, TargetKind
-from app.engine.fio.load import FioLoad, SampleTaken
+from app.engine.fio.load import FioLoad
+from app.engine.session.progress import SampleTaken
 from backends.hosts.local import LocalHost
 from tests.packages import needs
 
