@@ -182,8 +182,7 @@ def _open_workbench(options: Options) -> int:
     with curtain("" if options.demo or options.machine else os.uname().nodename):
         from app.cli.opening import host_of
         from app.cli.steady import steady_plan
-        from app.cli.sweep import HURRY
-        from app.cli.sweep_background import hand_over
+        from app.cli.sweep_background import HURRY, hand_over
         from app.engine.measure.priority import lower_priority
         from app.engine.workbench import Workbench
 

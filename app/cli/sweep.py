@@ -19,6 +19,7 @@ from app.cli.opening import refuse_read_only, workbench
 from app.cli.options import current
 from app.cli.output import document, lines, say
 from app.cli.running import Interruption, run
+from app.cli.sweep_background import HURRY
 from app.cli.sweep_report import report, status_of
 from app.engine.view.effects import Tier, tier
 from backends.errors import InvalidValueError, RefusedError, StorageError
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
     from app.engine.sweep.plan import SweepPlan
     from app.engine.sweep.survey import Survey
     from app.engine.workbench import Workbench
-
-HURRY = 250.0
-"""How many times as fast the simulated rack's time runs: there is no disk to wait for."""
-
 
 _TRIES = 20
 """Attempts at opening a session, 50 ms apart."""

@@ -14,6 +14,9 @@ from backends.errors import StorageError
 if TYPE_CHECKING:
     from app.cli.options import Options
 
+HURRY = 250.0
+"""How many times as fast the simulated rack's time runs: there is no disk to wait for."""
+
 OUTPUT = "sweep.out"
 """What it says, in the session's folder."""
 

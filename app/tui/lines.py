@@ -13,8 +13,6 @@ from textual.strip import Strip
 
 from app.commands import footer_of, screen_switch
 from app.engine.session.state import Session
-from app.tui.screens.bench.live_view import short_progress
-from app.tui.screens.sweep.results_view import short
 from backends.text import clean
 from widgets.plain.text import shorten, width_of
 from widgets.steady import SteadyWidget
@@ -77,9 +75,13 @@ class StatusLine(SteadyWidget):
         if session.probing and app.opened:
             right.append(("quiet", "looking for hardware"))
         if session.active is not None:
+            from app.tui.screens.bench.live_view import short_progress
+
             right.append(("run", short_progress(session.active, time.time())))
         followed = app.sweeping.follower
         if followed is not None and followed.running and followed.record is not None:
+            from app.tui.screens.sweep.results_view import short
+
             right.append(("run", short(followed.record, time.time(), app.sweeping.speed or 1.0)))
         if app.staged_count:
             right.append(("warning", f"{app.staged_count} staged"))

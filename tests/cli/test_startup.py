@@ -30,6 +30,13 @@ def test_a_look_around_loads_neither_textual_nor_cattrs(machine: str, words: str
     assert loaded_by(run, "textual", "plotext", "rich", "cattrs", "psutil", "importlib.metadata") == ""
 
 
+def test_the_first_screen_has_nothing_of_what_is_measured_judged_or_swept() -> None:
+    screens = "import app.tui.app, app.tui.screens.devices.screen, app.cli.sweep_background"
+    later = ("advisor", "judge", "measure.measurer", "fio.load", "sweep", "report", "view.run", "view.comparison")
+    drawing = ("widgets.chart", "widgets.matrix", "plotext", "psutil")
+    assert loaded_by(screens, *(f"app.engine.{name}" for name in later), *drawing) == ""
+
+
 def test_a_card_is_listed_from_the_bus_without_what_reads_its_firmware() -> None:
     assert loaded_by("import backends.vendors.hba.backend", "backends.vendors.megaraid.inventory") == ""
 

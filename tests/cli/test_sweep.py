@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from app.cli.sweep import HURRY
+from app.cli.sweep_background import HURRY
 from tests.cli.conftest import Cli, Outcome, argv, program
 
 FAST = ("--demo", "--demo-speed", "1000")

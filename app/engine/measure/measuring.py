@@ -11,17 +11,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.engine.advisor import Condition, advise
-from app.engine.advisor.gather import gather, policies_of
-from app.engine.advisor.watching import Watch
-from app.engine.fio.load import FioLoad
-from app.engine.fio.preflight import preflight
-from app.engine.measure.device_access import Gate
-from app.engine.measure.device_faults import witness
-from app.engine.measure.measurer import Measurer, Preparation, Request
-from app.engine.measure.preconditioning import DeviceMemory, written_by
-from app.engine.measure.scratch_place import scratching_on
-from app.engine.members import member_meter
 from app.engine.session.events import (
     PreconditionEnded,
 )
@@ -36,9 +25,14 @@ from backends.host import Host
 from backends.model import Array, Controller, Drive, Fact, Inventory
 from backends.settings import Reading
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # imported when something is to be measured: every workbench has this module
     from app.engine.advisor.facts import RunFacts
     from app.engine.advisor.gather import JobPlace
+    from app.engine.advisor.watching import Watch
+    from app.engine.measure.measurer import Measurer
+    from app.engine.measure.preconditioning import DeviceMemory
+    from app.engine.measure.preparation import Preparation, Request
+    from app.engine.measure.scratch_place import Scratching
 
 
 class Measuring(Hardware):
@@ -46,13 +40,25 @@ class Measuring(Hardware):
 
     def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
         super().__init__(host, paths=paths)
-        self._scratching = scratching_on(self.host)
         self._stop: asyncio.Event | None = None
         self._occupant: Callable[[], None] | None = None
         self._idle = asyncio.Event()
         self._idle.set()
 
+    @cached_property
+    def _scratching(self) -> Scratching:
+        from app.engine.measure.scratch_place import scratching_on
+
+        return scratching_on(self.host)
+
     def _measurer(self, folder: Path) -> Measurer:
+        from app.engine.fio.load import FioLoad
+        from app.engine.fio.preflight import preflight
+        from app.engine.measure.device_access import Gate
+        from app.engine.measure.device_faults import witness
+        from app.engine.measure.measurer import Measurer
+        from app.engine.members import member_meter
+
         return Measurer(
             load=FioLoad(self.host),
             preflight=partial(preflight, self.host),
@@ -82,11 +88,15 @@ class Measuring(Hardware):
 
     async def prepare(self, request: Request) -> Preparation:
         """What measuring that would do; nothing is touched, no session is needed. See `Measurer.prepare`."""
+        from app.engine.advisor import advise
+
         ready = await self._measurer(self.folder or Path()).prepare(request)
         return replace(ready, advice=advise(await self._facts(ready.place)))
 
     async def foresee(self, request: Request) -> tuple[Advice, ...]:
         """What could be said of it before it is even prepared; nothing where it cannot be measured."""
+        from app.engine.advisor import advise
+
         try:
             place = await self._measurer(self.folder or Path()).survey(request)
         except (RaidbenchError, OSError):
@@ -99,6 +109,8 @@ class Measuring(Hardware):
 
     async def _facts(self, place: JobPlace) -> RunFacts:
         """What the advisor is to know beforehand; that a device was written may be remembered of earlier sessions."""
+        from app.engine.advisor.gather import gather
+
         facts = await gather(self.host, place, self.session)
         if facts.written is None and not place.scratch and place.whole_disk and facts.area_bytes:
             things = self.session.inventory.at(place.device or "")
@@ -141,6 +153,8 @@ class Measuring(Hardware):
         record = self.session.run(run_id)
         if record is None or not record.figures.filled_bytes:
             return
+        from app.engine.measure.preconditioning import written_by
+
         written = written_by(record, ready, session=str(self.folder))
         identity = None if ready.judgement is None else ready.judgement.identity
         remembered = identity is not None and self.memory.remember(identity, written)
@@ -153,6 +167,8 @@ class Measuring(Hardware):
     @cached_property
     def memory(self) -> DeviceMemory:
         """What is known of devices from one session to the next: which were written in full, and when."""
+        from app.engine.measure.preconditioning import DeviceMemory
+
         return DeviceMemory(self.paths.devices_of(simulated=self.simulated))
 
     def remembered(self, thing: Controller | Array | Drive) -> Controller | Array | Drive:
@@ -199,6 +215,10 @@ class Measuring(Hardware):
 
     async def _watch(self, ready: Preparation, readings: Mapping[str, tuple[str, Reading]]) -> Watch:
         """The advisor for one run: with the condition as it is now, and the way to read it again at the end."""
+        from app.engine.advisor import Condition
+        from app.engine.advisor.gather import policies_of
+        from app.engine.advisor.watching import Watch
+
         facts = await self._facts(ready.place)
         tasks = await self.tasks_of(ready.disk)
         before = Condition(tasks=facts.before.tasks if tasks is None else tasks, policies=policies_of(readings))

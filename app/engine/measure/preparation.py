@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from app.engine.advisor.gather import JobPlace
 from app.engine.fio.job import Job
-from app.engine.measure.device_access import DeviceJudgement
-from app.engine.measure.scratch import ScratchPlan
 from app.engine.session.events import ExperimentMark
 from app.engine.session.figures import Advice
 from app.engine.session.steady import SteadyPlan
 from backends.change import disk_lock
+
+if TYPE_CHECKING:  # known to whoever makes these values
+    from app.engine.advisor.gather import JobPlace
+    from app.engine.measure.device_access import DeviceJudgement
+    from app.engine.measure.scratch import ScratchPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +108,8 @@ class Preparation:
     @property
     def place(self) -> JobPlace:
         """The same for the advisor."""
+        from app.engine.advisor.gather import JobPlace
+
         whole = self.scratch.size if self.scratch is not None else self.judgement.size if self.judgement else 0
         return JobPlace(
             job=self.job,

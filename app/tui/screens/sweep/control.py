@@ -8,21 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.engine.session.marks import STOP, SWEEP, left_behind, under_way
-from app.engine.session.sweep_steps import Design
-from app.engine.sweep.expand import expand
-from app.engine.sweep.following import Follower
-from app.engine.sweep.known import Known, look
-from app.engine.sweep.plan import SweepPlan
-from app.engine.sweep.runner import SweepRunner
-from app.engine.sweep.survey import Survey, survey
 from app.engine.workbench import Workbench
-from app.tui.screens.sweep.plan_view import question
-from app.tui.screens.sweep.results_view import state_words
 from backends.errors import RaidbenchError, RefusedError
 from widgets.confirm import ConfirmDialog
 from widgets.question import KeyedAnswer, QuestionDialog
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what a sweep needs is imported when there is one: every screen has this module
+    from app.engine.session.sweep_steps import Design
+    from app.engine.sweep.following import Follower
+    from app.engine.sweep.known import Known
+    from app.engine.sweep.plan import SweepPlan
+    from app.engine.sweep.survey import Survey
     from app.tui.app import WorkbenchApp
 
 EVERY = 0.25
@@ -51,14 +47,21 @@ class Sweeping:
 
     async def look(self, plan: SweepPlan, named: Mapping[str, str]) -> Known:
         """What has to be known of the targets. Raises RaidbenchError."""
+        from app.engine.sweep.known import look
+
         return await look(self._app.workbench, plan, named)
 
     async def survey(self, design: Design, known: Known) -> Survey:
         """What a sweep puts at risk. Raises RaidbenchError."""
+        from app.engine.sweep.survey import survey
+
         return await survey(self._app.workbench, design, known)
 
     async def begin(self, plan: SweepPlan, named: Mapping[str, str], seed: int) -> bool:
         """Look anew, ask, put the design on disk, hand it over; whether it runs. Whatever cannot be is told."""
+        from app.engine.sweep.expand import expand
+        from app.tui.screens.sweep.plan_view import question
+
         try:
             if self.running:
                 raise RefusedError("A sweep is running already.", hint="x stops it.")
@@ -101,6 +104,8 @@ class Sweeping:
 
     async def _put_down(self, design: Design) -> Path:
         """A session of its own with the whole design, which nobody writes any more. Raises StorageError."""
+        from app.engine.sweep.runner import SweepRunner
+
         bench = Workbench(self._app.workbench.host, paths=self._app.workbench.paths)
         await bench.open()
         try:
@@ -127,12 +132,16 @@ class Sweeping:
 
     def follow(self, folder: Path) -> None:
         """Show the sweep of this session from now on."""
+        from app.engine.sweep.following import Follower
+
         self.follower = Follower(folder)
         self.stopping = False
         self._app.run_worker(self._follow(self.follower), group="sweep", exclusive=True)
 
     async def _follow(self, follower: Follower) -> None:
         """Show what it does until it is over, and say so."""
+        from app.tui.screens.sweep.results_view import state_words
+
         ran = False
         while self.follower is follower:
             await asyncio.to_thread(follower.read)
@@ -217,6 +226,9 @@ class Sweeping:
 
     async def _put_back(self, folder: Path) -> None:
         """End a sweep that was cut short. Runs to its end in this process: it takes seconds."""
+        from app.engine.sweep.runner import SweepRunner
+        from app.tui.screens.sweep.results_view import state_words
+
         bench = Workbench(self._app.workbench.host, paths=self._app.workbench.paths)
         try:
             await bench.open(folder)
