@@ -194,7 +194,7 @@ class Changer:
         if state is ValueState.FOREIGN:
             raise RefusedError(
                 f"{change.label} of {change.target} is now {now or 'not readable'}, neither {change.after} "
-                f"(set here) nor {change.before} (before): it was changed by somebody else.",
+                f"(set here) nor {change.before} (before): somebody else changed it.",
                 hint="Nothing was touched. Set the value you want by hand.",
             )
         if change.risk is Risk.DESTROYS_DATA and confirm != str(change.target):
