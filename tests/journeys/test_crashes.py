@@ -11,7 +11,7 @@ BROKEN = """
 import sys
 from pathlib import Path
 from app.engine.workbench import Workbench
-from app.tui.app import Options, WorkbenchApp, run_app
+from app.tui.app import ScreenOptions, WorkbenchApp, run_app
 from tests.backends.fakes import FakeHost, disk, machine
 
 class Broken(WorkbenchApp):
@@ -25,13 +25,13 @@ class Broken(WorkbenchApp):
         raise KeyError("in a worker [/]")
 
 bench = Workbench(FakeHost(machine(disk("sda"))))
-sys.exit(run_app(Broken(bench, Options())))
+sys.exit(run_app(Broken(bench, ScreenOptions())))
 """
 
 STUCK = """
 import asyncio, sys
 from app.engine.workbench import Workbench
-from app.tui.app import Options, run
+from app.tui.app import ScreenOptions, run
 from tests.backends.fakes import FakeHost, disk, machine
 
 class Stuck(FakeHost):
@@ -43,7 +43,7 @@ class Stuck(FakeHost):
 host = Stuck(machine(disk("sda", device__model="ST4000")))
 if sys.argv[1] == "again":
     host.files["/sys/block/sda/queue/read_ahead_kb"] = "256"
-sys.exit(run(Workbench(host), Options()))
+sys.exit(run(Workbench(host), ScreenOptions()))
 """
 
 
