@@ -211,7 +211,7 @@ async def test_what_somebody_else_set_meanwhile_is_left_alone(table: Table) -> N
     record = await run_experiment(table.bench, plan)
     assert record.end is not None
     assert (record.end.restored, table.host.files[KB]) == (False, "777")
-    assert "changed by somebody else" in record.end.reason
+    assert "somebody else changed it" in record.end.reason
 
 
 async def test_what_moves_along_is_put_back_and_told(table: Table) -> None:
