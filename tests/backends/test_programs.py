@@ -97,6 +97,26 @@ class TestRoot:
         (tmp_path / "link").symlink_to("theirs/raidbench-test-tool")
         assert not is_roots(str(tmp_path / "link"))
 
+    def test_follows_a_link_that_leads_up(self, tmp_path: Path) -> None:
+        tool(tmp_path)
+        (tmp_path / "below").mkdir()
+        (tmp_path / "below" / "link").symlink_to("../raidbench-test-tool")
+        assert is_roots(str(tmp_path / "below" / "link"))
+
+    def test_looks_at_where_a_link_that_leads_up_arrives(self, tmp_path: Path) -> None:
+        os.chown(tool(tmp_path), NOBODY, NOBODY)
+        (tmp_path / "below").mkdir()
+        (tmp_path / "below" / "link").symlink_to("../raidbench-test-tool")
+        assert not is_roots(str(tmp_path / "below" / "link"))
+
+    def test_takes_none_that_is_not_there(self, tmp_path: Path) -> None:
+        assert not is_roots(str(tmp_path / "gone"))
+
+    def test_takes_none_that_a_group_without_a_name_may_overwrite(self, tmp_path: Path) -> None:
+        path = tool(tmp_path, 0o775)
+        os.chown(path, 0, 54321)
+        assert not is_roots(str(path))
+
     def test_is_not_led_in_circles(self, tmp_path: Path) -> None:
         (tmp_path / "link").symlink_to("link")
         assert not is_roots(str(tmp_path / "link"))
