@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from app.engine.fio.sizes import parse_size
+from app.engine.toml_table import Parse, flag, read_toml, text, whole
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
 
@@ -46,51 +45,22 @@ class Config:
     """Keys by command id: `{"bench.run": "f5"}`."""
 
 
-def _whole(minimum: int, maximum: int) -> Callable[[Any], int]:
-    def parse(value: Any) -> int:
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise ValueError(f"wants a whole number from {minimum} to {maximum}")
-        if not minimum <= value <= maximum:
-            raise ValueError(f"cannot be {value}: {minimum} to {maximum}")
-        return value
-
-    return parse
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("wants a text in quotes")
-    return value
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("wants true or false")
-    return value
-
-
 def _size(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
     if isinstance(value, str):
-        try:
-            return parse_size(value)
-        except InvalidValueError as error:
-            raise ValueError(f"wants a size: {error.message}") from None
+        return parse_size(value)
     raise ValueError('wants a size in quotes, such as "4G"')
 
 
 def _profile(value: Any) -> str:
-    from app.engine.fio.profiles import PROFILES
+    from app.engine.fio.profiles import profile
 
-    name = _text(value)
-    if name not in PROFILES:
-        raise ValueError(f"names no workload; there are {', '.join(PROFILES)}")
-    return name
+    return profile(text(value)).name
 
 
 def _folder(value: Any) -> str:
-    path = Path(_text(value)).expanduser()
+    path = Path(text(value)).expanduser()
     if not path.is_absolute():
         raise ValueError("wants an absolute path")
     return str(path)
@@ -105,17 +75,17 @@ def _keymap(value: Any) -> dict[str, str]:
     return dict(value)
 
 
-KEYS: Mapping[str, Callable[[Any], Any]] = {
-    "fps": _whole(1, 30),
-    "theme": _text,
-    "ascii": _flag,
+KEYS: Mapping[str, Parse[Any]] = {
+    "fps": whole(1, 30),
+    "theme": text,
+    "ascii": flag,
     "scratch_dir": _folder,
     "scratch_size": _size,
     "profile": _profile,
-    "firmware_queries": _flag,
-    "steady_cap": _whole(1, 7 * 86400),
-    "steady_round": _whole(1, 3600),
-    "steady_rounds": _whole(3, 25),
+    "firmware_queries": flag,
+    "steady_cap": whole(1, 7 * 86400),
+    "steady_round": whole(1, 3600),
+    "steady_rounds": whole(3, 25),
     "keymap": _keymap,
 }
 """Every key there is, and how its value is read."""
@@ -140,36 +110,9 @@ def load_config(path: Path, *, required: bool) -> Config:
 
 def parse_config(data: bytes, shown: str) -> Config:
     """The configuration that a file's bytes make; `shown` is its name in sentences. Raises ConfigError."""
-    try:
-        text = data.decode("utf-8")
-        table = tomllib.loads(text)
-    except UnicodeDecodeError as error:
-        raise ConfigError(
-            f"{shown} is not a configuration file: it is not text (byte {error.start}).", hint=_HINT
-        ) from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        reason = clean(str(error), 160) or "nested too deeply"
-        raise ConfigError(f"{shown} is not valid TOML: {reason}.", hint=_HINT) from None
-    values: dict[str, Any] = {}
-    for key, value in table.items():
-        parse = KEYS.get(key)
-        if parse is None:
-            raise ConfigError(
-                f"{shown}, line {_line(text, key)}: there is no key {clean(key, 40)!r}.",
-                hint=f"The keys are: {', '.join(KEYS)}.",
-            )
-        try:
-            values[key] = parse(value)
-        except ValueError as error:
-            raise ConfigError(f"{shown}, line {_line(text, key)}: {key} {error}.", hint=_HINT) from None
-    return Config(**values)
+    top = read_toml(data, shown, "a configuration file", ConfigError, _HINT)
+    top.only(*KEYS)
+    return Config(**{key: top.parse(key, KEYS[key], value) for key, value in top.given.items()})
 
 
 _HINT = "Correct it, or start with another file: --config FILE."
-
-
-def _line(text: str, key: str) -> int:
-    """The line a top-level key or table is set on, 1 if it cannot be found."""
-    quoted = re.escape(key)
-    pattern = re.compile(rf"""^\s*(?:\[+\s*)?["']?{quoted}["']?\s*(?:=|\]|\.)""")
-    return next((number for number, line in enumerate(text.splitlines(), 1) if pattern.match(line)), 1)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from app.engine.session.sweep_steps import Rank, Saturation
@@ -17,236 +16,176 @@ from app.engine.sweep.plan import (
     SweepPlan,
     Workload,
 )
-from app.engine.sweep.plan_values import JOB_FIELDS, PlanValues
+from app.engine.sweep.plan_values import JOB_KEYS, as_text, check_job, job, latency, names, rank, seconds, values
+from app.engine.toml_table import TomlTable, read_toml, text_or_empty, whole
 from backends.text import clean
 
+_TABLES = ("targets", "measure", "job", "setup", "workload", "axis", "skip", "feature", "saturation")
 _NONE: tuple[str, ...] = ()
-_TABLES = (
-    "title",
-    "about",
-    "targets",
-    "measure",
-    "job",
-    "setup",
-    "workload",
-    "axis",
-    "skip",
-    "feature",
-    "saturation",
-)
 
 
 def parse_plan(data: bytes, shown: str) -> SweepPlan:
     """The plan that a file's bytes make; `shown` is its name in sentences. Raises PlanError."""
-    try:
-        text = data.decode("utf-8")
-        table = tomllib.loads(text)
-    except UnicodeDecodeError as error:
-        raise PlanError(f"{shown} is not a plan: it is not text (byte {error.start}).") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise PlanError(f"{shown} is not valid TOML: {clean(str(error), 160) or 'nested too deeply'}.") from None
-    return _PlanTables(shown, text).plan(table)
+    return _Plan(read_toml(data, shown, "a plan", PlanError)).read()
 
 
-class _PlanTables(PlanValues):
-    """Reads the tables of one file."""
+class _Plan:
+    """Reads the tables of one file: first the targets, which the others name."""
 
-    def plan(self, table: Mapping[str, Any]) -> SweepPlan:
-        self.only("", table, _TABLES)
-        targets = {role: self.text("targets", role, value) for role, value in self.table(table, "targets").items()}
-        measure = self.table(table, "measure")
-        self.only("measure", measure, ("target", "repeats", "pairs", "rest", "rank", "seed"))
-        features = {name: self._feature(name, value, targets) for name, value in self.table(table, "feature").items()}
-        setups = tuple(self._setup(at, row, targets, features) for at, row in enumerate(self.tables(table, "setup")))
+    def __init__(self, top: TomlTable) -> None:
+        top.only("title", "about", *_TABLES)
+        self._top = top
+        targets = top.table("targets")
+        self._targets = {role: targets.parse(role, text_or_empty, value) for role, value in targets.given.items()}
+
+    def read(self) -> SweepPlan:
+        top = self._top
+        measure = top.table("measure")
+        measure.only("target", "repeats", "pairs", "rest", "rank", "seed")
+        features = {name: self._feature(name) for name in top.table("feature").given}
+        setups = tuple(self._setup(row, features) for row in top.tables("setup"))
         self._known_setups(setups)
-        workloads = tuple(self._workload(at, row) for at, row in enumerate(self.tables(table, "workload")))
+        workloads = tuple(self._workload(row) for row in top.tables("workload"))
         if len({one.name for one in workloads}) < len(workloads):
-            raise self.error("workload", "", "every workload needs a name of its own.")
-        profile, job = self._job(self.table(table, "job"))
+            raise top.error("workload", "every workload needs a name of its own.")
+        whole_job = top.table("job")
+        whole_job.only(*JOB_KEYS)
+        profile, fields = job(whole_job)
+        known = {"setup": [one.name for one in setups], "workload": [one.name for one in workloads]}
         return SweepPlan(
-            title=self.get("", table, "title", self.text, ""),
-            about=self.get("", table, "about", self.text, ""),
-            source=self.source,
-            targets=targets,
-            measure=self._measured(measure, targets),
-            repeats=self.get("measure", measure, "repeats", self.whole(1, 100), 3),
-            pairs=self.get("measure", measure, "pairs", self.whole(0, 100), 6),
-            rest=self.get("measure", measure, "rest", self.seconds, 5),
-            rank=self.get("measure", measure, "rank", self.rank, Rank.IOPS),
-            seed=self.get("measure", measure, "seed", self.whole(0, 2**31), None),
+            title=top.get("title", text_or_empty, ""),
+            about=top.get("about", text_or_empty, ""),
+            source=top.file.text,
+            targets=self._targets,
+            measure=self._measured(measure),
+            repeats=measure.get("repeats", whole(1, 100), 3),
+            pairs=measure.get("pairs", whole(0, 100), 6),
+            rest=measure.get("rest", seconds, 5),
+            rank=measure.get("rank", rank, Rank.IOPS),
+            seed=measure.get("seed", whole(0, 2**31), None),
             profile=profile,
-            job=job,
+            job=fields,
             setups=setups,
             workloads=workloads,
-            axes=tuple(self._axis(at, row, targets) for at, row in enumerate(self.tables(table, "axis"))),
-            skips=tuple(
-                self._skip(at, row, targets, setups, workloads) for at, row in enumerate(self.tables(table, "skip"))
-            ),
+            axes=tuple(self._axis(row) for row in top.tables("axis")),
+            skips=tuple(self._skip(row, known) for row in top.tables("skip")),
             features=features,
-            saturation=self._saturation(table),
+            saturation=self._saturation(top.table("saturation")),
         )
 
-    def _role(self, table: str, key: str, value: Any, targets: Mapping[str, str]) -> str:
-        role = self.text(table, key, value)
-        if role not in targets:
-            roles = ", ".join(targets) or "none yet"
-            raise self.error(
-                table, key, f"{key} names no target of [targets]: {clean(role, 40)!r}.", f"There are: {roles}."
-            )
-        return role
+    def _role(self, row: TomlTable, key: str, value: Any) -> str:
+        role = row.parse(key, text_or_empty, value)
+        return _known(row, key, role, self._targets, f"{key} names no target of [targets]:")
 
-    def _measured(self, measure: Mapping[str, Any], targets: Mapping[str, str]) -> str:
-        if "target" in measure:
-            return self._role("measure", "target", measure["target"], targets)
-        if len(targets) == 1:
-            return next(iter(targets))
-        raise self.error("measure", "", "which target is to be measured?", 'Write target = "..." under [measure].')
+    def _measured(self, measure: TomlTable) -> str:
+        if "target" in measure.given:
+            return self._role(measure, "target", measure.given["target"])
+        if len(self._targets) == 1:
+            return next(iter(self._targets))
+        raise measure.error("", "which target is to be measured?", 'Write target = "..." under [measure].')
 
-    def _job(self, table: Mapping[str, Any]) -> tuple[str | None, dict[str, str]]:
-        self.only("job", table, ("profile", *JOB_FIELDS))
-        texts = {key: self.value("job", key, value) for key, value in table.items() if key != "profile"}
-        self.check_fields("job", texts)
-        profile = self.get("job", table, "profile", self.profile, None)
-        return profile, texts
-
-    def _settings(
-        self, table: str, row: Mapping[str, Any], targets: Mapping[str, str]
-    ) -> tuple[tuple[str, str, str], ...]:
+    def _settings(self, row: TomlTable) -> tuple[tuple[str, str, str], ...]:
         """Tables named after roles: `array = { read_ahead = "none" }`."""
         found = []
-        for role in targets:
-            given = row.get(role, {})
+        for role in self._targets:
+            given = row.given.get(role, {})
             if not isinstance(given, dict):
-                raise self.error(table, role, f"{role} wants settings: {{ read_ahead = ... }}.")
-            found += [(role, key, self.value(table, role, value)) for key, value in given.items()]
+                raise row.error(role, f"{role} wants settings: {{ read_ahead = ... }}.")
+            found += [(role, key, row.parse(role, as_text, value)) for key, value in given.items()]
         return tuple(found)
 
-    def _setup(
-        self, at: int, row: Mapping[str, Any], targets: Mapping[str, str], features: Mapping[str, FeaturePlan]
-    ) -> SetUp:
-        table = f"setup.{at}"
-        self.only(table, row, ("name", "measure", "against", "needs", "lacks", *targets))
-        settings = self._settings(table, row, targets)
-        needs = self.get(table, row, "needs", self.names, _NONE)
-        lacks = self.get(table, row, "lacks", self.names, _NONE)
+    def _setup(self, row: TomlTable, features: Iterable[str]) -> SetUp:
+        row.only("name", "measure", "against", "needs", "lacks", *self._targets)
+        settings = self._settings(row)
+        needs, lacks = row.get("needs", names, _NONE), row.get("lacks", names, _NONE)
         for name in (*needs, *lacks):
             if name not in features:
-                raise self.error(table, "needs", f"there is no [feature.{clean(name, 40)}] in this plan.")
-        measure = row.get("measure")
+                raise row.error("needs", f"there is no [feature.{clean(name, 40)}] in this plan.")
         return SetUp(
-            name=self.get(table, row, "name", self.text, "") or ", ".join(f"{k}={v}" for _, k, v in settings),
+            name=row.get("name", text_or_empty, "") or ", ".join(f"{key}={value}" for _, key, value in settings),
             settings=settings,
-            measure=None if measure is None else self._role(table, "measure", measure, targets),
-            against=self.get(table, row, "against", self.text, None),
+            measure=self._role(row, "measure", row.given["measure"]) if "measure" in row.given else None,
+            against=row.get("against", text_or_empty, None),
             needs=needs,
             lacks=lacks,
         )
 
-    def _workload(self, at: int, row: Mapping[str, Any]) -> Workload:
-        table = f"workload.{at}"
-        self.only(table, row, ("name", "profile", *JOB_FIELDS))
-        texts = {key: self.value(table, key, value) for key, value in row.items() if key in JOB_FIELDS}
-        self.check_fields(table, texts)
-        profile = self.get(table, row, "profile", self.profile, None)
-        name = self.get(table, row, "name", self.text, "") or profile or ""
+    def _workload(self, row: TomlTable) -> Workload:
+        row.only("name", *JOB_KEYS)
+        profile, fields = job(row)
+        name = row.get("name", text_or_empty, "") or profile or ""
         if not name:
-            raise self.error(table, "name", "every workload needs a name of its own.")
-        return Workload(name=name, profile=profile, job=texts)
+            raise row.error("name", "every workload needs a name of its own.")
+        return Workload(name=name, profile=profile, job=fields)
 
     def _known_setups(self, setups: tuple[SetUp, ...]) -> None:
-        names = [one.name for one in setups]
-        for at, one in enumerate(setups):
-            if not one.name or names.count(one.name) > 1:
-                raise self.error(f"setup.{at}", "name", "every set-up needs a name of its own.")
-            if one.against is not None and one.against not in names:
-                sentence = f"against names no set-up: {clean(one.against, 60)!r}."
-                raise self.error(f"setup.{at}", "against", sentence, f"There are: {', '.join(names)}.")
+        known = [one.name for one in setups]
+        for row, one in zip(self._top.tables("setup"), setups, strict=True):
+            if not one.name or known.count(one.name) > 1:
+                raise row.error("name", "every set-up needs a name of its own.")
+            if one.against is not None:
+                _known(row, "against", one.against, known, "against names no set-up:")
 
-    def _axis(self, at: int, row: Mapping[str, Any], targets: Mapping[str, str]) -> SettingAxis | JobAxis:
-        table = f"axis.{at}"
-        self.only(table, row, ("target", "setting", "job", "values"))
-        values = self.values(table, "values", row.get("values"))
-        if "job" in row and "setting" not in row and "target" not in row:
-            name = self.text(table, "job", row["job"])
-            if name not in ("profile", *JOB_FIELDS):
-                sentence = f"there is no field {clean(name, 40)!r}."
-                raise self.error(table, "job", sentence, f"There are: profile, {', '.join(JOB_FIELDS)}.")
-            for value in values:
-                if name == "profile":
-                    self.profile(table, "values", value)
-                else:
-                    self.check_fields(table, {name: value}, "values")
-            return JobAxis(job=name, values=values)
-        if "setting" not in row or "job" in row:
-            raise self.error(table, "", "an axis is of a setting of a target, or of a field of the job.")
-        role = next(iter(targets), "") if "target" not in row and len(targets) == 1 else row.get("target", "")
+    def _axis(self, row: TomlTable) -> SettingAxis | JobAxis:
+        row.only("target", "setting", "job", "values")
+        given = row.parse("values", values, row.given.get("values"))
+        if "job" in row.given and "setting" not in row.given and "target" not in row.given:
+            name = _known(row, "job", row.parse("job", text_or_empty, row.given["job"]), JOB_KEYS, "there is no field")
+            for value in given:
+                check_job(row, name, value, "values")
+            return JobAxis(job=name, values=given)
+        if "setting" not in row.given or "job" in row.given:
+            raise row.error("", "an axis is of a setting of a target, or of a field of the job.")
+        only_role = next(iter(self._targets)) if len(self._targets) == 1 else ""
         return SettingAxis(
-            target=self._role(table, "target", role, targets),
-            setting=self.text(table, "setting", row["setting"]),
-            values=values,
+            target=self._role(row, "target", row.given.get("target", only_role)),
+            setting=row.parse("setting", text_or_empty, row.given["setting"]),
+            values=given,
         )
 
-    def _skip(
-        self,
-        at: int,
-        row: Mapping[str, Any],
-        targets: Mapping[str, str],
-        setups: tuple[SetUp, ...],
-        workloads: tuple[Workload, ...],
-    ) -> SkipRule:
-        table = f"skip.{at}"
-        self.only(table, row, ("reason", "setup", "workload", "job", *targets))
-        reason = self.get(table, row, "reason", self.text, "")
+    def _skip(self, row: TomlTable, known: dict[str, list[str]]) -> SkipRule:
+        row.only("reason", "setup", "workload", "job", *self._targets)
+        reason = row.get("reason", text_or_empty, "")
         if not reason:
-            raise self.error(table, "reason", "say why it is left out: reason = ...")
-        names = {
-            key: self._named(table, key, row, known)
-            for key, known in (
-                ("setup", [each.name for each in setups]),
-                ("workload", [each.name for each in workloads]),
-            )
-        }
-        job = row.get("job", {})
-        if not isinstance(job, dict) or not all(key in ("profile", *JOB_FIELDS) for key in job):
-            raise self.error(table, "job", 'job wants fields: { rw = "randwrite" }.')
+            raise row.error("reason", "say why it is left out: reason = ...")
+        named = {key: row.get(key, names, _NONE) for key in known}
+        for key, given in named.items():
+            for name in given:
+                _known(row, key, name, known[key], f"there is no {key}")
+        fields = row.given.get("job", {})
+        if not isinstance(fields, dict) or not all(key in JOB_KEYS for key in fields):
+            raise row.error("job", 'job wants fields: { rw = "randwrite" }.')
         return SkipRule(
             reason=reason,
-            setups=names["setup"],
-            workloads=names["workload"],
-            settings=self._settings(table, row, targets),
-            job={key: self.value(table, "job", value) for key, value in job.items()},
+            setups=named["setup"],
+            workloads=named["workload"],
+            settings=self._settings(row),
+            job={key: row.parse("job", as_text, value) for key, value in fields.items()},
         )
 
-    def _named(self, table: str, key: str, row: Mapping[str, Any], known: list[str]) -> tuple[str, ...]:
-        """Names of set-ups or workloads, all of which there are."""
-        names = self.get(table, row, key, self.names, _NONE)
-        for name in names:
-            if name not in known:
-                raise self.error(
-                    table, key, f"there is no {key} {clean(name, 60)!r}.", f"There are: {', '.join(known)}."
-                )
-        return names
-
-    def _feature(self, name: str, value: Any, targets: Mapping[str, str]) -> FeaturePlan:
-        table = f"feature.{name}"
-        if not isinstance(value, dict):
-            raise self.error("feature", name, f"feature wants tables: [feature.{clean(name, 40)}].")
-        self.only(table, value, ("target", "simulated_key"))
+    def _feature(self, name: str) -> FeaturePlan:
+        row = self._top.table("feature").table(name)
+        row.only("target", "simulated_key")
         return FeaturePlan(
-            target=self._role(table, "target", value.get("target", ""), targets),
-            key=self.get(table, value, "simulated_key", self.text, None),
+            target=self._role(row, "target", row.given.get("target", "")),
+            key=row.get("simulated_key", text_or_empty, None),
         )
 
-    def _saturation(self, table: Mapping[str, Any]) -> Saturation | None:
-        given = self.table(table, "saturation")
-        if not given:
+    def _saturation(self, row: TomlTable) -> Saturation | None:
+        if not row.given:
             return None
-        self.only("saturation", given, ("p99", "from", "to"))
-        limit = self.get("saturation", given, "p99", self.latency, None)
+        row.only("p99", "from", "to")
+        limit = row.get("p99", latency, None)
         if limit is None:
-            raise self.error("saturation", "p99", 'name the limit: p99 = "2ms".')
-        lowest = self.get("saturation", given, "from", self.whole(1, 65536), 1)
-        highest = self.get("saturation", given, "to", self.whole(1, 65536), 1024)
+            raise row.error("p99", 'name the limit: p99 = "2ms".')
+        lowest, highest = row.get("from", whole(1, 65536), 1), row.get("to", whole(1, 65536), 1024)
         if lowest > highest:
-            raise self.error("saturation", "from", f"from is {lowest}, to is {highest}.")
+            raise row.error("from", f"from is {lowest}, to is {highest}.")
         return Saturation(p99_ns=limit, lowest=lowest, highest=highest)
+
+
+def _known(row: TomlTable, key: str, name: str, known: Iterable[str], otherwise: str) -> str:
+    """The name, if there is something called that."""
+    if name not in known:
+        raise row.error(key, f"{otherwise} {clean(name, 60)!r}.", f"There are: {', '.join(known) or 'none yet'}.")
+    return name

@@ -46,7 +46,7 @@ def test_times_and_ranks_are_read() -> None:
         ("[[axis]]\njob = 'bs'\nvalues = ['4k', '4k']", 14, "names a value twice"),
         ("[[axis]]\njob = 'bs'\nvalues = ['huge']", 14, "bs:"),
         ("[[axis]]\njob = 'colour'\nvalues = [1]", 13, "no field 'colour'"),
-        ("[[axis]]\njob = 'profile'\nvalues = ['nothing']", 14, "no workload 'nothing'"),
+        ("[[axis]]\njob = 'profile'\nvalues = ['nothing']", 14, "no workload called 'nothing'"),
         ("[[axis]]\nvalues = [1]", 12, "of a setting of a target, or of a field"),
         ("[[setup]]\nname = 'a'\n[[setup]]\nname = 'a'", 13, "name of its own"),
         ("[[setup]]\nname = 'a'\nagainst = 'b'", 14, "names no set-up"),

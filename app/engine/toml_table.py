@@ -1,0 +1,121 @@
+"""Strict TOML: what is wrong is named with its file, line and key, and with what is legal there."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from app.engine.toml_lines import TomlLines
+from backends.errors import InvalidValueError, NotFoundError
+from backends.text import clean
+
+T = TypeVar("T")
+Parse = Callable[[Any], T]
+"""Reads a value. Raises ValueError with words that follow the key ("wants ..."), or an error with its own sentence."""
+
+
+class TomlFile:
+    """What the tables of a file share: its name in sentences, its text, the error it raises, its usual hint."""
+
+    def __init__(self, shown: str, text: str, failure: type[InvalidValueError], hint: str) -> None:
+        self.shown = shown
+        self.text = text
+        self.failure = failure
+        self.hint = hint
+        self.lines = TomlLines(text)
+
+
+class TomlTable:
+    """A table of a file by its name (`job`, `axis.2`, "" at the top). Every method raises the file's error."""
+
+    def __init__(self, file: TomlFile, name: str, given: Mapping[str, Any]) -> None:
+        self.file = file
+        self.given = given
+        self._name = name
+
+    def error(self, key: str, sentence: str, hint: str = "") -> InvalidValueError:
+        """What is wrong at that key, or with the whole table."""
+        line = self.file.lines.of(self._name, key)
+        return self.file.failure(f"{self.file.shown}, line {line}: {sentence}", hint=hint or self.file.hint)
+
+    def only(self, *legal: str) -> None:
+        """Refuses keys that are not legal here."""
+        for key in self.given:
+            if key not in legal:
+                where = f" in [{self._name.partition('.')[0]}]" if self._name else ""
+                sentence = f"there is no key {clean(key, 40)!r}{where}."
+                raise self.error(key, sentence, f"The keys are: {', '.join(legal)}.")
+
+    def parse(self, key: str, parse: Parse[T], value: Any, called: str = "") -> T:
+        """A value that stands at that key; `called` is its name in sentences where that is not the key."""
+        name = called or clean(key, 40)
+        try:
+            return parse(value)
+        except (InvalidValueError, NotFoundError) as error:
+            raise self.error(key, f"{name}: {error.message}.", error.hint) from None
+        except ValueError as error:
+            raise self.error(key, f"{name} {error}.") from None
+
+    def get(self, key: str, parse: Parse[T], default: T) -> T:
+        """The value of a key; the default where it is not given."""
+        return self.parse(key, parse, self.given[key]) if key in self.given else default
+
+    def table(self, key: str) -> TomlTable:
+        """A table inside this one; empty where it is not given."""
+        found = self.given.get(key, {})
+        if not isinstance(found, dict):
+            raise self.error(key, f"{key} wants a table: [{key}].")
+        return TomlTable(self.file, f"{self._name}.{key}" if self._name else key, found)
+
+    def tables(self, key: str) -> list[TomlTable]:
+        """An array of tables; empty where it is not given."""
+        found = self.given.get(key, [])
+        if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+            raise self.error(key, f"{key} wants tables: [[{key}]].")
+        return [TomlTable(self.file, f"{key}.{at}", row) for at, row in enumerate(found)]
+
+
+def read_toml(data: bytes, shown: str, kind: str, failure: type[InvalidValueError], hint: str = "") -> TomlTable:
+    """The top of the file that these bytes make. Raises `failure` for what is not TOML."""
+    try:
+        text = data.decode("utf-8")
+        return TomlTable(TomlFile(shown, text, failure, hint), "", tomllib.loads(text))
+    except UnicodeDecodeError as error:
+        raise failure(f"{shown} is not {kind}: it is not text (byte {error.start}).", hint=hint) from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        reason = clean(str(error), 160) or "nested too deeply"
+        raise failure(f"{shown} is not valid TOML: {reason}.", hint=hint) from None
+
+
+def text_or_empty(value: Any) -> str:
+    """A text in quotes."""
+    if not isinstance(value, str):
+        raise ValueError("wants a text in quotes")
+    return value.strip()
+
+
+def text(value: Any) -> str:
+    """A text in quotes with something in it."""
+    found = text_or_empty(value)
+    if not found:
+        raise ValueError("wants a text in quotes")
+    return found
+
+
+def flag(value: Any) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise ValueError("wants true or false")
+    return value
+
+
+def whole(minimum: int, maximum: int) -> Parse[int]:
+    """Reads a whole number between these."""
+
+    def parse(value: Any) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
+            raise ValueError(f"wants a whole number from {minimum} to {maximum}")
+        return value
+
+    return parse
