@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-quick test-exhaustive browser lab check mutants bench screenshots build
+.PHONY: help run demo test test-quick test-exhaustive browser lab check trust mutants bench screenshots build
 
 SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
@@ -46,6 +46,10 @@ check: ## lint, format, types and import rules
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+
+trust: ## try every promise about other people's data as often as its mark asks (ARGS="--only T5,A1")
+	$(SETUP) test
+	@$(PYTHON) -m tests.trust $(ARGS)
 
 mutants: ## change the lines that guard data, one at a time, and see whether a test notices (ARGS="guard journal")
 	$(SETUP) test

@@ -16,16 +16,13 @@ from app.engine.session.journal import Journal, OpenChange, boot_id, process_sta
 from backends.errors import StorageError
 from backends.settings import Persistence
 from tests.engine.doubles import planned
-
-SESSION = Path("/sessions/one")
-
-
-def filled(folder: Path, pairs: int = 4) -> Journal:
-    journal = Journal(folder)
-    for number in range(pairs):
-        journal.intent(f"c{number}", SESSION, planned("128", f"25{number}"))
-        journal.outcome(f"c{number}", SESSION, "verified")
-    return journal
+from tests.engine.session.journal_faults import (
+    SESSION,
+    cut_at_every_byte,
+    filled,
+    flip_bits,
+    written_on_after_every_cut,
+)
 
 
 def of_dead_process(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,52 +36,17 @@ def alive(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.exhaustive
 def test_a_journal_cut_at_any_byte_keeps_every_record_before_the_cut(tmp_path: Path) -> None:
-    whole = filled(tmp_path / "whole").file.read_bytes()
-    ends = [at + 1 for at, byte in enumerate(whole) if byte == ord("\n")]
-    cut = tmp_path / "cut.log"
-    for length in range(len(whole) + 1):
-        cut.write_bytes(whole[:length])
-        # the record's own bytes are complete one byte before its newline
-        assert len(read_records(cut)) == sum(end - 1 <= length for end in ends), f"cut at {length}"
+    assert cut_at_every_byte(tmp_path, 4).notes == []
 
 
 @pytest.mark.exhaustive
 def test_a_record_after_a_torn_one_is_found_wherever_the_first_was_torn(tmp_path: Path) -> None:
-    whole = filled(tmp_path / "whole", 1).file.read_bytes()
-    for length in range(1, len(whole)):
-        journal = Journal(tmp_path / "cut")
-        (tmp_path / "cut").mkdir(exist_ok=True)
-        journal.file.write_bytes(whole[:length])
-        journal.outcome("after", SESSION, "kept")
-        assert read_records(journal.file)[-1]["id"] == "after", f"cut at {length}"
+    assert written_on_after_every_cut(tmp_path).notes == []
 
 
 @pytest.mark.exhaustive
-def test_every_flipped_bit_costs_at_most_the_record_it_is_in(tmp_path: Path) -> None:
-    file = filled(tmp_path).file
-    whole = file.read_bytes()
-    sound = read_records(file)
-    chance = random.Random(13)
-    for _ in range(2000):
-        bit = chance.randrange(len(whole) * 8)
-        data = bytearray(whole)
-        data[bit // 8] ^= 1 << bit % 8
-        file.write_bytes(data)
-        found = read_records(file)
-        lost = [record for record in sound if record not in found]
-        assert len(lost) <= 1, f"bit {bit}"
-
-
-@pytest.mark.exhaustive
-def test_no_flipped_bit_changes_what_a_record_says(tmp_path: Path) -> None:
-    file = filled(tmp_path).file
-    whole = file.read_bytes()
-    sound = read_records(file)
-    for bit in range(0, len(whole) * 8, 3):
-        data = bytearray(whole)
-        data[bit // 8] ^= 1 << bit % 8
-        file.write_bytes(data)
-        assert all(record in sound for record in read_records(file)), f"bit {bit}"
+def test_a_flipped_bit_costs_at_most_the_record_it_is_in_and_changes_none(tmp_path: Path) -> None:
+    assert flip_bits(tmp_path, 5000, 13).notes == []
 
 
 def test_noise_of_any_kind_is_no_journal_and_no_error(tmp_path: Path) -> None:
@@ -219,6 +181,13 @@ import sys
 from pathlib import Path
 from app.engine.session.journal import Journal
 from tests.engine.doubles import planned
+from tests.engine.session.journal_faults import (
+    SESSION,
+    cut_at_every_byte,
+    filled,
+    flip_bits,
+    written_on_after_every_cut,
+)
 
 journal, setting = Journal(Path(sys.argv[1])), Path(sys.argv[2])
 def tell(word):

@@ -4,80 +4,19 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from app.engine.session.locks import hold_lock
 from backends.errors import RefusedError, StorageError
-
-ROOT = Path(__file__).parents[3]
-
-_CONTENDER = """
-import os, sys
-from pathlib import Path
-from app.engine.session.locks import hold_lock
-from backends.errors import RefusedError
-
-print("ready", flush=True)
-sys.stdin.readline()
-try:
-    with hold_lock(Path(sys.argv[1]), "sda", "changing read_ahead_kb"):
-        print(f"won {os.getpid()}", flush=True)
-        sys.stdin.readline()
-except RefusedError as error:
-    print(f"lost: {error}", flush=True)
-"""
-
-
-class Contender:
-    """Another process that goes for the lock when told, and lets go when told."""
-
-    def __init__(self, folder: Path) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _CONTENDER, str(folder)],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self.hear() == "ready"
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    def tell(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
-
-    def hear(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline().strip()
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
-
-    def close(self) -> None:
-        self._process.communicate()
+from tests.engine.session import lock_races
+from tests.engine.session.lock_races import Contender
 
 
 @pytest.mark.slow
 def test_of_two_who_race_one_wins_and_the_other_names_it(tmp_path: Path) -> None:
-    for turn in range(12):
-        both = [Contender(tmp_path / str(turn)) for _ in range(2)]
-        for contender in both:
-            contender.tell()
-        words = [contender.hear() for contender in both]
-        winners = [contender for contender, word in zip(both, words, strict=True) if word == f"won {contender.pid}"]
-        assert len(winners) == 1, words
-        (lost,) = [word for word in words if word.startswith("lost")]
-        for contender in both:
-            contender.close()
-        assert lost == f"lost: sda is held by raidbench pid {winners[0].pid} (changing read_ahead_kb)."
+    assert lock_races.run(tmp_path, 12, 0).notes == []
 
 
 def test_a_lock_dies_with_its_holder(tmp_path: Path) -> None:

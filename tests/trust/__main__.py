@@ -1,0 +1,60 @@
+"""`python -m tests.trust [--only T5,A1] [--quick] [--write] [--compare]`: tries every promise, one printed row each."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.trust import table
+from tests.trust.row import Result
+from tests.trust.rows import ROWS
+from tests.trust.running import run_all
+
+PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
+
+
+def main() -> int:
+    """Exit status 1 where a row is below its mark, or with --compare where the table has become wrong."""
+    parser = argparse.ArgumentParser(prog="python -m tests.trust", description="Tries every promise about data.")
+    parser.add_argument("--only", metavar="T5,A1", help="these rows")
+    parser.add_argument("--quick", action="store_true", help="small numbers: whether the rows still run, no result")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/trust.md")
+    parser.add_argument("--compare", action="store_true", help="fail where docs/trust.md says something else")
+    options = parser.parse_args()
+    wanted = options.only.split(",") if options.only else [row.number for row in ROWS]
+    unknown = set(wanted) - {row.number for row in ROWS}
+    if unknown:
+        parser.error(f"no such row: {', '.join(sorted(unknown))}")
+    if (options.write or options.compare) and (options.quick or options.only):
+        parser.error("a table is made of a whole run: neither --quick nor --only")
+    began = time.monotonic()
+    results = []
+    for result in run_all([row for row in ROWS if row.number in wanted], quick=options.quick):
+        results.append(result)
+        _tell(result)
+    below = [result.row.number for result in table.in_order(results) if not result.held]
+    print(f"{len(results) - len(below)} of {len(results)} rows at their marks, {time.monotonic() - began:.0f} s")
+    if below:
+        print(f"below: {', '.join(below)}")
+    differs = [] if options.quick or options.only else table.differences(PAGE.read_text(), results)
+    for line in differs:
+        print(f"differs: {line}")
+    if options.write:
+        page = table.with_table(PAGE.read_text(), results, datetime.now(UTC).date().isoformat(), "make trust")
+        PAGE.write_text(page)
+    return 1 if below or (options.compare and differs) else 0
+
+
+def _tell(result: Result) -> None:
+    number, what, tried, failed, mark, _, seconds = table.row_of(result)
+    sign = "ok  " if result.held else "FAIL"
+    print(f"{sign} {number:<4} {what} | tried {tried}, failed {failed} | {mark} | {seconds}", flush=True)
+    for note in result.tally.notes:
+        print(f"       {note}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""The rows of `make trust` run, and what it says of them is true."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.tally import Tally
+from tests.trust import table
+from tests.trust.row import Result, Row
+from tests.trust.rows import ROWS
+from tests.trust.running import run_all
+from tests.trust.suite import find_tests
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "trust.md"
+ROW = Row(number="T1", what="something", mark="10: none fails", least=10, check="tests.trust.test_trust:some")
+
+
+def some(folder: Path, tries: int, seed: int) -> Tally:
+    """A check of which the first try fails where it is asked for 13."""
+    tally = Tally()
+    for number in range(tries):
+        tally.expect(number > 0 or tries != 13, f"number {number}")
+    return tally
+
+
+def dies(folder: Path, tries: int, seed: int) -> Tally:
+    """A check whose process does not come back."""
+    sys.exit("gone")
+
+
+def tried(**how: object) -> Result:
+    [result] = run_all([Row(**{"number": "T1", "what": "w", "mark": "m", "least": 1} | how)], quick=False)  # type: ignore[arg-type]
+    return result
+
+
+def test_a_row_of_enough_tries_without_a_failure_is_at_its_mark() -> None:
+    assert tried(check="tests.trust.test_trust:some", count=10, least=10).held
+
+
+def test_a_row_of_too_few_tries_is_below_its_mark() -> None:
+    assert not tried(check="tests.trust.test_trust:some", count=9, least=10).held
+
+
+def test_one_failure_is_below_every_mark() -> None:
+    result = tried(check="tests.trust.test_trust:some", count=13)
+    assert (result.held, result.tally.tried, result.tally.failed, result.tally.notes) == (False, 13, 1, ["number 0"])
+
+
+@pytest.mark.parametrize("check", ["tests.trust.test_trust:dies", "tests.trust.test_trust:nothing", "no.such:thing"])
+def test_a_check_that_does_not_come_back_is_below_its_mark(check: str) -> None:
+    assert not tried(check=check).held
+
+
+def test_a_row_that_nothing_tries_is_below_its_mark() -> None:
+    assert tried().tally.notes == ["not there yet"]
+
+
+def test_a_test_that_was_skipped_was_not_tried(tmp_path: Path) -> None:
+    file = tmp_path / "test_one.py"
+    file.write_text("import pytest\ndef test_a(): pass\n@pytest.mark.skip(reason='no disk')\ndef test_b(): pass\n")
+    result = tried(tests=(str(file),))
+    assert (result.tally.tried, result.tally.failed) == (2, 1)
+    assert "no disk" in result.tally.notes[0]
+
+
+def page(*results: Result) -> str:
+    return table.with_table(f"before\n{table.BEGIN}\n{table.END}\nafter\n", results, "2026-01-01", "make trust")
+
+
+def result(tried: int = 10, failed: int = 0, seconds: float = 1.0) -> Result:
+    return Result(row=ROW, tally=Tally(tried=tried, failed=failed), seconds=seconds)
+
+
+def test_another_time_is_no_difference() -> None:
+    assert table.differences(page(result()), [result(seconds=99.0)]) == []
+
+
+def test_another_number_of_failures_is_a_difference() -> None:
+    assert table.differences(page(result()), [result(failed=1)]) == [
+        "T1: failed is 1, in docs/trust.md 0",
+        "T1: at its mark is **no**, in docs/trust.md yes",
+    ]
+
+
+def test_a_row_that_the_page_does_not_have_is_a_difference() -> None:
+    assert table.differences(page(), [result()]) == ["T1: not in docs/trust.md"]
+
+
+def test_a_row_that_only_the_page_has_is_a_difference() -> None:
+    assert table.differences(page(result()), []) == ["T1: in docs/trust.md, and not tried"]
+
+
+def test_no_row_stands_there_twice() -> None:
+    numbers = [row.number for row in ROWS]
+    assert len(numbers) == len(set(numbers))
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.check], ids=lambda row: row.number)
+def test_what_a_row_calls_is_there(row: Row) -> None:
+    module, _, name = row.check.partition(":")
+    assert callable(getattr(importlib.import_module(module), name))
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.tests or row.lab], ids=lambda row: row.number)
+def test_the_tests_of_a_row_are_there(row: Row) -> None:
+    assert find_tests((*row.tests, *row.lab)).notes == []
+
+
+@pytest.mark.slow
+def test_the_short_cut_tries_every_row_that_is_there() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.trust", "--quick"], cwd=ROOT, capture_output=True, text=True, timeout=400
+    )
+    below = {line.split()[1] for line in done.stdout.splitlines() if line.startswith("FAIL")}
+    assert below == {row.number for row in ROWS if not row.there}, done.stdout + done.stderr
