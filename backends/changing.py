@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from backends.change import Change, Write
+from backends.change import Change, Write, disk_lock
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Denial, Host
 from backends.identity import Identity
 from backends.model import Target
 from backends.settings import Reading, Risk, Setting, check_value
 from backends.text import clean
+from backends.topology.relations import paths_of, twins_of
+from backends.topology.tree import read_tree
 
 LOOK_AGAIN = "Look at the devices again."
 """What to do when something is not there any more."""
@@ -34,6 +36,11 @@ def setting_of(settings: Iterable[Setting], target: Target, key: str) -> Setting
         known = ", ".join(declared) or "none"
         raise NotFoundError(f"{clean(str(target))} has no setting {clean(key)}.", hint=f"It has: {known}.")
     return declared[key]
+
+
+async def lock_of(host: Host, name: str) -> str:
+    """The lock of a disk by its kernel name, the same for all paths to it: that of the first."""
+    return disk_lock(paths_of(twins_of(await read_tree(host)), name)[0])
 
 
 async def denial_of(host: Host, path: str | None) -> Denial | None:

@@ -123,6 +123,7 @@ def _filled(one: Drive, other: Drive) -> Drive:
         uses=one.uses or other.uses,
         signatures=one.signatures or other.signatures,
         partitions=one.partitions or other.partitions,
+        paths=one.paths or other.paths,
         backing=one.backing or other.backing,
         facts=_facts(one.facts, other.facts),
     )
@@ -166,15 +167,16 @@ def _members(inventory: Inventory) -> Inventory:
 
 
 def _primaries(inventory: Inventory) -> Mapping[Target, Target]:
-    """The target under which each of the kernel's disks is known: the array's first, else the vendor's drive's."""
+    """The target under which each of the kernel's disks is known: the array's first, else the vendor's drive's.
+
+    Whichever path to it was named: that at its first path.
+    """
     found: dict[str, Target] = {}
     vendors = (drive for drive in inventory.drives if drive.target.backend != KERNEL)
-    nodes: tuple[Array | Drive, ...] = (*inventory.arrays, *vendors)
+    kernels = tuple(drive for drive in inventory.drives if drive.target.backend == KERNEL)
+    nodes: tuple[Array | Drive, ...] = (*inventory.arrays, *vendors, *kernels)
     for one in nodes:
         if one.device is not None:
             found.setdefault(one.device, one.target)
-    return {
-        drive.target: found[drive.device]
-        for drive in inventory.drives
-        if drive.device is not None and drive.target.backend == KERNEL and drive.device in found
-    }
+    firsts = {drive.target: drive.paths[0] if drive.paths else drive.device for drive in kernels}
+    return {target: found[first] for target, first in firsts.items() if first is not None and first in found}

@@ -133,6 +133,8 @@ class Drive:
     """State as its controller or kernel sees it."""
     device: str | None = None
     """`/dev/sda`; None if the kernel has no node for it."""
+    paths: tuple[str, ...] = ()
+    """Nodes of all paths to it, in their order, where the kernel has it more than once; else empty."""
     read_only: bool = False
     """The kernel refuses writes."""
     scheduler: str | None = None
@@ -149,6 +151,11 @@ class Drive:
     """Backing file of a loop device."""
     facts: tuple[Fact, ...] = ()
     """Anything else worth a line."""
+
+    @property
+    def shown_elsewhere(self) -> bool:
+        """Whether this is not the first of several paths, at which the disk is shown."""
+        return bool(self.paths) and self.device != self.paths[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,12 +303,15 @@ class Inventory:
 
     @property
     def twins(self) -> frozenset[Target]:
-        """What is shown with another thing at the same node and not by itself.
+        """What is shown with another thing and not by itself.
 
-        The kernel's disk where a vendor has an array or a drive there, and a vendor's drive where there is an array.
+        The kernel's disk where a vendor has an array or a drive at its node, a vendor's drive where there is an array,
+        and a disk at any but the first of its paths.
         """
         arrays = {array.device for array in self.arrays if array.device is not None}
         vendors = {d.device for d in self.drives if d.device is not None and d.target.backend != KERNEL}
         return frozenset(
-            d.target for d in self.drives if d.device in arrays or (d.target.backend == KERNEL and d.device in vendors)
+            d.target
+            for d in self.drives
+            if d.device in arrays or (d.target.backend == KERNEL and d.device in vendors) or d.shown_elsewhere
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from backends.identity import Signature, Use
 from backends.text import clean
 from backends.topology.mounts import Mount
-from backends.topology.relations import Backing, Relation, files_of, relations
+from backends.topology.relations import Backing, Relation, files_of, paths_of, relations
 from backends.topology.tree import Node, Tree
 
 SYSTEM_POINTS = ("/", "/boot", "/boot/efi", "/efi", "/usr")
@@ -78,6 +78,10 @@ class Topology:
             if place in self.swaps:
                 found.append(Use(kind="swap", detail=f"{relation.words}, active swap", elsewhere=True))
         return tuple(found)
+
+    def paths(self, name: str) -> tuple[str, ...]:
+        """Kernel names of all paths to the disk of `name`, in their order; its own alone where there is one."""
+        return paths_of(self.twins, self.tree.disk_of(name))
 
     def related(self, name: str) -> tuple[Relation, ...]:
         """All that is the same thing as the disk of `name`, or lies beneath it."""

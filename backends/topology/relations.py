@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from backends.identity import Use
 from backends.text import clean
 from backends.topology.naming import model, serial, wwn
-from backends.topology.tree import Node, Tree, node_path
+from backends.topology.tree import Node, Tree, natural, node_path
 
 IS = ("mount", "swap", "btrfs", "zfs", "export")
 """Kinds of use whose detail completes "X is ..."."""
@@ -86,6 +86,17 @@ def twins_of(tree: Tree) -> dict[str, tuple[str, ...]]:
                 other for other in names if other != name and _same(marks[name], marks[other])
             )
     return {name: tuple(sorted(others)) for name, others in found.items() if others}
+
+
+def paths_of(twins: Mapping[str, tuple[str, ...]], disk: str) -> tuple[str, ...]:
+    """All names of a disk, its own included, in natural order: the first is what everybody calls it by."""
+    found = {disk: None}
+    waiting = [disk]
+    while waiting:
+        new = [other for other in twins.get(waiting.pop(), ()) if other not in found]
+        found |= dict.fromkeys(new)
+        waiting += new
+    return tuple(sorted(found, key=natural))
 
 
 def _same(one: str | None, other: str | None) -> bool:

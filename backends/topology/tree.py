@@ -187,7 +187,7 @@ async def read_tree(host: Host) -> Tree:
         name = path.rsplit("/", 1)[1]
         record = records.get(f"/run/udev/data/b{numbers.get(path)}", "")
         bare = _node(path, texts, record, link)
-        family = tuple(sorted(children.get(name, ()), key=_natural)) if bare.parent is None else ()
+        family = tuple(sorted(children.get(name, ()), key=natural)) if bare.parent is None else ()
         nodes.append(replace(bare, partitions=family, holders=built.get(name, ()), slaves=under.get(name, ())))
     return tree_of(nodes)
 
@@ -228,6 +228,6 @@ def _group(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _natural(name: str) -> tuple[int, str]:
+def natural(name: str) -> tuple[int, str]:
     """sda2 before sda10."""
     return len(name), name

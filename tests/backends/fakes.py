@@ -6,6 +6,7 @@ import fnmatch
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from typing import Any
 
 from backends.errors import ToolFailedError, ToolMissingError
 from backends.firmware import AsksFirmware
@@ -145,3 +146,34 @@ def machine(*disks: Mapping[str, str], **more: str) -> dict[str, str]:
     for one in disks:
         files |= one
     return files
+
+
+WWN = "naa.5000c500a1b2c3d4"
+"""Of the disk with two paths."""
+ON_SDK = MOUNTS + "\n40 25 8:160 / /mnt rw - ext4 /dev/sdk rw"
+"""The same machine with /dev/sdk mounted."""
+
+
+_AT = ((2, "sdk"), (3, "sdl"))
+"""Adapters from which the two paths hang."""
+
+
+def two_paths(*, first: Mapping[str, Any], second: Mapping[str, Any], **more: str) -> FakeHost:
+    """A machine with /dev/sdk and /dev/sdl, and what they tell of themselves."""
+    host = FakeHost(
+        machine(disk("sdk", devno="8:160", **first), disk("sdl", devno="8:176", **second), **more),
+        stats={
+            "/dev/sdk": FileStat(kind="block", size=0, devno="8:160"),
+            "/dev/sdl": FileStat(kind="block", size=0, devno="8:176"),
+        },
+        links={f"/sys/block/{name}": f"/sys/devices/host{at}/{at}:0:0:0/block/{name}" for at, name in _AT},
+    )
+    host.files["/proc/1/task/1/fd/0"] = ""
+    host.reached = THIS_MACHINE
+    return host
+
+
+def one_disk(**more: str) -> FakeHost:
+    """A machine with one disk at /dev/sdk and /dev/sdl."""
+    own = {"device__wwid": WWN}
+    return two_paths(first=own, second=own, **more)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -12,31 +10,9 @@ from app.engine.measure.device_access import Gate
 from backends import guard
 from backends.errors import RefusedError
 from backends.guard import GuardAnswer, Intent, look_at, secure
-from backends.host import THIS_MACHINE, FileStat
+from backends.host import FileStat
 from backends.topology import look
-from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
-
-WWN = "naa.5000c500a1b2c3d4"
-ON_SDK = MOUNTS + "\n40 25 8:160 / /mnt rw - ext4 /dev/sdk rw"
-
-
-def two_paths(*, first: Mapping[str, Any], second: Mapping[str, Any], **more: str) -> FakeHost:
-    """A machine with /dev/sdk and /dev/sdl."""
-    host = FakeHost(
-        machine(disk("sdk", devno="8:160", **first), disk("sdl", devno="8:176", **second), **more),
-        stats={
-            "/dev/sdk": FileStat(kind="block", size=0, devno="8:160"),
-            "/dev/sdl": FileStat(kind="block", size=0, devno="8:176"),
-        },
-    )
-    host.files["/proc/1/task/1/fd/0"] = ""
-    host.reached = THIS_MACHINE
-    return host
-
-
-def one_disk(**more: str) -> FakeHost:
-    own = {"device__wwid": WWN}
-    return two_paths(first=own, second=own, **more)
+from tests.backends.fakes import MOUNTS, ON_SDK, WWN, FakeHost, disk, one_disk, two_paths
 
 
 @pytest.fixture(autouse=True)

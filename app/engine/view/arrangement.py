@@ -103,8 +103,8 @@ def _places(inventory: Inventory) -> dict[str | None, int]:
 
 def role_of(member: Array | Drive, array: Array) -> str:
     """What a member does, as the array's facts say it beside its node: `in sync`, `failed`, `spare`."""
-    parts = member.partitions if isinstance(member, Drive) else ()
-    nodes = {member.device, *(f"/dev/{part}" for part in parts)}
+    paths, parts = (member.paths, member.partitions) if isinstance(member, Drive) else ((), ())
+    nodes = {member.device, *paths, *(f"/dev/{part}" for part in parts)}
     for fact in array.facts:
         node, comma, words = fact.value.partition(",")
         if comma and node in nodes:

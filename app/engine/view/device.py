@@ -73,7 +73,7 @@ def _rows(branch: Branch, depth: int) -> Iterator[Row]:
             kind_words(thing),
             size_words(thing),
             state_cell(branch),
-            "" if isinstance(thing, Controller) else thing.device or "",
+            "" if isinstance(thing, Controller) else paths_words(thing) or thing.device or "",
             _name(thing),
             "" if isinstance(thing, Controller) else use_words(thing.uses),
             "" if isinstance(thing, Array) else thing.serial or "",
@@ -95,6 +95,13 @@ def kind_words(thing: Thing) -> str:
         case Drive():
             media = "" if thing.media in (Media.UNKNOWN, Media.VIRTUAL) else thing.media.value
             return " ".join(dict.fromkeys(filter(None, (thing.interface, media)))) or thing.media.value
+
+
+def paths_words(thing: Array | Drive) -> str:
+    """The paths to a disk that the kernel has more than once, `2 paths: sdk, sdl`; "" where there is one."""
+    paths = thing.paths if isinstance(thing, Drive) else ()
+    names = ", ".join(path.removeprefix("/dev/") for path in paths)
+    return f"{units.plural(len(paths), 'path')}: {names}" if paths else ""
 
 
 def size_words(thing: Thing) -> str:
@@ -186,6 +193,7 @@ def _of_drive(drive: Drive) -> Iterator[tuple[str, str | None]]:
     yield "WWN", drive.wwn
     yield "Firmware", drive.firmware
     yield "Device", drive.device
+    yield "Paths", paths_words(drive).partition(": ")[2]
     yield "Size", _size(drive.size_bytes)
     yield "Sectors", ", ".join(f"{units.size(size)} {word}" for size, word in sectors if size)
     yield "Media", kind_words(drive)

@@ -45,7 +45,7 @@ def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated:
         simulated=simulated,
         controllers=[controller(each, settings) for each in inventory.controllers],
         arrays=[array(each, settings) for each in inventory.arrays],
-        drives=[drive(each, settings) for each in inventory.drives],
+        drives=[drive(each, settings) for each in inventory.drives if not each.shown_elsewhere],
         problems=[problem(each) for each in inventory.problems],
     )
 
@@ -116,6 +116,7 @@ def drive(found: Drive, settings: SettingsOf) -> Json:
         "size_bytes": found.size_bytes,
         "state": found.state.value,
         "device": found.device,
+        "paths": list(found.paths),
         "in_use": _in_use(found.uses),
         "settings": settings.get(str(found.target), []),
         "wwn": found.wwn,

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
-from backends.change import Change, Write, disk_lock
-from backends.changing import Wanted, gone, not_found, require_same, setting_of, take_steps, wanted
+from backends.change import Change, Write
+from backends.changing import Wanted, gone, lock_of, not_found, require_same, setting_of, take_steps, wanted
 from backends.host import Host
 from backends.model import Inventory, Problem, Target
 from backends.protocol import PersistRule
@@ -75,23 +75,24 @@ class BlockBackend:
         settings = {key: setting_of(self.settings(target), target, key) for key in values}
         node = await self._node(target)
         attributes = await self._attributes(node.name)
+        lock = await lock_of(self._host, node.name)
         changes: list[Change] = []
         for key in sorted(values, key=lambda key: key != "scheduler"):
             now = (await self._readings(node.name, attributes))[key]
             wish = wanted(target, settings[key], now, values[key])
-            changes.append(await self._planned(node, wish, attributes))
+            changes.append(await self._planned(node, wish, attributes, lock))
             words = written(key, wish.value)
             attributes = {**attributes, key: scheduler_file(now, words) if key == "scheduler" else words}
         return tuple(changes)
 
-    async def _planned(self, node: Node, wish: Wanted, attributes: Mapping[str, str]) -> Change:
+    async def _planned(self, node: Node, wish: Wanted, attributes: Mapping[str, str], lock: str) -> Change:
         key = wish.setting.key
         path = f"{_queue(node.name)}/{key}"
         undo = [Write(path=path, text=_undo_text(key, attributes))] if _undoable(key, attributes) else []
         if key == "scheduler":
             undo += await self._after_scheduler(node.name, attributes)
         write = Write(path=path, text=written(key, wish.value))
-        change = wish.change((write,), tuple(undo), identity(node), disk_lock(node.name))
+        change = wish.change((write,), tuple(undo), identity(node), lock)
         return replace(
             change, after=settled(key, wish.value, attributes), moves=_FOLLOWERS if key == "scheduler" else ()
         )

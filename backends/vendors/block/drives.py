@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from backends.model import Drive, Fact, Media, Scope, State, Target
 from backends.text import clean
-from backends.topology import Node, Topology
+from backends.topology import Node, Topology, node_path
 from backends.topology.naming import identity, interface, model, serial, wwn
 from backends.topology.tree import number
 from backends.vendors.block.schedulers import parse_scheduler
@@ -55,6 +55,7 @@ def drive(node: Node, picture: Topology) -> Drive:
     if state is State.UNKNOWN and "device/state" not in own:
         state = State.ONLINE
     backing = own.get("loop/backing_file")
+    paths = picture.paths(node.name)
     return Drive(
         target=Target(backend="block", address=node.name, scope=Scope.DRIVE),
         model=model(node),
@@ -68,6 +69,7 @@ def drive(node: Node, picture: Topology) -> Drive:
         physical_block=number(own.get("queue/physical_block_size")),
         state=state,
         device=node.device,
+        paths=tuple(map(node_path, paths)) if len(paths) > 1 else (),
         read_only=node.read_only,
         scheduler=current,
         identity=identity(node),

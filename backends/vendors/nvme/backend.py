@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.change import Change
-from backends.changing import denial_of, gone, not_found, setting_of, wanted
+from backends.changing import denial_of, gone, lock_of, not_found, setting_of, wanted
 from backends.guard import require_free
 from backends.host import Denial, Host
 from backends.identity import Signature
@@ -17,7 +17,7 @@ from backends.topology import look
 from backends.vendors.nvme.addresses import NAME, is_controller, is_namespace
 from backends.vendors.nvme.facts import Features, NamespaceId
 from backends.vendors.nvme.inventory import ControllerAnswers, controller, drive
-from backends.vendors.nvme.plans import feature_change, format_change
+from backends.vendors.nvme.plans import feature_change, format_change, locked_disk
 from backends.vendors.nvme.readings import controller_readings, namespace_readings
 from backends.vendors.nvme.running import NvmeRunner
 from backends.vendors.nvme.settings import CONTROLLER_SETTINGS, FEATURES, LBA_FORMAT, NAMESPACE_SETTINGS
@@ -81,9 +81,11 @@ class Nvme:
             # without root not all of it can be seen: before applying, then
             found = await require_free(self._host, view.namespace.device)
         wish = wanted(target, setting, _readings(view)[key], value)
+        disk = locked_disk(view)
+        lock = f"nvme-{view.controller.name}" if disk is None else await lock_of(self._host, disk)
         if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:
-            return feature_change(view, wish)
-        return replace(format_change(view, wish, found), found=found if self._host.is_root else None)
+            return feature_change(view, wish, lock)
+        return replace(format_change(view, wish, found, lock), found=found if self._host.is_root else None)
 
     async def apply(self, change: Change) -> None:
         """Run the command, if what it is for is still what it was planned for."""

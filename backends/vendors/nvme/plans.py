@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from backends.change import Change, Write, disk_lock
+from backends.change import Change, Write
 from backends.changing import Wanted
 from backends.identity import Identity, Signature
 from backends.settings import Risk
@@ -34,14 +34,14 @@ def identity_for(view: ControllerView, key: str) -> Identity:
     return of_namespace(view.namespace, key) if isinstance(view, NamespaceView) else of_controller(view.controller)
 
 
-def lock_of(view: ControllerView) -> str:
-    """The lock of the only namespace's disk, which runs take too; else one of the controller's own."""
+def locked_disk(view: ControllerView) -> str | None:
+    """The disk whose lock a change takes, which runs take too: the only namespace; None where there are several."""
     if isinstance(view, NamespaceView):
-        return disk_lock(view.namespace.name)
-    return disk_lock(view.only.name) if view.only is not None else f"nvme-{view.controller.name}"
+        return view.namespace.name
+    return view.only.name if view.only is not None else None
 
 
-def feature_change(view: ControllerView, wish: Wanted) -> Change:
+def feature_change(view: ControllerView, wish: Wanted, lock: str) -> Change:
     """Setting one field of a feature; all other bits are written as they are."""
     key = wish.setting.key
     field = FIELDS[key]
@@ -53,17 +53,17 @@ def feature_change(view: ControllerView, wish: Wanted) -> Change:
         return Write(argv=(view.program or NAMES[0], "set-feature", view.controller.device, *words))
 
     forward, back = step(field.into(present, stored(key, wish.value))), step(present)
-    change = wish.change((forward,), (back,), identity_for(view, key), lock_of(view))
+    change = wish.change((forward,), (back,), identity_for(view, key), lock)
     return replace(
         change, shares=tuple(other for other, one in FIELDS.items() if one.feature == field.feature and other != key)
     )
 
 
-def format_change(view: NamespaceView, wish: Wanted, found: Iterable[Signature]) -> Change:
+def format_change(view: NamespaceView, wish: Wanted, found: Iterable[Signature], lock: str) -> Change:
     """Formatting the namespace. `found`: what lies on it now, for the person to read."""
     back = restoring_steps(view)
     forward = back if wish.value == wish.now.now else format_steps(view, wish.value)
-    change = wish.change(forward, back, identity_for(view, wish.setting.key), lock_of(view), Risk.DESTROYS_DATA)
+    change = wish.change(forward, back, identity_for(view, wish.setting.key), lock, Risk.DESTROYS_DATA)
     return replace(change, risk_text=f"{change.risk_text} {contents(view.namespace.device, found)}")
 
 

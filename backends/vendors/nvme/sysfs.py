@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from backends.host import Host
 from backends.text import clean
 from backends.topology import Node
-from backends.topology.tree import number, read_node
+from backends.topology.tree import natural, number, read_node
 from backends.vendors.nvme.addresses import head_of, is_controller
 
 _CLASS = "/sys/class/nvme"
@@ -99,12 +99,12 @@ async def read_controllers(host: Host) -> tuple[KernelController, ...]:
         if head := head_of(entry):
             heads.setdefault(owner, []).append(head)
     found = (_controller(name, texts, heads.get(name, [])) for name in names)
-    return tuple(sorted(found, key=lambda one: _natural(one.name)))
+    return tuple(sorted(found, key=lambda one: natural(one.name)))
 
 
 async def read_namespaces(host: Host, controllers: tuple[KernelController, ...]) -> tuple[KernelNamespace, ...]:
     """All namespaces of these controllers that have a block device, each once, whatever leads to it."""
-    names = sorted({head for one in controllers for head in one.heads}, key=_natural)
+    names = sorted({head for one in controllers for head in one.heads}, key=natural)
     found = await asyncio.gather(*(_namespace(host, name, controllers) for name in names))
     return tuple(one for one in found if one is not None)
 
@@ -165,10 +165,5 @@ def _controller(name: str, texts: Mapping[str, str], heads: list[str]) -> Kernel
         place=place,
         subsystem=said("subsysnqn"),
         devno=said("dev"),
-        heads=tuple(sorted(set(heads), key=_natural)),
+        heads=tuple(sorted(set(heads), key=natural)),
     )
-
-
-def _natural(name: str) -> tuple[int, str]:
-    """nvme2 before nvme10."""
-    return len(name), name

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 
 from backends.change import Change
-from backends.changing import denial_of, gone, not_found, require_same, setting_of, wanted
+from backends.changing import denial_of, gone, lock_of, not_found, require_same, setting_of, wanted
 from backends.errors import BlockedError
 from backends.host import Denial, Host
 from backends.identity import Identity
@@ -67,7 +67,8 @@ class ScsiBackend:
         setting = setting_of(self.settings(target), target, key)
         disk = await self._disk(target)
         view = await self._view(disk)
-        return change_of(view, wanted(target, setting, readings(view)[key], value))
+        wish = wanted(target, setting, readings(view)[key], value)
+        return change_of(view, wish, await lock_of(self._host, disk.name))
 
     async def apply(self, change: Change) -> None:
         """Take the steps, after making sure that this is still the disk that was planned for."""

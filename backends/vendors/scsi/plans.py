@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from backends.change import Change, Write, disk_lock
+from backends.change import Change, Write
 from backends.changing import Wanted
 from backends.settings import Persistence, Risk
 from backends.topology.naming import identity
@@ -22,13 +22,13 @@ _CACHE_TYPES = {
 """The word for sd's cache_type by the present one and the wanted value: it tells of the read cache as well."""
 
 
-def change(view: View, wish: Wanted) -> Change:
+def change(view: View, wish: Wanted, lock: str) -> Change:
     """What the wanted value takes, and what brings the present value back if that is known."""
     disk, key, now = view.disk, wish.setting.key, wish.now.now
     undo = _way_back(view, key, now or "") if now not in (None, "unknown") else ()
     guarded = key == "drive_cache" and wish.value == "on" and view.protection is not None
     risk = Risk.PERFORMANCE if guarded else _risk(wish)
-    change = wish.change(_steps(view, key, wish.value), undo, identity(disk.node), disk_lock(disk.name), risk)
+    change = wish.change(_steps(view, key, wish.value), undo, identity(disk.node), lock, risk)
     if guarded:
         change = replace(change, risk_text=f"The drive has power-loss protection: {view.protection}.")
     return replace(change, persistence=Persistence.STORED) if _saveable(view, key) else change

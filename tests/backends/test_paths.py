@@ -1,0 +1,97 @@
+"""One disk with several paths is shown once, with all of them, and all of them share its lock."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.engine.view import schema
+from app.engine.view.arrangement import arranged
+from app.engine.view.device import counts, devices_table, facts
+from app.engine.view.table import text_of
+from backends.change import Change, disk_lock
+from backends.joining import joined
+from backends.model import Array, Fact, Inventory, Scope, Target
+from backends.vendors.block.backend import BlockBackend
+from backends.vendors.scsi.backend import ScsiBackend
+from tests.backends.fakes import ON_SDK, FakeHost, one_disk, two_paths
+
+
+async def seen(host: FakeHost) -> Inventory:
+    block, scsi = await BlockBackend(host).inventory(), await ScsiBackend(host).inventory()
+    return joined(scsi.merge(block))
+
+
+async def on_sdl(key: str, host: FakeHost) -> Change:
+    return await BlockBackend(host).plan(Target(backend="block", address="sdl"), key, "256")
+
+
+async def test_the_list_has_one_row_for_it_with_its_paths() -> None:
+    rows = devices_table(await seen(one_disk())).only("address", "device").rows
+    assert [[text_of(cell) for cell in row.cells] for row in rows] == [["scsi:sdk", "2 paths: sdk, sdl"]]
+
+
+async def test_the_paths_are_in_the_order_of_their_names() -> None:
+    host = one_disk()
+    host.files |= {path.replace("/sdl/", "/sdaa/"): text for path, text in host.files.items() if "/sdl/" in path}
+    host.files["/sys/block/sdaa/dev"] = "65:160"
+    host.links["/sys/block/sdaa"] = "/sys/devices/host4/4:0:0:0/block/sdaa"
+    (row,) = devices_table(await seen(host)).only("device").rows
+    assert text_of(row.cells[0]) == "3 paths: sdk, sdl, sdaa"
+
+
+async def test_it_counts_as_one_drive() -> None:
+    assert counts(await seen(one_disk())) == ("1 drive",)
+
+
+async def test_disks_of_their_own_have_a_row_each() -> None:
+    assert counts(await seen(two_paths(first={"serial": "S1"}, second={"serial": "S2"}))) == ("2 drives",)
+
+
+async def test_the_document_has_it_once_with_the_nodes_of_its_paths() -> None:
+    listed = schema.devices(await seen(one_disk()), {}, host="h", simulated=False)["drives"]
+    assert [(one["address"], one["paths"]) for one in listed] == [
+        ("scsi:sdk", ["/dev/sdk", "/dev/sdl"]),
+        ("block:sdk", ["/dev/sdk", "/dev/sdl"]),
+    ]
+
+
+@pytest.mark.parametrize("address", ["/dev/sdl", "block:sdl", "scsi:sdl"])
+async def test_the_other_path_is_an_address_of_it_and_its_facts_name_both(address: str) -> None:
+    found = (await seen(one_disk())).find(address)
+    assert found is not None
+    assert ("Paths", "sdk, sdl") in [(line.label, line.value) for line in facts(found)[0].facts]
+
+
+async def test_use_of_one_path_is_shown_in_its_only_row() -> None:
+    host = one_disk(**{"/proc/self/mountinfo": ON_SDK.replace("8:160", "8:176").replace("sdk", "sdl")})
+    (row,) = devices_table(await seen(host)).only("use").rows
+    assert text_of(row.cells[0]) == "the same disk as /dev/sdl, mounted on /mnt"
+
+
+async def test_an_array_over_the_other_path_has_the_disk_as_its_member() -> None:
+    member = Target(backend="block", address="sdl")
+    array = Array(
+        target=Target(backend="md", address="md0", scope=Scope.ARRAY),
+        members=(member,),
+        facts=(Fact(label="Member", value="/dev/sdl, in sync"),),
+    )
+    (top,) = arranged(joined((await seen(one_disk())).merge(Inventory(arrays=(array,)))))
+    assert [(str(below.thing.target), below.role) for below in top.below] == [("scsi:sdk", "in sync")]
+
+
+@pytest.mark.parametrize("address", ["sdk", "sdl"])
+async def test_changes_on_either_path_take_the_same_lock(address: str) -> None:
+    change = await BlockBackend(one_disk()).plan(Target(backend="block", address=address), "read_ahead_kb", "256")
+    assert change.lock == disk_lock("sdk")
+
+
+async def test_changes_of_the_drive_itself_take_it_too() -> None:
+    host = one_disk()
+    host.files["/sys/block/sdl/device/queue_depth"] = "32"
+    change = await ScsiBackend(host).plan(Target(backend="scsi", address="sdl"), "queue_depth", "8")
+    assert change.lock == disk_lock("sdk")
+
+
+async def test_disks_of_their_own_have_locks_of_their_own() -> None:
+    host = two_paths(first={"serial": "S1"}, second={"serial": "S2"})
+    assert (await on_sdl("read_ahead_kb", host)).lock == disk_lock("sdl")
