@@ -178,6 +178,8 @@ class Array:
     """Bytes per member per stripe (chunk)."""
     data_drives: int | None = None
     """Members that carry data in one stripe, over all spans."""
+    why: str = ""
+    """Why it is not in order, in the backend's words; "" where these say no more than the state."""
     spans: int | None = None
     """Spans that the stripe lies over, 1 where there is only one; None if not known."""
     device: str | None = None

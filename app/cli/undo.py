@@ -98,11 +98,10 @@ async def _undo(
                 report_error(error)
                 failed = error
                 continue
-            good = ended.result in ("verified", "restored")
             told = clean(view.ended_words(record.change, ended), 1000)
             sign = marked(outcome_cell(ended.result))
             lines([f"{sign}  {record.id}  {record.change.target} {record.change.key}: {told}"])
-            if not good:
+            if not ended.taken_back:
                 return FAILED
             if interruption.asked() and at + 1 < len(chosen):
                 return INTERRUPTED

@@ -77,7 +77,7 @@ class Leaving:
             except RaidbenchError as error:
                 self._app.tell(error, title=f"{record.id} was not restored")
                 return False
-            if ended.result not in ("verified", "restored"):
+            if not ended.taken_back:
                 self._app.notify(f"{record.id}: {ended.message}", title="Not restored", severity="error", markup=False)
                 return False
         return True

@@ -37,7 +37,7 @@ def drive(backend: str, name: str, model: str, media: Media, owner: Controller) 
     )
 
 
-def array(name: str, level: Level, state: State, members: Mapping[str, str], said: str) -> Array:
+def array(name: str, level: Level, state: State, members: Mapping[str, str], why: str = "") -> Array:
     return Array(
         target=Target(backend="md", address=name, scope=Scope.ARRAY),
         level=level,
@@ -45,10 +45,8 @@ def array(name: str, level: Level, state: State, members: Mapping[str, str], sai
         device=f"/dev/{name}",
         strip_bytes=65536 if level is Level.RAID5 else None,
         members=tuple(Target(backend="block", address=member) for member in members),
-        facts=(
-            Fact(label="Array state", value=said),
-            *(Fact(label=f"Member {member}", value=f"/dev/{member}, {role}") for member, role in members.items()),
-        ),
+        why=why,
+        facts=tuple(Fact(label=f"Member {member}", value=f"/dev/{member}, {role}") for member, role in members.items()),
     )
 
 
@@ -63,13 +61,13 @@ SEEN = {
     "scsi": Inventory(drives=tuple(drive("scsi", f"sd{x}", "ST4000NM0035", Media.HDD, AHCI) for x in "abc")),
     "md": Inventory(
         arrays=(
-            array("md0", Level.RAID5, State.OPTIMAL, {f"nvme{n}n1": "in sync" for n in range(3)}, "clean"),
+            array("md0", Level.RAID5, State.OPTIMAL, {f"nvme{n}n1": "in sync" for n in range(3)}),
             array(
                 "md1",
                 Level.RAID1,
                 State.DEGRADED,
                 {"sda": "in sync", "sdb": "failed"},
-                "clean, 1 of 2 members missing",
+                "1 of 2 members missing",
             ),
         )
     ),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from app.engine.change.changer import Changer, lapsed, reverse
 from app.engine.change.trial import arm, check_seconds
+from app.engine.change.unfinished import ValueState, standing_of
 from app.engine.session.events import (
     ChangeEnded,
 )
@@ -97,7 +98,7 @@ class Changes(Hardware):
             if on_trial and record.id not in undecided:
                 reading = (await self.read(record.change.target)).get(record.change.key)
                 now = None if reading is None else reading.now
-                back = now == record.change.before
+                back = standing_of(record, now) is ValueState.BEFORE
                 self.emit(
                     ChangeEnded(
                         at=time.time(),

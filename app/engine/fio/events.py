@@ -10,14 +10,6 @@ from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken, S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoiseHeard:
-    """fio said something in words; at most the first 200 lines of a run come as events."""
-
-    line: str
-    """One line, cleaned for a terminal."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
     """The last event of every load that was not abandoned."""
 
@@ -27,4 +19,4 @@ class Finished:
     """fio's standard output, byte by byte."""
 
 
-LoadEvent = PhaseChanged | SampleTaken | SteadinessSeen | NoiseHeard | CpuSampled | Finished
+LoadEvent = PhaseChanged | SampleTaken | SteadinessSeen | CpuSampled | Finished

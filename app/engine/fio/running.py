@@ -12,7 +12,7 @@ from typing import BinaryIO
 from app.engine.fio.course import Course
 from app.engine.fio.cpu import CpuMeter
 from app.engine.fio.document import FioDocument
-from app.engine.fio.events import LoadEvent, NoiseHeard
+from app.engine.fio.events import LoadEvent
 from app.engine.fio.job import Job
 from app.engine.fio.patience import Patience, bring_to_an_end
 from app.engine.fio.stream import Broken, Document, Event, Noise, StreamParser
@@ -148,9 +148,7 @@ class Running:
                 self._measure(self._last)
             case Noise():
                 if len(self._noise) < _NOISE_LINES:
-                    line = clean(event.line, 400)
-                    self._noise.append(line)
-                    self.queue.put_nowait(NoiseHeard(line=line))
+                    self._noise.append(clean(event.line, 400))
             case Broken():
                 self._broken += 1
 

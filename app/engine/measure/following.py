@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from app.engine.advisor.watching import Watch
-from app.engine.fio.events import Finished, LoadEvent, NoiseHeard
+from app.engine.fio.events import Finished, LoadEvent
 from app.engine.members import MemberMeter
 from app.engine.session.events import AnyEvent, LiveEvent
 from app.engine.session.figures import Phase, RunFigures, RunStatus
@@ -68,8 +68,6 @@ class Following:
                         self._tell(event)
                     case SteadinessSeen():
                         self._tell(event)
-                    case NoiseHeard():
-                        pass  # in the raw output and in the verdict's reason
                     case Finished():
                         return event.figures
         return RunFigures(status=RunStatus.FAILED, reason="fio ended without a message.")

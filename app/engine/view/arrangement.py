@@ -21,9 +21,6 @@ TROUBLE = (
 )
 """States that want attention, the gravest first."""
 
-_ARRAY_STATE = "Array state"
-"""The fact in which a backend puts an array's state in its own words."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
@@ -118,8 +115,7 @@ def reason(array: Array) -> str:
         return ""
     for task in array.tasks:
         return task.kind if task.progress is None else f"{task.kind} {task.progress:.0%}"
-    said = next((fact.value for fact in array.facts if fact.label == _ARRAY_STATE), "")
-    return said.rpartition(", ")[2] if ", " in said else ""
+    return array.why
 
 
 def _gravest(branch: Branch) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -95,30 +95,25 @@ def moves(changes: Iterable[Change]) -> tuple[str, ...]:
 
 def in_force(records: Iterable[ChangeRecord]) -> Table:
     """Changes that can be taken back, in the order given."""
-    return Table(
-        columns=tuple(Column(title=title) for title in ("Change", "When", "Target", "Setting", "Set to", "Back to")),
-        rows=tuple(
-            Row(
-                key=record.id,
-                cells=(
-                    record.id,
-                    units.moment(record.intent.at),
-                    str(record.change.target),
-                    record.change.label,
-                    stands(record),
-                    before(record.change),
-                ),
-            )
-            for record in records
-        ),
-    )
+    return _listed(records, {"Set to": stands, "Back to": lambda record: before(record.change)})
 
 
 def made(records: Iterable[ChangeRecord]) -> Table:
     """Changes of a session with how they ended."""
-    titles = ("Change", "When", "Target", "Setting", "Value", "Outcome", "Steps")
+    return _listed(
+        records,
+        {
+            "Value": lambda record: f"{before(record.change)} to {after(record.change)}",
+            "Outcome": lambda record: "no outcome" if record.end is None else outcome_cell(record.end.result),
+            "Steps": lambda record: "; ".join(steps(record.change.writes)),
+        },
+    )
+
+
+def _listed(records: Iterable[ChangeRecord], more: Mapping[str, Callable[[ChangeRecord], str | Cell]]) -> Table:
+    """A row for each change: which, when, of what, and `more` by their headings."""
     return Table(
-        columns=tuple(Column(title=title) for title in titles),
+        columns=tuple(Column(title=title) for title in ("Change", "When", "Target", "Setting", *more)),
         rows=tuple(
             Row(
                 key=record.id,
@@ -127,9 +122,7 @@ def made(records: Iterable[ChangeRecord]) -> Table:
                     units.moment(record.intent.at),
                     str(record.change.target),
                     record.change.label,
-                    f"{before(record.change)} to {after(record.change)}",
-                    "no outcome" if record.end is None else outcome_cell(record.end.result),
-                    "; ".join(steps(record.change.writes)),
+                    *(tell(record) for tell in more.values()),
                 ),
             )
             for record in records

@@ -207,17 +207,20 @@ def _of_drive(drive: Drive) -> Iterator[tuple[str, str | None]]:
 
 
 def _of_array(array: Array) -> Iterator[tuple[str, str | None]]:
-    full = array.strip_bytes * array.data_drives if array.strip_bytes and array.data_drives else None
     yield "Name", array.name
     yield "Level", array.level.value
     yield "State", ": ".join(filter(None, (array.state.value, reason(array))))
     yield "Size", _size(array.size_bytes)
     yield "Strip", _size(array.strip_bytes)
-    # A backend that knows the array's layout says it better.
-    yield "Full stripe", "" if any(fact.label == "Full stripe" for fact in array.facts) else _size(full)
+    yield "Full stripe", _full_stripe(array.strip_bytes, array.data_drives)
     yield "Data drives", str(array.data_drives or "")
     yield "Device", array.device
     yield "Members", ", ".join(map(str, array.members))
+
+
+def _full_stripe(strip: int | None, drives: int | None) -> str:
+    """`192 KiB (3 x 64 KiB)`."""
+    return f"{units.size(strip * drives)} ({drives} x {units.size(strip)})" if strip and drives else ""
 
 
 def _of_controller(controller: Controller) -> Iterator[tuple[str, str | None]]:

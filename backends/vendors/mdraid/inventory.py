@@ -59,6 +59,7 @@ def array_of(
         size_bytes=size or None,
         strip_bytes=array.chunk.now if array.chunk is not None and array.level is not Level.CONCAT else None,
         data_drives=array.data_drives,
+        why=_missing(array),
         device=node_path(array.name),
         members=tuple(dict.fromkeys(_member_target(one, picture, arrays) for one in array.members)),
         identity=identity(node) if node is not None else None,
@@ -81,6 +82,10 @@ def tasks_of(array: ArrayFacts) -> tuple[Task, ...]:
     return (Task(kind=TASKS.get(array.sync.action, array.sync.action), progress=array.sync.progress),)
 
 
+def _missing(array: ArrayFacts) -> str:
+    return f"{array.degraded} of {array.disks} members missing" if array.degraded else ""
+
+
 def _facts(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[Fact]:
     for label, value in _lines(array, arrays):
         if value:
@@ -96,11 +101,8 @@ def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tupl
     yield "Layout", layout_label(array.layout_word) if array.layout_word is not None else None
     if array.chunk is not None and array.chunk.old is not None:
         yield "Reshape", f"chunk {size_words(array.chunk.old)} becomes {size_words(array.chunk.now)}"
-    if array.chunk is not None and array.data_drives and array.level is not Level.CONCAT:
-        full = array.chunk.now * array.data_drives
-        yield "Full stripe", f"{size_words(full)} ({array.data_drives} x {size_words(array.chunk.now)})"
     state = _STATES.get(array.array_state, array.array_state or "unknown")
-    yield "Array state", f"{state}, {array.degraded} of {array.disks} members missing" if array.degraded else state
+    yield "Array state", ", ".join(filter(None, (state, _missing(array))))
     yield "Task", _task_line(array)
     yield "Metadata", array.metadata
     yield "UUID", array.uuid

@@ -156,10 +156,9 @@ async def test_an_array_is_known_without_mdadm_and_without_root() -> None:
     assert [str(member) for member in found.members] == ["block:sda", "block:sdb", "block:sdc", "block:sdd"]
 
 
-async def test_facts_name_layout_stripe_metadata_and_members() -> None:
+async def test_facts_name_layout_metadata_and_members() -> None:
     shown = facts(await first(MdHost(array(flags={"sdb": "in_sync,failfast"}))))
     assert shown["Layout"] == "left-symmetric"
-    assert shown["Full stripe"] == "192 KiB (3 x 64 KiB)"
     assert (shown["Metadata"], shown["UUID"]) == ("1.2", MDADM_UUID)
     assert shown["Member 1"] == "/dev/sdb, in sync, failfast"
 
@@ -217,6 +216,10 @@ async def test_a_reshape_says_from_what_to_what() -> None:
     host = MdHost(array())
     reshaping(host)
     assert facts(await first(host))["Reshape"] == "chunk 64 KiB becomes 128 KiB"
+
+
+async def test_an_array_says_how_many_members_are_missing() -> None:
+    assert (await first(MdHost(array(degraded="1")))).why == "1 of 4 members missing"
 
 
 async def test_a_raid0_in_a_reshape_is_not_called_degraded() -> None:

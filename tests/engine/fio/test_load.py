@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.fio.events import Finished, LoadEvent, NoiseHeard
+from app.engine.fio.events import Finished, LoadEvent
 from app.engine.fio.job import Job, Pattern
 from app.engine.fio.load import FioLoad
 from app.engine.fio.patience import Patience
@@ -74,7 +74,6 @@ async def test_what_fio_got_and_said_is_kept(tmp_path: Path) -> None:
     assert (tmp_path / "fio.out").read_bytes() == b"fio: hm\n" + b"".join(DOCUMENTS)
     assert (tmp_path / "stderr").read_text() == "more\n"
     assert "filename=/srv/x" in (tmp_path / "job.fio").read_text()
-    assert NoiseHeard(line="fio: hm") in events
     assert verdict(events).evidence == "fio: hm\nmore"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.engine.view.arrangement import Branch, arranged, reason
 from backends.joining import joined
 from backends.model import Array, Controller, Drive, Fact, Inventory, Scope, State, Target, Task
@@ -93,9 +95,8 @@ def test_a_member_has_the_role_that_its_array_tells() -> None:
 
 
 def test_an_array_that_is_missing_members_says_so() -> None:
-    assert reason(array("md:md0", state=State.DEGRADED, Array_state="clean, 1 of 2 members missing")) == (
-        "1 of 2 members missing"
-    )
+    broken = replace(array("md:md0", state=State.DEGRADED), why="1 of 2 members missing")
+    assert reason(broken) == "1 of 2 members missing"
 
 
 def test_an_array_that_is_rebuilt_says_how_far() -> None:

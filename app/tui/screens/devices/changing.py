@@ -113,11 +113,10 @@ class Changing:
                 self._app.tell(error, title=f"{change_id} was not undone")
                 break
             record = bench.session.change(change_id)
-            good = ended.result in ("verified", "restored")
             if record is not None:
-                outcome = outcome_cell("undone" if good else f"undo {ended.result}")
+                outcome = outcome_cell("undone" if ended.taken_back else f"undo {ended.result}")
                 self._outcomes.setdefault(str(record.change.target), {})[record.change.key] = outcome
-            if not good:
+            if not ended.taken_back:
                 self._say(ended.message, severity="error", title=f"{change_id} was not undone")
                 break
             self._say(f"{change_id} is undone and verified: now {view.value(plan, ended.now)}.")
