@@ -45,6 +45,10 @@ class RefusedError(RaidbenchError):
     """A guard said no: in use, not blank and not confirmed, read-only mode. Exit status 3."""
 
 
+class HeldError(RefusedError):
+    """Somebody else is at it now; later it may be possible."""
+
+
 class DeviceGoneError(RaidbenchError):
     """The device vanished, or another one now has its name."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, TypeVar, runtime_checkable
@@ -126,6 +127,20 @@ class FileStat:
     """MAJ:MIN of a device node."""
     place: str | None = None
     """MAJ:MIN:INODE of a regular file: one file, whatever its names. None where that is not told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Custody:
+    """What the programs of a change get along with their words, so that it is known of them when raidbench dies."""
+
+    lock: int
+    """An open file that they inherit: its lock lives as long as the last of them."""
+    begins: Callable[[int, str], None]
+    """Is told the process id and the name of each before that does anything. If it raises, nothing is run."""
+
+
+custody: ContextVar[Custody | None] = ContextVar("custody", default=None)
+"""That of the change which is being made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

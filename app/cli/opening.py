@@ -107,7 +107,14 @@ def warn_of_journal() -> None:
     from app.engine.session.paths import Paths
 
     options = current()
-    left = Journal(Paths.default().journal_of(simulated=options.simulated)).unresolved()
+    journal = Journal(Paths.default().journal_of(simulated=options.simulated))
+    running = journal.left_running()
+    if running:
+        from app.engine.change.unfinished import still_running
+
+        for program in running:
+            say(f"Note: a raidbench that was killed left a program behind. {still_running(program)}")
+    left = journal.unresolved()
     if left:
         from widgets.plain.units import plural
 

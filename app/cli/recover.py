@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.failures import DONE, FAILED, INTERRUPTED, REFUSED
+from app.cli.failures import DONE, FAILED, INTERRUPTED, REFUSED, exit_status
 from app.cli.opening import begin, experiments_cut_short, sweeps_cut_short, workbench
 from app.cli.output import ask, can_ask, lines, report_error, say, sign
 from app.cli.review import steps
 from app.cli.running import Interruption, run
+from app.engine.change.unfinished import still_running
 from app.engine.view import change as view
 from backends.errors import RaidbenchError
 from backends.text import clean
@@ -64,6 +66,7 @@ def _intent(intent: OpenChange) -> list[str]:
     change = intent.change
     return [
         f"change {intent.id}, {units.moment(intent.at)}: {clean(view.move(change), 300)}",
+        *filter(None, (still_running(intent),)),
         "to put it back:",
         *steps(change.undo),
     ]
@@ -84,23 +87,33 @@ async def _recover(
     worst = DONE
     with interruption.gracefully(lambda: say("Stopping after this one."), patient=True):
         for folder in sweeps:
-            worst = max(worst, await _one_sweep(folder, answer))
+            worst = max(worst, await _told(_one_sweep(folder, answer)))
             if interruption.asked():
                 return INTERRUPTED
         for folder in dict.fromkeys(one.folder for one in experiments):
-            worst = max(worst, await _experiments(folder, [one for one in experiments if one.folder == folder], answer))
+            of_folder = [one for one in experiments if one.folder == folder]
+            worst = max(worst, await _told(_experiments(folder, of_folder, answer)))
             if interruption.asked():
                 return INTERRUPTED
         intents = bench.unresolved()
         if intents or files:
             await begin(bench)
         for intent in intents:
-            worst = max(worst, await _one_change(bench, intent, answer))
+            worst = max(worst, await _told(_one_change(bench, intent, answer)))
             if interruption.asked():
                 return INTERRUPTED
     for left in files:
         _one_file(left, answer)
     return worst
+
+
+async def _told(work: Awaitable[int]) -> int:
+    """The status of one thing that was left; an error is told, and what else was left has its turn."""
+    try:
+        return await work
+    except RaidbenchError as error:
+        report_error(error)
+        return exit_status(error)
 
 
 async def _one_sweep(folder: Path, answer: str | None) -> int:
@@ -163,11 +176,7 @@ async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) 
     name = f"{intent.id}  {intent.change.target} {intent.change.key}"
     match answer or ask("[r]estore, [k]eep, or later [enter]? ").lower():
         case "r" | "restore":
-            try:
-                result = await bench.recover(intent)
-            except RaidbenchError as error:
-                report_error(error)
-                return FAILED
+            result = await bench.recover(intent)
             if result == "conflict":
                 say(f"{name} is neither the old nor the new value now: somebody else changed it. It was left alone.")
                 say("Look at it with `raidbench show`, then `raidbench recover --keep`.")

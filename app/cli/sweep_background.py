@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,9 +63,8 @@ async def start(folder: Path, options: Options, nice: int | None = None) -> int:
         "output": str(folder / OUTPUT),
         "nice": nice,
     }
-    argv = (sys.executable, "-I", "-m", "app.cli.sweep_process")
     try:
-        answer = await start_detached(argv, json.dumps(order) + "\n", START_SECONDS)
+        answer = await start_detached("app.cli.sweep_process", json.dumps(order) + "\n", START_SECONDS)
     except OSError as error:
         raise StorageError(f"The sweep could not be started in the background: {error.strerror}.") from error
     word, _, pid = answer.partition(" ")

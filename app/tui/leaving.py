@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.engine.ab.interrupted import CutShort, cut_short, put_back
+from app.engine.change.unfinished import still_running
 from app.engine.measure.leftovers import Leftover, leftover_scratch
 from app.engine.measure.scratch_hold import remove_scratch
 from app.engine.session.marks import EXPERIMENT
@@ -104,7 +105,8 @@ class Leaving:
                         KeyedAnswer(key="k", label="Keep as it is", value="keep"),
                         KeyedAnswer(key="escape", label="Ask again later", value="later"),
                     ),
-                    f"{when}: {view.what(change)} was being set from {view.before(change)} to {view.after(change)}.",
+                    f"{when}: {view.what(change)} was being set from {view.before(change)} to {view.after(change)}."
+                    + "".join(f"\n{sentence}" for sentence in (still_running(intent),) if sentence),
                 )
             )
             try:

@@ -5,25 +5,26 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from app.engine.change.unfinished import ValueState, standing, standing_of
+from app.engine.change.unfinished import ValueState, not_before_it_ends, standing, standing_of
 from app.engine.session.events import AnyEvent, ChangeEnded, ChangeIntended
 from app.engine.session.journal import Journal, OpenChange, boot_id
-from app.engine.session.locks import hold_lock
+from app.engine.session.locks import HeldLock, hold_lock
 from app.engine.session.state import ChangeRecord
 from backends.change import Change
 from backends.errors import (
     BlockedError,
     DeviceGoneError,
+    HeldError,
     NotFoundError,
     RaidbenchError,
     RefusedError,
     StorageError,
 )
-from backends.host import to_the_end
+from backends.host import Custody, custody, to_the_end
 from backends.model import Target
 from backends.protocol import Finds, Sets
 from backends.settings import Effect, Persistence, Risk
@@ -32,6 +33,12 @@ Emit = Callable[[AnyEvent], None]
 
 Arm = Callable[[float], Awaitable[None]]
 """Sees to it that a watchdog waits for this deadline. Raises RefusedError."""
+
+
+PATIENCE = 5.0
+"""Seconds that whoever takes something back waits for a program that a killed raidbench left behind."""
+
+_LOOK_AGAIN = 0.1
 
 
 class Changer:
@@ -65,7 +72,41 @@ class Changer:
         armed, or the value is not what it was when planned), StorageError (nothing was done unless its message says
         so).
         """
-        return await to_the_end(asyncio.create_task(self._apply(change, undoes, until), name="apply"))
+        async with self.at_rest(change, wait=0.0) as lock:
+            return await self._apply(change, lock, undoes, until)
+
+    @contextlib.asynccontextmanager
+    async def at_rest(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
+        """Hold the lock of a change while inside; nobody sets anything under it then.
+
+        `wait`: seconds that a program which a killed raidbench left behind is waited for, if not PATIENCE.
+        Raises HeldError naming who is at it, StorageError.
+        """
+        with contextlib.ExitStack() as held:
+            yield await self._taken(held, change, time.monotonic() + (PATIENCE if wait is None else wait))
+
+    async def _taken(self, held: contextlib.ExitStack, change: Change, end: float) -> HeldLock:
+        while True:
+            left = self._left_running(change)
+            try:
+                return held.enter_context(self._alone(change))
+            except HeldError:
+                if left is None:  # somebody living is at it
+                    raise
+                if time.monotonic() >= end:
+                    raise not_before_it_ends(left) from None
+            await asyncio.sleep(_LOOK_AGAIN)
+
+    @contextlib.contextmanager
+    def _alone(self, change: Change) -> Iterator[HeldLock]:
+        with hold_lock(self._locks, _lock_of(change), f"changing {change.key}") as lock:
+            if left := self._left_running(change):  # the lock alone does not tell: it may have closed what it inherited
+                raise not_before_it_ends(left)
+            yield lock
+
+    def _left_running(self, change: Change) -> OpenChange | None:
+        """What a program of a killed raidbench still sets under the lock of a change."""
+        return next((left for left in self._journal.left_running() if _lock_of(left.change) == _lock_of(change)), None)
 
     async def apply_all(
         self, changes: Sequence[Change], *, until: float | None = None
@@ -95,48 +136,61 @@ class Changer:
             if ended.result != "verified":
                 return
 
-    async def _apply(self, change: Change, undoes: str | None, until: float | None) -> ChangeEnded:
+    async def _apply(self, change: Change, lock: HeldLock, undoes: str | None, until: float | None) -> ChangeEnded:
+        """See `apply`; its lock is held."""
+        return await to_the_end(asyncio.create_task(self._made(change, lock, undoes, until), name="apply"))
+
+    async def _made(self, change: Change, lock: HeldLock, undoes: str | None, until: float | None) -> ChangeEnded:
         backend = self._backend(change.target)
         if until is not None:
             _no_trial_of(change)
-        with hold_lock(self._locks, change.lock or str(change.target), f"changing {change.key}"):
-            await self._still_as_planned(backend, change)
-            if undoes is None:
-                self._no_other_trial(change, until)
-            change_id = self._next_id()
-            self._emit(
-                ChangeIntended(
-                    at=time.time(), id=change_id, change=change, undoes=undoes, boot=boot_id(), trial_until=until
-                )
+        await self._still_as_planned(backend, change)
+        if undoes is None:
+            self._no_other_trial(change, until)
+        change_id = self._next_id()
+        self._emit(
+            ChangeIntended(
+                at=time.time(), id=change_id, change=change, undoes=undoes, boot=boot_id(), trial_until=until
             )
-            try:
-                self._journal.intent(change_id, self._folder, change, until=until)
-                if until is not None:
-                    await self._arm(until)
-            except (StorageError, RefusedError) as error:
-                failed = ChangeEnded(
-                    at=time.time(), id=change_id, result="failed", now=change.before, message=error.message
-                )
-                with contextlib.suppress(StorageError):
-                    self._emit(failed)
-                if isinstance(error, RefusedError):
-                    self._journal.outcome(change_id, self._folder, "failed")
-                raise
-            message = ""
-            surprise: BaseException | None = None
-            try:
-                await backend.apply(change)
-            except RaidbenchError as error:
-                message = " ".join(filter(None, (error.message, error.hint)))
-                surprise = error if isinstance(error, DeviceGoneError) else None
-            except (Exception, asyncio.CancelledError) as error:  # recorded like any failure, and then told
-                message = f"raidbench failed while setting it: {type(error).__name__}: {error}".rstrip(": ")
-                surprise = error
-            ended = await self._verdict(backend, change_id, change, message)
-            self._record_end(change, ended)
-            if surprise is not None:
-                raise surprise
-            return ended
+        )
+        try:
+            self._journal.intent(change_id, self._folder, change, until=until)
+            if until is not None:
+                await self._arm(until)
+        except (StorageError, RefusedError) as error:
+            failed = ChangeEnded(
+                at=time.time(), id=change_id, result="failed", now=change.before, message=error.message
+            )
+            with contextlib.suppress(StorageError):
+                self._emit(failed)
+            if isinstance(error, RefusedError):
+                self._journal.outcome(change_id, self._folder, "failed")
+            raise
+        message = ""
+        surprise: BaseException | None = None
+        custody.set(self._custody(change_id, lock))  # in this task and what it starts, nowhere else
+        try:
+            await backend.apply(change)
+        except RaidbenchError as error:
+            message = " ".join(filter(None, (error.message, error.hint)))
+            surprise = error if isinstance(error, DeviceGoneError) else None
+        except (Exception, asyncio.CancelledError) as error:  # recorded like any failure, and then told
+            message = f"raidbench failed while setting it: {type(error).__name__}: {error}".rstrip(": ")
+            surprise = error
+        ended = await self._verdict(backend, change_id, change, message)
+        self._record_end(change, ended)
+        if surprise is not None:
+            raise surprise
+        return ended
+
+    def _custody(self, change_id: str, lock: HeldLock) -> Custody:
+        """Programs of the change hold its lock too, and are in the journal before they begin."""
+
+        def begins(pid: int, program: str) -> None:
+            self._journal.setter(change_id, self._folder, pid, program)
+            lock.hand_on(pid, program)
+
+        return Custody(lock=lock.descriptor, begins=begins)
 
     async def _arm(self, until: float) -> None:
         if self._arm_watchdog is None:
@@ -181,6 +235,10 @@ class Changer:
         `confirm`: the target's address, typed by somebody, where taking it back destroys data.
         Raises RefusedError, BlockedError, NotFoundError, StorageError.
         """
+        async with self.at_rest(record.change) as lock:
+            return await self._undo(record, lock, confirm)
+
+    async def _undo(self, record: ChangeRecord, lock: HeldLock, confirm: str | None) -> ChangeEnded:
         change = record.change
         back = reverse(change)
         try:
@@ -203,7 +261,7 @@ class Changer:
                 hint=f"Undo {record.id} alone, and confirm it by the name {change.target}.",
             )
         try:
-            ended = await self.apply(replace(back, before=now), undoes=record.id)
+            ended = await self._apply(replace(back, before=now), lock, record.id, None)
         except DeviceGoneError as error:
             return self._gone(record, error)
         if ended.result == "verified":
@@ -229,9 +287,13 @@ class Changer:
     async def recover(self, left: OpenChange) -> str:
         """Restore what a crash left unresolved: `restored`, or `conflict` with nothing touched.
 
-        Raises RaidbenchError when the device is gone or refuses, RefusedError when putting it back destroys data:
-        nobody has named the device for that.
+        Raises RaidbenchError when the device is gone or refuses, HeldError while somebody is at it, RefusedError when
+        putting it back destroys data: nobody has named the device for that.
         """
+        async with self.at_rest(left.change) as lock:
+            return await self._recover(left, lock)
+
+    async def _recover(self, left: OpenChange, lock: HeldLock) -> str:
         change = left.change
         reading = (await self._backend(change.target).read(change.target)).get(change.key)
         now = None if reading is None else reading.now
@@ -246,7 +308,7 @@ class Changer:
                 )
             own = left.session == str(self._folder)
             undoes = left.id if own else f"{Path(left.session).name}/{left.id}"
-            ended = await self.apply(reverse(change), undoes=undoes)
+            ended = await self._apply(reverse(change), lock, undoes, None)
             if ended.result != "verified":
                 raise RaidbenchError(f"{change.key} of {change.target}: {(ended.message or ended.result).rstrip('.')}.")
         self._journal.outcome(left.id, Path(left.session), "restored")
@@ -290,6 +352,11 @@ class Changer:
             result = "differs"
             message = f"{change.label} reads {now} after {change.after} was accepted"
         return ChangeEnded(at=time.time(), id=change_id, result=result, now=now, message=message)
+
+
+def _lock_of(change: Change) -> str:
+    """The name of the lock that whoever makes the change holds."""
+    return change.lock or str(change.target)
 
 
 def _no_trial_of(change: Change) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from app.engine.change.changer import Changer, lapsed, reverse
 from app.engine.change.trial import arm, check_seconds
-from app.engine.change.unfinished import ValueState, standing_of
+from app.engine.change.unfinished import ValueState, not_before_it_ends, standing_of
 from app.engine.session.events import (
     ChangeEnded,
 )
 from app.engine.session.hardware import Hardware
 from app.engine.session.journal import Journal, OpenChange, boot_clock
+from app.engine.session.locks import HeldLock
 from app.engine.session.paths import Paths
 from app.engine.session.state import ChangeRecord
 from backends.change import Change
@@ -136,6 +138,14 @@ class Changes(Hardware):
         """Changes a crash left in the middle, newest first."""
         return self.journal.unresolved()
 
+    def left_running(self) -> tuple[OpenChange, ...]:
+        """Changes of a raidbench that is gone whose program still sets them, newest first."""
+        return self.journal.left_running()
+
+    def at_rest(self, change: Change) -> AbstractAsyncContextManager[HeldLock]:
+        """Inside, nobody sets what the change sets. See `Changer.at_rest`."""
+        return self._changer().at_rest(change)
+
     async def recover(self, intent: OpenChange) -> str:
         """Restore what a crash left. See `Changer.recover`."""
         return await self._changer().recover(intent)
@@ -143,6 +153,9 @@ class Changes(Hardware):
     def keep(self, intent: OpenChange) -> None:
         """Leave what a crash left as it is and do not ask again.
 
-        Raises StorageError.
+        Raises HeldError while a program still sets it, so that nobody knows how it is; StorageError.
         """
+        for left in self.left_running():
+            if (left.session, left.id) == (intent.session, intent.id):
+                raise not_before_it_ends(left)
         self.journal.outcome(intent.id, Path(intent.session), "kept")

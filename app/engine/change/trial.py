@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 from app.engine.session.paths import Paths
@@ -13,8 +12,8 @@ from backends.hosts.local import start_detached
 SHORTEST, LONGEST = 10.0, 600.0
 """Seconds a trial may last."""
 
-ARM_SECONDS = 20.0
-"""How long the watchdog may take to say that it is armed."""
+ARM_SECONDS = 60.0
+"""How long the watchdog may take to say that it is armed: it reads what is on trial once, and cards think slowly."""
 
 
 def check_seconds(seconds: float) -> float:
@@ -39,9 +38,8 @@ async def arm(paths: Paths, session: Path, until: float) -> None:
             "until": until,
         }
     )
-    argv = (sys.executable, "-I", "-m", "app.engine.change.watchdog")
     try:
-        answer = await start_detached(argv, order + "\n", ARM_SECONDS)
+        answer = await start_detached("app.engine.change.watchdog", order + "\n", ARM_SECONDS)
     except OSError as error:
         raise RefusedError(f"The watchdog of the trial could not be started: {error.strerror}.") from error
     if answer != "armed":

@@ -1,11 +1,15 @@
-"""What a value that is read now is to a change: decides for every way back what may be touched."""
+"""What a value that is read now is to a change, and whether it may still move: decides for every way back."""
 
 from __future__ import annotations
 
+import time
 from enum import StrEnum
 
+from app.engine.session.journal import OpenChange
 from app.engine.session.state import ChangeRecord
 from backends.change import Change
+from backends.errors import HeldError
+from backends.text import clean
 
 
 class ValueState(StrEnum):
@@ -29,3 +33,19 @@ def standing(change: Change, now: str | None, *read_back: str | None) -> ValueSt
 def standing_of(record: ChangeRecord, now: str | None) -> ValueState:
     """How the value `now` stands to a change of a session, by what was wanted and what was read back."""
     return standing(record.change, now, None if record.end is None else record.end.now)
+
+
+def still_running(left: OpenChange) -> str:
+    """A sentence about the program that a killed raidbench started and that still sets something; "" for none."""
+    if left.setter is None:
+        return ""
+    since = time.strftime("%H:%M:%S", time.localtime(left.setter.at))
+    return (
+        f"Still running: {clean(left.setter.program, 80)} (pid {left.setter.pid}), started {since} to set "
+        f"{left.change.key} of {clean(str(left.change.target), 200)}."
+    )
+
+
+def not_before_it_ends(left: OpenChange) -> HeldError:
+    """The error for whoever would read, set or judge what such a program may still change."""
+    return HeldError(still_running(left), hint="Wait until it has ended, then do this again.")

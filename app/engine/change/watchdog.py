@@ -4,27 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import json
 import os
+import pkgutil
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+import app.engine.change
+import app.engine.session
+import backends
 from app.engine.change.changer import Changer
 from app.engine.session.journal import Journal, OpenChange, boot_clock
 from app.engine.session.paths import Paths, keep_private
-from backends.errors import RaidbenchError, RefusedError
+from backends.errors import HeldError, RaidbenchError, RefusedError
+from backends.host import Command
 from backends.hosts.local import LocalHost
+from backends.protocol import Finds, Sets
 from backends.registry import Machine
 
 LOOK_EVERY = 0.5
 """Seconds between two looks at the journal."""
 
+TRY_EVERY = 1.0
+"""Seconds between two tries of a restore that is refused."""
+
 TRIES = 20
-"""How often a restore that somebody's lock prevents is tried again, a second apart."""
+"""How often a restore is tried that is refused for another reason than that somebody is at it."""
+
+LONGEST_WAIT = 3600.0
+"""Seconds after the deadline that a program which still sets the value is waited for."""
+
+_NEVER_NEEDED = ("backends.conformance", "app.engine.change.watchdog")
+_OTHER_HOSTS = ("backends.hosts.simulated", "backends.hosts.recorded")
 
 
-async def watch(paths: Paths, session: str, until: float) -> str:
+async def watch(paths: Paths, session: str, until: float, found: Mapping[str, Finds | Sets]) -> str:
     """Wait for the end of a set of trials; returns how it ended: `kept`, `restored`, `conflict`, `failed`."""
     journal = Journal(paths.journal)
     while (left := until - boot_clock()) > 0:
@@ -32,8 +49,16 @@ async def watch(paths: Paths, session: str, until: float) -> str:
             return "kept"
         await asyncio.sleep(min(LOOK_EVERY, left))
     result = "kept"
+    changer = Changer(
+        backends=found,
+        journal=journal,
+        locks=paths.locks,
+        folder=Path(session),
+        emit=lambda _event: None,
+        next_id=lambda: f"{trials[0].id}-back",
+    )
     while trials := _open(journal, session, until):  # newest first: a later change may rest on an earlier one
-        result = await _take_back(paths, journal, trials[0])
+        result = await _take_back(changer, trials[0])
         if result == "conflict":  # somebody else's value is never touched; nothing waits for it any more
             journal.outcome(trials[0].id, Path(session), "conflict")
         elif result != "restored":
@@ -46,27 +71,63 @@ def _open(journal: Journal, session: str, until: float) -> list[OpenChange]:
     return [trial for trial in journal.trials() if (trial.session, trial.until) == (session, until)]
 
 
-async def _take_back(paths: Paths, journal: Journal, intent: OpenChange) -> str:
-    for _ in range(TRIES):
+async def _take_back(changer: Changer, intent: OpenChange) -> str:
+    refusals = 0
+    last = boot_clock() + LONGEST_WAIT
+    while refusals < TRIES and boot_clock() < last:
         try:
-            return await _restore(paths, journal, intent)
-        except RefusedError:
-            await asyncio.sleep(1.0)
+            return await changer.recover(intent)
+        except RefusedError as error:
+            # As long as somebody is at it, what is read now is not yet what is to be taken back.
+            refusals += not isinstance(error, HeldError)
+            await asyncio.sleep(TRY_EVERY)
         except RaidbenchError:
             break
     return "failed"
 
 
-async def _restore(paths: Paths, journal: Journal, intent: OpenChange) -> str:
-    changer = Changer(
-        backends=Machine.of(LocalHost()).backends,
-        journal=journal,
-        locks=paths.locks,
-        folder=Path(intent.session),
-        emit=lambda _event: None,
-        next_id=lambda: f"{intent.id}-back",
-    )
-    return await changer.recover(intent)
+def load_all() -> None:
+    """Import whatever may be needed at the deadline: by then the program may be upgraded, moved or removed."""
+    for package in (app.engine.session, app.engine.change, backends):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if module.name not in _NEVER_NEEDED and not module.name.startswith(_OTHER_HOSTS):
+                importlib.import_module(module.name)
+
+
+async def rehearse(journal: Journal, session: str, until: float) -> Mapping[str, Finds]:
+    """Do once what the deadline takes, short of setting anything; the backends that it was done with.
+
+    Raises RaidbenchError when what is on trial cannot be read.
+    """
+    host = LocalHost()
+    found = Machine.of(host).backends
+    everyone = dict(found)  # each made now
+    for trial in _open(journal, session, until):
+        backend = found[trial.change.target.backend]
+        if isinstance(backend, Sets):
+            await backend.read(trial.change.target)
+    with contextlib.suppress(RaidbenchError):  # what only starting a program and writing a file import
+        await host.run(Command(argv=(host.which(("true",)) or "",), mutates=True))
+        await host.write(os.devnull, "")
+    return everyone
+
+
+async def _live(paths: Paths, session: str, until: float) -> None:
+    try:
+        load_all()
+        found = await rehearse(Journal(paths.journal), session, until)
+    except Exception as error:  # told to whoever asked, who then sets nothing
+        _say(f"{type(error).__name__}: {error}")
+        return
+    _say("armed")
+    await watch(paths, session, until, found)
+
+
+def _say(word: str) -> None:
+    """The one line for whoever asked; after it nobody listens."""
+    with contextlib.suppress(OSError):
+        print(word, flush=True)
+        os.dup2(os.open(os.devnull, os.O_RDWR), 1)
 
 
 def main() -> int:
@@ -78,10 +139,7 @@ def main() -> int:
     paths = Paths(**{name: Path(order[name]) for name in ("sessions", "journal", "locks", "config")})
     if os.fork():  # whoever asked waits for this process and is told the rest by the journal
         return 0
-    with contextlib.suppress(OSError):
-        print("armed", flush=True)
-        os.dup2(os.open(os.devnull, os.O_RDWR), 1)
-    asyncio.run(watch(paths, order["session"], float(order["until"])))
+    asyncio.run(_live(paths, order["session"], float(order["until"])))
     return 0
 
 

@@ -13,7 +13,7 @@ import re
 import time
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,20 @@ OVERDUE = 20.0
 
 _ENDS_A_TRIAL = ("kept", "restored", "failed", "conflict", "gone")
 _HEAD = re.compile(rb'([0-9a-f]{8}) ([1-9][0-9]{0,8}) (?=\{")')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setter:
+    """A program that was about to take a step of a change."""
+
+    program: str
+    """Its name: `sdparm`."""
+    pid: int
+    """Its process."""
+    start: str
+    """Start time of that process, so that a recycled pid is not taken for it."""
+    at: float
+    """Seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +65,8 @@ class OpenChange:
     """Start time of that process, so that a recycled pid is not taken for it."""
     until: float | None = None
     """For a trial: when it is taken back unless it is kept, in seconds of CLOCK_BOOTTIME."""
+    setter: Setter | None = None
+    """The program that takes a step of it now; None where none runs."""
 
 
 class Journal:
@@ -84,6 +100,24 @@ class Journal:
             "Nothing was changed.",
         )
 
+    def setter(self, change_id: str, session: Path, pid: int, program: str) -> None:
+        """Put on disk which process is about to take a step of a change.
+
+        Raises StorageError: then it must not begin.
+        """
+        self._append(
+            {
+                "kind": "setter",
+                "id": change_id,
+                "session": str(session),
+                "program": program,
+                "pid": pid,
+                "start": process_start(pid),
+                "at": time.time(),
+            },
+            f"{program} was not started.",
+        )
+
     def outcome(self, change_id: str, session: Path, result: str) -> None:
         """Say how it ended: `verified`, `differs`, `failed`, `restored`, `kept`.
 
@@ -108,6 +142,18 @@ class Journal:
         ]
         return tuple(sorted(left, key=lambda intent: intent.at, reverse=True))
 
+    def left_running(self) -> tuple[OpenChange, ...]:
+        """Changes whose raidbench is gone while the program that it started still sets them, newest first.
+
+        Never raises.
+        """
+        found = [
+            intent
+            for intent in self._open().values()
+            if intent.setter is not None and not _runs(intent.pid, intent.start)
+        ]
+        return tuple(sorted(found, key=lambda intent: intent.at, reverse=True))
+
     def trials(self) -> tuple[OpenChange, ...]:
         """Trials of this boot that are neither kept nor taken back yet, newest first. Never raises."""
         boot, now = boot_id(), boot_clock()
@@ -127,6 +173,8 @@ class Journal:
                 intent = _open_change(record)
                 if intent is not None:
                     intents[key] = intent
+            elif record.get("kind") == "setter" and key in intents:
+                intents[key] = replace(intents[key], setter=_running(record, intents[key].boot))
             elif (
                 record.get("kind") == "outcome"
                 and key in intents
@@ -198,6 +246,15 @@ def _open_change(record: Mapping[str, Any]) -> OpenChange | None:
         return None
 
 
+def _running(record: Mapping[str, Any], boot: str) -> Setter | None:
+    """The program of a record, if that very process is still there."""
+    try:
+        setter = structure(dict(record), Setter)
+    except Exception:  # see above
+        return None
+    return setter if boot == boot_id() and _runs(setter.pid, setter.start) else None
+
+
 def boot_id() -> str:
     """The kernel's id of this boot, "" where there is none."""
     try:
@@ -207,12 +264,17 @@ def boot_id() -> str:
 
 
 def process_start(pid: int) -> str:
-    """Start time of a process in clock ticks since boot, "" if it is gone."""
+    """Start time of a process in clock ticks since boot, "" if it is gone or only waits for its parent to notice."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        return stat.rpartition(")")[2].split()[19]
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        return "" if stat[0] in "ZX" else stat[19]
     except (OSError, IndexError):
         return ""
+
+
+def _runs(pid: int, start: str) -> bool:
+    """Whether that very process is there, not another one with its number."""
+    return bool(start) and process_start(pid) == start
 
 
 def boot_clock() -> float:
@@ -226,4 +288,4 @@ def _looked_after(intent: OpenChange, boot: str) -> bool:
         return False
     if intent.until is not None:
         return boot_clock() < intent.until + OVERDUE
-    return bool(intent.start) and process_start(intent.pid) == intent.start
+    return _runs(intent.pid, intent.start)

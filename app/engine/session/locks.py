@@ -1,4 +1,4 @@
-"""One writer per controller or disk: flock files that die with their process."""
+"""One writer per controller or disk: flock files that die with their process and the programs it gave them to."""
 
 from __future__ import annotations
 
@@ -9,21 +9,36 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from app.engine.session.paths import private_folder
-from backends.errors import RefusedError, StorageError
+from backends.errors import HeldError, StorageError
 from backends.text import clean
 
 _PATIENCE = 50
 """Looks at an unsigned lock, 2 ms apart."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldLock:
+    """A lock that is held."""
+
+    descriptor: int
+    """The open lock file: a program that inherits it holds the lock as well."""
+    what: str
+    """What it is held for."""
+
+    def hand_on(self, pid: int, program: str) -> None:
+        """Tell whoever comes second of a program that inherits it."""
+        _sign(self.descriptor, f"{program} pid {pid}, started by raidbench pid {os.getpid()} ({self.what})\n")
+
+
 @contextmanager
-def hold_lock(folder: Path, name: str, what: str) -> Iterator[None]:
+def hold_lock(folder: Path, name: str, what: str) -> Iterator[HeldLock]:
     """Hold the lock `name` while inside; `what` is told to whoever comes second.
 
-    Raises RefusedError naming the holder, StorageError when the lock file cannot be made.
+    Raises HeldError naming the holder, StorageError when the lock file cannot be made.
     """
     safe = re.sub(r"[^A-Za-z0-9._-]", "_", name) or "lock"
     try:
@@ -39,12 +54,12 @@ def hold_lock(folder: Path, name: str, what: str) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise RefusedError(
+            raise HeldError(
                 f"{name} is held by {_holder(descriptor)}.", hint="Wait until it is done, or end it there."
             ) from None
         _sign(descriptor, f"raidbench pid {os.getpid()} ({what})\n")
         try:
-            yield
+            yield HeldLock(descriptor=descriptor, what=what)
         finally:
             _sign(descriptor, "")  # whoever comes next must not be told of us
             fcntl.flock(descriptor, fcntl.LOCK_UN)  # a program that is just being started still holds a copy

@@ -79,14 +79,15 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
 async def settle(bench: Workbench) -> None:
     """Give changes that a crash cut short their end in session and journal, by what is there now.
 
-    Raises RaidbenchError when what was to be created again is missing and cannot be made.
+    Raises RaidbenchError when what was to be created again is missing and cannot be made, or somebody is still at it.
     """
     folder = bench.need_recording()
     for record in bench.session.changes:
         if record.end is None:
-            ended = await _read_end(bench, record)
-            bench.emit(ended)
-            bench.journal.outcome(ended.id, folder, ended.result)
+            async with bench.at_rest(record.change):
+                ended = await _read_end(bench, record)
+                bench.emit(ended)
+                bench.journal.outcome(ended.id, folder, ended.result)
     for intent in bench.unresolved():
         known = bench.session.change(intent.id) if intent.session == str(folder) else None
         if known is not None and known.end is not None:

@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import select
 import subprocess
-from collections.abc import Sequence
+import sys
 
 from backends.hosts.local.child import clean_environment
 
+_BEGIN = "import runpy, sys; sys.path[:] = sys.argv[2:]; runpy.run_module(sys.argv[1], run_name='__main__')"
 
-async def start_detached(argv: Sequence[str], order: str, seconds: float) -> str:
-    """Start a program that is to outlive this one and its terminal; give it `order`, return its first line.
+
+def own_program(module: str) -> tuple[str, ...]:
+    """The words that start a module of this program in an interpreter of its own, isolated from the environment.
+
+    It looks for modules where this process does: in a folder, an archive or whatever else it was started from.
+    """
+    return (sys.executable, "-I", "-c", _BEGIN, module, *(os.path.abspath(place) for place in sys.path if place))
+
+
+async def start_detached(module: str, order: str, seconds: float) -> str:
+    """Start a module that is to outlive this program and its terminal; give it `order`, return its first line.
 
     It must fork once more and let its parent end when it has spoken, so that nobody here has a child to wait for.
     "" when it says nothing within `seconds`; then it is killed. Raises OSError.
     """
-    return await asyncio.to_thread(_start_detached, argv, order, seconds)
+    return await asyncio.to_thread(_start_detached, module, order, seconds)
 
 
-def _start_detached(argv: Sequence[str], order: str, seconds: float) -> str:
+def _start_detached(module: str, order: str, seconds: float) -> str:
     with subprocess.Popen(
-        argv,
+        own_program(module),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

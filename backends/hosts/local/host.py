@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from backends.errors import RefusedError
 from backends.firmware import Question
-from backends.host import THIS_MACHINE, Capabilities, Command, Completed, Denial, FileStat, to_the_end
+from backends.host import THIS_MACHINE, Capabilities, Command, Completed, Denial, FileStat, custody, to_the_end
 from backends.hosts.local.files import install_file, read_small, write_once
 from backends.hosts.local.process import LocalProcess, Stream
 from backends.hosts.local.programs import find_program
@@ -69,7 +69,7 @@ class LocalHost:
         """Run to the end. A mutating command is never cut short: whoever cancels waits for it."""
         if command.mutates:  # in a thread: not even a closing event loop reaches it there
             return await to_the_end(
-                asyncio.get_running_loop().run_in_executor(None, run_change, command, self._child_nice)
+                asyncio.get_running_loop().run_in_executor(None, run_change, command, self._child_nice, custody.get())
             )
         return await run_read(command, self._child_nice)
 

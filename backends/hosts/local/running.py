@@ -12,29 +12,23 @@ import subprocess
 import time
 
 from backends.errors import ToolTimeoutError
-from backends.host import Command, Completed
+from backends.host import Command, Completed, Custody
 from backends.hosts.local.child import OUTPUT_LIMIT, Child, clean_environment, not_started, private_folder, start
+from backends.hosts.local.gate import Gate
 
 LINGER = 1.0
 """Seconds that output is waited for after a program has exited while a child of it holds the pipe."""
 
 
-def run_change(command: Command, nice: int | None) -> Completed:
-    """Run a command that changes the machine, whatever happens to anybody else."""
+def run_change(command: Command, nice: int | None, custody: Custody | None = None) -> Completed:
+    """Run a command that changes the machine, whatever happens to anybody else.
+
+    Raises what `custody.begins` raises: then it was not run.
+    """
     folder = command.cwd or private_folder()
     started = time.monotonic()
     try:
-        # Not asyncio's: a closing event loop kills its children, and half a firmware command is worse than a late one.
-        process = subprocess.Popen(
-            command.argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env=clean_environment(command.env),
-            start_new_session=True,
-        )
-        with process:
+        with _begun(command, folder, custody) as process:
             if nice is not None:
                 with contextlib.suppress(OSError):
                     os.setpriority(os.PRIO_PROCESS, process.pid, nice)
@@ -51,6 +45,31 @@ def run_change(command: Command, nice: int | None) -> Completed:
         seconds=time.monotonic() - started,
         truncated=cut,
     )
+
+
+def _begun(command: Command, folder: str, custody: Custody | None) -> subprocess.Popen[bytes]:
+    """The program, running; written down before it did anything where there is a custody."""
+    name = os.path.basename(command.argv[0])
+    with contextlib.ExitStack() as stack:
+        gate = stack.enter_context(Gate(lambda pid: custody.begins(pid, name))) if custody is not None else None
+        # Not asyncio's: a closing event loop kills its children, and half a firmware command is worse than a late one.
+        process = subprocess.Popen(
+            command.argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=clean_environment(command.env),
+            start_new_session=True,
+            # When raidbench is killed nobody reads on; the next word of the program must not end it half-way.
+            restore_signals=False,
+            pass_fds=() if custody is None else (custody.lock,),
+            preexec_fn=None if gate is None else gate.in_child,
+        )
+    if gate is not None and gate.refusal is not None:
+        process.communicate()
+        raise gate.refusal
+    return process
 
 
 async def run_read(command: Command, nice: int | None) -> Completed:

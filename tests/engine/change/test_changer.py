@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -370,3 +371,16 @@ async def test_a_recovery_that_does_not_take_says_so_and_stays_open(crashed: Ben
     with pytest.raises(RaidbenchError, match="reads 256"):
         await crashed.changer.recover(crashed.journal.unresolved()[0])
     assert [intent.id for intent in crashed.journal.unresolved()] == ["c1"]
+
+
+async def test_what_a_program_still_sets_is_not_set_even_if_that_closed_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(journal_module, "process_start", lambda _pid: "1")
+        bench.journal.intent("c1", bench.folder, planned("128", "512"))
+    bench.journal.setter("c1", bench.folder, os.getpid(), "sdparm")
+    with pytest.raises(RefusedError, match=rf"Still running: sdparm \(pid {os.getpid()}\)"):
+        await bench.set("256")
+    assert bench.backend.applied == []

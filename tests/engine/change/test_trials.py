@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,9 +20,13 @@ from app.engine.change.changer import Changer
 from app.engine.change.trial import arm, check_seconds
 from app.engine.session.journal import Journal, boot_clock
 from app.engine.session.paths import Paths
+from app.engine.workbench import Workbench
 from backends.errors import RefusedError
+from backends.hosts.local import LocalHost
 from tests.backends.loops import loop, needs_loops
 from tests.engine.doubles import Bench, FakeBackend, planned
+
+ROOT = Path(__file__).parents[3]
 
 
 def paths(folder: Path) -> Paths:
@@ -118,41 +123,35 @@ async def test_undoing_a_trial_ends_it(tmp_path: Path) -> None:
     assert (bench.backend.value, bench.journal.trials()) == ("128", ())
 
 
-async def test_the_watchdog_takes_back_what_nobody_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_watchdog_takes_back_what_nobody_kept(tmp_path: Path) -> None:
     bench = Trial(tmp_path)
     until = boot_clock() + 0.05
     await bench.changer.apply(planned("128", "256"), until=until)
-    use_backend(monkeypatch, bench)
-    assert (await watchdog.watch(paths(tmp_path), str(bench.folder), until), bench.backend.value) == ("restored", "128")
+    assert (await watch(bench, tmp_path, until), bench.backend.value) == ("restored", "128")
 
 
-async def test_the_watchdog_leaves_what_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_watchdog_leaves_what_was_kept(tmp_path: Path) -> None:
     bench = Trial(tmp_path)
     until = boot_clock() + 0.05
     await bench.changer.apply(planned("128", "256"), until=until)
     bench.journal.outcome("c1", bench.folder, "kept")
-    use_backend(monkeypatch, bench)
-    assert (await watchdog.watch(paths(tmp_path), str(bench.folder), until), bench.backend.value) == ("kept", "256")
+    assert (await watch(bench, tmp_path, until), bench.backend.value) == ("kept", "256")
 
 
-async def test_the_watchdog_never_touches_somebody_elses_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_watchdog_never_touches_somebody_elses_value(tmp_path: Path) -> None:
     bench = Trial(tmp_path)
     until = boot_clock() + 0.05
     await bench.changer.apply(planned("128", "256"), until=until)
     bench.backend.value = "512"
-    use_backend(monkeypatch, bench)
-    assert (await watchdog.watch(paths(tmp_path), str(bench.folder), until), bench.backend.value) == ("conflict", "512")
+    assert (await watch(bench, tmp_path, until), bench.backend.value) == ("conflict", "512")
 
 
-async def test_after_a_conflict_the_device_can_be_changed_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_after_a_conflict_the_device_can_be_changed_again(tmp_path: Path) -> None:
     bench = Trial(tmp_path)
     until = boot_clock() + 0.05
     await bench.changer.apply(planned("128", "256"), until=until)
     bench.backend.value = "512"
-    use_backend(monkeypatch, bench)
-    await watchdog.watch(paths(tmp_path), str(bench.folder), until)
+    await watch(bench, tmp_path, until)
     assert (await bench.set("128", before="512")).result == "verified"
 
 
@@ -165,17 +164,9 @@ async def test_a_watchdog_that_does_not_answer_is_a_refusal(tmp_path: Path, monk
         await arm(paths(tmp_path), tmp_path, boot_clock() + 60)
 
 
-def use_backend(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> None:
-    """Let the watchdog find the fake instead of this machine's backends."""
-
-    class OneBackend:
-        backends = {"fake": bench.backend}  # noqa: RUF012
-
-        @classmethod
-        def of(cls, _host: object) -> OneBackend:
-            return cls()
-
-    monkeypatch.setattr(watchdog, "Machine", OneBackend)
+async def watch(bench: Bench, folder: Path, until: float) -> str:
+    """The watchdog of a bench, to its end."""
+    return await watchdog.watch(paths(folder), str(bench.folder), until, {"fake": bench.backend})
 
 
 PROGRAM = """
@@ -233,3 +224,94 @@ def wait_for_the_watchdog(state: Path, deadline: float) -> None:
 
 async def test_a_real_watchdog_says_that_it_is_armed_and_ends_when_nothing_is_on_trial(tmp_path: Path) -> None:
     await asyncio.wait_for(arm(paths(tmp_path), tmp_path / "session", boot_clock() + 60), timeout=60)
+
+
+# -- a program that is removed meanwhile ---------------------------------------------------------------------------
+
+REMOVED = """
+import asyncio, os, shutil, sys
+from pathlib import Path
+sys.path[:] = [sys.argv[1], *(place for place in sys.path if place != sys.argv[4])]
+from app.engine.session.journal import boot_clock
+from app.engine.workbench import Workbench
+from backends.hosts.local import LocalHost
+
+async def main():
+    bench = Workbench(LocalHost())
+    await bench.open(None)
+    target = (await bench.find(sys.argv[2])).target
+    async for _, ended in bench.apply_all((await bench.plan(target, "read_ahead_kb", sys.argv[3]),), trial=10):
+        print(ended.result, flush=True)
+    gone = Path(sys.argv[1])
+    shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
+
+asyncio.run(main())
+"""
+
+
+@needs_loops()
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["folder", "archive"])
+def test_a_trial_comes_back_though_the_program_was_removed_meanwhile(tmp_path: Path, form: str) -> None:
+    program = copied(tmp_path / "program", form)
+    with loop(tmp_path / "disk.img") as disk:
+        setting = Path(f"/sys/block/{disk.name}/queue/read_ahead_kb")
+        before = setting.read_text().strip()
+        wanted = "1024" if before != "1024" else "2048"
+        done = subprocess.run(
+            [sys.executable, "-c", REMOVED, str(program), disk.sure(), wanted, str(ROOT)],
+            cwd=tmp_path,
+            env={**os.environ, "RAIDBENCH_STATE_DIR": str(tmp_path / "state")},
+            capture_output=True,
+            text=True,
+        )
+        during = setting.read_text().strip()
+        wait_for_the_watchdog(tmp_path / "state", time.monotonic() + 60)
+        assert (done.stdout, program.exists()) == ("verified\n", False), done.stderr
+        assert (during, setting.read_text().strip()) == (wanted, before)
+
+
+def copied(place: Path, form: str) -> Path:
+    """The program's own packages alone, as a folder or as an archive that they are imported from."""
+    for package in ("app", "backends", "widgets"):
+        shutil.copytree(ROOT / package, place / package, ignore=shutil.ignore_patterns("__pycache__"))
+    if form == "folder":
+        return place
+    return Path(shutil.make_archive(str(place), "zip", place))
+
+
+ARMED = """
+import asyncio, sys
+from pathlib import Path
+from app.engine.change import watchdog
+from app.engine.session.journal import Journal, boot_clock
+from tests.engine.change.test_trials import paths
+
+async def main():
+    folder = Path(sys.argv[1])
+    (trial,) = Journal(folder / "journal").trials()
+    watchdog.load_all()
+    found = await watchdog.rehearse(Journal(folder / "journal"), trial.session, trial.until)
+    ready = set(sys.modules)
+    print(await watchdog.watch(paths(folder), trial.session, trial.until, found))
+    print(*sorted(set(sys.modules) - ready))
+
+asyncio.run(main())
+"""
+
+
+@needs_loops()
+@pytest.mark.slow
+async def test_nothing_is_imported_any_more_when_the_deadline_comes(tmp_path: Path) -> None:
+    with loop(tmp_path / "disk.img") as disk:
+        bench = Workbench(LocalHost(), paths=paths(tmp_path))
+        await bench.open(None)
+        change = await bench.plan((await bench.find(disk.sure())).target, "read_ahead_kb", "1024")
+        bench.journal.intent("c1", bench.need_recording(), change, until=boot_clock() + 5)
+        await bench.host.write(f"/sys/block/{disk.name}/queue/read_ahead_kb", "1024")
+        bench.close()
+        argv = [sys.executable, "-c", ARMED, str(tmp_path)]
+        done = subprocess.run(
+            argv, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+        )
+        assert done.stdout.split("\n") == ["restored", "", ""], done.stderr

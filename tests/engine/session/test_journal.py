@@ -283,3 +283,60 @@ def test_a_watchdog_has_twenty_seconds_before_its_trial_counts_as_left_by_a_cras
     monkeypatch.setattr(module, "boot_clock", lambda: 1000.0 + late)
     found = [[intent.id for intent in some] for some in (journal.trials(), journal.unresolved())]
     assert found == ([["c1"], []] if on_trial else [[], ["c1"]])
+
+
+# -- programs that still run ---------------------------------------------------------------------------------------
+
+
+def of_a_dead_raidbench(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Journal:
+    """A journal whose change was begun by a process that is gone."""
+    journal = Journal(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "process_start", lambda pid: "1")
+        journal.intent("c1", SESSION, planned("128", "256"))
+    return journal
+
+
+def test_a_program_that_a_dead_raidbench_left_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = of_a_dead_raidbench(tmp_path, monkeypatch)
+    journal.setter("c1", SESSION, os.getpid(), "sdparm")
+    (left,) = journal.left_running()
+    assert left.setter is not None
+    assert (left.id, left.setter.program, left.setter.pid) == ("c1", "sdparm", os.getpid())
+
+
+def test_a_program_of_a_living_raidbench_is_not_left(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.intent("c1", SESSION, planned("128", "256"))
+    journal.setter("c1", SESSION, os.getpid(), "sdparm")
+    assert journal.left_running() == ()
+
+
+def test_another_process_with_its_number_is_not_taken_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = of_a_dead_raidbench(tmp_path, monkeypatch)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "process_start", lambda pid: "1")
+        journal.setter("c1", SESSION, os.getpid(), "sdparm")
+    assert journal.left_running() == ()
+
+
+def test_a_program_of_another_boot_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = of_a_dead_raidbench(tmp_path, monkeypatch)
+    journal.setter("c1", SESSION, os.getpid(), "sdparm")
+    monkeypatch.setattr(module, "boot_id", lambda: "another")
+    assert journal.left_running() == ()
+
+
+def test_a_program_that_only_waits_for_its_parent_has_ended(tmp_path: Path) -> None:
+    ended = subprocess.Popen(["/bin/true"])
+    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+    start = process_start(ended.pid)
+    ended.wait()
+    assert start == ""
+
+
+def test_the_last_program_of_a_change_is_the_one_that_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = of_a_dead_raidbench(tmp_path, monkeypatch)
+    journal.setter("c1", SESSION, os.getpid(), "first")
+    journal.setter("c1", SESSION, os.getpid(), "second")
+    assert [left.setter.program for left in journal.left_running() if left.setter] == ["second"]
