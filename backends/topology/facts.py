@@ -119,8 +119,8 @@ async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection
     for place, relation in picture.files(node.name).items():
         wanted[place] = None, relation
     for relation in picture.related(node.name):
-        wanted |= {one.devno: (one, relation) for one in relation.nodes if one.devno is not None}
-    wanted |= {one.devno: (one, None) for one in picture.tree.family(node.name) if one.devno is not None}
+        wanted |= {key: (one, relation) for one in relation.nodes for key in one.openings}
+    wanted |= {key: (one, None) for one in picture.tree.family(node.name) for key in one.openings}
     opened = await openers(host, wanted, ignore=ignore)
     if isinstance(opened, Use):
         return [opened]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 
 from backends.errors import RaidbenchError
@@ -14,6 +15,21 @@ from backends.topology.picture import Topology, file_mount, mount_nodes, mounted
 from backends.topology.relations import Backing, twins_of
 from backends.topology.signatures import lsblk_signatures, parse_lsblk, udev_signatures
 from backends.topology.tree import Node, Tree, read_tree
+
+_TARGETS = (
+    (
+        "/sys/kernel/config/nvmet/subsystems/*/namespaces/*/device_path",
+        re.compile(r"(.+)"),
+        "the NVMe target",
+    ),
+    (
+        "/sys/kernel/config/target/core/fileio_[0-9]*/*/info",
+        re.compile(r"TCM FILEIO ID: \d+ +File: (.+?)  Size: "),
+        "the SCSI target",
+    ),
+)
+"""Where kernel targets tell what they export, below a folder of the target's name; what the device's or file's path is
+in; words for it (drivers/nvme/target/configfs.c, drivers/target/target_core_file.c: fd_show_configfs_dev_params)."""
 
 READ_LIMIT = 1024 * 1024 - 1
 """A host's `read` gives 1 MiB at most: as much as that is taken as cut."""
@@ -143,13 +159,14 @@ def _set_up(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) ->
 
 
 async def _exports(host: Host) -> dict[str, str]:
-    """Devices that the NVMe target exports: it opens them without claiming them (drivers/nvme/target)."""
+    """Devices by number, and files by place, that a kernel target exports: some open them without claiming them."""
     found: dict[str, str] = {}
-    paths = await host.list("/sys/kernel/config/nvmet/subsystems/*/namespaces/*/device_path")
-    for path, text in (await host.read_many(paths)).items():
-        stat = await host.stat(text)
-        if stat is not None and stat.devno is not None:
-            found[stat.devno] = f"the NVMe target {clean(path.split('/')[6])}"
+    for pattern, path_in, words in _TARGETS:
+        for told, text in (await host.read_many(await host.list(pattern))).items():
+            named = path_in.search(text)
+            stat = await host.stat(named[1]) if named else None
+            if stat is not None and (what := stat.devno or stat.place) is not None:
+                found[what] = f"{words} {clean(told.split('/')[pattern.split('/').index('*')])}"
     return found
 
 

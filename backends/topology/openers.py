@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from backends.host import Host
+from backends.host import FileStat, Host
+from backends.hosts.local.kcmp import with_tables_of_their_own
 from backends.identity import Use
 from backends.text import clean
 
-_OPEN = "/proc/[0-9]*/task/*/fd/*"
-"""Of every thread: one may have a table of its own, and a program's is empty once its first thread has ended."""
+_THREADS = "/proc/[0-9]*/task/*"
+"""All threads: one may have a table of its own, and a program's is empty once its first thread has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,25 +32,35 @@ class Opener:
 async def openers(
     host: Host, wanted: Collection[str], *, ignore: Collection[int] = ()
 ) -> Mapping[str, tuple[Opener, ...]] | Use:
-    """Who has what open: by device number of a block device, or place of a file, whatever path it was opened by.
+    """Who has what open, whatever path it was opened by.
 
+    `wanted`: numbers of block devices, those of character devices after `char `, and places of files.
     `ignore`: process ids that do not count, our own. Without root the open files of other users' programs cannot
     be seen, which is a use of kind `unknown`.
     """
     if not host.is_root:
         return Use(kind="unknown", detail="without root it cannot be seen which programs have it open")
-    paths = await host.list(_OPEN)
+    threads = await host.list(_THREADS)
+    if host.capabilities.opens_devices:
+        threads = with_tables_of_their_own(threads)
+    paths = [path for thread in threads for path in await host.list(f"{thread}/fd/*")]
     if not paths:
         return Use(kind="unknown", detail="the open files of programs cannot be read")
     pids: dict[str, dict[str, None]] = {}
     for start in range(0, len(paths), 256):
         batch = paths[start : start + 256]
         for path, stat in zip(batch, await asyncio.gather(*map(host.stat, batch)), strict=True):
-            what = None if stat is None else stat.devno if stat.kind == "block" else stat.place
+            what = _what(stat)
             pid = path.split("/")[2]
             if what is not None and what in wanted and int(pid) not in ignore:
                 pids.setdefault(what, {})[pid] = None
     return {what: tuple([await _opener(host, pid) for pid in found]) for what, found in pids.items()}
+
+
+def _what(stat: FileStat | None) -> str | None:
+    if stat is None or stat.kind not in ("block", "char"):
+        return None if stat is None else stat.place
+    return stat.devno if stat.kind == "block" else f"char {stat.devno}"
 
 
 async def _opener(host: Host, pid: str) -> Opener:

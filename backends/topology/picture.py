@@ -52,7 +52,7 @@ class Topology:
     backings: Mapping[str, Backing] = field(default_factory=dict)
     """What loop and zram devices keep their data in."""
     exported: Mapping[str, str] = field(default_factory=dict)
-    """Device numbers that a kernel target exports to the network, with its name."""
+    """Device numbers, and places of files, that a kernel target exports to the network, with its name."""
     signatures: Mapping[str, tuple[Signature, ...]] = field(default_factory=dict)
     """What udev or lsblk says lies on each device."""
     blind: tuple[str, ...] = ()
@@ -77,6 +77,9 @@ class Topology:
         for place, relation in self.files(name).items():
             if place in self.swaps:
                 found.append(Use(kind="swap", detail=f"{relation.words}, active swap", elsewhere=True))
+            if place in self.exported:
+                words = f"{relation.words}, exported by {self.exported[place]}"
+                found.append(Use(kind="export", detail=words, elsewhere=True))
         return tuple(found)
 
     def paths(self, name: str) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ DISK_ATTRIBUTES = (
     "device/rev",
     "device/serial",
     "device/firmware_rev",
+    "device/generic/dev",
     "device/wwid",
     "device/vpd_pg80",
     "device/state",
@@ -80,6 +81,12 @@ class Node:
     def device(self) -> str:
         """Its node under /dev."""
         return node_path(self.name)
+
+    @property
+    def openings(self) -> tuple[str, ...]:
+        """What `openers` knows it by: its numbers, and those of the SCSI generic device that leads to the same disk."""
+        generic = self.attributes.get("device/generic/dev")
+        return (*((self.devno,) if self.devno else ()), *((f"char {generic}",) if generic else ()))
 
     @property
     def shown(self) -> str:

@@ -10,6 +10,7 @@ from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed, FileStat
 from backends.identity import Use
 from backends.topology import Topology, look
+from backends.topology.facts import inspect
 from backends.topology.openers import Opener, openers
 from backends.topology.tree import page_bytes
 from tests.backends.fakes import FakeHost, disk, machine
@@ -127,6 +128,33 @@ async def test_an_exported_device_is_used() -> None:
     assert [use.kind for use in found.uses("sdb")] == ["export"]
 
 
+SCSI_TARGET = "Status: ACTIVATED  SectorSize: 512\n        TCM FILEIO ID: 0        File: {}  Size: 8192  Mode: O_DSYNC"
+
+
+async def test_a_device_exported_as_a_file_is_used() -> None:
+    told = {"/sys/kernel/config/target/core/fileio_0/disk1/info": SCSI_TARGET.format("/dev/sdb2")}
+    disks = disk("sdb", devno="8:16") | part("sdb", "sdb2", "8:18")
+    found = await picture(disks, told, mounts=mountinfo(), everywhere=True)
+    assert [use.detail for use in found.uses("sdb")] == ["exported by the SCSI target disk1"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "words"),
+    [
+        ("nvmet/subsystems/nqn/namespaces/1/device_path", "/srv/image", "the NVMe target nqn"),
+        ("target/core/fileio_3/disk1/info", SCSI_TARGET.format("/srv/image"), "the SCSI target disk1"),
+    ],
+)
+async def test_a_loop_device_on_an_exported_image_is_used(path: str, text: str, words: str) -> None:
+    host = FakeHost(
+        disk("loop0", devno="7:0", loop__backing_file="/srv/image")
+        | {"/proc/self/mountinfo": mountinfo(), f"/sys/kernel/config/{path}": text},
+        stats={"/srv/image": FileStat(kind="file", size=4096, place="8:1:12")},
+    )
+    found = await look(host, everywhere=True)
+    assert [use.detail for use in found.uses("loop0")] == [f"set up on /srv/image, exported by {words}"]
+
+
 async def test_openers_are_found_by_number_and_our_own_do_not_count() -> None:
     host = FakeHost(
         {"/proc/7/task/7/fd/3": "", "/proc/8/task/9/fd/4": "", "/proc/8/task/8/fd/5": "", "/proc/8/comm": "qemu"},
@@ -137,6 +165,19 @@ async def test_openers_are_found_by_number_and_our_own_do_not_count() -> None:
         },
     )
     assert await openers(host, ("8:16",), ignore=(7,)) == {"8:16": (Opener("qemu", "8"),)}
+
+
+async def test_a_program_that_has_the_generic_device_of_a_disk_open_uses_it() -> None:
+    host = FakeHost(
+        machine(disk("sdb", devno="8:16", device__generic__dev="21:3"))
+        | {"/proc/7/task/7/fd/3": "", "/proc/7/comm": "qemu"},
+        stats={
+            "/dev/sdb": FileStat(kind="block", size=0, devno="8:16"),
+            "/proc/7/task/7/fd/3": FileStat(kind="char", size=0, devno="21:3"),
+        },
+    )
+    facts = await inspect(host, "/dev/sdb", claim=None, probe=False)
+    assert [use.detail for use in facts.uses] == ["qemu (process 7) has it open"]
 
 
 async def test_what_cannot_be_read_is_told() -> None:

@@ -1,0 +1,48 @@
+"""Whether two threads have one table of open files, which then has to be looked through only once."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import platform
+from collections.abc import Callable, Iterable, Mapping
+
+_NUMBERS: Mapping[str, int] = {
+    "x86_64": 312,
+    "aarch64": 272,
+    "riscv64": 272,
+    "loongarch64": 272,
+    "ppc64le": 354,
+    "s390x": 343,
+}
+"""kcmp(2) by machine: arch/*/entry/syscalls and include/uapi/asm-generic/unistd.h."""
+
+_FILES = 2
+"""KCMP_FILES of linux/kcmp.h."""
+
+
+def with_tables_of_their_own(threads: Iterable[str]) -> tuple[str, ...]:
+    """Of /proc/PID/task/TID, one thread for every table of open files; all of them where the kernel does not tell.
+
+    Threads share one unless they were made or told not to; after a first thread's end its own is empty.
+    """
+    kept: dict[str, list[str]] = {}
+    for thread in threads:
+        _, _, pid, _, tid = thread.split("/")
+        known = kept.setdefault(pid, [])
+        if not any(_same(other, tid) for other in known):
+            known.append(tid)
+    return tuple(f"/proc/{pid}/task/{tid}" for pid, tids in kept.items() for tid in tids)
+
+
+def _same(one: str, other: str) -> bool:
+    number = _NUMBERS.get(platform.machine())
+    return number is not None and _syscall()(number, int(one), int(other), _FILES, 0, 0) == 0
+
+
+@functools.cache
+def _syscall() -> Callable[..., int]:
+    """syscall(2); -1 for any error, a positive number for two tables."""
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    call.restype, call.argtypes = ctypes.c_long, [ctypes.c_long] * 6
+    return call
