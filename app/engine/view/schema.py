@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from backends.change import Change, Write
@@ -30,12 +31,30 @@ Json = dict[str, Any]
 SettingsOf = Mapping[str, list[Json]]
 """The settings of each target, by its address, as `setting` makes them."""
 
+_INTERVAL = ("iops", "bytes_per_second", "p50_ns", "p99_ns", "p99_9_ns", "max_ns")
 _STATES = {"mount": "mounted", "holder": "held", "open": "opened"}
 
 
 def document(**body: Any) -> Json:
     """A whole document."""
     return {"schema": SCHEMA, **body}
+
+
+def picked(value: object, *names: str) -> Json:
+    """Attributes by their names: enums as their words, addresses as text."""
+    return {name: _plain(getattr(value, name)) for name in names}
+
+
+def _plain(value: object) -> Any:
+    match value:
+        case Enum():
+            return value.value
+        case Target():
+            return str(value)
+        case tuple():
+            return [_plain(each) for each in value]
+        case _:
+            return value
 
 
 def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated: bool) -> Json:
@@ -66,18 +85,12 @@ def controller(found: Controller, settings: SettingsOf) -> Json:
     protection = found.protection
     return {
         "address": str(found.target),
-        "vendor": found.vendor,
-        "model": found.model,
-        "serial": found.serial,
-        "firmware": found.firmware,
-        "driver": found.driver,
-        "pci": found.pci,
-        "cache_bytes": found.cache_bytes,
-        "protection": None if protection is None else {"kind": protection.kind, "state": protection.state},
-        "features": [{"name": feature.name, "state": feature.state} for feature in found.features],
-        "tasks": [{"kind": task.kind, "progress": task.progress} for task in found.tasks],
+        **picked(found, "vendor", "model", "serial", "firmware", "driver", "pci", "cache_bytes"),
+        "protection": None if protection is None else picked(protection, "kind", "state"),
+        "features": [picked(feature, "name", "state") for feature in found.features],
+        "tasks": _tasks(found),
         "settings": settings.get(str(found.target), []),
-        "facts": [{"label": fact.label, "value": fact.value} for fact in found.facts],
+        "facts": _facts(found),
     }
 
 
@@ -85,20 +98,13 @@ def array(found: Array, settings: SettingsOf) -> Json:
     """An array or virtual drive."""
     return {
         "address": str(found.target),
-        "controller": _address(found.controller),
-        "name": found.name,
-        "level": found.level.value,
-        "state": found.state.value,
-        "size_bytes": found.size_bytes,
-        "strip_bytes": found.strip_bytes,
-        "data_drives": found.data_drives,
-        "device": found.device,
-        "members": [str(member) for member in found.members],
+        **picked(found, "controller", "name", "level", "state", "size_bytes", "strip_bytes", "data_drives", "device"),
+        **picked(found, "members"),
         "in_use": _in_use(found.uses),
-        "tasks": [{"kind": task.kind, "progress": task.progress} for task in found.tasks],
+        "tasks": _tasks(found),
         "settings": settings.get(str(found.target), []),
-        "uses": [{"kind": use.kind, "detail": use.detail, "part": use.part} for use in found.uses],
-        "facts": [{"label": fact.label, "value": fact.value} for fact in found.facts],
+        "uses": _uses(found),
+        "facts": _facts(found),
     }
 
 
@@ -106,17 +112,8 @@ def drive(found: Drive, settings: SettingsOf) -> Json:
     """A disk."""
     return {
         "address": str(found.target),
-        "controller": _address(found.controller),
-        "array": _address(found.array),
-        "model": found.model,
-        "serial": found.serial,
-        "firmware": found.firmware,
-        "media": found.media.value,
-        "interface": found.interface,
-        "size_bytes": found.size_bytes,
-        "state": found.state.value,
-        "device": found.device,
-        "paths": list(found.paths),
+        **picked(found, "controller", "array", "model", "serial", "firmware", "media", "interface", "size_bytes"),
+        **picked(found, "state", "device", "paths"),
         "in_use": _in_use(found.uses),
         "settings": settings.get(str(found.target), []),
         "wwn": found.wwn,
@@ -125,40 +122,34 @@ def drive(found: Drive, settings: SettingsOf) -> Json:
         "read_only": found.read_only,
         "backing_file": found.backing,
         "partitions": list(found.partitions),
-        "uses": [{"kind": use.kind, "detail": use.detail, "part": use.part} for use in found.uses],
-        "signatures": [
-            {
-                "kind": mark.kind,
-                "label": mark.label,
-                "uuid": mark.uuid,
-                "part": mark.part,
-                "size_bytes": mark.size_bytes,
-            }
-            for mark in found.signatures
-        ],
-        "facts": [{"label": fact.label, "value": fact.value} for fact in found.facts],
+        "uses": _uses(found),
+        "signatures": [picked(mark, "kind", "label", "uuid", "part", "size_bytes") for mark in found.signatures],
+        "facts": _facts(found),
     }
+
+
+def _tasks(found: Controller | Array) -> list[Json]:
+    return [picked(task, "kind", "progress") for task in found.tasks]
+
+
+def _uses(found: Array | Drive) -> list[Json]:
+    return [picked(use, "kind", "detail", "part") for use in found.uses]
+
+
+def _facts(found: Controller | Array | Drive) -> list[Json]:
+    return [picked(fact, "label", "value") for fact in found.facts]
 
 
 def setting(declared: Setting, reading: Reading) -> Json:
     """A setting as declared and as read just now."""
     return {
-        "key": declared.key,
-        "label": declared.label,
-        "now": reading.now,
-        "raw": reading.raw,
+        **picked(declared, "key", "label"),
+        **picked(reading, "now", "raw"),
         "effective": reading.now if reading.effective is None else reading.effective,
-        "choices": [
-            {"value": choice.value, "label": choice.label, "help": choice.help, "risk": choice.risk.value}
-            for choice in reading.choices
-        ]
-        or None,
+        "choices": [picked(choice, "value", "label", "help", "risk") for choice in reading.choices] or None,
         "span": _span(reading.span),
-        "effect": declared.effect.value,
-        "persistence": declared.persistence.value,
-        "risk": declared.risk.value,
-        "available": reading.availability.available,
-        "why_not": reading.availability.why_not,
+        **picked(declared, "effect", "persistence", "risk"),
+        **picked(reading.availability, "available", "why_not"),
         "unit": declared.unit or None,
         "why_effective": reading.why_effective,
         "help": declared.help,
@@ -168,14 +159,10 @@ def setting(declared: Setting, reading: Reading) -> Json:
 def change(planned: Change) -> Json:
     """A planned change."""
     return {
-        "target": str(planned.target),
-        "key": planned.key,
-        "label": planned.label,
+        **picked(planned, "target", "key", "label"),
         "now": planned.before,
         "new": planned.after,
-        "effect": planned.effect.value,
-        "persistence": planned.persistence.value,
-        "risk": planned.risk.value,
+        **picked(planned, "effect", "persistence", "risk"),
         "risk_text": planned.risk_text or None,
         "may_change": list(planned.moves),
         "commands": _lines(planned.writes),
@@ -185,29 +172,24 @@ def change(planned: Change) -> Json:
 
 def ended(outcome: ChangeEnded) -> Json:
     """How a change ended."""
-    return {"id": outcome.id, "result": outcome.result, "now": outcome.now, "message": outcome.message or None}
+    return {**picked(outcome, "id", "result", "now"), "message": outcome.message or None}
 
 
 def change_record(record: ChangeRecord) -> Json:
     """A change of a session, and how it ended."""
-    intent, change = record.intent, record.change
+    intent, change, end = record.intent, record.change, record.end
     return {
         "id": record.id,
         "at": intent.at,
-        "target": str(change.target),
-        "key": change.key,
-        "label": change.label,
-        "before": change.before,
-        "after": change.after,
+        **picked(change, "target", "key", "label", "before", "after"),
         "commands": _lines(change.writes),
         "undo": _lines(change.undo),
-        "risk": change.risk.value,
-        "persistence": change.persistence.value,
+        **picked(change, "risk", "persistence"),
         "undoes": intent.undoes,
         "undone_by": record.undone_by,
-        "result": None if record.end is None else record.end.result,
-        "now": None if record.end is None else record.end.now,
-        "message": None if record.end is None else record.end.message or None,
+        "result": None if end is None else end.result,
+        "now": None if end is None else end.now,
+        "message": None if end is None else end.message or None,
         "in_force": record.in_force,
     }
 
@@ -217,15 +199,13 @@ def run(record: RunRecord, *, session: str) -> Json:
     start, figures = record.start, record.figures
     return {
         "id": record.id,
-        "target": start.target,
-        "simulated": start.simulated,
-        "status": figures.status.value,
-        "reason": figures.reason,
+        **picked(start, "target", "simulated"),
+        **picked(figures, "status", "reason"),
         "job": dict(start.job),
         "seconds": figures.seconds,
         "read": _direction(figures.read),
         "write": _direction(figures.write),
-        "cpu": {"fio_percent_of_core": figures.cpu.fio_percent_of_core, "host_percent": figures.cpu.host_percent},
+        "cpu": picked(figures.cpu, "fio_percent_of_core", "host_percent"),
         "members": [member(each) for each in figures.members],
         "settings": dict(start.settings),
         "advice": [
@@ -233,11 +213,7 @@ def run(record: RunRecord, *, session: str) -> Json:
             *({"key": "note", "message": sentence, "do": None, "about": []} for sentence in figures.warnings),
         ],
         "session": session,
-        "at": start.at,
-        "device": start.device,
-        "profile": start.profile,
-        "title": start.title,
-        "destructive": start.destructive,
+        **picked(start, "at", "device", "profile", "title", "destructive"),
         "fio_version": figures.fio_version or start.fio_version,
         "hint": figures.hint or None,
         "evidence": figures.evidence or None,
@@ -252,7 +228,7 @@ def run(record: RunRecord, *, session: str) -> Json:
 
 def advice(given: Advice) -> Json:
     """What makes figures doubtful."""
-    return {"key": given.key, "message": given.message, "do": given.do or None, "about": list(given.about)}
+    return {**picked(given, "key", "message"), "do": given.do or None, "about": list(given.about)}
 
 
 def sample(taken: Sample, members: Sequence[MemberFigures] = ()) -> Json:
@@ -267,41 +243,22 @@ def member(figures: MemberFigures) -> Json:
         "device": figures.device,
         "label": figures.label or None,
         "role": figures.role or None,
-        "depth": figures.depth,
-        "read_iops": figures.read_iops,
-        "write_iops": figures.write_iops,
-        "read_bytes_per_second": figures.read_bytes_per_second,
-        "write_bytes_per_second": figures.write_bytes_per_second,
-        "utilisation": figures.utilisation,
-        "queue": figures.queue,
-        "share_of_reads": figures.share_of_reads,
-        "share_of_writes": figures.share_of_writes,
+        **picked(figures, "depth", "read_iops", "write_iops", "read_bytes_per_second", "write_bytes_per_second"),
+        **picked(figures, "utilisation", "queue", "share_of_reads", "share_of_writes"),
     }
 
 
 def problem(met: Problem) -> Json:
     """Something that could not be read."""
-    return {"where": met.where, "message": met.message, "hint": met.hint or None}
+    return {**picked(met, "where", "message"), "hint": met.hint or None}
 
 
 def _direction(figures: DirectionFigures | None) -> Json | None:
     if figures is None:
         return None
-    latency = figures.latency_ns
     return {
-        "iops": figures.iops,
-        "bytes_per_second": figures.bytes_per_second,
-        "total_ios": figures.total_ios,
-        "latency_ns": {
-            "mean": latency.mean,
-            "p50": latency.p50,
-            "p95": latency.p95,
-            "p99": latency.p99,
-            "p99_9": latency.p99_9,
-            "max": latency.max,
-            "min": latency.min,
-            "stddev": latency.stddev,
-        },
+        **picked(figures, "iops", "bytes_per_second", "total_ios"),
+        "latency_ns": picked(figures.latency_ns, "mean", "p50", "p95", "p99", "p99_9", "max", "min", "stddev"),
         "total_bytes": figures.total_bytes,
         "seconds": figures.runtime_s,
     }
@@ -315,30 +272,15 @@ def _steady(seen: SteadyFigures | None) -> Json | None:
         "attained": seen.attained,
         "range": seen.range_share,
         "slope": seen.slope_share,
-        "rounds": seen.rounds,
-        "window": seen.window,
+        **picked(seen, "rounds", "window"),
         "round_seconds": seen.round_s,
         "waited_seconds": seen.waited_s or None,
-        "capped": seen.capped,
-        "ended_early": seen.ended_early,
+        **picked(seen, "capped", "ended_early"),
     }
 
 
 def _interval(figures: DirectionSample | None) -> Json | None:
-    if figures is None:
-        return None
-    return {
-        "iops": figures.iops,
-        "bytes_per_second": figures.bytes_per_second,
-        "p50_ns": figures.p50_ns,
-        "p99_ns": figures.p99_ns,
-        "p99_9_ns": figures.p99_9_ns,
-        "max_ns": figures.max_ns,
-    }
-
-
-def _address(target: Target | None) -> str | None:
-    return None if target is None else str(target)
+    return None if figures is None else picked(figures, *_INTERVAL)
 
 
 def _in_use(uses: tuple[Use, ...]) -> Json | None:
@@ -350,9 +292,7 @@ def _in_use(uses: tuple[Use, ...]) -> Json | None:
 
 
 def _span(span: Span | None) -> Json | None:
-    if span is None:
-        return None
-    return {"minimum": span.minimum, "maximum": span.maximum, "step": span.step, "unit": span.unit or None}
+    return None if span is None else {**picked(span, "minimum", "maximum", "step"), "unit": span.unit or None}
 
 
 def _lines(writes: tuple[Write, ...]) -> list[str]:

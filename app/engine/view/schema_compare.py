@@ -8,7 +8,7 @@ from app.engine.judge.comparison import Comparison, FigureComparison
 from app.engine.judge.stats import Spread
 from app.engine.session.state import ExperimentRecord, Session
 from app.engine.view import schema
-from app.engine.view.schema import Json
+from app.engine.view.schema import Json, picked
 
 if TYPE_CHECKING:  # only `ab` pays for the plan of one
     from app.engine.ab.plan import AbPlan
@@ -35,14 +35,9 @@ def experiment(record: ExperimentRecord, found: Session, compared: Comparison | 
     return {
         "id": record.id,
         "at": start.at,
-        "target": str(start.target),
-        "key": start.key,
-        "a": start.a,
-        "b": start.b,
-        "order": list(start.order),
+        **picked(start, "target", "key", "a", "b", "order"),
         "pairs": 0 if compared is None else len(compared.sides.a),
-        "measured": start.measured,
-        "title": start.title,
+        **picked(start, "measured", "title"),
         "status": None if end is None else end.status.value,
         "reason": None if end is None else end.reason or None,
         "restored": None if end is None else end.restored,
@@ -62,9 +57,7 @@ def figure(row: FigureComparison) -> Json:
     return {
         "direction": row.direction,
         "figure": row.figure.key,
-        "a": row.a,
-        "b": row.b,
-        "percent": row.percent,
+        **picked(row, "a", "b", "percent"),
         "verdict": None if judgement is None else judgement.verdict.value,
         "reason": None if judgement is None else judgement.reason or None,
         "interval_percent": None if interval is None else [interval.percent_low, interval.percent_high],
@@ -82,8 +75,7 @@ def spread(direction: str, figure_key: str, seen: Spread) -> Json:
     return {
         "direction": direction,
         "figure": figure_key,
-        "n": seen.n,
-        "mean": seen.mean,
+        **picked(seen, "n", "mean"),
         "low": low,
         "high": high,
         "sd": seen.sd,

@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.engine.judge.verdict import Judgement
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Design, SweepCell
 from app.engine.sweep.results import CellResult, Results
-
-Json = dict[str, Any]
+from app.engine.view.schema import Json, picked
 
 
 def design_json(design: Design) -> Json:
     """What a sweep will do."""
     return {
-        "title": design.title,
-        "seed": design.seed,
-        "repeats": design.repeats,
-        "pairs": design.pairs,
-        "rank": design.rank.value,
+        **picked(design, "title", "seed", "repeats", "pairs", "rank"),
         "targets": dict(design.targets),
         "seconds": design.seconds,
         "cells": [_cell(cell) for cell in design.cells],
-        "steps": [
-            {
-                "number": step.number,
-                "cell": step.cell,
-                "purpose": step.purpose.value,
-                "round": step.round,
-                "block": step.block,
-            }
-            for step in design.steps
-        ],
-        "skipped": [{"row": one.row, "column": one.column, "reason": one.reason} for one in design.skipped],
-        "before": [{"target": str(one.target), "key": one.key, "value": one.value} for one in design.originals],
-        "destroys": [{"device": one.device, "name": one.name, "found": list(one.found)} for one in design.destroys],
+        "steps": [picked(step, "number", "cell", "purpose", "round", "block") for step in design.steps],
+        "skipped": [picked(one, "row", "column", "reason") for one in design.skipped],
+        "before": [picked(one, "target", "key", "value") for one in design.originals],
+        "destroys": [picked(one, "device", "name", "found") for one in design.destroys],
     }
 
 
@@ -44,8 +28,7 @@ def sweep_json(record: SweepRecord, found: Results, *, session: str) -> Json:
     end = record.end
     return {
         "session": session,
-        "started": record.started,
-        "pid": record.pid,
+        **picked(record, "started", "pid"),
         "design": design_json(record.design),
         "done": record.done,
         "steps": len(record.steps),
@@ -68,38 +51,29 @@ def sweep_json(record: SweepRecord, found: Results, *, session: str) -> Json:
         "saturation": [
             {
                 "row": one.cell.row,
-                "points": [{"depth": p.depth, "iops": p.iops, "p99_ns": p.p99_ns} for p in one.points],
+                "points": [picked(point, "depth", "iops", "p99_ns") for point in one.points],
                 "best": None if one.best is None else one.best.depth,
             }
             for one in found.saturated
         ],
-        "ended": [
-            {"step": end.step, "result": end.result.value, "run": end.run, "reason": end.reason or None}
-            for end in record.ended
-        ],
+        "ended": [{**picked(end, "step", "result", "run"), "reason": end.reason or None} for end in record.ended],
     }
 
 
 def _cell(cell: SweepCell) -> Json:
     return {
-        "id": cell.id,
-        "row": cell.row,
-        "column": cell.column,
+        **picked(cell, "id", "row", "column"),
         "target": cell.where,
-        "settings": [{"target": str(one.target), "key": one.key, "value": one.value} for one in cell.settings],
+        "settings": [picked(one, "target", "key", "value") for one in cell.settings],
         "job": dict(cell.job),
-        "profile": cell.profile,
-        "against": cell.against,
-        "block": cell.block,
+        **picked(cell, "profile", "against", "block"),
     }
 
 
 def _result(one: CellResult) -> Json:
     figure = one.figure
     return {
-        "id": one.cell.id,
-        "row": one.cell.row,
-        "column": one.cell.column,
+        **picked(one.cell, "id", "row", "column"),
         "runs": len(one.scores),
         "values": [score.iops for score in one.scores],
         "iops": one.iops,
@@ -117,8 +91,7 @@ def _judgement(judgement: Judgement | None) -> Json | None:
         return None
     interval = judgement.interval
     return {
-        "verdict": judgement.verdict.value,
-        "interleaved": judgement.interleaved,
+        **picked(judgement, "verdict", "interleaved"),
         "reason": judgement.reason or None,
         "percent": None if interval is None else interval.percent,
         "low": None if interval is None else interval.percent_low,
