@@ -74,6 +74,24 @@ class Hold:
             raise ValueError(f"{self.device} is not held")
         return f"/proc/{os.getpid()}/fd/{self._descriptor}"
 
+    def lend(self, gid: int) -> int:
+        """A descriptor of the device while it is held, which programs of the group `gid` can open once more.
+
+        For reading only unless it is held for writing; the caller's to close. Raises RefusedError, DeviceGoneError.
+        """
+        if self._descriptor is None:
+            raise ValueError(f"{self.device} is not held")
+        from backends.hosts.local.lending import open_for
+
+        number = os.fstat(self._descriptor).st_rdev
+        descriptor = open_for(number, gid, write=self._flags & os.O_ACCMODE == os.O_RDWR)
+        try:
+            self._verify(descriptor)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+
     def open(self) -> None:
         """Open and make sure of the device. Raises RefusedError, DeviceGoneError."""
         try:

@@ -12,6 +12,7 @@ from backends.errors import DeviceGoneError, RefusedError
 from backends.exclusive import Hold, claim_on
 from backends.host import Host
 from backends.identity import Identity, Signature, Use
+from backends.lent import free_by_root, lent_facts
 from backends.topology.facts import Claim, DeviceFacts, facts_of, inspect
 from backends.topology.relations import IS
 from backends.topology.tree import node_path
@@ -199,6 +200,9 @@ def require_shown(verdict: GuardAnswer, shown: Collection[str] | None) -> None:
 
 async def look_at(host: Host, device: str, intent: Intent) -> tuple[DeviceFacts, GuardAnswer]:
     """The facts of a device now and the verdict on them."""
+    if host.root_side is not None:
+        lent = await lent_facts(host.root_side, device, writing=intent is Intent.WRITE)
+        return lent, judge(lent, intent)
     facts = await _facts(host, device, intent, claim_on(host))
     return facts, judge(facts, intent)
 
@@ -223,6 +227,8 @@ async def require_free(
     """
     if device is None:
         raise RefusedError("Its block device is not known, so nothing can show that it is not in use.")
+    if host.root_side is not None:
+        return await free_by_root(host.root_side, device, shown)
     facts, verdict = await look_at(host, device, Intent.WRITE)
     known = None if shown is None else [_found(facts, signature) for signature in shown]
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Protocol, TypeVar, runtime_checkable
 
 from backends.firmware import AsksFirmware
+from backends.rootside import RootSide
 from backends.text import quote
 
 T = TypeVar("T")
@@ -189,6 +190,11 @@ class Host(Protocol):
     @property
     def firmware(self) -> AsksFirmware | None:
         """Who can ask its cards; None where they cannot be reached."""
+        ...
+
+    @property
+    def root_side(self) -> RootSide | None:
+        """The helper that does what takes root; None where this process does it itself, or nobody can."""
         ...
 
     @property

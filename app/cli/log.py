@@ -11,8 +11,7 @@ from app.cli.event_text import event_lines
 from app.cli.failures import DONE
 from app.cli.opening import loaded_session
 from app.cli.output import data, document, lines, say
-from app.cli.render import listing
-from app.engine.view.table import Align, Column
+from app.cli.tables import Align, Column, table
 from backends.text import clean
 
 _EVERY = 0.5
@@ -69,7 +68,14 @@ def _list(as_json: bool) -> int:
     if not found:
         say("There is no session yet.")
         return DONE
-    counts = (Column(title=title, align=Align.POINT) for title in ("Runs", "Changes", "In force"))
+    columns = (
+        Column(title="Session"),
+        Column(title="Started"),
+        Column(title="Runs", align=Align.POINT),
+        Column(title="Changes", align=Align.POINT),
+        Column(title="In force", align=Align.POINT),
+        Column(title=""),
+    )
     rows = [
         (
             each.folder.name,
@@ -81,7 +87,7 @@ def _list(as_json: bool) -> int:
         )
         for each in found
     ]
-    lines(listing(("Session", "Started", *counts, ""), rows))
+    lines(table(columns, rows))
     return DONE
 
 

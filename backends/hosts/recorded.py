@@ -220,6 +220,11 @@ class ReplayHost:
         return None
 
     @property
+    def root_side(self) -> None:
+        """None: a recording asks nobody."""
+        return None
+
+    @property
     def is_root(self) -> bool:
         """Whether it was recorded as root."""
         return self._root

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from backends.errors import RaidbenchError, RefusedError
 from backends.firmware import AsksFirmware
 from backends.host import Capabilities, Command, Completed, Denial, FileStat, Host, Process
+from backends.rootside import RootSide
 
 
 class HostWrapper:
@@ -38,6 +39,11 @@ class HostWrapper:
     def firmware(self) -> AsksFirmware | None:
         """The wrapped host's."""
         return self._inner.firmware
+
+    @property
+    def root_side(self) -> RootSide | None:
+        """The wrapped host's."""
+        return self._inner.root_side
 
     @property
     def is_root(self) -> bool:

@@ -53,6 +53,10 @@ class FakeHost:
         return None
 
     @property
+    def root_side(self) -> None:
+        return None
+
+    @property
     def is_root(self) -> bool:
         return self.root
 

@@ -10,6 +10,7 @@ from backends.errors import NotFoundError
 from backends.guard import DeviceFacts, GuardAnswer, Intent, facts_of, judge, look_at, require, require_shown, secure
 from backends.host import Host
 from backends.identity import Identity
+from backends.lent import LentDevice
 from backends.model import Inventory
 from backends.topology import node_path
 
@@ -123,7 +124,19 @@ class Gate:
             require_shown(verdict, judgement.verdict.found)
             yield judgement.device
             return
-        async with secure(
-            self._host, judgement.device, judgement.intent, typed, judgement.identity, judgement.verdict.found
-        ) as hold:
+        found = judgement.verdict.found
+        side = self._host.root_side
+        if side is not None:
+            lent = LentDevice(
+                side,
+                judgement.device,
+                writing=judgement.intent is Intent.WRITE,
+                typed=typed,
+                meant=judgement.identity,
+                shown=found,
+            )
+            async with lent:
+                yield lent.path
+            return
+        async with secure(self._host, judgement.device, judgement.intent, typed, judgement.identity, found) as hold:
             yield hold.path

@@ -164,6 +164,17 @@ class Journal:
         ]
         return tuple(sorted(found, key=lambda intent: intent.at, reverse=True))
 
+    def change_of(self, change_id: str, session: Path) -> Change | None:
+        """A change of which the intent is here, whatever became of it; the last of that id. Never raises."""
+        wanted = (str(session), change_id)
+        intents = (
+            record
+            for record in reversed(read_records(self.file))
+            if record.get("kind") == "intent" and (record.get("session"), record.get("id")) == wanted
+        )
+        found = next(filter(None, map(_open_change, intents)), None)
+        return None if found is None else found.change
+
     def _open(self) -> dict[tuple[str, str], OpenChange]:
         """Intents that have not come to an end; that of a trial is to be kept, restored or to have failed."""
         intents: dict[tuple[str, str], OpenChange] = {}

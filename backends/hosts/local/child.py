@@ -50,6 +50,11 @@ def child_setup(parent: int, nice: int | None) -> Callable[[], None]:
     return setup
 
 
+def die_with_parent() -> None:
+    """Ask the kernel for SIGTERM when whoever started this process is gone."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
 def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
     """The environment every program gets: C locale, a known PATH, nothing else of ours."""
     base = {"LC_ALL": "C", "LANG": "C", "PATH": search_path(), "TZ": os.environ.get("TZ", "")}

@@ -53,6 +53,11 @@ class LocalHost:
         return self
 
     @property
+    def root_side(self) -> None:
+        """None: this process is root, or nobody is."""
+        return None
+
+    @property
     def is_root(self) -> bool:
         """Whether the effective user is root."""
         return os.geteuid() == 0

@@ -57,6 +57,11 @@ class SimulatedHost:
         return None
 
     @property
+    def root_side(self) -> None:
+        """None: nobody is needed there."""
+        return None
+
+    @property
     def is_root(self) -> bool:
         """Nobody is kept from a rack that is not there."""
         return True

@@ -1,0 +1,85 @@
+"""`python -I -m app.priv`, started by sudo: the helper. Its standard input is the connection to raidbench."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+
+_DEAF = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTOU, signal.SIGTTIN)
+"""Keys and hang-ups of the terminal are raidbench's own matter: the helper ends with its connection."""
+
+
+def main() -> int:
+    """Serve until the other side is gone. Exit status 2 where that may not begin, with a sentence."""
+    connection = _connection()
+    if connection is None or os.geteuid() != 0:
+        print("This is a part of raidbench, which starts it by itself through sudo.", file=sys.stderr)
+        return 2
+    for number in _DEAF:
+        signal.signal(number, signal.SIG_IGN)
+    from backends.errors import RefusedError
+    from backends.hosts.split.frames import pack
+    from backends.rootside import told
+
+    reason = _against()
+    if reason is not None:
+        hint = "Install raidbench for all users, as root (for example in /opt/raidbench), or log in as root."
+        error = RefusedError(f"The root helper does not start: {reason}", hint=hint)
+        connection.sendall(pack({"id": 0, "error": told(error)}))
+        return 2
+    _serve(connection)
+    return 0
+
+
+def _connection() -> socket.socket | None:
+    """Standard input as the socket that it has to be."""
+    try:
+        sock = socket.socket(fileno=os.dup(0))
+        sock.getpeername()
+    except OSError:
+        return None
+    return sock if sock.family == socket.AF_UNIX and sock.type == socket.SOCK_STREAM else None
+
+
+def _against() -> str | None:
+    """Why root must not run this."""
+    if not sys.flags.isolated:
+        return "Python reads variables and folders of the user (it is started with -I)."
+    from app.priv.installation import trouble
+
+    return trouble()
+
+
+def _serve(connection: socket.socket) -> None:
+    from app.engine.session.paths import Paths, keep_private
+    from app.priv.desk import Desk
+    from app.priv.serving import Conversation, whose
+    from backends.hosts.local.child import die_with_parent
+
+    def leave(_number: int, _frame: object) -> None:
+        connection.shutdown(socket.SHUT_RD)
+
+    signal.signal(signal.SIGTERM, leave)
+    die_with_parent()
+    os.chdir("/")
+    keep_private()
+    uid, gid = whose(connection)
+    if uid == 0:  # root split itself: sudo told for whom, and nobody else can
+        gid = int(os.environ.get("SUDO_GID", "0"))
+    silent = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):  # what is said from here on goes over the connection
+        os.dup2(silent, number)
+
+    async def talk() -> None:
+        conversation = Conversation(connection, Desk(paths=Paths.default(), gid=gid))
+        conversation.greet()
+        await conversation.hold()
+
+    asyncio.run(talk())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,196 @@
+"""The verbs that change: locks, the journal, and changes that the helper plans itself before it makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from app.engine.change.trial import LONGEST, arm
+from app.engine.change.unfinished import ValueState, standing
+from app.engine.session.journal import Journal, boot_clock
+from app.engine.session.json_values import structure, unstructure
+from app.engine.session.locks import hold_lock
+from app.engine.session.paths import Paths
+from app.priv.words import FIELDS, LOCK, NotAllowedError
+from backends.change import Change
+from backends.errors import BlockedError, RefusedError
+from backends.host import Command
+from backends.hosts.local import LocalHost
+from backends.model import Target
+from backends.protocol import CanPersist, CanRemake
+from backends.registry import Machine
+
+MOST_LOCKS = 256
+"""Locks held at a time."""
+
+_Key = tuple[str, str]
+"""Session and id of a change."""
+
+_DECIDED = ("target", "key", "before", "after", "writes", "identity", "risk", "found", "members", "lock", "effect")
+"""What of a change must be as the helper plans it."""
+
+
+class GuardedChanges:
+    """Changes of one conversation: lock, plan, intend, apply, outcome, in this order."""
+
+    def __init__(self, host: LocalHost, machine: Machine, paths: Paths) -> None:
+        self._host = host
+        self._machine = machine
+        self._paths = paths
+        self._journal = Journal(paths.journal)
+        self._locks: dict[str, ExitStack] = {}
+        self._planned: dict[tuple[str, str, str], Change] = {}
+        self._intended: dict[_Key, Change] = {}
+
+    def lock(self, name: str, what: str) -> Mapping[str, Any]:
+        """Hold a lock until it is let go, or the conversation ends."""
+        if name in self._locks or len(self._locks) >= MOST_LOCKS:
+            raise NotAllowedError("lock: it is held already, or too many are.")
+        with ExitStack() as stack:
+            stack.enter_context(hold_lock(self._paths.locks, name, what))
+            self._locks[name] = stack.pop_all()
+        return {}
+
+    def unlock(self, name: str) -> Mapping[str, Any]:
+        """Let a lock go."""
+        stack = self._locks.pop(name, None)
+        if stack is None:
+            raise NotAllowedError("unlock: that lock is not held.")
+        stack.close()
+        return {}
+
+    async def plan(self, change: dict[str, Any], undoes: dict[str, Any] | None) -> Mapping[str, Any]:
+        """Plan a change anew, and compare: what was shown must be what would be done.
+
+        `undoes`: the change that it takes back, whose own way back is in the journal.
+        """
+        shown = _structured(change)
+        if shown.lock not in self._locks:
+            raise NotAllowedError("plan: the device is not locked.")
+        planned = await self._way_back(shown, undoes) if undoes is not None else None
+        if planned is None:
+            planned = await self._machine.setter(shown.target).plan(shown.target, shown.key, shown.after)
+        for name in _DECIDED:
+            if getattr(shown, name) != getattr(planned, name):
+                raise RefusedError(
+                    f"{planned.label} of {planned.target} would now be changed otherwise than was shown ({name}).",
+                    hint="Review it again.",
+                )
+        self._planned[_place(planned)] = planned
+        return {}
+
+    async def _way_back(self, shown: Change, undoes: dict[str, Any]) -> Change | None:
+        """What takes back a change of the journal, which only root writes.
+
+        None where it has no such change, or what is there now is not what that change made.
+        """
+        checks = FIELDS["apply"]
+        if set(undoes) != set(checks) or not all(check(undoes[name]) for name, check in checks.items()):
+            raise NotAllowedError("plan: that names no change.")
+        made = self._journal.change_of(undoes["id"], Path(undoes["session"]))
+        if made is None or made.before is None or not made.undo or made.target != shown.target:
+            return None
+        reading = (await self._machine.read(made.target)).get(made.key)
+        now = None if reading is None else reading.now
+        if now != shown.before or standing(made, now) is not ValueState.OURS:
+            return None
+        return made.reversed()
+
+    def intend(
+        self, session: str, id: str, target: str, key: str, after: str, until: float | None
+    ) -> Mapping[str, Any]:
+        """Put a planned change into the journal."""
+        change = self._planned.get((target, key, after))
+        if change is None or change.lock not in self._locks:
+            raise NotAllowedError("intend: that was not planned, or is not locked.")
+        if until is not None and until > boot_clock() + LONGEST:
+            raise NotAllowedError("intend: no trial is that long.")
+        self._journal.intent(id, Path(session), change, until=until)
+        del self._planned[target, key, after]
+        self._intended[session, id] = change
+        return {}
+
+    async def apply(self, session: str, id: str) -> Mapping[str, Any]:
+        """Make a change that is in the journal, once."""
+        change = self._intended.get((session, id))
+        if change is None or change.lock not in self._locks:
+            raise NotAllowedError("apply: that was not announced, or is not locked.")
+        del self._intended[session, id]
+        await self._machine.setter(change.target).apply(change)
+        return {}
+
+    def outcome(self, session: str, id: str, result: str) -> Mapping[str, Any]:
+        """Put into the journal how a change ended."""
+        if self._journal.change_of(id, Path(session)) is None:
+            raise NotAllowedError("outcome: the journal has no such change.")
+        self._intended.pop((session, id), None)
+        self._journal.outcome(id, Path(session), result)
+        return {}
+
+    async def arm(self, session: str, until: float) -> Mapping[str, Any]:
+        """Start the watchdog of the trials that were announced."""
+        if not any(one.session == session and one.until == until for one in self._journal.trials()):
+            raise NotAllowedError("arm: nothing was announced that ends then.")
+        await arm(self._paths, Path(session), until)
+        return {}
+
+    def journal(self) -> Mapping[str, Any]:
+        """What a crash left in the middle, and trials that are not decided."""
+        return {
+            "unresolved": [unstructure(one) for one in self._journal.unresolved()],
+            "trials": [unstructure(one) for one in self._journal.trials()],
+        }
+
+    async def persist(self, target: str, values: dict[str, str]) -> Mapping[str, Any]:
+        """Put the file in place that keeps values, as the helper plans it, and make it known."""
+        where = _target(target)
+        backend = self._machine.backend(where)
+        if not isinstance(backend, CanPersist):
+            raise BlockedError(f"{where} keeps its settings by itself, or cannot be made to.")
+        rule = await backend.persist(where, values)
+        await self._host.install(rule.path, rule.text)
+        for argv in rule.reload:
+            program = self._host.which((argv[0],))
+            if program is not None:
+                await self._host.run(Command(argv=(program, *argv[1:]), mutates=True))
+        return {"path": rule.path}
+
+    async def remake(self, session: str, id: str) -> Mapping[str, Any]:
+        """Make what a change of the journal deleted and did not make again."""
+        change = self._journal.change_of(id, Path(session))
+        if change is None or change.lock not in self._locks:
+            raise NotAllowedError("remake: the journal has no such change, or it is not locked.")
+        backend = self._machine.backend(change.target)
+        if not isinstance(backend, CanRemake):
+            raise BlockedError(f"{change.target} is gone, and cannot be made again from here.")
+        await backend.remake(change)
+        return {}
+
+    def close(self) -> None:
+        """Let all locks go."""
+        for name in tuple(self._locks):
+            self.unlock(name)
+
+
+_TARGET = FIELDS["intend"]["target"]
+
+
+def _structured(data: Mapping[str, Any]) -> Change:
+    try:
+        change = structure(data, Change)
+    except Exception as error:  # whatever shape it has: it is no change
+        raise NotAllowedError("plan: that is no change.") from error
+    if not _TARGET(str(change.target)) or not LOCK(change.lock):
+        raise NotAllowedError("plan: that is no change.")
+    return change
+
+
+def _place(change: Change) -> tuple[str, str, str]:
+    return str(change.target), change.key, change.after
+
+
+def _target(words: str) -> Target:
+    backend, _, address = words.partition(":")
+    return Target(backend=backend, address=address)

@@ -1,0 +1,122 @@
+"""Where requests are answered: each is checked against the tables, done, and counted. Nothing that comes in raises."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.engine.session.paths import Paths
+from app.priv.changing import GuardedChanges
+from app.priv.holding import Holding
+from app.priv.looking import Looking
+from app.priv.words import NotAllowedError, checked
+from backends.errors import RaidbenchError, RefusedError
+from backends.host import to_the_end
+from backends.hosts.local import LocalHost
+from backends.hosts.split.frames import MalformedError, unpack
+from backends.registry import Machine
+from backends.rootside import told
+
+CHANGES = frozenset({"plan", "intend", "apply", "arm", "persist", "remake"})
+"""Verbs that a conversation for reading only does not have; `hold` it has for reading."""
+
+FINISHED = frozenset({"apply", "persist", "remake"})
+"""Verbs that come to their end although nobody waits any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyFrame:
+    """An answer."""
+
+    message: Mapping[str, Any]
+    """As it is sent."""
+    descriptors: tuple[int, ...] = ()
+    """Sent along, and closed then."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether what was asked for was done."""
+        return "ok" in self.message
+
+
+class Desk:
+    """One conversation."""
+
+    def __init__(self, *, paths: Paths, gid: int) -> None:
+        """`paths`: root's own. `gid`: the group of whoever is on the other side."""
+        self._paths = paths
+        self._gid = gid
+        self._verbs: dict[str, Callable[..., Any]] = {}
+        self._read_only = True
+        self._holding: Holding | None = None
+        self._changing: GuardedChanges | None = None
+        self.refused = 0
+        """Requests that were malformed, not of the tables, out of order, or that a guard refused."""
+        self.failed = 0
+        """Requests that met a defect of the helper."""
+
+    async def answer(self, body: bytes) -> ReplyFrame:
+        """What is said to a request. Never raises."""
+        number = None
+        try:
+            message = unpack(body)
+            claimed = message.get("id")
+            number = claimed if type(claimed) is int else None
+            number, verb, args = checked(message)
+            result = await self._do(verb, args)
+            said, descriptors = result if isinstance(result, tuple) else (result, ())
+        except (MalformedError, NotAllowedError) as error:
+            return self._refuse(number, RefusedError(f"The root helper does not do that. {error}"))
+        except RaidbenchError as error:
+            return self._refuse(number, error)
+        except Exception as error:  # a defect must not end the conversation, and is no leave to go on
+            self.failed += 1
+            return self._refuse(number, RefusedError(f"The root helper failed: {type(error).__name__}: {error}"))
+        return ReplyFrame(message={"id": number, "ok": said, "descriptors": len(descriptors)}, descriptors=descriptors)
+
+    async def _do(self, verb: str, args: Mapping[str, Any]) -> Any:
+        if verb == "hello":
+            return self._begin(**args)
+        if verb not in self._verbs:
+            raise NotAllowedError("It has not been greeted.")
+        if self._read_only and (verb in CHANGES or (verb == "hold" and args["writing"])):
+            raise NotAllowedError(f"{verb}: this conversation is for reading only.")
+        result = self._verbs[verb](**args)
+        if not inspect.iscoroutine(result):
+            return result
+        return await (to_the_end(asyncio.ensure_future(result)) if verb in FINISHED else result)
+
+    def _begin(self, version: int, read_only: bool, firmware: bool) -> Mapping[str, Any]:
+        """The first request, which says how far the conversation goes."""
+        if self._verbs:
+            raise NotAllowedError("hello: it has been said.")
+        host = LocalHost(firmware_queries=firmware)
+        looking = Looking(host)
+        holding = self._holding = Holding(host, self._gid)
+        changing = self._changing = GuardedChanges(host, Machine.of(host), self._paths)
+        parts: tuple[tuple[object, tuple[str, ...]], ...] = (
+            (looking, ("read", "follow", "run", "reachable", "ask")),
+            (holding, ("facts", "free", "hold", "release")),
+            (changing, ("lock", "unlock", "plan", "intend", "apply", "outcome", "arm", "journal", "persist", "remake")),
+        )
+        self._read_only = read_only
+        self._verbs = {verb: getattr(part, verb) for part, verbs in parts for verb in verbs}
+        return {"version": version}
+
+    def refuse_bytes(self, error: MalformedError) -> ReplyFrame:
+        """The answer to what is no message at all."""
+        return self._refuse(None, RefusedError(f"The root helper does not do that. {error}"))
+
+    def _refuse(self, number: int | None, error: RaidbenchError) -> ReplyFrame:
+        self.refused += 1
+        return ReplyFrame(message={"id": number, "error": told(error)})
+
+    async def close(self) -> None:
+        """Let go of all that is held."""
+        if self._holding is not None:
+            await self._holding.close()
+        if self._changing is not None:
+            self._changing.close()

@@ -1,0 +1,95 @@
+"""The verbs about devices that are read or written raw: the guard's word, the hold, the descriptor handed over."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import asdict, fields
+from typing import Any
+
+from app.priv.reading import is_node
+from app.priv.words import NotAllowedError
+from backends.guard import Intent, look_at, require_free, secure
+from backends.hosts.local import LocalHost
+from backends.identity import Identity, Signature
+
+MOST_HOLDS = 64
+"""Devices held at a time."""
+
+
+class Holding:
+    """Devices that are held for the user, judged here whatever was judged there."""
+
+    def __init__(self, host: LocalHost, gid: int) -> None:
+        """`gid`: the group of whoever is handed a device."""
+        self._host = host
+        self._gid = gid
+        self._held: dict[int, AsyncExitStack] = {}
+        self._count = 0
+
+    async def facts(self, device: str, writing: bool) -> Mapping[str, Any]:
+        """All that is known of a device."""
+        _device(device)
+        facts, _ = await look_at(self._host, device, Intent.WRITE if writing else Intent.READ)
+        return {"facts": asdict(facts)}
+
+    async def free(self, device: str, shown: list[dict[str, Any]] | None) -> Mapping[str, Any]:
+        """What lies on a device that nothing uses."""
+        _device(device)
+        known = None if shown is None else [Signature(**_strict(Signature, one)) for one in shown]
+        return {"signatures": [asdict(one) for one in await require_free(self._host, device, known)]}
+
+    async def hold(
+        self,
+        device: str,
+        writing: bool,
+        typed: str | None,
+        meant: dict[str, Any] | None,
+        shown: list[str] | None,
+    ) -> tuple[Mapping[str, Any], tuple[int, ...]]:
+        """The device, judged and held, and a descriptor of it with which the user's programs can open it again."""
+        _device(device)
+        if len(self._held) >= MOST_HOLDS:
+            raise NotAllowedError("hold: too many devices are held.")
+        identity = None if meant is None else Identity(**_strict(Identity, meant))
+        intent = Intent.WRITE if writing else Intent.READ
+        async with AsyncExitStack() as stack:
+            hold = await stack.enter_async_context(secure(self._host, device, intent, typed, identity, shown))
+            descriptor = hold.lend(self._gid)
+            try:
+                self._count += 1
+                self._held[self._count] = stack.pop_all()
+            except BaseException:
+                os.close(descriptor)
+                raise
+        return {"hold": self._count}, (descriptor,)
+
+    async def release(self, hold: int) -> Mapping[str, Any]:
+        """Let a device go."""
+        stack = self._held.pop(hold, None)
+        if stack is None:
+            raise NotAllowedError("release: that is not held.")
+        await stack.aclose()
+        return {}
+
+    async def close(self) -> None:
+        """Let all go."""
+        for number in tuple(self._held):
+            await self.release(number)
+
+
+def _device(path: str) -> None:
+    if not is_node(path):
+        raise NotAllowedError("That is no device.")
+
+
+def _strict(kind: type, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Exactly the fields that there are, texts and sizes."""
+    known = {field.name for field in fields(kind)}
+    sound = all(
+        one is None or isinstance(one, str) or (key == "size_bytes" and type(one) is int) for key, one in data.items()
+    )
+    if not set(data) <= known or not sound or not (data.get("name") or data.get("kind")):
+        raise NotAllowedError(f"That is no {kind.__name__.lower()}.")
+    return data

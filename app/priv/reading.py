@@ -1,0 +1,137 @@
+"""What the helper reads: files by pattern, programs by the words that they may be given. Closed tables.
+
+Nothing here changes a machine. A change is planned anew by the helper itself (`desk`), whatever words it came with.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Sequence
+
+from backends.hosts.local.programs import find_program
+from backends.vendors.megaraid.presence import MEGACLI, STORCLI_7, STORCLI_7_PLACES, STORCLI_8, STORCLI_8_PLACES
+from backends.vendors.nvme.features import CURRENT, SUPPORTED
+from backends.vendors.scsi import hdparm, sdparm, smartctl
+
+_SYSFS = re.compile(r"/sys/(block|bus|class|dev|devices|module|fs/btrfs)(/[A-Za-z0-9_.:,!@+-]+){1,24}", re.ASCII)
+_MOUNTS = "/proc/1/mountinfo"
+_SPACE = "/proc/1/ns/mnt"
+
+DEVICE = "DEVICE"
+"""In the table below: the node of a block device, or of an NVMe or SCSI generic character device."""
+
+_NODE = re.compile(r"/dev(/[A-Za-z0-9][A-Za-z0-9_.:+-]*){1,3}", re.ASCII)
+_CHARACTER = ("nvme", "sg", "bsg")
+
+_ANY_CARD = r"-a\d{1,3}"
+_CARD = r"/c\d{1,3}"
+_PROPERTIES = "patrolread|cc|perfmode|aso"
+
+_STORCLI = (
+    ("show",),
+    (_CARD, "show"),
+    (_CARD, "show", f"all|{_PROPERTIES}"),
+    (rf"{_CARD}/(vall|v\d{{1,4}})", "show"),
+    (rf"{_CARD}/(vall|v\d{{1,4}})", "show", "all|autobgi"),
+    (rf"{_CARD}(/eall)?/sall", "show"),
+    (rf"{_CARD}(/eall)?/sall", "show", "all|rebuild"),
+    (rf"{_CARD}/(cv|bbu)", "show", "all"),
+)
+
+_MEGACLI = (
+    ("-v",),
+    ("-adpCount",),
+    ("-AdpAllInfo", f"-aALL|{_ANY_CARD}"),
+    ("-AdpGetPciInfo|-LdPdInfo|-PDList|-AdpBbuCmd", _ANY_CARD),
+    ("-LDInfo", "-LALL", _ANY_CARD),
+    ("-ELF", "-ControllerFeatures", _ANY_CARD),
+    ("-AdpPR|-AdpCcSched", "-Info", _ANY_CARD),
+    ("-LDBI", "-GetSetting", "-LALL", _ANY_CARD),
+    ("-LDInit|-LDBI|-LDCC", "-ShowProg", "-LALL", _ANY_CARD),
+    ("-PDRbld", "-ShowProg", r"-PhysDrv\[\d{0,5}:\d{1,5}(,\d{0,5}:\d{1,5}){0,255}\]", _ANY_CARD),
+)
+
+_NVME = tuple(
+    ("|".join(words), DEVICE, *more)
+    for words, more in (
+        (("id-ctrl", "id-ns", "smart-log"), ()),
+        (("id-ctrl", "id-ns", "smart-log"), ("-o", "json")),
+        (("list-ns",), ("--all",)),
+        (("get-feature",), (r"--feature-id=\d{1,3}", f"--sel=({CURRENT}|{SUPPORTED})")),
+    )
+)
+
+_PROGRAMS: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
+    ("nvme",): _NVME,
+    ("hdparm",): ((*map(re.escape, hdparm.READ), DEVICE),),
+    ("sdparm",): ((re.escape(f"--get={','.join(sdparm.FIELDS)}"), DEVICE),),
+    ("smartctl",): ((*map(re.escape, smartctl.ASK), DEVICE),),
+    ("mdadm",): (("--detail", "--export", DEVICE), ("--examine", DEVICE)),
+    (*STORCLI_7, *STORCLI_7_PLACES, *STORCLI_8, *STORCLI_8_PLACES): tuple(
+        (*words, *ending) for words in _STORCLI for ending in (("J", "nolog"), ("J",))
+    ),
+    MEGACLI: tuple((*words, "-NoLog") for words in _MEGACLI),
+}
+"""By the names and places of a program: what may follow it, each word a pattern for the whole word."""
+
+_SHAPES = {name: shapes for names, shapes in _PROGRAMS.items() for name in names}
+
+
+def may_read(path: str) -> bool:
+    """Whether root reads this file for the user: below /sys what the kernel says of devices, and the mounts of all."""
+    if path == _MOUNTS:
+        return True
+    if not _SYSFS.fullmatch(path) or _leads_up(path):
+        return False
+    return os.path.realpath(path).startswith("/sys/devices/") or _SYSFS.fullmatch(os.path.realpath(path)) is not None
+
+
+def may_follow(path: str) -> bool:
+    """Whether root tells where this link leads."""
+    return path == _SPACE
+
+
+def program_of(argv: Sequence[str]) -> str | None:
+    """The program to be run for these words, root's own; None where they are none of the table.
+
+    The path that was asked for counts by its name only, unless it is a place where a vendor puts the program.
+    """
+    place = argv[0]
+    name = place if place in _SHAPES else os.path.basename(place)
+    shapes = _SHAPES.get(name, ())
+    if not any(_fits(shape, argv[1:]) for shape in shapes):
+        return None
+    return find_program((name,))
+
+
+def known(argv: Sequence[str]) -> bool:
+    """Whether there is a line in the table that may fit: what has none is not sent to the helper."""
+    return bool(argv) and (argv[0] in _SHAPES or os.path.basename(argv[0]) in _SHAPES)
+
+
+def is_node(path: str) -> bool:
+    """Whether that is a device's node, by its name and by what is there."""
+    if not _NODE.fullmatch(path) or _leads_up(path):
+        return False
+    real = os.path.realpath(path)
+    try:
+        info = os.stat(real)
+    except OSError:
+        return False
+    if not _NODE.fullmatch(real):
+        return False
+    kept = stat.S_ISCHR(info.st_mode) and real.removeprefix("/dev/").startswith(_CHARACTER)
+    return stat.S_ISBLK(info.st_mode) or kept
+
+
+def _leads_up(path: str) -> bool:
+    return any(part in (".", "..") for part in path.split("/"))
+
+
+def _fits(shape: Sequence[str], words: Sequence[str]) -> bool:
+    return len(shape) == len(words) and all(
+        is_node(word) if pattern == DEVICE else re.fullmatch(pattern, word, re.ASCII) is not None
+        for pattern, word in zip(shape, words, strict=True)
+    )

@@ -1,0 +1,83 @@
+"""A device that the helper judges and holds: its facts, and its descriptor lent to us. See `backends.rootside`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from dataclasses import asdict
+from types import TracebackType
+from typing import Any
+
+from backends.identity import Identity, Signature, Use
+from backends.rootside import RootSide
+from backends.topology.facts import DeviceFacts
+
+
+def _node(device: str) -> str:
+    """The node itself: a link may lie anywhere, and the helper takes nodes only."""
+    return os.path.realpath(device)
+
+
+async def lent_facts(side: RootSide, device: str, *, writing: bool) -> DeviceFacts:
+    """What root finds out about a device. Raises RefusedError."""
+    data: dict[str, Any] = (await side.ask("facts", device=_node(device), writing=writing))["facts"]
+    return DeviceFacts(
+        **{
+            **data,
+            "identity": None if data["identity"] is None else Identity(**data["identity"]),
+            "uses": tuple(Use(**one) for one in data["uses"]),
+            "signatures": tuple(Signature(**one) for one in data["signatures"]),
+            "unknown": tuple(data["unknown"]),
+            "along": tuple(Identity(**one) for one in data["along"]),
+        }
+    )
+
+
+async def free_by_root(side: RootSide, device: str, shown: Collection[Signature] | None) -> tuple[Signature, ...]:
+    """What lies on a device that nothing uses. Raises RefusedError with the guard's reasons, DeviceGoneError."""
+    known = None if shown is None else [asdict(one) for one in shown]
+    said = await side.ask("free", device=_node(device), shown=known)
+    return tuple(Signature(**one) for one in said["signatures"])
+
+
+class LentDevice:
+    """A device that the helper holds, and a descriptor of it. Use as an asynchronous context manager."""
+
+    def __init__(
+        self,
+        side: RootSide,
+        device: str,
+        *,
+        writing: bool,
+        typed: str | None,
+        meant: Identity | None,
+        shown: Collection[str] | None,
+    ) -> None:
+        """As `guard.secure`; nothing is asked before the context is entered."""
+        self._side = side
+        self._asked = {
+            "device": _node(device),
+            "writing": writing,
+            "typed": typed,
+            "meant": None if meant is None else asdict(meant),
+            "shown": None if shown is None else list(shown),
+        }
+        self._hold = 0
+        self._descriptor = -1
+
+    @property
+    def path(self) -> str:
+        """What a program is to be given: it leads to this very device."""
+        return f"/proc/{os.getpid()}/fd/{self._descriptor}"
+
+    async def __aenter__(self) -> LentDevice:
+        """Raises RefusedError, DeviceGoneError."""
+        said, (self._descriptor,) = await self._side.fetch("hold", **self._asked)
+        self._hold = said["hold"]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        os.close(self._descriptor)
+        await self._side.ask("release", hold=self._hold)

@@ -1,0 +1,46 @@
+"""What root does for a raidbench that runs as a user: asked by fixed verbs, and refused by the other side. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from backends import errors
+from backends.errors import RaidbenchError, RefusedError
+
+
+class RootSide(Protocol):
+    """The connection to the helper that runs as root. `app.priv` lists its verbs and what they take."""
+
+    async def ask(self, verb: str, **args: object) -> Mapping[str, Any]:
+        """The answer. Raises the RaidbenchError that the helper met, RefusedError where it does not do that."""
+        ...
+
+    def ask_now(self, verb: str, **args: object) -> Mapping[str, Any]:
+        """The same where nothing else may happen meanwhile: for what the helper answers at once."""
+        ...
+
+    async def fetch(self, verb: str, **args: object) -> tuple[Mapping[str, Any], tuple[int, ...]]:
+        """An answer with the descriptors that came with it; they are the caller's to close."""
+        ...
+
+
+def told(error: RaidbenchError) -> dict[str, str]:
+    """An error as an answer carries it."""
+    return {
+        "kind": type(error).__name__,
+        "message": error.message,
+        "hint": error.hint,
+        "evidence": error.evidence[:65536],
+    }
+
+
+def raised(data: Mapping[str, Any]) -> RaidbenchError:
+    """The error that an answer carries; a kind that is not of the family is a refusal."""
+    kind = getattr(errors, str(data.get("kind")), RefusedError)
+    known = isinstance(kind, type) and issubclass(kind, RaidbenchError)
+    return (kind if known else RefusedError)(
+        str(data.get("message", "The root helper refused it.")),
+        hint=str(data.get("hint", "")),
+        evidence=str(data.get("evidence", "")),
+    )

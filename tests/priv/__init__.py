@@ -1,0 +1,1 @@
+"""The helper that does what needs root."""

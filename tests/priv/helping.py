@@ -1,0 +1,65 @@
+"""The helper as a process of its own, as sudo would start it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from backends.hosts.split.connection import Connection
+
+NOBODY = 65534
+"""Number of the user and of the group that programs run as here."""
+
+AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+
+
+@dataclass(frozen=True)
+class Helper:
+    """A helper that waits for requests."""
+
+    process: subprocess.Popen[bytes]
+    side: Connection
+
+
+def command() -> list[str]:
+    return [sys.executable, "-I", "-m", "app.priv"]
+
+
+def environment(state: Path) -> dict[str, str]:
+    """As of a sudo whose configuration lets the folder for the state through."""
+    return {
+        "PATH": os.environ["PATH"],
+        "RAIDBENCH_STATE_DIR": str(state),
+        "SUDO_UID": str(NOBODY),
+        "SUDO_GID": str(NOBODY),
+    }
+
+
+@contextmanager
+def helper(state: Path, *, read_only: bool = False) -> Iterator[Helper]:
+    """A helper that has been greeted."""
+    mine, its = socket.socketpair()
+    process = subprocess.Popen(command(), stdin=its.fileno(), env=environment(state), cwd="/")
+    its.close()
+    side = Connection(mine)
+    try:
+        side.greeting(60)
+        side.ask_now("hello", version=1, read_only=read_only, firmware=False)
+        yield Helper(process, side)
+    finally:
+        side.close()
+        try:
+            process.wait(20)
+        finally:
+            process.kill()
+            process.wait()

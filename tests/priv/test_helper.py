@@ -1,0 +1,228 @@
+"""The helper as a process: what it hands over, what it refuses whoever asks, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import stat
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from backends.errors import RefusedError
+from backends.hosts.split.frames import HEAD, REPLY_LIMIT, length_of, pack, unpack
+from tests.backends.loops import Loop, loop, mounted, needs_loops, program, run, wait_for
+from tests.packages import absence
+from tests.priv.helping import AS_NOBODY, Helper, command, environment, helper, needs_root
+
+pytestmark = [needs_root, needs_loops(), pytest.mark.skipif(bool(absence("setpriv")), reason="needs setpriv")]
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as one:
+        yield one
+
+
+@pytest.fixture
+def device(tmp_path: Path, stack: ExitStack) -> Loop:
+    return stack.enter_context(loop(tmp_path / "disk"))
+
+
+@pytest.fixture
+def root(tmp_path: Path, stack: ExitStack) -> Helper:
+    return stack.enter_context(helper(tmp_path / "state"))
+
+
+def holding(device: Loop, **other: object) -> dict[str, object]:
+    return {"device": device.device, "writing": True, "typed": None, "meant": None, "shown": None, **other}
+
+
+def fio(descriptor: int, rw: str) -> subprocess.CompletedProcess[str]:
+    """Real fio as another user, on a descriptor."""
+    words = [
+        "--name=x",
+        f"--rw={rw}",
+        "--bs=4k",
+        "--size=1m",
+        "--ioengine=psync",
+        "--end_fsync=1",
+        f"--filename=/proc/self/fd/{descriptor}",
+    ]
+    return subprocess.run([*AS_NOBODY, "fio", *words], pass_fds=[descriptor], capture_output=True, text=True)
+
+
+needs_fio = pytest.mark.skipif(bool(absence("fio")), reason="needs fio")
+
+
+@needs_fio
+async def test_fio_of_another_user_writes_to_the_device_that_was_handed_over(root: Helper, device: Loop) -> None:
+    _, (descriptor,) = await root.side.fetch("hold", **holding(device))
+
+    fio(descriptor, "write")
+
+    assert any(device.backing.read_bytes()[: 1 << 20])
+
+
+@needs_fio
+async def test_a_device_held_for_reading_is_not_written_by_another_users_fio(root: Helper, device: Loop) -> None:
+    _, (descriptor,) = await root.side.fetch("hold", **holding(device, writing=False))
+
+    assert fio(descriptor, "read").returncode == 0
+    fio(descriptor, "write")
+
+    assert not any(device.backing.read_bytes())
+
+
+async def test_whoever_is_handed_a_device_for_reading_cannot_widen_that(root: Helper, device: Loop) -> None:
+    _, (descriptor,) = await root.side.fetch("hold", **holding(device, writing=False))
+
+    tried = subprocess.run([*AS_NOBODY, "chmod", "666", f"/proc/self/fd/{descriptor}"], pass_fds=[descriptor])
+
+    assert tried.returncode != 0
+    assert stat.S_IMODE(os.fstat(descriptor).st_mode) == 0o440
+
+
+async def test_what_is_held_is_the_helpers_until_it_is_released(root: Helper, device: Loop) -> None:
+    said = await root.side.ask("hold", **holding(device))
+    with pytest.raises(OSError, match="busy"):
+        os.open(device.device, os.O_RDWR | os.O_EXCL)
+
+    await root.side.ask("release", hold=said["hold"])
+
+    os.close(os.open(device.device, os.O_RDWR | os.O_EXCL))
+
+
+async def test_a_mounted_device_is_refused_whatever_was_typed(root: Helper, device: Loop, tmp_path: Path) -> None:
+    run("mkfs.ext4", "-q", device.sure())
+    with mounted(device.device, tmp_path / "point"), pytest.raises(RefusedError, match="is mounted on"):
+        await root.side.fetch("hold", **holding(device, typed=device.name))
+
+
+async def test_a_device_that_a_program_has_open_is_refused(root: Helper, device: Loop, stack: ExitStack) -> None:
+    hold = "import sys, time; held = open(sys.argv[1], 'rb'); print('ready', flush=True); time.sleep(600)"
+    stack.enter_context(program("python3", "-c", hold, device.device))
+
+    with pytest.raises(RefusedError, match="has it open"):
+        await root.side.fetch("hold", **holding(device))
+
+
+async def test_a_filesystem_that_nobody_named_is_refused(root: Helper, device: Loop) -> None:
+    run("mkfs.ext4", "-q", device.sure())
+
+    with pytest.raises(RefusedError, match="is not blank"):
+        await root.side.fetch("hold", **holding(device))
+
+
+async def test_a_filesystem_that_nobody_was_shown_is_refused_although_named(root: Helper, device: Loop) -> None:
+    run("mkfs.ext4", "-q", device.sure())
+
+    with pytest.raises(RefusedError, match="that was not there when it was confirmed"):
+        await root.side.fetch("hold", **holding(device, typed=device.name, shown=[]))
+
+
+async def test_another_device_than_the_one_meant_is_refused(root: Helper, device: Loop) -> None:
+    identity = (await root.side.ask("facts", device=device.device, writing=False))["facts"]["identity"]
+
+    with pytest.raises(Exception, match="another device now"):
+        await root.side.fetch("hold", **holding(device, meant={**identity, "diskseq": "1"}))
+
+
+async def test_a_conversation_for_reading_holds_nothing_for_writing(
+    tmp_path: Path, device: Loop, stack: ExitStack
+) -> None:
+    root = stack.enter_context(helper(tmp_path / "reading", read_only=True))
+
+    with pytest.raises(RefusedError, match="reading only"):
+        await root.side.fetch("hold", **holding(device))
+
+
+def test_the_helper_ends_within_a_second_of_whoever_asked(root: Helper) -> None:
+    began = time.monotonic()
+
+    root.side.close()
+    root.process.wait(10)
+
+    assert time.monotonic() - began < 1.0
+
+
+async def test_what_a_dead_conversation_held_is_free_again(root: Helper, device: Loop) -> None:
+    await root.side.fetch("hold", **holding(device))
+
+    root.side.close()
+    root.process.wait(10)
+
+    os.close(os.open(device.device, os.O_RDWR | os.O_EXCL))
+
+
+def test_a_program_that_reads_is_ended_with_the_conversation(tmp_path: Path, root: Helper) -> None:
+    (mine, its), tools = socket.socketpair(), tmp_path / "tools"
+    tools.mkdir(mode=0o755)
+    slow = tools / "storcli64"
+    slow.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 600\n")
+    slow.chmod(0o755)
+    state = environment(tmp_path / "other")
+    process = subprocess.Popen(
+        command(), stdin=its.fileno(), env={**state, "PATH": f"{tools}:{state['PATH']}"}, cwd="/"
+    )
+    its.close()
+    answer(mine)
+    mine.sendall(pack({"id": 1, "verb": "hello", "args": {"version": 1, "read_only": True, "firmware": False}}))
+    mine.sendall(pack({"id": 2, "verb": "run", "args": {"argv": ["storcli64", "show", "J"], "seconds": 600}}))
+    wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip(), 20)
+
+    mine.close()
+    process.wait(10)
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP])
+async def test_keys_of_the_terminal_do_not_end_the_helper(root: Helper, number: signal.Signals) -> None:
+    root.process.send_signal(number)
+
+    assert (await root.side.ask("journal"))["unresolved"] == []
+
+
+def answer(sock: socket.socket) -> dict[str, object]:
+    """The next message."""
+    length = length_of(sock.recv(HEAD, socket.MSG_WAITALL), REPLY_LIMIT)
+    return unpack(sock.recv(length, socket.MSG_WAITALL))
+
+
+@pytest.mark.parametrize("head", [b"\0\0\0\0", b"\xff\xff\xff\xff", b"\0\x10\0\x01"])
+def test_a_message_of_no_length_or_too_long_ends_the_conversation(tmp_path: Path, head: bytes) -> None:
+    mine, its = socket.socketpair()
+    process = subprocess.Popen(command(), stdin=its.fileno(), env=environment(tmp_path / "state"), cwd="/")
+    its.close()
+    answer(mine)
+
+    mine.sendall(head)
+
+    assert "error" in answer(mine)
+    assert process.wait(10) == 0
+    mine.close()
+
+
+def test_the_helper_is_nothing_to_be_started_by_hand() -> None:
+    tried = subprocess.run(command(), stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd="/")
+
+    assert (tried.returncode, "starts it by itself" in tried.stderr) == (2, True)
+
+
+def test_the_helper_does_not_start_where_python_heeds_the_users_variables(tmp_path: Path) -> None:
+    mine, its = socket.socketpair()
+    bare = [word for word in command() if word != "-I"]
+    process = subprocess.Popen(bare, stdin=its.fileno(), env=environment(tmp_path), cwd=Path(__file__).parents[2])
+    its.close()
+
+    said = answer(mine)
+
+    assert "Python reads variables" in str(said["error"])
+    assert process.wait(10) == 2

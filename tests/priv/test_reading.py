@@ -1,0 +1,122 @@
+"""The table of what root reads, held against what the vendors' modules ask."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from app.priv import reading
+from backends.change import Change
+from backends.host import Command, Completed, Host
+from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.wrapped import HostWrapper
+from backends.registry import Machine
+from backends.vendors.megaraid.megacli import commands as megacli
+from backends.vendors.nvme.facts import ControllerId
+from backends.vendors.nvme.tool import NvmeCli
+from tests.backends.fakes import FakeHost
+from tests.backends.simulated.asking import still_rack
+from tests.priv.forbidden import READERS, SETTERS
+
+NO_ROOT = ("fio", "lspci", "lsblk", "udevadm", "blkid", "wipefs")
+"""Programs that only the user's side starts, or only the guard itself."""
+
+
+@pytest.fixture(autouse=True)
+def every_tool_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The words count here: programs and devices of the table are all there."""
+    monkeypatch.setattr(reading, "find_program", lambda names: names[0])
+    monkeypatch.setattr(reading, "is_node", lambda path: reading._NODE.fullmatch(path) is not None)
+
+
+class Listening(HostWrapper):
+    """Notes the command lines."""
+
+    def __init__(self, inner: Host) -> None:
+        super().__init__(inner)
+        self.reads: list[tuple[str, ...]] = []
+        self.changes: list[tuple[str, ...]] = []
+
+    async def run(self, command: Command) -> Completed:
+        (self.changes if command.mutates else self.reads).append(command.argv)
+        return await self._inner.run(command)
+
+
+def refused(lines: Sequence[Sequence[str]]) -> list[str]:
+    wanted = [argv for argv in lines if os.path.basename(argv[0]) not in NO_ROOT]
+    return sorted({" ".join(argv) for argv in wanted if reading.program_of(argv) is None})
+
+
+async def looked_at(host: Listening) -> list[Change]:
+    """Everything read; one value of every setting of a controller, an array and a drive planned."""
+    machine = Machine.of(host)
+    inventory = await machine.probe()
+    plans: list[Change] = []
+    for target in (inventory.controllers[0].target, inventory.arrays[0].target, inventory.drives[0].target):
+        for key, one in (await machine.read(target)).items():
+            other = next((choice.value for choice in one.choices if choice.value != one.now), None)
+            if one.availability.available and other is not None:
+                plans.append(await machine.setter(target).plan(target, key, other))
+    return plans
+
+
+async def test_all_that_a_rack_is_asked_is_in_the_table_and_nothing_that_it_is_set_to() -> None:
+    host = Listening(SimulatedHost(still_rack()))
+
+    plans = await looked_at(host)
+
+    steps = [write.argv for change in plans for write in (*change.writes, *change.undo) if write.argv]
+    assert steps
+    assert len(host.reads) > 5
+    assert refused(host.reads) == []
+    assert [argv for argv in (*steps, *host.changes) if reading.program_of(argv) is not None] == []
+
+
+async def test_every_question_to_nvme_drives_is_in_the_table() -> None:
+    said = Completed(returncode=0, stdout="get-feature:0x6 (Volatile Write Cache), Current value:0x00000001", stderr="")
+    host = Listening(FakeHost({}, tools={"nvme": said}))
+    tool = NvmeCli(host, "nvme")
+
+    await tool.id_ctrl("/dev/nvme0")
+    await tool.id_ns("/dev/nvme0n1")
+    await tool.smart_log("/dev/nvme0")
+    await tool.list_ns("/dev/nvme0")
+    await tool.feature("/dev/nvme0", 6, ControllerId(oncs=1 << 4))
+
+    assert len(host.reads) >= 8
+    assert refused(host.reads) == []
+
+
+def test_every_question_to_megacli_is_in_the_table() -> None:
+    asked = [
+        megacli.version(), megacli.count(), megacli.adapters(), megacli.adapter(0), megacli.pci(12), megacli.volumes(0),
+        megacli.volumes_and_members(0), megacli.drives(0), megacli.battery(0), megacli.features(0),
+        megacli.patrol_read(0), megacli.consistency_check(0), megacli.background_setting(0),
+        megacli.progress(0, "-LDCC"), megacli.rebuild_progress(0, ("245:1", ":2")),
+    ]  # fmt: skip
+
+    assert refused([("MegaCli64", *words) for words in asked]) == []
+
+
+@pytest.mark.parametrize("argv", READERS, ids=" ".join)
+def test_a_line_of_the_table_is_taken(argv: tuple[str, ...]) -> None:
+    assert reading.program_of(argv) == argv[0]
+
+
+@pytest.mark.parametrize("argv", SETTERS, ids=" ".join)
+def test_what_changes_something_is_not_taken(argv: tuple[str, ...]) -> None:
+    assert reading.program_of(argv) is None
+
+
+def test_a_program_from_another_folder_is_exchanged_for_roots_own() -> None:
+    assert reading.program_of(("/home/user/bin/nvme", "id-ctrl", "/dev/nvme0")) == "nvme"
+
+
+def test_a_file_below_sys_is_read_and_a_link_out_of_it_is_not(tmp_path: Path) -> None:
+    assert reading.may_read("/sys/block/sda/queue/scheduler")
+    assert not reading.may_read("/sys/kernel/debug/block/sda/state")
+    assert not reading.may_read("/sys/block/../../etc/shadow")
+    assert not reading.may_read(str(tmp_path))
