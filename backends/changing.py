@@ -6,7 +6,14 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from backends.change import Change, Write, disk_lock
-from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
+from backends.errors import (
+    AnotherDeviceError,
+    BlockedError,
+    DeviceGoneError,
+    NotFoundError,
+    RefusedError,
+    ToolFailedError,
+)
 from backends.host import Command, Completed, Denial, Host
 from backends.identity import Identity
 from backends.model import Target
@@ -117,12 +124,12 @@ def wanted(
 
 
 def require_same(change: Change, present: Identity) -> None:
-    """Raises DeviceGoneError unless the device that the change was planned for is the one that is there."""
+    """Raises AnotherDeviceError unless the device that the change was planned for is the one that is there."""
     planned = change.identity
     if planned is None:
         raise RefusedError(f"The change of {change.target} does not say which device it was planned for.")
     if differences := planned.differences(present):
-        raise DeviceGoneError(
+        raise AnotherDeviceError(
             f"{change.target} is another device now: {differences}.", hint=f"{LOOK_AGAIN[:-1]} and plan again."
         )
 

@@ -53,5 +53,9 @@ class DeviceGoneError(RaidbenchError):
     """The device vanished, or another one now has its name."""
 
 
+class AnotherDeviceError(DeviceGoneError):
+    """Under the name that was given there is another device now. Exit status 3."""
+
+
 class StorageError(RaidbenchError):
     """The session folder or the journal cannot be written (full, read-only, no rights)."""

@@ -13,7 +13,7 @@ import stat
 import struct
 from types import TracebackType
 
-from backends.errors import DeviceGoneError, RefusedError
+from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
 from backends.host import Host
 from backends.identity import Identity
 from backends.topology.facts import CLOSED, Claim
@@ -123,7 +123,7 @@ class Hold:
             found["size"] = (str(self._identity.size_bytes), str(os.lseek(descriptor, 0, os.SEEK_END)))
         for name, (wanted, now) in found.items():
             if wanted != now:
-                raise DeviceGoneError(
+                raise AnotherDeviceError(
                     f"{self.device} is another device now: its {name} was {wanted}, is {now}.",
                     hint="Look at the devices again and plan again.",
                 )

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from backends.errors import DeviceGoneError, RefusedError
+from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
 from backends.exclusive import Hold, claim_on
 from backends.host import Host
 from backends.identity import Identity, Signature, Use
@@ -303,7 +303,7 @@ def _same(now: DeviceFacts, meant: Identity) -> None:
     if now.identity is None:
         raise DeviceGoneError(f"{now.device} is gone.", hint="Look for hardware again.")
     if not meant.same_device(now.identity):
-        raise DeviceGoneError(
+        raise AnotherDeviceError(
             f"{now.device} is another device now than the one that was chosen.",
             hint="Look for hardware again, and choose it again.",
         )

@@ -14,7 +14,7 @@ import click
 
 from app.cli.output import ReaderGoneError, report_error, say
 from app.cli.running import InterruptedByUserError
-from backends.errors import InvalidValueError, NotFoundError, RaidbenchError, RefusedError
+from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError, RaidbenchError, RefusedError
 from backends.text import clean
 
 DONE = 0
@@ -27,7 +27,7 @@ INTERRUPTED = 130
 def exit_status(error: RaidbenchError) -> int:
     """The status an error ends with: what cannot be meant is wrong usage, what a guard refuses is 3."""
     match error:
-        case RefusedError():
+        case RefusedError() | AnotherDeviceError():
             return REFUSED
         case InvalidValueError() | NotFoundError():
             return USAGE

@@ -153,6 +153,7 @@ class WorkbenchApp(App[int]):
         self._waiting: Session | None = None
         self._leaving: Worker[None] | None = None
         self._recording = True
+        self._counting = False
         self._filters.append(ControlFilter())
         if self.ascii:
             self._filters.append(AsciiFilter())
@@ -167,7 +168,7 @@ class WorkbenchApp(App[int]):
         self._catch_signals()
         self.switch_mode("devices")
         self.call_after_refresh(self._begin_later)
-        self.set_interval(1.0, self._watch_recording)
+        self.set_interval(1.0, self._every_second)
 
     def _begin_later(self) -> None:
         self.run_worker(self._begin(), group="session", exit_on_error=True)
@@ -196,6 +197,13 @@ class WorkbenchApp(App[int]):
             await self.workbench.probe()
         except RaidbenchError as error:
             self.tell(error)
+
+    def _every_second(self) -> None:
+        """What is not told by the session: the time that a trial has left, and whether it is still written."""
+        if self.workbench.trial_left() is not None or self._counting:
+            self._counting = self.workbench.trial_left() is not None
+            self.show_header()
+        self._watch_recording()
 
     def _watch_recording(self) -> None:
         """Say once when the session cannot be written any more: most of what fails to be written is not asked for."""
@@ -244,15 +252,20 @@ class WorkbenchApp(App[int]):
         if isinstance(screen, WorkbenchScreen):
             screen.on_screen_resume()
 
+    def show_header(self) -> None:
+        """Bring the header up to date, also of a screen that a question lies upon."""
+        for screen in self.screen_stack:
+            if isinstance(screen, WorkbenchScreen) and screen.is_mounted and self.is_running:
+                screen.query_one(StatusLine).show(self.session, self)
+
     def show_sweep(self) -> None:
         """Bring what shows the sweep up to date: its screen, and the header of any."""
         from app.tui.screens.sweep.screen import SweepScreen
 
+        self.show_header()
         screen = self.screen
-        if isinstance(screen, WorkbenchScreen) and screen.is_mounted and self.is_running:
-            screen.query_one(StatusLine).show(self.session, self)
-            if isinstance(screen, SweepScreen):
-                screen.show_sweep()
+        if isinstance(screen, SweepScreen) and screen.is_mounted and self.is_running:
+            screen.show_sweep()
 
     def stage(self, target: str, key: str, value: str | None) -> None:
         """Stage a value, or take it back with None."""

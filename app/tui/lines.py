@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from math import ceil
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -72,6 +73,9 @@ class StatusLine(SteadyWidget):
         right: list[tuple[str, str]] = []
         if session.simulated:
             right.append(("warning", "SIMULATED"))
+        left_of_trial = app.workbench.trial_left()
+        if left_of_trial is not None:
+            right.append(("warning", f"trial {ceil(left_of_trial)} s"))
         if session.probing and app.opened:
             right.append(("quiet", "looking for hardware"))
         if session.active is not None:

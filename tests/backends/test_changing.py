@@ -8,7 +8,14 @@ import pytest
 
 from backends.change import Change, Write
 from backends.changing import denial_of, evidence_of, require_same, setting_of, take_steps, wanted
-from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
+from backends.errors import (
+    AnotherDeviceError,
+    BlockedError,
+    DeviceGoneError,
+    NotFoundError,
+    RefusedError,
+    ToolFailedError,
+)
 from backends.host import Command, Completed, Denial
 from backends.hosts.dry_run import DryRunHost
 from backends.identity import Identity
@@ -115,7 +122,7 @@ def test_the_planned_device_is_the_same() -> None:
     ],
 )
 def test_another_device_is_left_alone_and_the_difference_is_told(there: Identity, words: str) -> None:
-    with pytest.raises(DeviceGoneError, match=f"block:sda is another device now: {words}."):
+    with pytest.raises(AnotherDeviceError, match=f"block:sda is another device now: {words}."):
         require_same(CHANGE, there)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.errors import DeviceGoneError, RefusedError
+from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
 from backends.exclusive import Hold, claim
 from backends.guard import GuardAnswer, Intent, judge, look_at, require, secure
 from backends.hosts.local import LocalHost
@@ -382,7 +382,7 @@ async def test_another_device_than_the_one_that_was_chosen_is_not_even_read(devi
     facts, _ = await look_at(LocalHost(), device.device, Intent.READ)
     assert facts.identity is not None
     chosen = replace(facts.identity, diskseq="1")
-    with pytest.raises(DeviceGoneError, match="another device now than the one that was chosen"):
+    with pytest.raises(AnotherDeviceError, match="another device now than the one that was chosen"):
         async with secure(LocalHost(), device.device, Intent.READ, None, chosen):
             raise AssertionError("it must not be held")
 

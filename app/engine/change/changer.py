@@ -54,6 +54,7 @@ class Changer:
         emit: Emit,
         next_id: Callable[[], str],
         arm: Arm | None = None,
+        controller_of: Callable[[Target], Target | None] = lambda _target: None,
     ) -> None:
         self._backends = backends
         self._journal = journal
@@ -62,6 +63,7 @@ class Changer:
         self._emit = emit
         self._next_id = next_id
         self._arm_watchdog = arm
+        self._controller_of = controller_of
 
     async def apply(self, change: Change, *, undoes: str | None = None, until: float | None = None) -> ChangeEnded:
         """Make the change and verify it. Not cancelled half-way: whoever cancels waits until it came to its end.
@@ -198,10 +200,17 @@ class Changer:
         await self._arm_watchdog(until)
 
     def _no_other_trial(self, change: Change, until: float | None) -> None:
-        """A trial of the same set may go on; any other undecided one on this device stands in the way."""
+        """A trial of the same set may go on; another undecided one on this disk or card stands in the way.
+
+        One anywhere on the same controller stands in the way of a further trial: there is one at a time.
+        """
+        own = self._controller_of(change.target)
         for trial in self._journal.trials():
-            same_set = until is not None and trial.until == until and trial.session == str(self._folder)
-            if trial.change.target == change.target and not same_set:
+            if until is not None and trial.until == until and trial.session == str(self._folder):
+                continue
+            same_place = trial.change.target == change.target or _lock_of(trial.change) == _lock_of(change)
+            same_controller = own is not None and self._controller_of(trial.change.target) == own
+            if same_place or (until is not None and same_controller):
                 raise RefusedError(
                     f"{trial.change.key} of {trial.change.target} is on trial and not decided yet.",
                     hint="Keep it, or wait until it is taken back.",

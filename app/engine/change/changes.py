@@ -14,13 +14,14 @@ from app.engine.session.events import (
     ChangeEnded,
 )
 from app.engine.session.hardware import Hardware
-from app.engine.session.journal import Journal, OpenChange, boot_clock
+from app.engine.session.journal import Journal, OpenChange, boot_clock, boot_id
 from app.engine.session.locks import HeldLock
 from app.engine.session.paths import Paths
 from app.engine.session.state import ChangeRecord
 from backends.change import Change
 from backends.errors import BlockedError, NotFoundError, RefusedError
 from backends.host import Host
+from backends.model import Controller, Target
 from backends.protocol import CanRemake
 
 
@@ -43,6 +44,7 @@ class Changes(Hardware):
             emit=self.emit,
             next_id=lambda: f"c{len(self.session.changes) + 1}",
             arm=self._arm,
+            controller_of=self.controller_of,
         )
 
     async def _arm(self, until: float) -> None:
@@ -92,12 +94,26 @@ class Changes(Hardware):
             self.emit(ChangeEnded(at=time.time(), id=trial.id, result="kept", now=trial.change.after))
         return kept
 
+    def trial_left(self) -> float | None:
+        """Seconds until what this session has on trial is taken back; None where nothing is on trial."""
+        ends = [
+            record.intent.trial_until - boot_clock()
+            for record in self.session.changes
+            if record.on_trial and record.intent.trial_until is not None and record.intent.boot == boot_id()
+        ]
+        return max((left for left in ends if left > 0), default=None)
+
+    def controller_of(self, target: Target) -> Target | None:
+        """The controller that a target is or hangs from, under any of its names; None where it has none of its own."""
+        things = (self.session.inventory.find(str(view)) for view in self.views_of(target))
+        known = (thing.target if isinstance(thing, Controller) else thing.controller for thing in things if thing)
+        return next((controller for controller in known if controller is not None), None)
+
     async def end_trials(self) -> None:
         """Note in the session what the watchdog took back meanwhile."""
         undecided = {trial.id for trial in self.trials()}
         for record in self.undoable():
-            on_trial = record.intent.trial_until is not None and (record.end is None or record.end.result != "kept")
-            if on_trial and record.id not in undecided:
+            if record.on_trial and record.id not in undecided:
                 reading = (await self.read(record.change.target)).get(record.change.key)
                 now = None if reading is None else reading.now
                 back = standing_of(record, now) is ValueState.BEFORE

@@ -64,6 +64,11 @@ class ChangeRecord:
         return self.intent.change
 
     @property
+    def on_trial(self) -> bool:
+        """Whether it is to be taken back by itself, and nobody has decided yet."""
+        return self.intent.trial_until is not None and self.in_force and (self.end is None or self.end.result != "kept")
+
+    @property
     def in_force(self) -> bool:
         """Whether its value may still stand: applied in some way, not taken back, not itself an undo."""
         if self.undone_by is not None or self.intent.undoes is not None:

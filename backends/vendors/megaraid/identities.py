@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from backends import changing
 from backends.change import Change
-from backends.errors import DeviceGoneError
+from backends.errors import AnotherDeviceError
 from backends.identity import Identity
 from backends.topology import Topology
 from backends.topology.naming import identity
@@ -34,7 +34,7 @@ def of_volume(prefix: str, card: Card, volume: VirtualDrive, picture: Topology, 
 
 
 def require_same(change: Change, prefix: str, number: int | None, contents: Contents, picture: Topology) -> None:
-    """Raises DeviceGoneError unless what the change was planned for is what was read last."""
+    """Raises AnotherDeviceError unless what the change was planned for is what was read last."""
     if number is None:
         present = of_card(prefix, contents.card)
     else:
@@ -42,7 +42,7 @@ def require_same(change: Change, prefix: str, number: int | None, contents: Cont
         if volume is None:
             raise changing.gone(change.target)
         if change.members and change.members != volume.drives:
-            raise DeviceGoneError(f"{change.target} is made of other drives now.", hint="Plan it again.")
+            raise AnotherDeviceError(f"{change.target} is made of other drives now.", hint="Plan it again.")
         present = of_volume(prefix, contents.card, volume, picture, anew=True)
         if present != change.identity:
             present = of_volume(prefix, contents.card, volume, picture, anew=change.key == "strip_size")

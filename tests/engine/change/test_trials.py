@@ -10,6 +10,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +26,7 @@ from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
 from backends.errors import RefusedError
 from backends.hosts.local import LocalHost
+from backends.model import Target
 from tests.backends.loops import loop, needs_loops
 from tests.engine.doubles import Bench, FakeBackend, planned
 
@@ -41,7 +45,12 @@ def paths(folder: Path) -> Paths:
 class Trial(Bench):
     """A bench whose watchdog is only noted."""
 
-    def __init__(self, folder: Path, backend: FakeBackend | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        backend: FakeBackend | None = None,
+        controller_of: Callable[[Target], Target | None] = lambda _target: None,
+    ) -> None:
         super().__init__(folder, backend)
         self.armed: list[float] = []
         self.refusal: RefusedError | None = None
@@ -59,6 +68,7 @@ class Trial(Bench):
             emit=self.emit,
             next_id=lambda: f"c{len(self.session.changes) + 1}",
             arm=note,
+            controller_of=controller_of,
         )
 
 
@@ -107,6 +117,30 @@ async def test_another_change_of_a_device_on_trial_is_refused(tmp_path: Path) ->
     await bench.changer.apply(planned("128", "256"), until=boot_clock() + 60)
     with pytest.raises(RefusedError, match="on trial"):
         await bench.set("512", before="256")
+
+
+async def test_another_setting_under_the_same_lock_waits_for_the_trial(tmp_path: Path) -> None:
+    bench = Trial(tmp_path)
+    await bench.changer.apply(planned("128", "256", lock="card-0"), until=boot_clock() + 60)
+    other = replace(planned("256", "512", lock="card-0"), target=Target(backend="fake", address="disk1"))
+    with pytest.raises(RefusedError, match="read_ahead_kb of fake:disk0 is on trial"):
+        await bench.changer.apply(other)
+
+
+@pytest.mark.parametrize(("on_trial", "refused"), [(True, True), (False, False)], ids=["trial", "for good"])
+async def test_one_controller_has_one_trial_at_a_time(tmp_path: Path, on_trial: bool, refused: bool) -> None:
+    bench = Trial(tmp_path, controller_of=lambda target: Target(backend="hba", address="host0"))
+    await bench.changer.apply(planned("128", "256", lock="disk0"), until=boot_clock() + 60)
+    other = replace(planned("256", "512", lock="disk1"), target=Target(backend="fake", address="disk1"))
+    with pytest.raises(RefusedError, match="on trial") if refused else nullcontext():
+        await bench.changer.apply(other, until=boot_clock() + 61 if on_trial else None)
+
+
+async def test_controllers_have_their_trials_apart(tmp_path: Path) -> None:
+    bench = Trial(tmp_path, controller_of=lambda target: target)
+    await bench.changer.apply(planned("128", "256", lock="disk0"), until=boot_clock() + 60)
+    other = replace(planned("256", "512", lock="disk1"), target=Target(backend="fake", address="disk1"))
+    assert (await bench.changer.apply(other, until=boot_clock() + 61)).result == "verified"
 
 
 async def test_a_kept_trial_is_over(tmp_path: Path) -> None:
