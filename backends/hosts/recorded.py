@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolMissingError
-from backends.host import MADE_UP, Capabilities, Command, Completed, Denial, FileStat, Host, Process
+from backends.host import Command, Completed, Denial, FileStat, Host, Process
+from backends.hosts.made_up import MadeUpHost
 from backends.hosts.streams import Pace, Recordings
 from backends.hosts.wrapped import HostWrapper
 from backends.text import clean
@@ -162,7 +163,7 @@ def _like(text: str, digest: bytes) -> str:
     )
 
 
-class ReplayHost:
+class ReplayHost(MadeUpHost):
     """Answers from a machine folder. Writes succeed in memory: what is written is read back."""
 
     def __init__(self, folder: Path, *, root: bool | None = None, pace: Pace = asyncio.sleep) -> None:
@@ -203,26 +204,6 @@ class ReplayHost:
     def name(self) -> str:
         """Name of the recorded machine."""
         return self._name
-
-    @property
-    def simulated(self) -> bool:
-        """A recording is not the machine: what it answers is marked."""
-        return True
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Those of what is only told of."""
-        return MADE_UP
-
-    @property
-    def firmware(self) -> None:
-        """There are no cards to ask."""
-        return None
-
-    @property
-    def root_side(self) -> None:
-        """None: a recording asks nobody."""
-        return None
 
     @property
     def is_root(self) -> bool:

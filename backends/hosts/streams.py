@@ -8,13 +8,13 @@ import gzip
 import json
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from backends.errors import InvalidValueError, ToolMissingError
 from backends.host import Command
+from backends.hosts.made_up import MadeUpProcess
 
 FORMAT = 1
 """Version of a recorded stream."""
@@ -23,7 +23,6 @@ FOLDER = "streams"
 """Where they lie in a machine folder, one `NAME.json.gz` each."""
 
 _INPUT_LIMIT = 1 << 20
-_INTERRUPTED = 128
 
 Pace = Callable[[float], Awaitable[object]]
 """Waits until the next piece is due: called with the seconds since the one before."""
@@ -100,7 +99,7 @@ class Recordings:
         self._started: dict[tuple[Path, ...], int] = {}
         self._known: dict[Path, Recording] | None = None
 
-    def start(self, command: Command, pace: Pace) -> _Replay:
+    def start(self, command: Command, pace: Pace) -> ReplayedProcess:
         """The playing of what fits. Raises ToolMissingError, InvalidValueError."""
         if self._known is None:
             self._known = {file: Recording.load(file) for file in sorted(self._folder.glob("*.json.gz"))}
@@ -113,23 +112,16 @@ class Recordings:
             )
         turn = self._started.get(fitting, 0)
         self._started[fitting] = turn + 1
-        return _Replay(self._known[fitting[min(turn, len(fitting) - 1)]], pace)
+        return ReplayedProcess(self._known[fitting[min(turn, len(fitting) - 1)]], pace)
 
 
-class ReplayedProcess:
+class ReplayedProcess(MadeUpProcess):
     """A program that is only being quoted."""
 
     def __init__(self, recording: Recording, pace: Pace) -> None:
+        super().__init__(recording.returncode)
         self._recording = recording
         self._pace = pace
-        self._stop = asyncio.Event()
-        self._over = asyncio.Event()
-        self._returncode = recording.returncode
-
-    @property
-    def pid(self) -> int:
-        """There is none."""
-        return 0
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Output at its pace; once stopped, the words and the last document with which fio answers a signal."""
@@ -157,39 +149,9 @@ class ReplayedProcess:
             stopped.cancel()
         return not self._stop.is_set()
 
-    def interrupt(self) -> None:
-        """Ends it in good order."""
-        self._returncode = _INTERRUPTED
-        self._stop.set()
-
-    terminate = interrupt
-
-    def kill(self) -> None:
-        """Ends it."""
-        self.interrupt()
-        self._over.set()
-
-    async def wait(self) -> int:
-        """Exit status."""
-        await self._over.wait()
-        return self._returncode
-
     def stderr(self) -> str:
         """Standard error, all of it at once."""
         return self._recording.stderr
-
-
-class _Replay(AbstractAsyncContextManager[ReplayedProcess]):
-    """Begins on entry, ends on exit."""
-
-    def __init__(self, recording: Recording, pace: Pace) -> None:
-        self._process = ReplayedProcess(recording, pace)
-
-    async def __aenter__(self) -> ReplayedProcess:
-        return self._process
-
-    async def __aexit__(self, *exc: object) -> None:
-        self._process.kill()
 
 
 def _lines_of(path: str) -> set[str]:

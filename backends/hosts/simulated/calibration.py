@@ -5,10 +5,13 @@ Where they come from is told in docs/simulation.md. Times are microseconds, size
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from backends.model import Media
+
+T = TypeVar("T")
 
 GB = 1000**3
 MB = 1000**2
@@ -91,185 +94,64 @@ class CardType:
     """Processor time that FastPath saves a read."""
 
 
-DRIVES: Mapping[str, DriveType] = {
-    drive.model: drive
-    for drive in (
-        DriveType(
-            model="CTFDDAC256MAG-1G1",
-            vendor="ATA",
-            firmware="0007",
-            media=Media.SSD,
-            interface="sata",
-            size_bytes=256_060_514_304,
-            link="6.0Gb/s",
-            read_us=20.0,
-            write_us=76.5,
-            read_alone_us=150.0,
-            write_alone_us=75.0,
-            read_mbps=355,
-            write_mbps=215,
-            no_cache=1.9,
-        ),
-        DriveType(
-            model="ST800FM0053",
-            vendor="SEAGATE",
-            firmware="0004",
-            media=Media.SSD,
-            interface="sas",
-            size_bytes=800_166_076_416,
-            link="6.0Gb/s",
-            read_us=14.7,
-            write_us=63.0,
-            read_alone_us=205.0,
-            write_alone_us=70.0,
-            read_mbps=540,
-            write_mbps=500,
-            no_cache=1.04,
-        ),
-        DriveType(
-            model="SSDSA2SH064G1GC INTEL",
-            vendor="ATA",
-            firmware="045C8790",
-            media=Media.SSD,
-            interface="sata",
-            size_bytes=64_023_257_088,
-            link="3.0Gb/s",
-            read_us=28.6,
-            write_us=300.0,
-            read_alone_us=85.0,
-            write_alone_us=90.0,
-            read_mbps=250,
-            write_mbps=190,
-            no_cache=1.6,
-        ),
-        DriveType(
-            model="ST3600057SS",
-            vendor="SEAGATE",
-            firmware="ES66",
-            media=Media.HDD,
-            interface="sas",
-            size_bytes=600_127_266_816,
-            link="6.0Gb/s",
-            read_us=2900.0,
-            write_us=3100.0,
-            read_alone_us=5400.0,
-            write_alone_us=5800.0,
-            read_mbps=190,
-            write_mbps=188,
-            cache=0.7,
-            no_cache=1.05,
-        ),
-        DriveType(
-            model="ST3500630NS",
-            vendor="ATA",
-            firmware="3.AEK",
-            media=Media.HDD,
-            interface="sata",
-            size_bytes=500_107_862_016,
-            link="3.0Gb/s",
-            read_us=7400.0,
-            write_us=6200.0,
-            read_alone_us=12_800.0,
-            write_alone_us=6100.0,
-            read_mbps=78,
-            write_mbps=76,
-            no_cache=2.4,
-        ),
-        DriveType(
-            model="MZQLB960HAJR",
-            vendor="NVMe",
-            firmware="EDA5602Q",
-            media=Media.NVME,
-            interface="nvme",
-            size_bytes=960_197_124_096,
-            link="",
-            read_us=1.9,
-            write_us=11.0,
-            read_alone_us=88.0,
-            write_alone_us=22.0,
-            read_mbps=2_900,
-            write_mbps=1_350,
-        ),
-    )
+def _columns(kind: Callable[..., T], figures: Mapping[str, tuple[object, ...]]) -> dict[str, T]:
+    """What the columns of a table describe, by the names in its first row."""
+    rows = (dict(zip(figures, column, strict=True)) for column in zip(*figures.values(), strict=True))
+    return {str(next(iter(row.values()))): kind(**row) for row in rows}
+
+
+_DRIVES = {
+    "model": (
+        "CTFDDAC256MAG-1G1",
+        "ST800FM0053",
+        "SSDSA2SH064G1GC INTEL",
+        "ST3600057SS",
+        "ST3500630NS",
+        "MZQLB960HAJR",
+    ),
+    "vendor": ("ATA", "SEAGATE", "ATA", "SEAGATE", "ATA", "NVMe"),
+    "firmware": ("0007", "0004", "045C8790", "ES66", "3.AEK", "EDA5602Q"),
+    "media": (Media.SSD, Media.SSD, Media.SSD, Media.HDD, Media.HDD, Media.NVME),
+    "interface": ("sata", "sas", "sata", "sas", "sata", "nvme"),
+    "size_bytes": (256_060_514_304, 800_166_076_416, 64_023_257_088, 600_127_266_816, 500_107_862_016, 960_197_124_096),
+    "link": ("6.0Gb/s", "6.0Gb/s", "3.0Gb/s", "6.0Gb/s", "3.0Gb/s", ""),
+    "read_us": (20.0, 14.7, 28.6, 2900.0, 7400.0, 1.9),
+    "write_us": (76.5, 63.0, 300.0, 3100.0, 6200.0, 11.0),
+    "read_alone_us": (150.0, 205.0, 85.0, 5400.0, 12_800.0, 88.0),
+    "write_alone_us": (75.0, 70.0, 90.0, 5800.0, 6100.0, 22.0),
+    "read_mbps": (355, 540, 250, 190, 78, 2900),
+    "write_mbps": (215, 500, 190, 188, 76, 1350),
+    "no_cache": (1.9, 1.04, 1.6, 1.05, 2.4, 1.0),
+    "cache": (1.0, 1.0, 1.0, 0.7, 1.0, 1.0),
 }
+DRIVES: Mapping[str, DriveType] = _columns(DriveType, _DRIVES)
 """Drives by model. The first two are fitted, the others follow their data sheets and articles B to D and F."""
 
-CARDS: Mapping[str, CardType] = {
-    card.product: card
-    for card in (
-        CardType(
-            product="LSI MegaRAID SAS 9280-24i4e",
-            read_us=9.0,
-            sequential_us=6.2,
-            read_ahead_us=2.76,
-            cached_us=5.25,
-            write_us=6.0,
-            write_back_us=30.0,
-            write_back_op_us=10.3,
-            parity_us=12.0,
-            parity_efficiency=0.875,
-            alone_us=32.0,
-            write_back_alone_us=62.0,
-            read_mbps=1_450,
-            write_mbps=1_400,
-            driver_iops=240_000,
-            fastpath_us=0.06,
-        ),
-        CardType(
-            product="AVAGO MegaRAID SAS 9361-8i",
-            read_us=1.9,
-            sequential_us=2.9,
-            read_ahead_us=2.1,
-            cached_us=2.4,
-            write_us=1.6,
-            write_back_us=26.1,
-            write_back_op_us=9.7,
-            parity_us=13.0,
-            parity_efficiency=0.835,
-            alone_us=15.0,
-            write_back_alone_us=57.0,
-            read_mbps=5_800,
-            write_mbps=4_600,
-            driver_iops=290_000,
-            fastpath_us=0.3,
-        ),
-        CardType(
-            product="Intel(R) RAID Controller RS2BL080",
-            read_us=9.0,
-            sequential_us=6.2,
-            read_ahead_us=2.76,
-            cached_us=5.25,
-            write_us=6.0,
-            write_back_us=30.0,
-            write_back_op_us=10.3,
-            parity_us=12.0,
-            parity_efficiency=0.875,
-            alone_us=32.0,
-            write_back_alone_us=62.0,
-            read_mbps=1_200,
-            write_mbps=1_400,
-            driver_iops=240_000,
-            fastpath_us=0.06,
-        ),
-        CardType(
-            product="MegaRAID SAS 84016E",
-            read_us=21.0,
-            sequential_us=14.0,
-            read_ahead_us=3.5,
-            cached_us=6.5,
-            write_us=9.0,
-            write_back_us=44.0,
-            write_back_op_us=14.0,
-            parity_us=24.0,
-            parity_efficiency=0.8,
-            alone_us=60.0,
-            write_back_alone_us=85.0,
-            read_mbps=845,
-            write_mbps=700,
-            driver_iops=110_000,
-        ),
-    )
+_CARDS = {
+    "product": (
+        "LSI MegaRAID SAS 9280-24i4e",
+        "AVAGO MegaRAID SAS 9361-8i",
+        "Intel(R) RAID Controller RS2BL080",
+        "MegaRAID SAS 84016E",
+    ),
+    "read_us": (9.0, 1.9, 9.0, 21.0),
+    "sequential_us": (6.2, 2.9, 6.2, 14.0),
+    "read_ahead_us": (2.76, 2.1, 2.76, 3.5),
+    "cached_us": (5.25, 2.4, 5.25, 6.5),
+    "write_us": (6.0, 1.6, 6.0, 9.0),
+    "write_back_us": (30.0, 26.1, 30.0, 44.0),
+    "write_back_op_us": (10.3, 9.7, 10.3, 14.0),
+    "parity_us": (12.0, 13.0, 12.0, 24.0),
+    "parity_efficiency": (0.875, 0.835, 0.875, 0.8),
+    "mirror_gain": (1.155, 1.155, 1.155, 1.155),
+    "alone_us": (32.0, 15.0, 32.0, 60.0),
+    "write_back_alone_us": (62.0, 57.0, 62.0, 85.0),
+    "read_mbps": (1450, 5800, 1200, 845),
+    "write_mbps": (1400, 4600, 1400, 700),
+    "driver_iops": (240_000, 290_000, 240_000, 110_000),
+    "fastpath_us": (0.06, 0.3, 0.06, 0.0),
 }
+CARDS: Mapping[str, CardType] = _columns(CardType, _CARDS)
 """Cards by product name."""
 
 ONE_CORE_IOPS = 330_000.0

@@ -10,8 +10,8 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from backends.errors import NotFoundError, ToolFailedError, ToolMissingError, ToolTimeoutError
-from backends.host import MADE_UP, Capabilities, Command, Completed, FileStat, Process
-from backends.hosts.simulated.fio.process import Started
+from backends.host import Command, Completed, FileStat, Process
+from backends.hosts.made_up import MadeUpHost
 from backends.hosts.simulated.fio.start import start
 from backends.hosts.simulated.linux import NAME, Kernel, kernel
 from backends.hosts.simulated.megacli import answer as megacli_answer
@@ -26,7 +26,7 @@ _FOLDERS = ("/", "/root", "/home", "/tmp", "/var", "/var/tmp", "/srv", "/srv/vm"
 """Folders that are there."""
 
 
-class SimulatedHost:
+class SimulatedHost(MadeUpHost):
     """A host that is only told of. Nothing outside the rack's own file is touched."""
 
     def __init__(self, rack: RackFile | Rack, *, speed: float = 1.0, folders: Iterable[str] = ()) -> None:
@@ -40,26 +40,6 @@ class SimulatedHost:
     def name(self) -> str:
         """`rack-demo`."""
         return NAME
-
-    @property
-    def simulated(self) -> bool:
-        """It is."""
-        return True
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Those of what is only told of."""
-        return MADE_UP
-
-    @property
-    def firmware(self) -> None:
-        """There are no cards to ask."""
-        return None
-
-    @property
-    def root_side(self) -> None:
-        """None: nobody is needed there."""
-        return None
 
     @property
     def is_root(self) -> bool:
@@ -108,8 +88,7 @@ class SimulatedHost:
         text = _text(folder / command.argv[-1])
         with self._file.changing() as rack:
             rack.runs += 1
-            process = start(rack, self._linux(), text, command.argv[1:-1], speed=self._speed)
-        return Started(process)
+            return start(rack, self._linux(), text, command.argv[1:-1], speed=self._speed)
 
     def _linux(self) -> Kernel:
         """Files, links and nodes; created again only when the rack is another."""

@@ -7,9 +7,9 @@ import math
 import random
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
+from backends.hosts.made_up import MadeUpProcess
 from backends.hosts.simulated.fio.counters import RunCounters
 from backends.hosts.simulated.fio.document import Moment, document
 from backends.hosts.simulated.fio.job import FioJob
@@ -25,7 +25,6 @@ _DIP = 0.004
 _FIRST = 0.31
 """Seconds until fio has begun and set its timer."""
 _LAST_WORDS = 0.12
-_INTERRUPTED = 128
 _MOST = 100_000_000
 """Intervals after which any job is over."""
 
@@ -42,7 +41,7 @@ class Failure:
     """Exit status."""
 
 
-class SimulatedFio:
+class SimulatedFio(MadeUpProcess):
     """One start of fio on a device with a known speed."""
 
     def __init__(
@@ -59,6 +58,7 @@ class SimulatedFio:
         clock: Callable[[], float] = time.time,
     ) -> None:
         """`amount`: bytes after which a job without a run time ends. `speed`: simulated seconds in a real one."""
+        super().__init__(failure.returncode if failure is not None else 0)
         self._job = job
         self._expected = expected
         self._device = device
@@ -74,14 +74,6 @@ class SimulatedFio:
         self._wander = 0.0
         self._runtime = 0.0
         self._elapsed = 0.0
-        self._stop = asyncio.Event()
-        self._over = asyncio.Event()
-        self._returncode = failure.returncode if failure is not None else 0
-
-    @property
-    def pid(self) -> int:
-        """There is none."""
-        return 0
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Standard output as it comes."""
@@ -192,31 +184,13 @@ class SimulatedFio:
             return True
         return False
 
-    def interrupt(self) -> None:
-        """SIGINT: it stops, and tells what it has."""
-        if not self._over.is_set() and not self._stop.is_set():
-            self._returncode = _INTERRUPTED
-            self._stop.set()
-
-    terminate = interrupt
-
-    def kill(self) -> None:
-        """SIGKILL: it ends without a word."""
-        self.interrupt()
-        self._over.set()
-
-    async def wait(self) -> int:
-        """Exit status."""
-        await self._over.wait()
-        return self._returncode
-
     def stderr(self) -> str:
         """What it complained of."""
         return self._failure.stderr if self._failure is not None else ""
 
     def close(self) -> None:
         """Over, whether read to the end or not."""
-        self.kill()
+        super().close()
         self._ended()
 
 
@@ -227,16 +201,3 @@ def _ticks(job: FioJob) -> Iterable[float]:
     end = job.ramp + job.runtime
     count = max(0, math.ceil((end - _FIRST) / job.interval))
     return [*(_FIRST + number * job.interval for number in range(count)), end]
-
-
-class Started(AbstractAsyncContextManager[SimulatedFio]):
-    """Begins on entry, ends on exit."""
-
-    def __init__(self, process: SimulatedFio) -> None:
-        self._process = process
-
-    async def __aenter__(self) -> SimulatedFio:
-        return self._process
-
-    async def __aexit__(self, *exc: object) -> None:
-        self._process.close()
