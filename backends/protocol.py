@@ -149,6 +149,18 @@ class CanRemake(Protocol):
         ...
 
 
+@runtime_checkable
+class TellsRemains(Protocol):
+    """A backend some of whose changes take a thing apart and make it anew."""
+
+    async def remains(self, change: Change) -> str | None:
+        """What to do first about a thing that a change, cut short, took apart; by what its parts say of it.
+
+        None where it is there, or its parts say nothing. Only reads, and raises nothing of ours.
+        """
+        ...
+
+
 async def always(_host: Host) -> bool:
     """For a vendor that may be on every machine."""
     return True

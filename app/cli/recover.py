@@ -43,11 +43,13 @@ def recover_command(listing: bool, answer: str | None) -> int:
         if not intents and not files and not sweeps and not experiments:
             say("Nothing was left behind.")
             return DONE
+        first = run(lambda _: _what_remains(bench, intents))
         left = [
             *(row for folder in sweeps for row in _sweep(folder)),
             *(clean(one.sentence, 300) for one in experiments),
         ]
-        left += [row for rows in (*map(_intent, intents), *map(_file, files)) for row in rows]
+        left += [row for intent in intents for row in _intent(intent, first.get(intent.id))]
+        left += [row for file in files for row in _file(file)]
         if listing:
             lines(left)
             return DONE
@@ -62,11 +64,17 @@ def _sweep(folder: Path) -> list[str]:
     return [f"sweep of session {folder.name}: cut short, its settings may still be in force"]
 
 
-def _intent(intent: OpenChange) -> list[str]:
+async def _what_remains(bench: Workbench, intents: tuple[OpenChange, ...]) -> dict[str, str]:
+    """What to do first about things that a change took apart, by the change's id."""
+    found = {intent.id: await bench.remains(intent.change) for intent in intents}
+    return {id: first for id, first in found.items() if first is not None}
+
+
+def _intent(intent: OpenChange, first: str | None) -> list[str]:
     change = intent.change
     return [
         f"change {intent.id}, {units.moment(intent.at)}: {clean(view.move(change), 300)}",
-        *filter(None, (still_running(intent),)),
+        *filter(None, (still_running(intent), clean(first or "", 600))),
         "to put it back:",
         *steps(change.undo),
     ]
@@ -171,7 +179,7 @@ async def _experiments(folder: Path, left: list[CutShort], answer: str | None) -
 
 
 async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) -> int:
-    for row in _intent(intent):
+    for row in _intent(intent, await bench.remains(intent.change)):
         say(row)
     name = f"{intent.id}  {intent.change.target} {intent.change.key}"
     match answer or ask("[r]estore, [k]eep, or later [enter]? ").lower():

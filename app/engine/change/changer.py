@@ -26,7 +26,7 @@ from backends.errors import (
 )
 from backends.host import Custody, custody, to_the_end
 from backends.model import Target
-from backends.protocol import Finds, Sets
+from backends.protocol import Finds, Sets, TellsRemains
 from backends.settings import Effect, Persistence, Risk
 
 Emit = Callable[[AnyEvent], None]
@@ -253,7 +253,7 @@ class Changer:
         try:
             reading = (await self._backend(change.target).read(change.target)).get(change.key)
         except (NotFoundError, DeviceGoneError) as error:
-            return self._gone(record, error)
+            return self._gone(record, await self.with_remains(change, error))
         now = change.after if reading is None else reading.now  # a setting that cannot be seen now is still to go back
         state = standing_of(record, now)
         if state is ValueState.BEFORE:
@@ -276,6 +276,14 @@ class Changer:
         if ended.result == "verified":
             self._journal.outcome(record.id, self._folder, "restored")  # ends a trial; says nothing new otherwise
         return ended
+
+    async def with_remains(self, change: Change, error: RaidbenchError) -> RaidbenchError:
+        """The error about a thing that is not there, with what to do first where its parts still hold it."""
+        backend = self._backends.get(change.target.backend)
+        if backend is None or not isinstance(backend, TellsRemains):
+            return error
+        first = await backend.remains(change)
+        return error if first is None else type(error)(error.message, hint=first, evidence=error.evidence)
 
     def _gone(self, record: ChangeRecord, error: RaidbenchError) -> ChangeEnded:
         """A setting that lives in the kernel went with its device; any other one is still to be taken back.
@@ -304,7 +312,10 @@ class Changer:
 
     async def _recover(self, left: OpenChange, lock: HeldLock) -> str:
         change = left.change
-        reading = (await self._backend(change.target).read(change.target)).get(change.key)
+        try:
+            reading = (await self._backend(change.target).read(change.target)).get(change.key)
+        except (NotFoundError, DeviceGoneError) as error:
+            raise await self.with_remains(change, error) from error
         now = None if reading is None else reading.now
         state = standing(change, now)
         if change.before is None or state is ValueState.FOREIGN:

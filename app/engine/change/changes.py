@@ -22,7 +22,7 @@ from backends.change import Change
 from backends.errors import BlockedError, NotFoundError, RefusedError
 from backends.host import Host
 from backends.model import Controller, Target
-from backends.protocol import CanRemake
+from backends.protocol import CanRemake, TellsRemains
 
 
 class Changes(Hardware):
@@ -69,7 +69,8 @@ class Changes(Hardware):
         """
         backend = self.machine.backend(record.change.target)
         if not isinstance(backend, CanRemake):
-            raise BlockedError(f"{record.change.target} is gone, and cannot be made again from here.")
+            error = BlockedError(f"{record.change.target} is gone, and cannot be made again from here.")
+            raise await self._changer().with_remains(record.change, error)
         await backend.remake(record.change)
 
     def apply_all(
@@ -161,6 +162,13 @@ class Changes(Hardware):
     def at_rest(self, change: Change) -> AbstractAsyncContextManager[HeldLock]:
         """Inside, nobody sets what the change sets. See `Changer.at_rest`."""
         return self._changer().at_rest(change)
+
+    async def remains(self, change: Change) -> str | None:
+        """What to do first about a thing that a change, cut short, took apart; None where nothing is known."""
+        backend = self.machine.backends.get(change.target.backend)
+        if backend is None or not isinstance(backend, TellsRemains):
+            return None
+        return await backend.remains(change)
 
     async def recover(self, intent: OpenChange) -> str:
         """Restore what a crash left. See `Changer.recover`."""

@@ -10,7 +10,9 @@ from backends.change import Change
 from backends.changing import denial_of, gone, not_found, require_same, setting_of, wanted
 from backends.errors import (
     BlockedError,
+    DeviceGoneError,
     RaidbenchError,
+    ToolFailedError,
 )
 from backends.guard import require_free
 from backends.host import Command, Host
@@ -38,7 +40,8 @@ from backends.vendors.mdraid.plans import (
     with_bitmap,
 )
 from backends.vendors.mdraid.readings import readings
-from backends.vendors.mdraid.reshape import Way
+from backends.vendors.mdraid.remains import assembling
+from backends.vendors.mdraid.reshape import Way, why_fixed
 from backends.vendors.mdraid.running import MdRaidRunner
 from backends.vendors.mdraid.settings import Outline, outline_of, settings_of
 from backends.vendors.mdraid.sysfs import read_arrays
@@ -128,7 +131,28 @@ class MdRaid:
             return  # mdadm calls it an error to set what is set, and nothing is created again for nothing
         if array.uuid is None:
             array = _with_uuid(array, await self._properties(array.name, None))
-        await self._runner.run(change, array, node_path(array.name))
+        if change.key in GEOMETRY and (why_not := why_fixed(array)):  # mdadm would break off a check for its reshape
+            raise BlockedError(f"{change.label} of {change.target} cannot be changed: {why_not}.")
+        try:
+            await self._runner.run(change, array, node_path(array.name))
+        except ToolFailedError as error:
+            first = await self.remains(change)
+            raise (
+                error if first is None else ToolFailedError(error.message, hint=first, evidence=error.evidence)
+            ) from error
+
+    async def remains(self, change: Change) -> str | None:
+        """How to bring an array back that was stopped, where its members still hold it."""
+        tool = self._host.which(("mdadm",))
+        try:
+            await self._array(change.target)
+        except DeviceGoneError:
+            return (
+                None if tool is None else await assembling(self._host, tool, node_path(change.target.address), change)
+            )
+        except RaidbenchError:
+            pass
+        return None
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
         """The udev rules file with this array's line replaced; no other line is touched."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from backends.errors import ToolFailedError
 from backends.host import Command, Completed, FileStat
@@ -101,6 +101,7 @@ class MdHost(FakeHost):
         self.has_mdadm = mdadm
         self.ran: list[tuple[str, ...]] = []
         self.answers: dict[str, Completed] = {}
+        self.stopped: Callable[[], None] = lambda: None
         self.kernel = _write
         for path in list(self.files):
             if path.endswith("/dev") and path.startswith("/sys/block/"):
@@ -120,6 +121,8 @@ class MdHost(FakeHost):
             self.ran.append(command.argv)
             for word in command.argv[2:]:
                 self._play(word)
+            if verb == "--stop":
+                self.stopped()
         return Completed(returncode=0, stdout="", stderr="")
 
     def _play(self, word: str) -> None:

@@ -237,6 +237,15 @@ class TestReshape:
         with pytest.raises(BlockedError, match=words):
             await plan(MdHost(array(**own)), "chunk_size", "131072")  # type: ignore[arg-type]
 
+    @pytest.mark.parametrize("action", ["check", "resync", "recover", "repair"])
+    async def test_what_began_since_it_was_planned_is_not_broken_off(self, action: str) -> None:
+        host = MdHost(array())
+        change = await plan(host, "chunk_size", "131072")
+        host.files |= {f"{SYSFS}/sync_action": action, f"{SYSFS}/sync_completed": "1000 / 100000"}
+        with pytest.raises(BlockedError, match=f"a {action} is under way"):
+            await MdRaid(host).apply(change)
+        assert host.ran == []
+
     @pytest.mark.parametrize(
         ("before", "words"),
         [
@@ -348,10 +357,72 @@ class TestMadeAnew:
             await MdRaid(host).apply(change)
         assert caught.value.hint.startswith("Make it by hand: /sbin/mdadm --create")
 
+    @pytest.mark.parametrize(
+        ("layout", "chunk", "words"),
+        [("near=2", "64K", "hold it as it was, with its data"), ("far=2", "64K", "hold it as it was to become")],
+    )
+    async def test_members_that_still_hold_it_are_assembled_first(self, layout: str, chunk: str, words: str) -> None:
+        host = MdHost(array("raid10"))
+        change = await plan(host, "layout", "f2")
+        take_apart(host, layout, chunk)
+        first = await MdRaid(host).remains(change)
+        assert first is not None
+        assert words in first
+        assert first.endswith("mdadm --assemble /dev/md0 /dev/sda /dev/sdb /dev/sdc /dev/sdd")
+
+    @pytest.mark.parametrize(("layout", "chunk"), [("offset=2", "64K"), ("near=2", "128K")])
+    async def test_members_that_hold_something_else_are_not(self, layout: str, chunk: str) -> None:
+        host = MdHost(array("raid10"))
+        change = await plan(host, "layout", "f2")
+        take_apart(host, layout, chunk)
+        assert await MdRaid(host).remains(change) is None
+
+    async def test_members_of_another_array_are_not(self) -> None:
+        host = MdHost(array("raid10"))
+        change = await plan(host, "layout", "f2")
+        take_apart(host, "near=2", "64K", uuid="1c2fc7f5:dbfd9072:dae6a836:f356e1e0")
+        assert await MdRaid(host).remains(change) is None
+
+    async def test_an_array_that_is_there_has_no_remains(self) -> None:
+        host = MdHost(array("raid10"))
+        change = await plan(host, "layout", "f2")
+        host.answers["--examine"] = examined("near=2", "64K")
+        assert await MdRaid(host).remains(change) is None
+
+    async def test_a_creation_that_fails_before_it_wrote_says_how_to_assemble(self) -> None:
+        host = MdHost(array("raid10"))
+        change = await plan(host, "layout", "f2")
+        host.answers["--create"] = Completed(returncode=-9, stdout="", stderr="")
+        host.answers["--examine"] = examined("near=2", "64K")
+        host.stopped = lambda: take_apart(host, "near=2", "64K")
+        with pytest.raises(ToolFailedError, match="was stopped") as caught:
+            await MdRaid(host).apply(change)
+        assert "mdadm --assemble /dev/md0" in caught.value.hint
+
     async def test_the_same_value_makes_nothing_anew(self) -> None:
         host = MdHost(array("raid10"))
         await MdRaid(host).apply(await plan(host, "layout", "n2"))
         assert host.ran == []
+
+
+def examined(layout: str, chunk: str, uuid: str = MDADM_UUID) -> Completed:
+    """What mdadm says of a member."""
+    text = f"""/dev/sda:
+     Array UUID : {uuid}
+     Raid Level : raid10
+   Raid Devices : 4
+    Data Offset : 2048 sectors
+         Layout : {layout}
+     Chunk Size : {chunk}
+"""
+    return Completed(returncode=0, stdout=text, stderr="")
+
+
+def take_apart(host: MdHost, layout: str, chunk: str, uuid: str = MDADM_UUID) -> None:
+    """Let the array be gone while its members say this of it."""
+    host.answers["--examine"] = examined(layout, chunk, uuid)
+    for path in [path for path in host.files if path.startswith("/sys/block/md0/")]:
+        del host.files[path]
 
 
 def test_signatures_without_a_label_are_named_by_kind() -> None:
