@@ -7,7 +7,7 @@ import click
 from app.cli.failures import DONE
 from app.cli.options import current
 from app.cli.output import document, lines, paint, say
-from app.cli.tables import Column, table
+from app.cli.render import listing
 from backends.errors import InvalidValueError
 from backends.text import clean
 
@@ -52,8 +52,7 @@ def keys_command(as_json: bool) -> int:
             for each in COMMANDS
             if screen in each.screens
         ]
-        columns = tuple(Column(title=title) for title in ("Key", "Command", "What it does", "Name"))
-        _, *body = table(columns, rows)
+        _, *body = listing(("Key", "Command", "What it does", "Name"), rows)
         lines([paint("On every screen" if screen == "all" else f"{screen.capitalize()} screen", "bold"), *body, ""])
     say('Another key: [keymap] in the configuration file, such as "bench.run" = "f5".')
     return DONE

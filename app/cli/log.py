@@ -11,7 +11,8 @@ from app.cli.event_text import event_lines
 from app.cli.failures import DONE
 from app.cli.opening import loaded_session
 from app.cli.output import data, document, lines, say
-from app.cli.tables import Align, Column, table
+from app.cli.render import listing
+from app.engine.view.table import Align, Column
 from backends.text import clean
 
 _EVERY = 0.5
@@ -68,14 +69,7 @@ def _list(as_json: bool) -> int:
     if not found:
         say("There is no session yet.")
         return DONE
-    columns = (
-        Column(title="Session"),
-        Column(title="Started"),
-        Column(title="Runs", align=Align.POINT),
-        Column(title="Changes", align=Align.POINT),
-        Column(title="In force", align=Align.POINT),
-        Column(title=""),
-    )
+    counts = (Column(title=title, align=Align.POINT) for title in ("Runs", "Changes", "In force"))
     rows = [
         (
             each.folder.name,
@@ -87,7 +81,7 @@ def _list(as_json: bool) -> int:
         )
         for each in found
     ]
-    lines(table(columns, rows))
+    lines(listing(("Session", "Started", *counts, ""), rows))
     return DONE
 
 

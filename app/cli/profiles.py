@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from app.cli.failures import DONE
-from app.cli.output import document, lines, paint
-from app.cli.tables import Column, table
+from app.cli.output import document, lines
+from app.cli.render import listing
 
 
 @click.command("profiles")
@@ -30,10 +30,8 @@ def profiles_command(as_json: bool) -> int:
         ]
         document(schema(profiles=listed))
         return DONE
-    columns = tuple(Column(title=title) for title in ("Name", "Workload", "Job"))
     rows = [(profile.name, profile.title, profile.job.describe()) for profile in PROFILES.values()]
-    head, *body = table(columns, rows)
-    lines([paint(head, "bold"), *body])
+    lines(listing(("Name", "Workload", "Job"), rows))
     return DONE
 
 

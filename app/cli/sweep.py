@@ -121,7 +121,7 @@ def _targets(words: tuple[str, ...], measured: str) -> dict[str, str]:
 
 
 def _list(as_json: bool) -> int:
-    from app.cli.tables import Column, table
+    from app.cli.render import listing
     from app.engine.sweep.plans import load_plan, shipped
 
     plans = {name: load_plan(str(file)) for name, file in shipped().items()}
@@ -131,8 +131,7 @@ def _list(as_json: bool) -> int:
         listed = [{"name": name, "title": plan.title, "about": plan.about} for name, plan in plans.items()]
         document(schema.document(plans=listed))
         return DONE
-    columns = (Column(title="Plan"), Column(title="What it measures"))
-    lines(table(columns, [(name, plan.title) for name, plan in plans.items()]))
+    lines(listing(("Plan", "What it measures"), [(name, plan.title) for name, plan in plans.items()]))
     return DONE
 
 

@@ -94,8 +94,8 @@ def log(state: Path) -> list[dict[str, Any]]:
 def test_a_dry_run_shows_everything_and_does_nothing(demo: Cli, destroying: str, state: Path) -> None:
     shown = demo("sweep", destroying, "--dry-run", "--order")
     assert shown.status == 0
-    assert "ALL DATA ON /dev/sdb WILL BE LOST" in shown.out
-    assert "strip_size of megaraid:/c0/v1 changes 2 times" in shown.out
+    assert "/dev/sdb  ALL DATA WILL BE LOST" in shown.out
+    assert "strip_size  2 times on megaraid:/c0/v1, created again or reshaped" in shown.out
     assert "baseline again" in shown.out
     assert not (state / "sessions").exists()
 

@@ -15,7 +15,7 @@ from app.engine.sweep.survey import Survey
 from app.engine.view.sweep import cell_words, matrix, names_at, ranking, turned, why_left_out
 from app.engine.view.table import Tone, text_of
 from app.tui.screens.sweep.draft import Draft, DraftAxis, axes_of, plan_text
-from app.tui.screens.sweep.plan_view import axis_rows, plan_facts, question
+from app.tui.screens.sweep.plan_view import axis_rows, plan_groups, question
 from app.tui.screens.sweep.results_view import short, state_words
 from backends.settings import Risk
 from tests.engine.sweep.making import HEAD, VOLUME, after, design, known, measured, plan, started
@@ -109,7 +109,7 @@ def test_an_opened_axis_shows_its_values_and_which_is_set() -> None:
 def words(surveyed: Survey) -> str:
     return "\n".join(
         f"{group.heading}: " + "; ".join(f"{fact.label} {fact.value}" for fact in group.facts)
-        for group in plan_facts(surveyed)
+        for group in plan_groups(surveyed)
     )
 
 
@@ -130,7 +130,7 @@ LOSING = Survey(
 
 def test_the_plan_tells_which_steps_destroy() -> None:
     told = words(LOSING)
-    assert "/dev/sdx ALL DATA LOST: by steps 3, 4" in told
+    assert "/dev/sdx ALL DATA WILL BE LOST: by steps 3, 4" in told
     assert "ext4 'data'" in told
 
 

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from app.engine.session.sweep_steps import Design, Purpose, SweepCell
+from app.engine.session.sweep_steps import Design
 from app.engine.sweep.estimate import switches
 from app.engine.sweep.plan import JobAxis, SweepPlan
 from app.engine.sweep.survey import Survey
 from app.engine.view.effects import risk_cell, tier
-from app.engine.view.sweep_findings import left_out
+from app.engine.view.sweep_plan import order_facts, plan_facts, time_words
 from app.tui import render
 from app.tui.screens.devices.rows import TIERS
 from app.tui.screens.sweep.draft import Draft, DraftAxis
-from backends.model import Target
 from backends.settings import Risk
 from widgets.confirm import Confirmation, PlannedChange
-from widgets.details import Detail, FactGroup
+from widgets.details import FactGroup
 from widgets.keyed_table import TableCell as TableCell
 from widgets.keyed_table import TableColumn, TableRow
-from widgets.plain import units
 from widgets.table_layout import Tone
 
 AXIS_COLUMNS = (TableColumn(key="name", label="Axis"), TableColumn(key="values", label="Values"))
@@ -107,102 +105,9 @@ def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[TableRow, ...]
     return tuple(rows)
 
 
-def time_words(design: Design, speed: float | None) -> str:
-    """`36 steps, about 47 min`."""
-    took = f"{units.plural(len(design.steps), 'step')}, about {units.duration(design.seconds)}"
-    return took if speed in (None, 1.0) else f"{took} (simulated {speed:g} times as fast)"
-
-
-def plan_facts(surveyed: Survey, speed: float | None = None) -> tuple[FactGroup, ...]:
-    """All that will be done, the most important first."""
-    design = surveyed.design
-    rows = len({cell.row for cell in design.cells})
-    columns = len({cell.column for cell in design.cells})
-    more = f", then up to {2 * design.pairs} more for each winner" if design.pairs else ""
-    plan = [
-        Detail(
-            label="Cells",
-            value=f"{len(design.cells)}: {units.plural(rows, 'set-up')}, {units.plural(columns, 'workload')}",
-        ),
-        Detail(label="Steps", value=f"{time_words(design, speed)}{more}"),
-        Detail(label="Each", value=f"{units.plural(design.repeats, 'run')}, best by {design.rank}, seed {design.seed}"),
-    ]
-    groups = [FactGroup(heading="Plan", facts=tuple(plan)), *_danger(surveyed)]
-    changes = tuple(
-        Detail(
-            label=one.setting.key,
-            value=f"{units.plural(one.times, 'time')} on {one.setting.target}"
-            + (", created again or reshaped" if one.setting.slow else "")
-            + f"; at the end {one.setting.value} again",
-        )
-        for one in switches(design)
-    )
-    if changes:
-        groups.append(FactGroup(heading="Changes, all put back", facts=changes))
-    for feature in design.features:
-        if not feature.active:
-            how = "the simulated host restarts for it" if feature.key else "a key and a restart on the way"
-            groups.append(FactGroup(facts=(Detail(label=feature.name, value=f"not active: {how}", tone="warning"),)))
-    if design.skipped:
-        groups += render.groups((left_out(design),))
-    groups.append(FactGroup(heading="Order", facts=_order(design)))
-    return tuple(groups)
-
-
-def _danger(surveyed: Survey) -> list[FactGroup]:
-    """What is refused, what is destroyed, what is risked."""
-    groups = []
-    if surveyed.refused:
-        facts = [
-            Detail(label="", value=sentence, tone="bad") for sentence in (*surveyed.refused, surveyed.hint) if sentence
-        ]
-        groups.append(FactGroup(heading="REFUSED", facts=tuple(facts)))
-    if surveyed.design.destroys:
-        lost = [
-            Detail(label=one.device, value=f"ALL DATA LOST: {_destroying(surveyed.design)}", tone="bad")
-            for one in surveyed.design.destroys
-        ]
-        lost += [Detail(label="", value=f"  {found}") for one in surveyed.design.destroys for found in one.found]
-        groups.append(FactGroup(heading="DESTROYS DATA (asked once)", facts=tuple(lost)))
-    if surveyed.risks:
-        groups.append(
-            FactGroup(
-                heading="Risks", facts=tuple(Detail(label="", value=each, tone="warning") for each in surveyed.risks)
-            )
-        )
-    return groups
-
-
-def _destroying(design: Design) -> str:
-    """Which steps destroy."""
-    known = {cell.id: cell for cell in design.cells}
-    before = {(one.target, one.key): one.value for one in design.originals}
-    steps = [step.number for step in design.steps if _destroys(known[step.cell], before)]
-    if len(steps) == len(design.steps):
-        return "by every step"
-    shown = ", ".join(map(str, steps[:6])) + (", ..." if len(steps) > 6 else "")
-    return f"by steps {shown}" if steps else "on the way"
-
-
-def _destroys(cell: SweepCell, before: Mapping[tuple[Target, str], str]) -> bool:
-    writes = "write" in cell.job.get("rw", "") or cell.job.get("rw") in ("rw", "randrw")
-    return writes or any(one.slow and before.get((one.target, one.key)) != one.value for one in cell.settings)
-
-
-def _order(design: Design) -> tuple[Detail, ...]:
-    """Block by block what is done, as far as anybody reads."""
-    known = {cell.id: cell for cell in design.cells}
-    facts = []
-    for step in design.steps[:STEPS_SHOWN]:
-        cell = known[step.cell]
-        again = f" ({step.purpose})" if step.purpose is not Purpose.SCREEN else ""
-        where = f"block {step.block + 1}, " if design.steps[-1].block else ""
-        facts.append(
-            Detail(label=f"{step.number:>3}", value=f"{cell.row}; {cell.column}{again}  {where}round {step.round}")
-        )
-    if len(design.steps) > STEPS_SHOWN:
-        facts.append(Detail(label="", value=f"... and {len(design.steps) - STEPS_SHOWN} more", tone="muted"))
-    return tuple(facts)
+def plan_groups(surveyed: Survey, speed: float | None = None) -> tuple[FactGroup, ...]:
+    """All that will be done, the most important first, and the order as far as anybody reads."""
+    return render.groups((*plan_facts(surveyed, speed), *order_facts(surveyed.design, STEPS_SHOWN)))
 
 
 def question(surveyed: Survey, commands: Sequence[tuple[str, ...] | str], speed: float | None = None) -> Confirmation:

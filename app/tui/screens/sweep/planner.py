@@ -25,7 +25,7 @@ from app.engine.sweep.plans import load_plan
 from app.tui.screens.bench.job_form import JobForm
 from app.tui.screens.sweep import choices as sweep_choices
 from app.tui.screens.sweep.draft import Draft, DraftAxis, axes_of, plan_text
-from app.tui.screens.sweep.plan_view import AXIS_COLUMNS, JOINT, OTHER, axis_rows, file_rows, plan_facts
+from app.tui.screens.sweep.plan_view import AXIS_COLUMNS, JOINT, OTHER, axis_rows, file_rows, plan_groups
 from backends.errors import InvalidValueError, RaidbenchError
 from backends.text import clean, clean_lines
 from widgets.choice_list import ChoiceDialog
@@ -162,7 +162,7 @@ class SweepPlanner(Horizontal):
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
             return
-        self.query_one("#sweep-facts", Details).groups = plan_facts(surveyed, self._app.sweeping.speed)
+        self.query_one("#sweep-facts", Details).groups = plan_groups(surveyed, self._app.sweeping.speed)
 
     def _say_plan(self, sentence: str, hint: str = "") -> None:
         facts = [Detail(label="", value=sentence)] + ([Detail(label="", value=hint, tone="muted")] if hint else [])

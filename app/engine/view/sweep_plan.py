@@ -1,0 +1,136 @@
+"""What is told of a sweep before it begins: what it does, destroys and risks, its time and order. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+
+from app.engine.session.sweep_steps import Design, Purpose, Step, SweepCell
+from app.engine.sweep.estimate import switches
+from app.engine.sweep.survey import Survey
+from app.engine.view.sweep_findings import left_out
+from app.engine.view.table import Column, FactLine, Facts, Row, Table, Tone
+from backends.model import Target
+from widgets.plain import units
+
+
+def time_words(design: Design, speed: float | None) -> str:
+    """`36 steps, about 47 min`; `speed` is that of a simulation."""
+    took = f"{units.plural(len(design.steps), 'step')}, about {units.duration(design.seconds)}"
+    return took if speed in (None, 1.0) else f"{took} (simulated {speed:g} times as fast)"
+
+
+def plan_facts(surveyed: Survey, speed: float | None = None) -> tuple[Facts, ...]:
+    """All that will be done but the order, the most important first."""
+    design = surveyed.design
+    groups = (
+        Facts(heading="Plan", facts=tuple(_plan(design, speed))),
+        Facts(heading="REFUSED", facts=_sentences((*surveyed.refused, surveyed.hint), Tone.BAD)),
+        Facts(heading="DESTROYS DATA (asked once)", facts=tuple(_lost(design))),
+        Facts(heading="Risks", facts=_sentences(surveyed.risks, Tone.ATTENTION)),
+        Facts(heading="Changes, all put back", facts=tuple(_changes(design))),
+        Facts(heading="Not active", facts=tuple(_not_active(design))),
+        left_out(design),
+    )
+    return tuple(group for group in groups if group.facts)
+
+
+def cells_table(design: Design) -> Table:
+    """Which combinations are measured, how often; the longer side goes down."""
+    rows, columns = _sides(design)
+    turned = len(columns) > len(rows)
+    down, across = (columns, rows) if turned else (rows, columns)
+    there = {(cell.column, cell.row) if turned else (cell.row, cell.column) for cell in design.cells}
+    runs = units.plural(design.repeats, "run")
+    return Table(
+        columns=(Column(title="Workload" if turned else "Set-up"), *(Column(title=head) for head in across)),
+        rows=tuple(
+            Row(cells=(side, *(runs if (side, head) in there else units.NOTHING for head in across))) for side in down
+        ),
+    )
+
+
+def _sides(design: Design) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of all set-ups and of all workloads."""
+    rows, columns = (
+        dict.fromkeys(names) for names in zip(*((one.row, one.column) for one in design.cells), strict=True)
+    )
+    return tuple(rows), tuple(columns)
+
+
+def order_facts(design: Design, most: int | None = None) -> tuple[Facts, ...]:
+    """The steps block by block, as many as `most` of them."""
+    known = {cell.id: cell for cell in design.cells}
+    groups = []
+    for number, grouped in groupby(design.steps[:most], key=lambda step: step.block):
+        steps = list(grouped)
+        many = sum(step.block == number for step in design.steps)
+        facts = tuple(FactLine(str(step.number), _step(step, known)) for step in steps)
+        groups.append(Facts(heading=f"Block {number + 1}: {_block(many, known[steps[0].cell])}", facts=facts))
+    left = len(design.steps) - len(design.steps[:most])
+    if left:
+        groups.append(Facts(facts=(FactLine("", f"... and {left} more", Tone.DIM),)))
+    return tuple(groups)
+
+
+def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
+    yield from (FactLine(role, address) for role, address in design.targets.items())
+    rows, columns = _sides(design)
+    sides = f"{units.plural(len(rows), 'set-up')}, {units.plural(len(columns), 'workload')}"
+    yield FactLine("Cells", f"{len(design.cells)}: {sides}")
+    more = f", then up to {2 * design.pairs} more for each winner" if design.pairs else ""
+    yield FactLine("Steps", f"{time_words(design, speed)}{more}")
+    yield FactLine("Each", f"{units.plural(design.repeats, 'run')}, best by {design.rank}, seed {design.seed}")
+
+
+def _changes(design: Design) -> Iterator[FactLine]:
+    for one in switches(design):
+        slow = ", created again or reshaped" if one.setting.slow else ""
+        times = f"{units.plural(one.times, 'time')} on {one.setting.target}{slow}"
+        yield FactLine(one.setting.key, f"{times}; at the end {one.setting.value} again")
+
+
+def _not_active(design: Design) -> Iterator[FactLine]:
+    for feature in design.features:
+        if not feature.active:
+            how = "the simulated host restarts for it" if feature.key else "it needs a key and a restart on the way"
+            yield FactLine(feature.name, f"{feature.target}: {how}", Tone.ATTENTION)
+
+
+def _lost(design: Design) -> Iterator[FactLine]:
+    by = _destroying(design)
+    for one in design.destroys:
+        yield FactLine(one.device, f"ALL DATA WILL BE LOST: {by}", Tone.BAD)
+        yield from (FactLine("", f"  {found}") for found in one.found)
+
+
+def _sentences(texts: tuple[str, ...], tone: Tone) -> tuple[FactLine, ...]:
+    return tuple(FactLine("", text, tone) for text in texts if text)
+
+
+def _destroying(design: Design) -> str:
+    """Which steps destroy."""
+    known = {cell.id: cell for cell in design.cells}
+    before = {(one.target, one.key): one.value for one in design.originals}
+    steps = [step.number for step in design.steps if _destroys(known[step.cell], before)]
+    if len(steps) == len(design.steps):
+        return "by every step"
+    shown = ", ".join(map(str, steps[:6])) + (", ..." if len(steps) > 6 else "")
+    return f"by steps {shown}" if steps else "on the way"
+
+
+def _destroys(cell: SweepCell, before: Mapping[tuple[Target, str], str]) -> bool:
+    writes = "write" in cell.job.get("rw", "") or cell.job.get("rw") in ("rw", "randrw")
+    return writes or any(one.slow and before.get((one.target, one.key)) != one.value for one in cell.settings)
+
+
+def _step(step: Step, known: Mapping[str, SweepCell]) -> str:
+    cell = known[step.cell]
+    again = f" ({step.purpose})" if step.purpose is not Purpose.SCREEN else ""
+    return f"{cell.row}; {cell.column}{again}, round {step.round}"
+
+
+def _block(steps: int, first: SweepCell) -> str:
+    """What all steps of a block have in common."""
+    slow = [f"{one.key}={one.value}" for one in first.settings if one.slow]
+    return ", ".join([units.plural(steps, "step"), *slow, *first.needs])
