@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -75,15 +76,42 @@ def _mutants(target: Target, timeout: float) -> Iterator[Mutant]:
                 (copy / name).parent.mkdir(parents=True, exist_ok=True)
                 (copy / name).write_bytes(source.read_bytes())
         _write_config(copy, target, timeout)
+        _try_unchanged(copy, target)
         _cosmic_ray(copy, "init", "mutants.toml", "mutants.sqlite")
         _cosmic_ray(copy, "filter", "mutants.sqlite", "mutants.toml")
         _cosmic_ray(copy, "exec", "mutants.toml", "mutants.sqlite")
         yield from read_dump(_cosmic_ray(copy, "dump", "mutants.sqlite"))
 
 
+def _tests(target: Target) -> list[str]:
+    """Those that are quick: hundreds of mutants meet them."""
+    words = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not (exhaustive or slow)"]
+    return [sys.executable, "-m", "pytest", *words, *target.tests]
+
+
+def _try_unchanged(copy: Path, target: Target) -> None:
+    """Tests that fail anyway would kill every mutant. They leave bytecode behind, for all but what is mutated.
+
+    A mutant of the same length, written within the same second, would run as the one before.
+    """
+    done = subprocess.run(
+        _tests(target), cwd=copy, env=_environment(copy), stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    if done.returncode:
+        raise SystemExit(f"{' '.join(target.tests)} fail without a mutant:\n{done.stdout[-2000:]}")
+    for module in map(Path, target.modules):
+        for bytecode in (copy / module.parent / "__pycache__").glob(f"{module.stem}.*"):
+            bytecode.unlink()
+
+
+def _environment(copy: Path) -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | {
+        "PYTHONPATH": str(copy)
+    }
+
+
 def _write_config(copy: Path, target: Target, timeout: float) -> None:
-    tests = " ".join(target.tests)
-    command = f"{sys.executable} -m pytest -x -q -n 0 -p no:cacheprovider {tests}"
+    command = shlex.join(_tests(target))
     excluded = f"^core/(?!({'|'.join(KEPT)})$)"
     copy.joinpath("mutants.toml").write_text(
         "\n".join(
@@ -108,8 +136,7 @@ def _cosmic_ray(copy: Path, verb: str, *words: str) -> str:
     done = subprocess.run(
         [str(Path(sys.executable).with_name(program[0])), *program[1:], *words],
         cwd=copy,
-        # Without bytecode: a mutant of the same length, written within the same second, would run as the one before.
-        env={**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
+        env=_environment(copy) | {"PYTHONDONTWRITEBYTECODE": "1"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -12,19 +12,45 @@ class Target:
     modules: tuple[str, ...]
     """Files, from the root of the checkout."""
     tests: tuple[str, ...]
-    """What pytest is given."""
+    """What pytest is given: the quick ones that pin it, the quickest first."""
 
 
 TARGETS: dict[str, Target] = {
-    "guard": Target(modules=("backends/guard.py",), tests=("tests/backends/test_guard.py",)),
-    "changer": Target(modules=("app/engine/change/changer.py",), tests=("tests/engine/change",)),
-    "journal": Target(modules=("app/engine/session/journal.py",), tests=("tests/engine/session/test_journal.py",)),
+    "guard": Target(
+        modules=("backends/guard.py",),
+        tests=(
+            "tests/backends/test_guard_verdict.py",
+            "tests/backends/test_changing.py",
+            "tests/backends/test_guard.py",
+        ),
+    ),
+    "changing": Target(
+        modules=("backends/changing.py",),
+        tests=("tests/backends/test_changing.py", "tests/backends/megaraid/test_backend.py"),
+    ),
+    "changer": Target(
+        modules=("app/engine/change/changer.py",),
+        tests=("tests/engine/change/test_changer.py", "tests/engine/change"),
+    ),
+    "journal": Target(
+        modules=("app/engine/session/journal.py",),
+        tests=("tests/engine/session/test_journal.py", "tests/engine/session/test_earlier_versions.py"),
+    ),
     "scratch": Target(
         modules=("app/engine/measure/scratch_mark.py", "app/engine/measure/scratch_hold.py"),
         tests=("tests/engine/measure/test_scratch.py",),
     ),
     "programs": Target(modules=("backends/hosts/local/programs.py",), tests=("tests/backends/test_programs.py",)),
-    "megaraid": Target(modules=("backends/vendors/megaraid/running.py",), tests=("tests/backends/megaraid",)),
+    "megaraid": Target(
+        modules=("backends/vendors/megaraid/running.py",),
+        tests=(
+            "tests/backends/megaraid/test_storcli_verdict.py",
+            "tests/backends/megaraid/test_megacli_verdict.py",
+            "tests/backends/megaraid/test_together.py",
+            "tests/backends/megaraid/test_backend.py",
+            "tests/backends/megaraid/test_conformance.py",
+        ),
+    ),
     "mdraid": Target(modules=("backends/vendors/mdraid/running.py",), tests=("tests/backends/mdraid",)),
     "nvme": Target(modules=("backends/vendors/nvme/running.py",), tests=("tests/backends/nvme",)),
     "scsi": Target(modules=("backends/vendors/scsi/running.py",), tests=("tests/backends/scsi",)),
