@@ -18,6 +18,7 @@ def main() -> int:
     keep_private()
 
     status: int = cli.main(standalone_mode=False)
+    gc.freeze()  # else the interpreter goes through everything for garbage once more before it ends
     return status
 
 

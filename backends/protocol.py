@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pkgutil
+import importlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -179,7 +179,8 @@ def lazily(place: str) -> Callable[[Host], Finds]:
     """Makes the backend of `package.module:Class`; the module is imported for the first one."""
 
     def backend(host: Host) -> Finds:
-        made: Finds = pkgutil.resolve_name(place)(host)
+        module, _, name = place.partition(":")
+        made: Finds = getattr(importlib.import_module(module), name)(host)
         return made
 
     return backend

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,6 +70,8 @@ def _rack(options: Options, speed: float) -> Host:
 
     rack = RackFile(Paths.default().sessions.parent / "demo-rack.json", speed=speed)
     if options.demo_reset:
+        import shutil
+
         rack.reset()
         shutil.rmtree(Paths.default().devices_of(simulated=True), ignore_errors=True)
     if options.demo_reboot:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import signal
 import sys
 import termios
 from collections.abc import Iterable, Iterator
+from json.encoder import JSONEncoder, encode_basestring_ascii
 from typing import Any, TextIO
 
 from app.cli.options import current, is_terminal, is_utf8
@@ -21,6 +21,8 @@ _ASCII = str.maketrans(
     | {"●": "+", "◐": "~", "▲": "!", "✖": "x", "○": "o", "◇": "s"}
 )
 """What stands for our own signs where only ASCII can be shown; the rest becomes a question mark."""
+
+_ENCODED = JSONEncoder(allow_nan=False).encode
 
 SIGNS = {
     "ok": ("●", "green"),
@@ -55,8 +57,18 @@ def lines(rows: Iterable[str]) -> None:
 
 def document(body: dict[str, Any], *, compact: bool = False) -> None:
     """A JSON document; strict JSON, so no NaN."""
-    text = json.dumps(body, ensure_ascii=True, allow_nan=False, indent=None if compact else 1)
-    data(text)
+    data(_ENCODED(body) if compact else _indented(body))
+
+
+def _indented(value: object, margin: str = "\n") -> str:
+    """What `json.dumps(value, indent=1)` says; with an indent json does without its part in C, ten times as slow."""
+    deeper = f"{margin} "
+    if value and isinstance(value, dict):
+        items = [f"{deeper}{encode_basestring_ascii(key)}: {_indented(each, deeper)}" for key, each in value.items()]
+        return f"{{{','.join(items)}{margin}}}"
+    if value and isinstance(value, list | tuple):
+        return f"[{','.join([deeper + _indented(each, deeper) for each in value])}{margin}]"
+    return _ENCODED(value)
 
 
 def say(text: str = "") -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import fnmatch
-import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -145,6 +144,8 @@ def stand_in(secret: str) -> str:
 
     A leading digit other than 0 stays one, so that a number in a JSON document stays a number.
     """
+    import hashlib  # loads a library of megabytes, and only recording needs it
+
     digest = hashlib.shake_256(secret.encode(errors="replace")).digest(len(secret))
     if secret[:1].isdigit() and secret[0] != "0":
         return chr(ord("1") + digest[0] % 9) + _like(secret[1:], digest[1:])

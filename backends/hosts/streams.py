@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import fnmatch
-import gzip
 import json
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -67,11 +66,15 @@ class Recording:
             "stderr": self.stderr,
             "chunks": self.chunks,
         }
+        import gzip
+
         file.write_bytes(gzip.compress(json.dumps(data).encode(), 9, mtime=0))
 
     @classmethod
     def load(cls, file: Path) -> Recording:
         """Read one back. Raises InvalidValueError."""
+        import gzip
+
         try:
             data: dict[str, Any] = json.loads(gzip.decompress(file.read_bytes()))
             if data["format"] != FORMAT:
