@@ -3,8 +3,8 @@
 
 SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
-# Three workers for two cores: a test that starts a program waits for it. Each takes another's tests when it has none.
-ON_ALL_CORES = -n $$(($$(nproc) + 1)) --dist worksteal
+# Two workers a core: most tests wait for a program or a screen. Each takes another's tests when it has none.
+ON_ALL_CORES = -n $$(($$(nproc) * 2)) --dist worksteal
 # Hundreds of tests start the program: without its bytecode each of them would compile it anew.
 unexport PYTHONDONTWRITEBYTECODE
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 from hypothesis import HealthCheck, settings
@@ -9,6 +10,14 @@ from hypothesis import HealthCheck, settings
 # No test is about speed by accident: a busy machine is no failure.
 settings.register_profile("raidbench", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("raidbench")
+
+
+def pytest_collection_finish() -> None:
+    """Looking through thousands of collected tests for garbage, over and over, takes a seventh of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
 
 # Those of the laboratory wipe disks; they run in its guest only (make lab).
 collect_ignore = [] if os.environ.get("RAIDBENCH_LAB") == "1" else ["lab"]
