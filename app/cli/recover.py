@@ -30,14 +30,30 @@ if TYPE_CHECKING:
 @click.option("--list", "listing", is_flag=True, help="Only show what was left.")
 @click.option("--restore", "answer", flag_value="r", help="Put all old values back, remove all scratch files.")
 @click.option("--keep", "answer", flag_value="k", help="Leave everything as it is and do not ask again.")
-def recover_command(listing: bool, answer: str | None) -> int:
+@click.option("--trials", is_flag=True, help="Put back what was on trial when the machine went down; ask nothing.")
+@click.option("--install-unit", "unit", flag_value="install", help="Have systemd do --trials at every boot.")
+@click.option("--remove-unit", "unit", flag_value="remove", help="Do not any more.")
+@click.option("--dry-run", is_flag=True, help="Only show the unit.")
+@click.option("--yes", is_flag=True, help="Do not ask about the unit.")
+def recover_command(listing: bool, answer: str | None, trials: bool, unit: str | None, dry_run: bool, yes: bool) -> int:
     """What a crash or a lost connection left: changes without an outcome, values of sweeps and A/Bs, scratch files.
 
     Asks about each, unless --restore or --keep answers for all.
     """
     from app.engine.measure.leftovers import leftover_scratch
 
+    if sum((listing, answer is not None, trials, unit is not None)) > 1:
+        raise click.UsageError("One of --list, --restore, --keep, --trials, --install-unit and --remove-unit.")
+    if unit is None and (dry_run or yes):
+        raise click.UsageError("--dry-run and --yes are about --install-unit and --remove-unit.")
     with workbench(quiet=True) as bench:
+        if unit is not None:
+            from app.cli import recover_unit
+
+            change = recover_unit.install if unit == "install" else recover_unit.remove
+            return run(lambda _: change(bench, dry=dry_run, yes=yes))
+        if trials:
+            return run(lambda interruption: _trials(bench, interruption))
         sweeps, experiments = sweeps_cut_short(), experiments_cut_short()
         intents, files = bench.unresolved(), leftover_scratch(bench.paths.sessions)
         if not intents and not files and not sweeps and not experiments:
@@ -112,6 +128,22 @@ async def _recover(
                 return INTERRUPTED
     for left in files:
         _one_file(left, answer)
+    return worst
+
+
+async def _trials(bench: Workbench, interruption: Interruption) -> int:
+    """Put back every trial whose watchdog is gone, and touch nothing else."""
+    left = [intent for intent in bench.unresolved() if intent.until is not None]
+    if not left:
+        say("Nothing was left on trial.")
+        return DONE
+    worst = DONE
+    with interruption.gracefully(lambda: say("Stopping after this one."), patient=True):
+        await begin(bench)
+        for intent in left:
+            worst = max(worst, await _told(_one_change(bench, intent, "r")))
+            if interruption.asked():
+                return INTERRUPTED
     return worst
 
 

@@ -6,13 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from app.cli import recover_unit
+from app.engine.change import boot_unit
 from app.engine.measure import scratch_mark
 from app.engine.session import journal as module
-from app.engine.session.journal import Journal
+from app.engine.session.journal import Journal, boot_clock
 from backends.change import Change, Write
 from backends.identity import Identity
 from tests.cli.conftest import Cli
 from tests.engine import sessions
+from tests.engine.change.test_boot_unit import Booted
 
 _PATH = "/sys/block/sda/queue/read_ahead_kb"
 
@@ -20,6 +23,16 @@ _PATH = "/sys/block/sda/queue/read_ahead_kb"
 @pytest.fixture
 def crashed(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An intent of a process that is gone: read-ahead of sda from 64 to the 128 it has now."""
+    cut_short(state, monkeypatch)
+
+
+@pytest.fixture
+def tried(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same on trial; its watchdog went down with the machine."""
+    cut_short(state, monkeypatch, until=boot_clock() - 60)
+
+
+def cut_short(state: Path, monkeypatch: pytest.MonkeyPatch, until: float | None = None) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(module, "process_start", lambda _pid: "1")
         Journal(state / "journal" / "simulated").intent(
@@ -42,6 +55,7 @@ def crashed(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                     devno="8:0",
                 ),
             ),
+            until=until,
         )
 
 
@@ -95,3 +109,61 @@ def test_a_file_without_our_mark_is_not_removed(cli: Cli, machine: str, state: P
     leave_scratch(state, tmp_path / "left.dat", ours=False)
     cli("--machine", machine, "recover", "--restore")
     assert (tmp_path / "left.dat").exists()
+
+
+# -- at boot -------------------------------------------------------------------------------------------------------
+
+
+def test_at_boot_what_was_on_trial_is_put_back_without_a_question(cli: Cli, machine: str, tried: None) -> None:
+    outcome = cli("--machine", machine, "recover", "--trials")
+    assert (outcome.status, "restored" in outcome.out) == (0, True)
+
+
+def test_at_boot_nothing_else_is_touched(cli: Cli, machine: str, crashed: None) -> None:
+    outcome = cli("--machine", machine, "recover", "--trials")
+    assert (outcome.status, outcome.err.endswith("Nothing was left on trial.\n")) == (0, True)
+    assert "read_ahead_kb" in cli("--machine", machine, "recover", "--list").out
+
+
+def test_without_systemd_no_unit_is_installed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boot_unit, "_BOOTED", "/no/such/folder")
+    outcome = cli("recover", "--install-unit", "--yes")
+    assert (outcome.status, "not booted by systemd" in outcome.err) == (3, True)
+
+
+def test_a_recorded_machine_gets_no_unit(cli: Cli, machine: str) -> None:
+    outcome = cli("--machine", machine, "recover", "--install-unit", "--yes")
+    assert (outcome.status, "Only the machine that raidbench runs on" in outcome.err) == (3, True)
+
+
+@pytest.fixture
+def booted(monkeypatch: pytest.MonkeyPatch) -> Booted:
+    """A machine that systemd booted, on which raidbench lies where it should."""
+    host = Booted()
+    monkeypatch.setattr(boot_unit, "own_command", lambda: ("/usr/bin/raidbench",))
+    monkeypatch.setattr(recover_unit, "_this_machine", lambda _bench: host)
+    return host
+
+
+def test_the_unit_is_shown_with_its_place_and_a_dry_run_writes_nothing(cli: Cli, booted: Booted) -> None:
+    outcome = cli("recover", "--install-unit", "--dry-run")
+    assert "/etc/systemd/system/raidbench-recover.service will hold:" in outcome.err
+    assert "ExecStart=/usr/bin/raidbench recover --trials" in outcome.err
+    assert (outcome.status, booted.files) == (0, {})
+
+
+def test_nobody_asked_means_no_unit(cli: Cli, booted: Booted) -> None:
+    assert (cli("recover", "--install-unit").status, booted.files) == (3, {})
+
+
+def test_the_unit_is_written_on_a_yes_and_removed_on_another(cli: Cli, booted: Booted) -> None:
+    written = cli("recover", "--install-unit", "--yes").status, list(booted.files)
+    removed = cli("recover", "--remove-unit", "--yes").status, list(booted.files)
+    assert (written, removed) == ((0, [boot_unit.PATH]), (0, []))
+
+
+@pytest.mark.parametrize(
+    "words", [("--install-unit", "--restore"), ("--list", "--keep"), ("--trials", "--keep"), ("--yes",)]
+)
+def test_what_cannot_be_meant_together_is_wrong_usage(cli: Cli, words: tuple[str, ...]) -> None:
+    assert cli("recover", *words).status == 2

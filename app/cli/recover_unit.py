@@ -1,0 +1,58 @@
+"""`recover --install-unit`, `--remove-unit` and `--trials`: what is on trial does not outlive a reboot."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from app.cli import confirm
+from app.cli.failures import DONE
+from app.cli.opening import refuse_read_only
+from app.cli.options import current
+from app.cli.output import lines, say
+from app.engine.change import boot_unit
+from backends.errors import RefusedError
+from backends.settings import Risk
+
+if TYPE_CHECKING:
+    from app.engine.workbench import Workbench
+    from backends.host import Host
+
+
+async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
+    """Show the unit, ask, write and enable it. Raises RefusedError, StorageError, ToolFailedError."""
+    environment = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
+    host = _this_machine(bench)
+    unit = await boot_unit.plan_unit(host, boot_unit.own_command(), bench.journal.file, environment)
+    say(f"{boot_unit.PATH} {'holds' if unit.there else 'will hold'}:")
+    for row in unit.text.splitlines():
+        say(f"  {row}" if row else "")
+    say()
+    if dry:
+        say("Dry run: nothing was written.")
+        return DONE
+    refuse_read_only()
+    confirm.confirmed(Risk.NONE, boot_unit.NAME, yes=yes, typed=None, what="Write and enable it")
+    await boot_unit.install_unit(host, unit)
+    lines([f"{boot_unit.NAME} is enabled: it takes back at boot what was on trial and not kept"])
+    return DONE
+
+
+async def remove(bench: Workbench, *, dry: bool, yes: bool) -> int:
+    """Ask, disable and remove the unit. Raises RefusedError, StorageError, ToolFailedError."""
+    host = _this_machine(bench)
+    say(f"{boot_unit.PATH} will be disabled and removed.")
+    if dry:
+        say("Dry run: nothing was removed.")
+        return DONE
+    refuse_read_only()
+    confirm.confirmed(Risk.NONE, boot_unit.NAME, yes=yes, typed=None, what="Remove it")
+    was_there = await boot_unit.remove_unit(host)
+    lines([f"{boot_unit.NAME} is removed" if was_there else f"{boot_unit.NAME} was not there"])
+    return DONE
+
+
+def _this_machine(bench: Workbench) -> Host:
+    if current().simulated:
+        raise RefusedError("Only the machine that raidbench runs on has a unit.", hint="Leave --demo or --machine out.")
+    return bench.host

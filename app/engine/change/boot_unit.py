@@ -1,0 +1,121 @@
+"""The systemd unit that takes back, at boot, what was on trial when the machine went down."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from backends.errors import RefusedError, ToolFailedError
+from backends.host import Command, Host
+
+NAME = "raidbench-recover.service"
+PATH = f"/etc/systemd/system/{NAME}"
+
+_BOOTED = "/run/systemd/system"
+"""A folder that is there exactly where systemd is the init (sd_booted(3))."""
+
+_BY_HAND = "Have what boots this machine run `raidbench recover --trials` once the disks are there."
+
+_TEXT = """\
+# Written by `raidbench recover --install-unit`; `raidbench recover --remove-unit` removes it.
+[Unit]
+Description=Take back storage settings that were on trial and that nobody kept
+ConditionPathExists={journal}
+RequiresMountsFor={folder}
+After=local-fs.target systemd-modules-load.service systemd-udev-trigger.service
+
+[Service]
+Type=oneshot
+{environment}ExecStart={command}
+TimeoutStartSec=15min
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BootUnit:
+    """The unit as it is to be."""
+
+    text: str
+    """What the file will hold."""
+    there: bool
+    """Whether it holds that already."""
+
+
+def own_command() -> tuple[str, ...]:
+    """The words that start this very program again, whatever it was started from."""
+    started = Path(os.path.abspath(sys.argv[0]))
+    if started.name == "__main__.py":
+        return (sys.executable, "-I", "-m", started.parent.name)
+    return (str(started),) if os.access(started, os.X_OK) else (sys.executable, "-I", str(started))
+
+
+async def plan_unit(host: Host, command: Sequence[str], journal: Path, environment: Mapping[str, str]) -> BootUnit:
+    """The unit that runs `command`, which is this program, with `recover --trials` at boot.
+
+    `environment`: variables that decide where the journal lies. Raises RefusedError where it could not do its work.
+    """
+    await _require_systemd(host)
+    for word in command:
+        if word.startswith("/") and host.which((word,)) is None:
+            raise RefusedError(
+                f"{word} is not root's alone, along its whole path: root must not run it at boot.",
+                hint="Install raidbench where only root may write, and do it again from there.",
+            )
+    text = _TEXT.format(
+        journal=_word(str(journal)),
+        folder=_word(str(journal.parent)),
+        environment="".join(f"Environment={_word(f'{name}={value}')}\n" for name, value in environment.items()),
+        command=" ".join(map(_word, (*command, "recover", "--trials"))),
+    )
+    return BootUnit(text=text, there=await host.read(PATH) == text.rstrip())
+
+
+async def install_unit(host: Host, unit: BootUnit) -> None:
+    """Write the unit and enable it; doing it again changes nothing. Raises StorageError, ToolFailedError."""
+    await host.install(PATH, unit.text)
+    await _systemctl(host, "daemon-reload")
+    await _systemctl(host, "enable", NAME)
+
+
+async def remove_unit(host: Host) -> bool:
+    """Disable and remove the unit; whether there was one. Raises RefusedError, StorageError, ToolFailedError."""
+    await _require_systemd(host)
+    if await host.read(PATH) is None:
+        return False
+    await _systemctl(host, "disable", NAME)
+    await host.install(PATH, "")
+    await _systemctl(host, "daemon-reload")
+    return True
+
+
+async def _require_systemd(host: Host) -> None:
+    if await host.stat(_BOOTED) is None or host.which(("systemctl",)) is None:
+        raise RefusedError("This machine was not booted by systemd, so it runs no units.", hint=_BY_HAND)
+    if not host.is_root:
+        raise RefusedError("Only root may install or remove a unit.", hint="Run it again with sudo.")
+
+
+async def _systemctl(host: Host, *words: str) -> None:
+    command = Command(argv=(host.which(("systemctl",)) or "systemctl", *words), mutates=True)
+    done = await host.run(command)
+    if done.returncode != 0:
+        raise ToolFailedError(
+            f"systemctl {words[0]} failed.", hint="Its own words are below.", evidence=done.stderr or done.stdout
+        )
+
+
+def _word(text: str) -> str:
+    """A word as systemd reads it again (systemd.service(5), COMMAND LINES).
+
+    Raises RefusedError for what a line cannot hold.
+    """
+    if not text.isprintable():
+        raise RefusedError(f"A unit cannot hold {text!r}.")
+    text = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return f'"{text}"' if any(sign in text for sign in " \"\\';#") else text
