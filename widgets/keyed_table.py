@@ -98,11 +98,6 @@ class KeyedTable(TableFace, can_focus=True):
         index = self._index.get(self.cursor) if self.cursor is not None else None
         return self.rows[index] if index is not None else None
 
-    @property
-    def hidden_columns(self) -> int:
-        """How many columns have no room at this width."""
-        return len(self.columns) - len(self._place())
-
     def on_mount(self) -> None:
         """Tells where the cursor stands."""
         if self.cursor is not None:

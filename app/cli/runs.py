@@ -144,11 +144,7 @@ def compare_command(a: str, b: str | None, as_json: bool) -> int:
             )
         )
         return DONE
-    lines([paint(clean(comparison.sentence, 1000), "bold"), ""])
-    lines(_side_by_side(comparison, a, b))
-    for sentence in comparison.caveats:
-        say(clean(sentence, 600))
-    return DONE
+    return _side_by_side(comparison, a, b)
 
 
 def _experiment(name: str, as_json: bool) -> int:
@@ -178,11 +174,7 @@ def _experiment(name: str, as_json: bool) -> int:
     if comparison is None:
         say(f"{record.id}: {NO_PAIR}")
         return DONE
-    lines([paint(clean(comparison.sentence, 1000), "bold"), ""])
-    lines(_side_by_side(comparison, f"A {record.start.a}", f"B {record.start.b}"))
-    for sentence in comparison.caveats:
-        say(clean(sentence, 600))
-    return DONE
+    return _side_by_side(comparison, f"A {record.start.a}", f"B {record.start.b}")
 
 
 def _find(name: str) -> tuple[Loaded, RunRecord]:
@@ -198,8 +190,12 @@ def _find(name: str) -> tuple[Loaded, RunRecord]:
     return loaded, run
 
 
-def _side_by_side(comparison: Comparison, a: str, b: str) -> list[str]:
+def _side_by_side(comparison: Comparison, a: str, b: str) -> int:
     from app.cli.render import table_lines
     from app.engine.view.comparison import comparison_table, sides_table
 
-    return [*table_lines(sides_table(comparison, a, b)), "", *table_lines(comparison_table(comparison, a, b))]
+    lines([paint(clean(comparison.sentence, 1000), "bold"), ""])
+    lines([*table_lines(sides_table(comparison, a, b)), "", *table_lines(comparison_table(comparison, a, b))])
+    for sentence in comparison.caveats:
+        say(clean(sentence, 600))
+    return DONE

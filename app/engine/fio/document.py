@@ -49,20 +49,6 @@ class Counters:
     """I/Os the engine dropped."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiskUse:
-    """One block device in `disk_util`, since fio began. Foreign I/O counts too."""
-
-    name: str
-    """Kernel name."""
-    read_ios: int
-    """Reads completed."""
-    write_ios: int
-    """Writes completed."""
-    util_percent: float
-    """Share of the time with I/O in flight."""
-
-
 class FioDocument:
     """Tolerant accessors: what is missing or of the wrong kind is 0, None or empty; nothing raises."""
 
@@ -132,20 +118,6 @@ class FioDocument:
             threads = max(1.0, _int(job.get("job_runtime")) / span)
             found.append((_float(job.get("usr_cpu")) + _float(job.get("sys_cpu"))) * threads)
         return sum(found) if found else None
-
-    @property
-    def disks(self) -> tuple[DiskUse, ...]:
-        """`disk_util`, empty for files fio found no disk for."""
-        return tuple(
-            DiskUse(
-                name=clean(str(row.get("name", "")), 40),
-                read_ios=_int(row.get("read_ios")),
-                write_ios=_int(row.get("write_ios")),
-                util_percent=_float(row.get("util")),
-            )
-            for row in _list(self._data.get("disk_util"))
-            if isinstance(row, dict)
-        )
 
     def counters(self, direction: str) -> Counters | None:
         """`read`, `write`, `trim` or `mixed`, all jobs together; None if no I/O of that kind was issued."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import posixpath
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +24,8 @@ from app.engine.session.progress import PhaseChanged
 from app.engine.session.steady import SteadyPlan
 from backends.errors import InvalidValueError, StorageError
 from backends.host import Command, Host
+
+_NAMES = {Phase.FILLING: "fill", Phase.LAYOUT: "layout"}
 
 
 class Load(Protocol):
@@ -125,7 +127,8 @@ class FioLoad:
         """Write all of the target in order; see `Load`."""
         # fio leaves out a last piece smaller than its block.
         whole = target.size // FILL_BLOCK * FILL_BLOCK * loops
-        async with aclosing(self._drive(self._filling(target, workdir, loops, engine), stop)) as events:
+        errand = self._writing(Phase.FILLING, target, workdir, render_fill, loops=loops, engine=engine)
+        async with aclosing(self._drive(errand, stop)) as events:
             async for event in events:
                 match event:
                     case PhaseChanged(phase=Phase.FILLING):
@@ -144,7 +147,7 @@ class FioLoad:
         """
         create = await self._may_create(target)
         for direct in (True, False):
-            errand = self._laying_out(target, workdir, direct=direct, create=create)
+            errand = self._writing(Phase.LAYOUT, target, workdir, render_layout, direct=direct, create=create)
             async with aclosing(self._drive(errand, stop)) as events:
                 async for event in events:
                     if isinstance(event, Finished):
@@ -175,39 +178,17 @@ class FioLoad:
             seconds=job.ramp + steady.fio_seconds(job.runtime),
         )
 
-    def _filling(self, target: JobTarget, workdir: Path, loops: int, engine: Engine) -> _Errand:
-        workdir = workdir.resolve()
+    def _writing(
+        self, phase: Phase, target: JobTarget, workdir: Path, rendered: Callable[..., Rendering], **how: object
+    ) -> _Errand:
+        """What writes all of a target and ends by amount; its files are called after the phase."""
+        workdir, name = workdir.resolve(), _NAMES[phase]
+        jobfile, fio = str(workdir / f"{name}.fio"), find_fio(self._host)
         return _Errand(
-            rendering=render_fill(
-                target,
-                loops=loops,
-                engine=engine,
-                fio=find_fio(self._host),
-                jobfile=str(workdir / "fill.fio"),
-                interval_ms=self._interval_ms,
-            ),
+            rendering=rendered(target, fio=fio, jobfile=jobfile, interval_ms=self._interval_ms, **how),
             workdir=workdir,
-            name="fill",
-            course=Course(ramp=False, planned_s=None, period_s=self._interval_ms / 1000, phase=Phase.FILLING),
-            job=None,
-            target=target,
-            seconds=None,
-        )
-
-    def _laying_out(self, target: JobTarget, workdir: Path, *, direct: bool, create: bool) -> _Errand:
-        workdir = workdir.resolve()
-        return _Errand(
-            rendering=render_layout(
-                target,
-                direct=direct,
-                create=create,
-                fio=find_fio(self._host),
-                jobfile=str(workdir / "layout.fio"),
-                interval_ms=self._interval_ms,
-            ),
-            workdir=workdir,
-            name="layout",
-            course=Course(ramp=False, planned_s=None, period_s=self._interval_ms / 1000, phase=Phase.LAYOUT),
+            name=name,
+            course=Course(ramp=False, planned_s=None, period_s=self._interval_ms / 1000, phase=phase),
             job=None,
             target=target,
             seconds=None,

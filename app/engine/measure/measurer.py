@@ -111,14 +111,12 @@ class Measurer:
         return Preparation(
             request=request,
             job=job,
-            fio=ready.path,
             fio_version=ready.version.removeprefix("fio-"),
             scratch=scratch,
             judgement=judgement,
             device=device,
             command=rendering.argv,
             fill_command=fill.argv if request.fills else (),
-            jobfile=rendering.text,
             block=target.logical_block_size,
             notes=(*substituted, *notes),
         )

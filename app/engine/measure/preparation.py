@@ -52,8 +52,6 @@ class Preparation:
     """What was asked for."""
     job: Job
     """The job as the device can serve it."""
-    fio: str
-    """Path of the program."""
     fio_version: str
     """`3.33`."""
     scratch: ScratchPlan | None = None
@@ -66,8 +64,6 @@ class Preparation:
     """fio's words, the job file standing for itself."""
     fill_command: tuple[str, ...] = ()
     """The same of the fill before it; empty if there is none."""
-    jobfile: str = ""
-    """The job file's text."""
     block: int = 512
     """Smallest unit of direct I/O of what is measured, bytes."""
     notes: tuple[str, ...] = ()

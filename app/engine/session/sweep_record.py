@@ -90,11 +90,6 @@ class SweepRecord:
         """Whether there is nothing more to do, and everything was put back."""
         return self.end is not None and self.end.result is SweepResult.FINISHED
 
-    @property
-    def interrupted(self) -> bool:
-        """Whether it was begun and neither ended nor is known to go on."""
-        return self.end is None and not self.running
-
     def runs_of(self, cell_id: str, *purposes: Purpose) -> tuple[tuple[Step, str], ...]:
         """Completed runs of a cell as (step, run id), in the order of the steps; of all purposes if none is named."""
         runs = {end.step: end.run for end in self.ended if end.result is StepResult.DONE and end.run is not None}

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from app.engine.judge.verdict import BETTER, WORSE, Judgement, Verdict
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import Rank
-from app.engine.session.sweep_steps import SweepCell as SweepCell
+from app.engine.session.sweep_steps import Rank, SweepCell
 from app.engine.sweep.results import CellResult, Results
 from app.engine.view.comparison import verdict_tone
 from app.engine.view.table import Align, Cell, Column, Row, Table, Tone

@@ -124,8 +124,6 @@ class VirtualDrive:
     """`/dev/sdb` as the tool says."""
     wwn: str | None = None
     """SCSI NAA id, lower case hex without prefix."""
-    bootable: bool | None = None
-    """The card boots from it, or an operating system lies on it."""
     drives: tuple[str, ...] = ()
     """Members as `enclosure:slot`, `:slot` without enclosure, in span order; empty if not told."""
     jobs: tuple[BackgroundOperation, ...] = ()

@@ -42,16 +42,8 @@ class ControllerId:
     """Optional NVM Command Support: bit 4, Get Features can select (Save and Select)."""
     fna: int | None = None
     """Format NVM Attributes: bit 0, a format applies to all namespaces."""
-    cmic: int | None = None
-    """Multi-path: bit 1, the subsystem may have several controllers."""
-    apsta: int | None = None
-    """Autonomous power state transitions: bit 0."""
-    nn: int | None = None
-    """Number of namespaces that may exist."""
     warning_kelvin: int | None = None
     """Temperature from which it warns; None if not reported."""
-    critical_kelvin: int | None = None
-    """Temperature from which it may stop; None if not reported."""
     power_states: tuple[PowerState, ...] = ()
     """In the order of their numbers."""
 
@@ -101,8 +93,6 @@ class NamespaceId:
     """Whether several controllers may have it at once (NMIC bit 0)."""
     blocks: int | None = None
     """Size in logical blocks (NSZE)."""
-    blocks_used: int | None = None
-    """Logical blocks allocated (NUSE)."""
 
     @property
     def current(self) -> LbaFormat | None:
@@ -132,22 +122,8 @@ class NvmeHealth:
     """Times that it slowed down lightly for its temperature."""
     throttled_heavy: int | None = None
     """Times that it slowed down heavily for its temperature."""
-    units_written: int | None = None
-    """Data written, units of 512,000 bytes."""
     hours: int | None = None
     """Power-on hours."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureCapabilities:
-    """What may be done with a feature, Get Features with select 3."""
-
-    saveable: bool
-    """Whether a value can be kept over a power cycle."""
-    per_namespace: bool
-    """Whether each namespace has its own."""
-    changeable: bool
-    """Whether it can be changed at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,8 +132,8 @@ class FeatureState:
 
     value: int | None = None
     """Its 32 bits; None if it could not be read."""
-    capabilities: FeatureCapabilities | None = None
-    """None where the drive does not say."""
+    changeable: bool | None = None
+    """Whether it can be changed at all; None where the drive does not say."""
     why_not: str | None = None
     """Why it could not be read, in words."""
 

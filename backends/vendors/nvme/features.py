@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from backends.vendors.nvme.answers import tolerant
-from backends.vendors.nvme.facts import FeatureCapabilities
 
 _LINE = re.compile(
     r"get-feature:[ \t]{0,8}(?:0x)?(?P<number>[0-9a-f]{1,4})[ \t]{0,8}\([^)\n]{0,80}\),?[ \t]{0,8}"
@@ -30,19 +29,15 @@ def parse_value(text: str, number: int) -> int | None:
     return _text_value(text, number, "current")
 
 
-def parse_capabilities(text: str, number: int) -> FeatureCapabilities | None:
-    """What may be done with a feature (`--sel=3`); None if the text does not say."""
+def parse_changeable(text: str, number: int) -> bool | None:
+    """Whether a feature can be changed at all (`--sel=3`); None if the text does not say."""
     value = _json_value(text, ("supported capabilities", "value", "result")) if tolerant(text) else None
     if value is None:
         value = _text_value(text, number, "supported")
     if value is not None:
-        return FeatureCapabilities(saveable=bool(value & 1), per_namespace=bool(value & 2), changeable=bool(value & 4))
+        return bool(value & 4)
     words = next(filter(None, (_words(inner) for _, inner in _members(tolerant(text)))), None)
-    if words is None:
-        return None
-    return FeatureCapabilities(
-        saveable="saveable" in words, per_namespace="per-namespace" in words, changeable="changeable" in words
-    )
+    return None if words is None else "changeable" in words
 
 
 def _text_value(text: str, number: int, select: str) -> int | None:

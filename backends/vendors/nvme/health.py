@@ -40,7 +40,6 @@ def parse_smart_log(text: str) -> NvmeHealth:
         warning_minutes=number("warning_temp_time", "warning temperature time"),
         throttled_light=number("thm_temp1_trans_count", "thermal management t1 trans count"),
         throttled_heavy=number("thm_temp2_trans_count", "thermal management t2 trans count"),
-        units_written=number("data_units_written", "data units written"),
         hours=number("power_on_hours", "power on hours"),
     )
 

@@ -50,11 +50,7 @@ def parse_id_ctrl(text: str) -> ControllerId:
         oacs=_bits(own.get("oacs"), 16),
         oncs=_bits(own.get("oncs"), 16),
         fna=_byte(own.get("fna")),
-        cmic=_byte(own.get("cmic")),
-        apsta=_byte(own.get("apsta")),
-        nn=_bits(own.get("nn"), 32),
         warning_kelvin=_bits(own.get("wctemp"), 16) or None,
-        critical_kelvin=_bits(own.get("cctemp"), 16) or None,
         power_states=states,
     )
 
@@ -74,7 +70,6 @@ def parse_id_ns(text: str) -> NamespaceId:
         protection_first=None if dps is None else bool(dps & 8),
         shared=None if nmic is None else bool(nmic & 1),
         blocks=_bits(own.get("nsze"), 64),
-        blocks_used=_bits(own.get("nuse"), 64),
     )
 
 

@@ -61,7 +61,7 @@ def _feature(view: ControllerView, setting: Setting) -> Reading:
     elif why_not is None:
         state = view.features[field.feature]
         value, why_not = state.value, state.why_not
-        if why_not is None and state.capabilities is not None and not state.capabilities.changeable:
+        if why_not is None and state.changeable is False:
             why_not = "the drive does not let it be changed"
     why_not = why_not or _shared(view) or view.frozen
     now = None if value is None else shown(key, field.of(value))

@@ -8,7 +8,7 @@ from backends.errors import RaidbenchError
 from backends.host import Command, Completed, Host
 from backends.text import clean
 from backends.vendors.nvme.facts import ControllerId, FeatureState, NamespaceId, NvmeHealth
-from backends.vendors.nvme.features import CURRENT, SUPPORTED, parse_capabilities, parse_value
+from backends.vendors.nvme.features import CURRENT, SUPPORTED, parse_changeable, parse_value
 from backends.vendors.nvme.health import parse_smart_log
 from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns, parse_list_ns
 
@@ -87,7 +87,7 @@ class NvmeCli:
         if not (about.oncs or 0) & _SAVE_AND_SELECT:
             return FeatureState(value=value)
         said = await self._said(*words, f"--sel={SUPPORTED}")
-        return FeatureState(value=value, capabilities=parse_capabilities(said, number))
+        return FeatureState(value=value, changeable=parse_changeable(said, number))
 
     async def _said(self, *words: str) -> str:
         """Standard output of a question; "" if it failed: what is missing shows as unknown."""

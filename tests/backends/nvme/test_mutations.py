@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.host import Completed
-from backends.vendors.nvme.features import parse_capabilities, parse_value
+from backends.vendors.nvme.features import parse_changeable, parse_value
 from backends.vendors.nvme.health import parse_smart_log
 from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns, parse_list_ns
 from backends.vendors.nvme.tool import refusal
@@ -38,7 +38,7 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "smart-log": parse_smart_log,
     "list-ns": parse_list_ns,
     "feature": lambda text: parse_value(text, 6),
-    "capabilities": lambda text: parse_capabilities(text, 6),
+    "capabilities": lambda text: parse_changeable(text, 6),
 }
 
 

@@ -60,17 +60,17 @@ def test_a_change_of_somebody_else_is_not_the_sweeps_to_take_back() -> None:
 def test_an_interrupted_sweep_is_known_until_it_goes_on() -> None:
     record = left_alone(started(design(DEPTH)))
     assert record is not None
-    assert record.interrupted
+    assert (record.end, record.running) == (None, False)
     resumed = fold_sweep(record, SweepResumed(at=1.0, pid=2))
     assert resumed is not None
-    assert not resumed.interrupted
+    assert resumed.running or resumed.end is not None
 
 
 def test_an_end_ends_it_until_it_goes_on() -> None:
     record = fold_sweep(started(design(DEPTH)), SweepEnded(at=1.0, result=SweepResult.STOPPED))
     assert record is not None
     assert record.end is not None
-    assert not record.interrupted
+    assert record.running or record.end is not None
     resumed = fold_sweep(record, SweepResumed(at=2.0))
     assert resumed is not None
     assert resumed.end is None

@@ -17,8 +17,7 @@ from app.tui.screens.sweep.draft import Draft, DraftAxis
 from backends.settings import Risk
 from widgets.confirm import Confirmation, PlannedChange
 from widgets.details import FactGroup
-from widgets.keyed_table import TableCell as TableCell
-from widgets.keyed_table import TableColumn, TableRow
+from widgets.keyed_table import TableCell, TableColumn, TableRow
 from widgets.table_layout import Tone
 
 AXIS_COLUMNS = (TableColumn(key="name", label="Axis"), TableColumn(key="values", label="Values"))
