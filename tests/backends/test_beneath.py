@@ -1,0 +1,135 @@
+"""What lies beneath a device, and what lies on its other path, counts as use of it, through any number of layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from backends.guard import Intent, look_at
+from backends.host import FileStat
+from tests.backends.fakes import ON_SDK, FakeHost, disk, one_disk
+
+NUMBERS = {
+    "sdk1": "8:161",
+    "sdk2": "8:162",
+    "sdl1": "8:177",
+    "loop0": "7:0",
+    "loop1": "7:1",
+    "md0": "9:0",
+    "bcache0": "251:0",
+    "zram0": "252:0",
+    "dm-0": "253:0",
+    "dm-1": "253:1",
+    "nvme0n1": "259:0",
+    "nvme0c0n1": "259:1",
+}
+
+
+def add(host: FakeHost, name: str, *, on: str = "", **own: Any) -> None:
+    """A device more; `on`: what it is built on."""
+    host.files |= disk(name, devno=NUMBERS[name], **own)
+    host.stats[f"/dev/{name}"] = FileStat(kind="block", size=0, devno=NUMBERS[name])
+    for below in on.split():
+        parent = f"{below[:3]}/{below}" if below[:2] == "sd" and below[-1].isdigit() else below
+        host.files |= {f"/sys/block/{name}/slaves/{below}": "", f"/sys/block/{parent}/holders/{name}": ""}
+
+
+def part(host: FakeHost, name: str) -> None:
+    base = f"/sys/block/{name[:3]}/{name}"
+    host.files |= {f"{base}/partition": name[3:], f"{base}/dev": NUMBERS[name], f"{base}/size": "2048"}
+    host.stats[f"/dev/{name}"] = FileStat(kind="block", size=0, devno=NUMBERS[name])
+
+
+def mounted(host: FakeHost, name: str) -> None:
+    host.files["/proc/self/mountinfo"] = ON_SDK.replace("8:160", NUMBERS.get(name, "8:160")).replace("sdk", name)
+
+
+@pytest.fixture
+def host() -> FakeHost:
+    return one_disk()
+
+
+async def said(host: FakeHost, device: str) -> str:
+    return " ".join((await look_at(host, device, Intent.WRITE))[1].refused)
+
+
+LAYERS: Mapping[str, tuple[Mapping[str, str], str]] = {
+    "loop device": ({"loop__backing_file": "/dev/sdl1"}, "loop0"),
+    "zram": ({"backing_dev": "/dev/sdl1"}, "zram0"),
+}
+
+
+@pytest.mark.parametrize(("own", "name"), LAYERS.values(), ids=LAYERS)
+async def test_what_is_set_up_on_a_partition_of_the_other_path_is_used_with_the_disk(
+    host: FakeHost, own: Mapping[str, str], name: str
+) -> None:
+    part(host, "sdl1")
+    add(host, name, **own)
+    mounted(host, "sdk")
+    sentence = f"/dev/{name} is set up on /dev/sdl1, the same disk as /dev/sdk, mounted on /mnt."
+    assert sentence in await said(host, f"/dev/{name}")
+
+
+@pytest.mark.parametrize(("own", "name"), LAYERS.values(), ids=LAYERS)
+async def test_a_disk_on_whose_partition_something_is_set_up_is_used_by_its_other_path(
+    host: FakeHost, own: Mapping[str, str], name: str
+) -> None:
+    part(host, "sdl1")
+    add(host, name, **own)
+    sentence = f"/dev/sdk is the same disk as /dev/sdl: /dev/{name} is set up on it."
+    assert sentence in await said(host, "/dev/sdk")
+
+
+async def test_a_loop_device_over_a_partition_beside_a_mounted_one_is_used(host: FakeHost) -> None:
+    part(host, "sdk1")
+    part(host, "sdk2")
+    add(host, "loop0", loop__backing_file="/dev/sdk1")
+    mounted(host, "sdk2")
+    assert "/dev/loop0 is set up on /dev/sdk1: /dev/sdk2 is mounted on /mnt." in await said(host, "/dev/loop0")
+
+
+@pytest.mark.parametrize("name", ["md0", "dm-0", "bcache0"])
+async def test_what_is_built_on_a_partition_of_the_other_path_is_used_with_the_disk(host: FakeHost, name: str) -> None:
+    part(host, "sdl1")
+    add(host, name, on="sdl1")
+    mounted(host, "sdk")
+    sentence = f"/dev/{name} is built on /dev/sdl, the same disk as /dev/sdk, mounted on /mnt."
+    assert sentence in await said(host, f"/dev/{name}")
+
+
+@pytest.mark.parametrize("name", ["md0", "dm-0", "bcache0"])
+async def test_a_disk_on_which_something_is_built_is_used_by_its_other_path(host: FakeHost, name: str) -> None:
+    add(host, name, on="sdk")
+    assert f"/dev/sdl is the same disk as /dev/sdk: /dev/{name} is built on it." in await said(host, "/dev/sdl")
+
+
+async def test_a_target_over_a_target_over_a_loop_device_on_a_mounted_disk_is_used(host: FakeHost) -> None:
+    add(host, "loop0", loop__backing_file="/dev/sdl")
+    add(host, "dm-0", on="loop0")
+    add(host, "dm-1", on="dm-0")
+    mounted(host, "sdk")
+    sentence = "/dev/dm-1 is built on /dev/loop0, set up on /dev/sdl, the same disk as /dev/sdk, mounted on /mnt."
+    assert sentence in await said(host, "/dev/dm-1")
+
+
+async def test_a_loop_device_is_used_by_what_is_built_on_another_one_over_the_same_file(host: FakeHost) -> None:
+    host.stats["/srv/image"] = FileStat(kind="file", size=4096, place="8:1:12")
+    add(host, "loop0", loop__backing_file="/srv/image")
+    add(host, "loop1", loop__backing_file="/srv/image")
+    add(host, "md0", on="loop1")
+    sentence = "/dev/loop0 is set up on the same data as /dev/loop1: /dev/md0 is built on it."
+    assert sentence in await said(host, "/dev/loop0")
+
+
+async def test_a_backing_device_of_zram_that_cannot_be_looked_at_counts_as_in_use(host: FakeHost) -> None:
+    add(host, "zram0", backing_dev="/dev/gone")
+    sentence = "what it is set up on, /dev/gone, cannot be looked at, so it counts as in use."
+    assert sentence in await said(host, "/dev/zram0")
+
+
+async def test_the_hidden_paths_of_an_nvme_namespace_are_not_other_disks(host: FakeHost) -> None:
+    add(host, "nvme0n1", wwid="eui.0025388b710116a1")
+    add(host, "nvme0c0n1", wwid="eui.0025388b710116a1", hidden="1")
+    assert "the same disk as" not in await said(host, "/dev/nvme0n1")
