@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
+import site
+import stat
 import sys
 
 _MANY = 20_000
@@ -11,6 +14,8 @@ _MANY = 20_000
 
 def main() -> int:
     """Run the command line; the answer is the exit status."""
+    if not _alone():
+        return 3
     lighten()
     from app.cli.main import cli
     from app.engine.session.paths import keep_private
@@ -20,6 +25,38 @@ def main() -> int:
     status: int = cli.main(standalone_mode=False)
     gc.freeze()  # else the interpreter goes through everything for garbage once more before it ends
     return status
+
+
+def _alone() -> bool:
+    """Whether root may go on here: folders of somebody else, in which modules are looked for, are left out first.
+
+    False where this program itself lies in one. Otherwise that takes starting anew, isolated from all of them.
+    """
+    if os.geteuid() != 0 or sys.flags.isolated:
+        return True
+    told = [os.environ[name] for name in ("PYTHONPATH", "PYTHONHOME") if os.environ.get(name)]
+    places = [place or "." for names in told for place in names.split(os.pathsep)]
+    places += sys.path[:1] if not sys.flags.safe_path else []
+    places += [site.USER_SITE] if site.ENABLE_USER_SITE and site.USER_SITE else []
+    strange = {os.path.realpath(place) for place in places if os.path.exists(place) and not _is_roots(place)}
+    if not strange:
+        return True
+    if os.path.realpath(os.path.dirname(os.path.dirname(__file__))) not in strange:
+        os.execv(sys.executable, (sys.executable, "-I", "-m", "app", *sys.argv[1:]))
+    print("raidbench does not run as root from a folder of somebody else: install it for all users.", file=sys.stderr)
+    return False
+
+
+def _is_roots(place: str) -> bool:
+    """Whether only root can write to a folder and to those above it. What decides that is not imported yet."""
+    here = os.path.realpath(place)
+    while True:
+        info = os.stat(here)
+        if info.st_uid != 0 or (info.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not info.st_mode & stat.S_ISVTX):
+            return False
+        if here == "/":
+            return True
+        here = os.path.dirname(here)
 
 
 def lighten() -> None:

@@ -129,7 +129,7 @@ def ab_command(
         steady=steady,
     )
     how = _AbOptions(dry_run=dry_run, yes=yes, typed=typed, as_json=as_json)
-    with workbench(dry=dry_run, hurry=HURRY) as bench:
+    with workbench(dry=dry_run, hurry=HURRY, rights=True) as bench:
         return run(lambda interruption: _ab(bench, interruption, wish, how))
 
 

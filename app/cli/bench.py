@@ -86,8 +86,14 @@ def bench_command(
         request = Request(where=where, name=shown, job=sized, profile=name, keep=keep, steady=steady)
         return await _bench(bench, interruption, request, repeat, typed, as_json, stream)
 
-    with workbench() as bench:
+    with workbench(rights=_may_be_device(target)) as bench:
         return run(work)
+
+
+def _may_be_device(target: str) -> bool:
+    """Whether a target is a device or an address of one, by its name: a scratch file takes no root."""
+    path = Path(target)
+    return path.is_block_device() or not (path.exists() or "/" in target.partition(":")[0])
 
 
 def scratch_size(job: Job, where: str, config: Config, *, given: bool) -> Job:

@@ -66,7 +66,7 @@ def set_command(
     if not dry_run:
         refuse_read_only()
     how = _SetOptions(dry_run=dry_run, yes=yes, typed=typed, trial=trial, as_json=as_json)
-    with workbench(dry=dry_run) as bench:
+    with workbench(dry=dry_run, rights=True) as bench:
         return run(lambda interruption: _set(bench, interruption, target, wanted, how))
 
 

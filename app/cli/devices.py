@@ -22,6 +22,7 @@ from backends.text import clean
 
 if TYPE_CHECKING:
     from app.engine.workbench import Workbench
+    from backends.host import Host
     from backends.registry import Machine
     from backends.settings import Setting
 
@@ -30,14 +31,17 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="As JSON, with every setting.")
 def devices_command(as_json: bool) -> int:
     """Everything found: controllers, arrays, drives."""
-    warn_of_journal()
-    return run(lambda _: _devices(as_json))
-
-
-async def _devices(as_json: bool) -> int:
-    from backends.registry import Machine
+    from app.engine.session.paths import Paths
+    from app.engine.session.root_journal import journal_on
 
     host = host_of(current())
+    warn_of_journal(journal_on(host, Paths.default()))
+    return run(lambda _: _devices(host, as_json))
+
+
+async def _devices(host: Host, as_json: bool) -> int:
+    from backends.registry import Machine
+
     machine = Machine.of(host)
     inventory = await machine.probe()
     if as_json:

@@ -128,6 +128,7 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 @click.option("--demo-reboot", is_flag=True, help="Reboot the simulated host first: what waited for that is in force.")
 @click.option("--machine", type=click.Path(path_type=Path), metavar="DIR", help="Answer from a recorded machine.")
 @click.option("--read-only", is_flag=True, help="Change nothing, whatever is asked for.")
+@click.option("--no-sudo", is_flag=True, help="Do not ask sudo for the helper that does what needs root.")
 @click.option("--session", type=click.Path(path_type=Path), metavar="DIR", help="The session to go on with, or begin.")
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Another configuration file.")
 @click.option("--ascii", "ascii_", is_flag=True, help="ASCII only.")
@@ -144,6 +145,7 @@ def cli(
     demo_reboot: bool,
     machine: Path | None,
     read_only: bool,
+    no_sudo: bool,
     session: Path | None,
     config: Path | None,
     ascii_: bool,
@@ -159,12 +161,17 @@ def cli(
         demo_reboot=demo_reboot,
         machine=None if machine is None else machine.absolute(),
         read_only=read_only,
+        no_sudo=no_sudo,
         session=None if session is None else session.absolute(),
         config=config,
         ascii=ascii_,
         no_color=no_color,
     )
     ctx.obj = options
+    if os.environ.get("SUDO_UID") and not options.simulated:
+        from app.cli.rights import become_the_caller
+
+        become_the_caller()
     if ctx.invoked_subcommand is not None:
         return DONE
     return _open_workbench(options)
@@ -177,8 +184,12 @@ def _open_workbench(options: Options) -> int:
         say(f"raidbench: {reason}")
         say("`raidbench --help` lists the commands that need none.")
         return USAGE
+    from app.cli.rights import helper_of
     from app.cli.splash import curtain
 
+    helper_of(
+        options, wanted=True, read_only=options.read_only
+    )  # before the screens, which leave no room for a question
     with curtain("" if options.demo or options.machine else os.uname().nodename):
         from app.cli.opening import host_of
         from app.cli.steady import steady_plan

@@ -9,26 +9,35 @@ from typing import TYPE_CHECKING
 
 from app.cli.options import Options, current
 from app.cli.output import say
+from app.cli.rights import helper_of
 from app.cli.running import InterruptedByUserError
-from backends.errors import InvalidValueError, NotFoundError, RaidbenchError, RefusedError
+from backends.errors import InvalidValueError, NotFoundError, RefusedError
 from backends.text import clean
 
 if TYPE_CHECKING:
     from app.engine.ab.interrupted import CutShort
+    from app.engine.session.journal import Journal
     from app.engine.session.state import ChangeRecord
     from app.engine.session.store import Loaded
     from app.engine.workbench import Workbench
     from backends.host import Host
 
 
-def host_of(options: Options, *, dry: bool = False, child_nice: int | None = None, hurry: float = 1.0) -> Host:
+def host_of(
+    options: Options,
+    *,
+    dry: bool = False,
+    child_nice: int | None = None,
+    hurry: float = 1.0,
+    rights: bool = False,
+) -> Host:
     """The machine that the options mean; `dry` plans as root would and writes nothing.
 
     `child_nice`: the priority of what is started on this machine; None is ours. `hurry`: how many times as fast the
-    rack's time runs unless the options say.
+    rack's time runs unless the options say. `rights`: whether what takes root is wanted, for which sudo may ask.
     Raises InvalidValueError, NotFoundError.
     """
-    host = _bare_host(options, child_nice, hurry)
+    host = _bare_host(options, child_nice, hurry, rights=rights and not dry, read_only=dry or options.read_only)
     if dry:
         from backends.hosts.dry_run import DryRunHost
 
@@ -40,7 +49,7 @@ def host_of(options: Options, *, dry: bool = False, child_nice: int | None = Non
     return host
 
 
-def _bare_host(options: Options, child_nice: int | None, hurry: float) -> Host:
+def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights: bool, read_only: bool) -> Host:
     if options.demo and options.machine is not None:
         raise InvalidValueError("--demo and --machine name two different machines.", hint="Leave one of them out.")
     if options.demo:
@@ -51,15 +60,13 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float) -> Host:
         return ReplayHost(options.machine)
     from backends.hosts.local import LocalHost
 
-    return LocalHost(child_nice=child_nice, firmware_queries=_may_ask(options))
+    local = LocalHost(child_nice=child_nice, firmware_queries=options.may_ask_cards())
+    side = helper_of(options, wanted=rights, read_only=read_only)
+    if side is None:
+        return local
+    from app.priv.joining import split_host
 
-
-def _may_ask(options: Options) -> bool:
-    """Whether cards may be asked; not with a configuration that cannot be read, which is told elsewhere."""
-    try:
-        return options.load_config().firmware_queries
-    except RaidbenchError:
-        return False
+    return split_host(local, side)
 
 
 def _rack(options: Options, speed: float) -> Host:
@@ -81,19 +88,23 @@ def _rack(options: Options, speed: float) -> Host:
 
 
 @contextmanager
-def workbench(*, dry: bool = False, quiet: bool = False, hurry: float = 1.0) -> Iterator[Workbench]:
+def workbench(
+    *, dry: bool = False, quiet: bool = False, hurry: float = 1.0, rights: bool = False
+) -> Iterator[Workbench]:
     """A workbench on the machine the options mean, without a session yet; left in good order at the end.
 
-    `quiet` leaves out the word about what a crash left, for the command that is about that. `hurry`: see `host_of`.
+    `quiet` leaves out the word about what a crash left, for the command that is about that.
+
+    `hurry`, `rights`: see `host_of`.
     """
     from app.engine.workbench import Workbench
 
     options = current()
-    bench = Workbench(host_of(options, dry=dry, hurry=hurry))
+    bench = Workbench(host_of(options, dry=dry, hurry=hurry, rights=rights))
     if bench.simulated:
         say("SIMULATED: this is not the machine raidbench runs on.")
     if not quiet:
-        warn_of_journal()
+        warn_of_journal(bench.journal)
     try:
         yield bench
     except BaseException as error:
@@ -102,13 +113,8 @@ def workbench(*, dry: bool = False, quiet: bool = False, hurry: float = 1.0) -> 
     bench.close()
 
 
-def warn_of_journal() -> None:
+def warn_of_journal(journal: Journal) -> None:
     """Say on standard error that a crash left something on the machine that is meant."""
-    from app.engine.session.journal import Journal
-    from app.engine.session.paths import Paths
-
-    options = current()
-    journal = Journal(Paths.default().journal_of(simulated=options.simulated))
     running = journal.left_running()
     if running:
         from app.engine.change.unfinished import still_running

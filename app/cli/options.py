@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backends.errors import RaidbenchError
+
 if TYPE_CHECKING:
     from app.engine.config import Config
 
@@ -31,6 +33,8 @@ class Options:
     """Answer from a recorded machine."""
     read_only: bool = False
     """Change nothing."""
+    no_sudo: bool = False
+    """Start no helper that does what takes root."""
     session: Path | None = None
     """Folder of the session to go on with or to begin."""
     config: Path | None = None
@@ -58,6 +62,13 @@ class Options:
         from app.engine.session.paths import Paths
 
         return load_config(self.config or Paths.default().config, required=self.config is not None)
+
+    def may_ask_cards(self) -> bool:
+        """Whether cards may be asked; not with a configuration that cannot be read, which is told elsewhere."""
+        try:
+            return self.load_config().firmware_queries
+        except RaidbenchError:
+            return False
 
 
 def current() -> Options:

@@ -36,7 +36,7 @@ def persist_command(target: str, values: tuple[str, ...], remove: bool, yes: boo
         raise click.UsageError("KEY=VALUE or --remove, not both.")
     wanted = dict(pairs(values))
     refuse_read_only()
-    with workbench() as bench:
+    with workbench(rights=True) as bench:
         return run(lambda _: _persist(bench, target, wanted, remove, yes))
 
 

@@ -63,7 +63,7 @@ def precondition_command(
         request = precondition_request(where, shown, sized, plan, profile=name)
         return await _precondition(bench, interruption, request, yes=yes, typed=typed, as_json=as_json)
 
-    with workbench() as bench:
+    with workbench(rights=True) as bench:
         return run(work)
 
 

@@ -46,7 +46,7 @@ def recover_command(listing: bool, answer: str | None, trials: bool, unit: str |
         raise click.UsageError("One of --list, --restore, --keep, --trials, --install-unit and --remove-unit.")
     if unit is None and (dry_run or yes):
         raise click.UsageError("--dry-run and --yes are about --install-unit and --remove-unit.")
-    with workbench(quiet=True) as bench:
+    with workbench(quiet=True, rights=True) as bench:
         if unit is not None:
             from app.cli import recover_unit
 
@@ -164,7 +164,7 @@ async def _one_sweep(folder: Path, answer: str | None) -> int:
         case "r" | "restore":
             from app.engine.sweep.runner import SweepRunner
 
-            with workbench(quiet=True) as other:
+            with workbench(quiet=True, rights=True) as other:
                 await other.open(folder)
                 await other.probe()
                 record = await SweepRunner(other).give_up()
@@ -192,7 +192,7 @@ async def _experiments(folder: Path, left: list[CutShort], answer: str | None) -
         case "r" | "restore":
             from app.engine.ab.interrupted import put_back
 
-            with workbench(quiet=True) as other:
+            with workbench(quiet=True, rights=True) as other:
                 await other.open(folder)
                 await other.probe()
                 standing = await put_back(other)

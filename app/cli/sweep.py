@@ -136,7 +136,7 @@ def _list(as_json: bool) -> int:
 
 
 def _start(plan: SweepPlan, how: _SweepOptions) -> int:
-    with _outliving_terminal(), workbench(dry=how.dry_run, hurry=HURRY) as bench:
+    with _outliving_terminal(), workbench(dry=how.dry_run, hurry=HURRY, rights=True) as bench:
         return run(lambda interruption: _plan_and_go(bench, interruption, plan, how))
 
 
@@ -255,7 +255,7 @@ def _resume(name: str, *, detach: bool, handed_over: bool, as_json: bool) -> int
         raise RefusedError("That sweep is about another machine.", hint=f"Start it {how}.")
     if not handed_over:
         STOP.remove(loaded.folder)
-    with _outliving_terminal(), workbench(hurry=HURRY, quiet=True) as bench:
+    with _outliving_terminal(), workbench(hurry=HURRY, quiet=True, rights=True) as bench:
         return run(lambda interruption: _go_on(bench, interruption, loaded.folder, detach=detach, as_json=as_json))
 
 

@@ -58,7 +58,7 @@ def _answer(question: str, seconds: float) -> str:
 @click.option("--json", "as_json", is_flag=True, help="What was kept, as JSON.")
 def keep_command(as_json: bool) -> int:
     """Keep the settings that are on trial, of every session."""
-    with workbench(quiet=True) as bench:
+    with workbench(quiet=True, rights=True) as bench:
         return run(lambda _interruption: _keep(bench, as_json))
 
 

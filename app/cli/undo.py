@@ -52,7 +52,7 @@ def undo_command(change: str | None, listing: bool, everything: bool, yes: bool,
         return DONE
     chosen = _chosen(records, change, everything)
     refuse_read_only()
-    with workbench() as bench:
+    with workbench(rights=True) as bench:
         return run(lambda interruption: _undo(bench, interruption, folder, chosen, yes, typed))
 
 

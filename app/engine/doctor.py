@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from app.engine.session.journal import Journal
 from app.engine.session.paths import Paths, private_folder
+from app.engine.session.root_journal import journal_on
 from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.protocol import Finds
@@ -52,8 +52,8 @@ async def examine(host: Host, paths: Paths, backends: Mapping[str, Finds]) -> tu
         *await _fio(host),
         *_tools(host),
         _root(host),
-        *_storage(paths),
-        _unresolved(paths),
+        *_storage(host, paths),
+        _unresolved(host, paths),
         *_terminal(),
         await _kernel(host),
     ]
@@ -94,23 +94,34 @@ def _tools(host: Host) -> list[Finding]:
 
 
 def _root(host: Host) -> Finding:
+    if host.root_side is not None:
+        return Finding(
+            grade=Grade.OK, what="rights", detail="a helper does what needs root; nothing else of raidbench is root"
+        )
     if host.is_root:
-        return Finding(grade=Grade.OK, what="rights", detail="root")
+        return Finding(
+            grade=Grade.OK, what="rights", detail="root as a whole; started by a user it needs a helper only (sudo)"
+        )
+    way = next((name for name in ("sudo", "pkexec") if host.which((name,)) is not None), None)
     return Finding(
         grade=Grade.WARN,
         what="rights",
         detail="not root: settings can be seen and planned, not changed; raw devices cannot be read",
-        advice="Start it with sudo to change settings. Scratch files need no root.",
+        advice=f"What needs root is asked of {way} when it is wanted. Scratch files need no root."
+        if way is not None
+        else "Neither sudo nor pkexec is installed: log in as root to change settings. Scratch files need no root.",
     )
 
 
-def _storage(paths: Paths) -> list[Finding]:
+def _storage(host: Host, paths: Paths) -> list[Finding]:
+    sessions = _folder("sessions", paths.sessions, "where runs and changes are recorded")
+    if host.root_side is not None:
+        return [sessions, Finding(grade=Grade.OK, what="journal", detail="kept by the helper, and so are the locks")]
     places = (
-        ("sessions", paths.sessions, "where runs and changes are recorded"),
         ("journal", paths.journal, "without it nothing may be changed"),
         ("locks", paths.locks, "so that two programs do not change the same device"),
     )
-    return [_folder(what, folder, purpose) for what, folder, purpose in places]
+    return [sessions, *(_folder(what, folder, purpose) for what, folder, purpose in places)]
 
 
 def _folder(what: str, folder: Path, purpose: str) -> Finding:
@@ -136,8 +147,8 @@ def _folder(what: str, folder: Path, purpose: str) -> Finding:
     return Finding(grade=Grade.OK, what=what, detail=shown)
 
 
-def _unresolved(paths: Paths) -> Finding:
-    left = Journal(paths.journal).unresolved()
+def _unresolved(host: Host, paths: Paths) -> Finding:
+    left = journal_on(host, paths).unresolved()
     if not left:
         return Finding(grade=Grade.OK, what="changes", detail="none was left in the middle")
     named = ", ".join(clean(f"{intent.change.target} {intent.change.key}", 80) for intent in left)

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from app.engine.change.trial import LONGEST, arm
-from app.engine.change.unfinished import ValueState, standing
+from app.engine.change.unfinished import ValueState, not_before_it_ends, standing
 from app.engine.session.journal import Journal, boot_clock
 from app.engine.session.json_values import structure, unstructure
-from app.engine.session.locks import hold_lock
+from app.engine.session.locks import HeldLock, hold_lock, lock_name
 from app.engine.session.paths import Paths
-from app.priv.words import FIELDS, LOCK, NotAllowedError
+from app.priv.words import FIELDS, NotAllowedError
 from backends.change import Change
 from backends.errors import BlockedError, RefusedError
-from backends.host import Command
+from backends.host import Command, Custody, custody
 from backends.hosts.local import LocalHost
 from backends.model import Target
 from backends.protocol import CanPersist, CanRemake
@@ -40,7 +40,7 @@ class GuardedChanges:
         self._machine = machine
         self._paths = paths
         self._journal = Journal(paths.journal)
-        self._locks: dict[str, ExitStack] = {}
+        self._locks: dict[str, tuple[ExitStack, HeldLock]] = {}
         self._planned: dict[tuple[str, str, str], Change] = {}
         self._intended: dict[_Key, Change] = {}
 
@@ -49,16 +49,15 @@ class GuardedChanges:
         if name in self._locks or len(self._locks) >= MOST_LOCKS:
             raise NotAllowedError("lock: it is held already, or too many are.")
         with ExitStack() as stack:
-            stack.enter_context(hold_lock(self._paths.locks, name, what))
-            self._locks[name] = stack.pop_all()
+            held = stack.enter_context(hold_lock(self._paths.locks, name, what))
+            self._locks[name] = stack.pop_all(), held
         return {}
 
     def unlock(self, name: str) -> Mapping[str, Any]:
         """Let a lock go."""
-        stack = self._locks.pop(name, None)
-        if stack is None:
+        if name not in self._locks:
             raise NotAllowedError("unlock: that lock is not held.")
-        stack.close()
+        self._locks.pop(name)[0].close()
         return {}
 
     async def plan(self, change: dict[str, Any], undoes: dict[str, Any] | None) -> Mapping[str, Any]:
@@ -67,8 +66,7 @@ class GuardedChanges:
         `undoes`: the change that it takes back, whose own way back is in the journal.
         """
         shown = _structured(change)
-        if shown.lock not in self._locks:
-            raise NotAllowedError("plan: the device is not locked.")
+        self._lock_of(shown)
         planned = await self._way_back(shown, undoes) if undoes is not None else None
         if planned is None:
             planned = await self._machine.setter(shown.target).plan(shown.target, shown.key, shown.after)
@@ -103,8 +101,9 @@ class GuardedChanges:
     ) -> Mapping[str, Any]:
         """Put a planned change into the journal."""
         change = self._planned.get((target, key, after))
-        if change is None or change.lock not in self._locks:
-            raise NotAllowedError("intend: that was not planned, or is not locked.")
+        if change is None:
+            raise NotAllowedError("intend: that was not planned.")
+        self._lock_of(change)
         if until is not None and until > boot_clock() + LONGEST:
             raise NotAllowedError("intend: no trial is that long.")
         self._journal.intent(id, Path(session), change, until=until)
@@ -115,9 +114,16 @@ class GuardedChanges:
     async def apply(self, session: str, id: str) -> Mapping[str, Any]:
         """Make a change that is in the journal, once."""
         change = self._intended.get((session, id))
-        if change is None or change.lock not in self._locks:
-            raise NotAllowedError("apply: that was not announced, or is not locked.")
+        if change is None:
+            raise NotAllowedError("apply: that was not announced.")
+        lock = self._lock_of(change)
+
+        def begins(pid: int, program: str) -> None:
+            self._journal.setter(id, Path(session), pid, program)
+            lock.hand_on(pid, program)
+
         del self._intended[session, id]
+        custody.set(Custody(lock=lock.descriptor, begins=begins))  # in this task and what it starts, nowhere else
         await self._machine.setter(change.target).apply(change)
         return {}
 
@@ -137,10 +143,11 @@ class GuardedChanges:
         return {}
 
     def journal(self) -> Mapping[str, Any]:
-        """What a crash left in the middle, and trials that are not decided."""
+        """What a crash left in the middle, trials that are not decided, programs that still set something."""
         return {
             "unresolved": [unstructure(one) for one in self._journal.unresolved()],
             "trials": [unstructure(one) for one in self._journal.trials()],
+            "left_running": [unstructure(one) for one in self._journal.left_running()],
         }
 
     async def persist(self, target: str, values: dict[str, str]) -> Mapping[str, Any]:
@@ -160,13 +167,24 @@ class GuardedChanges:
     async def remake(self, session: str, id: str) -> Mapping[str, Any]:
         """Make what a change of the journal deleted and did not make again."""
         change = self._journal.change_of(id, Path(session))
-        if change is None or change.lock not in self._locks:
-            raise NotAllowedError("remake: the journal has no such change, or it is not locked.")
+        if change is None:
+            raise NotAllowedError("remake: the journal has no such change.")
+        self._lock_of(change)
         backend = self._machine.backend(change.target)
         if not isinstance(backend, CanRemake):
             raise BlockedError(f"{change.target} is gone, and cannot be made again from here.")
         await backend.remake(change)
         return {}
+
+    def _lock_of(self, change: Change) -> HeldLock:
+        """The lock of a change, which has to be held, and nothing of an earlier raidbench may be at it still."""
+        name = lock_name(change.lock or str(change.target))
+        if name not in self._locks:
+            raise NotAllowedError("The device is not locked.")
+        for left in self._journal.left_running():
+            if lock_name(left.change.lock or str(left.change.target)) == name:
+                raise not_before_it_ends(left)
+        return self._locks[name][1]
 
     def close(self) -> None:
         """Let all locks go."""
@@ -182,7 +200,7 @@ def _structured(data: Mapping[str, Any]) -> Change:
         change = structure(data, Change)
     except Exception as error:  # whatever shape it has: it is no change
         raise NotAllowedError("plan: that is no change.") from error
-    if not _TARGET(str(change.target)) or not LOCK(change.lock):
+    if not _TARGET(str(change.target)):
         raise NotAllowedError("plan: that is no change.")
     return change
 

@@ -78,7 +78,7 @@ _TARGET = text(r"[a-z0-9_-]{1,32}:[^ ]{1,256}")
 _NODE = text(r"/dev(/[^ /]{1,255}){1,3}")
 _SESSION = text(r"/.{1,4095}")
 _ID = text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-LOCK = text(r"[^/]{1,255}")
+LOCK = text(r"[A-Za-z0-9._-]{1,200}")
 """Name of a lock."""
 _PATH = text(r"/.{1,1023}")
 _NUMBER = whole(1, 2**31)

@@ -12,7 +12,8 @@ from pathlib import Path
 from app.engine.change.unfinished import ValueState, not_before_it_ends, standing, standing_of
 from app.engine.session.events import AnyEvent, ChangeEnded, ChangeIntended
 from app.engine.session.journal import Journal, OpenChange, boot_id
-from app.engine.session.locks import HeldLock, hold_lock
+from app.engine.session.json_values import unstructure
+from app.engine.session.locks import HeldLock, LockPlace, hold_lock
 from app.engine.session.state import ChangeRecord
 from backends.change import Change
 from backends.errors import (
@@ -27,6 +28,7 @@ from backends.errors import (
 from backends.host import Custody, custody, to_the_end
 from backends.model import Target
 from backends.protocol import Finds, Sets, TellsRemains
+from backends.rootside import RootSide
 from backends.settings import Effect, Persistence, Risk
 
 Emit = Callable[[AnyEvent], None]
@@ -49,13 +51,15 @@ class Changer:
         *,
         backends: Mapping[str, Finds | Sets],
         journal: Journal,
-        locks: Path,
+        locks: LockPlace,
         folder: Path,
         emit: Emit,
         next_id: Callable[[], str],
         arm: Arm | None = None,
         controller_of: Callable[[Target], Target | None] = lambda _target: None,
+        side: RootSide | None = None,
     ) -> None:
+        """`side`: the helper that makes changes, None where this process does."""
         self._backends = backends
         self._journal = journal
         self._locks = locks
@@ -64,6 +68,7 @@ class Changer:
         self._next_id = next_id
         self._arm_watchdog = arm
         self._controller_of = controller_of
+        self._side = side
 
     async def apply(self, change: Change, *, undoes: str | None = None, until: float | None = None) -> ChangeEnded:
         """Make the change and verify it. Not cancelled half-way: whoever cancels waits until it came to its end.
@@ -138,17 +143,22 @@ class Changer:
             if ended.result != "verified":
                 return
 
-    async def _apply(self, change: Change, lock: HeldLock, undoes: str | None, until: float | None) -> ChangeEnded:
-        """See `apply`; its lock is held."""
-        return await to_the_end(asyncio.create_task(self._made(change, lock, undoes, until), name="apply"))
+    async def _apply(
+        self, change: Change, lock: HeldLock, undoes: str | None, until: float | None, origin: OpenChange | None = None
+    ) -> ChangeEnded:
+        """See `apply`; its lock is held. `origin`: what is taken back, where that is of another session."""
+        return await to_the_end(asyncio.create_task(self._made(change, lock, undoes, until, origin), name="apply"))
 
-    async def _made(self, change: Change, lock: HeldLock, undoes: str | None, until: float | None) -> ChangeEnded:
+    async def _made(
+        self, change: Change, lock: HeldLock, undoes: str | None, until: float | None, origin: OpenChange | None
+    ) -> ChangeEnded:
         backend = self._backend(change.target)
         if until is not None:
             _no_trial_of(change)
         await self._still_as_planned(backend, change)
         if undoes is None:
             self._no_other_trial(change, until)
+        await self._plan_there(change, undoes, origin)
         change_id = self._next_id()
         self._emit(
             ChangeIntended(
@@ -172,7 +182,7 @@ class Changer:
         surprise: BaseException | None = None
         custody.set(self._custody(change_id, lock))  # in this task and what it starts, nowhere else
         try:
-            await backend.apply(change)
+            await self._do(backend, change_id, change)
         except RaidbenchError as error:
             message = " ".join(filter(None, (error.message, error.hint)))
             surprise = error if isinstance(error, DeviceGoneError) else None
@@ -184,6 +194,21 @@ class Changer:
         if surprise is not None:
             raise surprise
         return ended
+
+    async def _plan_there(self, change: Change, undoes: str | None, origin: OpenChange | None) -> None:
+        """Let the helper plan it as well. Raises RefusedError where it would do something else than was shown."""
+        if self._side is None:
+            return
+        session, of = (str(self._folder), undoes) if origin is None else (origin.session, origin.id)
+        back = None if of is None else {"session": session, "id": of}
+        await self._side.ask("plan", change=unstructure(change), undoes=back)
+
+    async def _do(self, backend: Sets, change_id: str, change: Change) -> None:
+        """Take the steps, here or there."""
+        if self._side is None:
+            await backend.apply(change)
+        else:
+            await self._side.ask("apply", session=str(self._folder), id=change_id)
 
     def _custody(self, change_id: str, lock: HeldLock) -> Custody:
         """Programs of the change hold its lock too, and are in the journal before they begin."""
@@ -328,7 +353,7 @@ class Changer:
                 )
             own = left.session == str(self._folder)
             undoes = left.id if own else f"{Path(left.session).name}/{left.id}"
-            ended = await self._apply(reverse(change), lock, undoes, None)
+            ended = await self._apply(reverse(change), lock, undoes, None, left)
             if ended.result != "verified":
                 raise RaidbenchError(f"{change.key} of {change.target}: {(ended.message or ended.result).rstrip('.')}.")
         self._journal.outcome(left.id, Path(left.session), "restored")

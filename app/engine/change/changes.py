@@ -14,9 +14,10 @@ from app.engine.session.events import (
     ChangeEnded,
 )
 from app.engine.session.hardware import Hardware
-from app.engine.session.journal import Journal, OpenChange, boot_clock, boot_id
+from app.engine.session.journal import OpenChange, boot_clock, boot_id
 from app.engine.session.locks import HeldLock
 from app.engine.session.paths import Paths
+from app.engine.session.root_journal import journal_on
 from app.engine.session.state import ChangeRecord
 from backends.change import Change
 from backends.errors import BlockedError, NotFoundError, RefusedError
@@ -30,8 +31,7 @@ class Changes(Hardware):
 
     def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
         super().__init__(host, paths=paths)
-        # What is done to a recorded or simulated machine must never be taken for a change of this one.
-        self.journal = Journal(self.paths.journal_of(simulated=self.simulated))
+        self.journal = journal_on(host, self.paths)
         self._armed: float | None = None
 
     def _changer(self) -> Changer:
@@ -39,12 +39,13 @@ class Changes(Hardware):
         return Changer(
             backends=self.machine.backends,
             journal=self.journal,
-            locks=self.paths.locks,
+            locks=self.locks,
             folder=folder,
             emit=self.emit,
             next_id=lambda: f"c{len(self.session.changes) + 1}",
             arm=self._arm,
             controller_of=self.controller_of,
+            side=self.host.root_side,
         )
 
     async def _arm(self, until: float) -> None:
@@ -55,7 +56,11 @@ class Changes(Hardware):
                     "There are trials only on the machine that raidbench runs on.",
                     hint="Apply it, then undo.",
                 )
-            await arm(self.paths, self.need_recording(), until)
+            folder, side = self.need_recording(), self.host.root_side
+            if side is None:
+                await arm(self.paths, folder, until)
+            else:
+                await side.ask("arm", session=str(folder), until=until)
             self._armed = until
 
     async def apply(self, change: Change, *, undoes: str | None = None) -> ChangeEnded:
@@ -71,7 +76,11 @@ class Changes(Hardware):
         if not isinstance(backend, CanRemake):
             error = BlockedError(f"{record.change.target} is gone, and cannot be made again from here.")
             raise await self._changer().with_remains(record.change, error)
-        await backend.remake(record.change)
+        side = self.host.root_side
+        if side is None:
+            await backend.remake(record.change)
+        else:
+            await side.ask("remake", session=str(self.need_recording()), id=record.id)
 
     def apply_all(
         self, changes: Sequence[Change], *, trial: float | None = None

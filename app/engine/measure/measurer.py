@@ -26,7 +26,7 @@ from app.engine.measure.scratch_place import LocalScratching, Scratching
 from app.engine.members import MemberMeter
 from app.engine.session.events import AnyEvent, CommandRan, LiveEvent, RunEnded, RunStarted
 from app.engine.session.figures import Phase, RunFigures, RunStatus
-from app.engine.session.locks import hold_lock
+from app.engine.session.locks import LockPlace, hold_lock
 from app.engine.session.paths import private_folder
 from app.engine.session.progress import Advised
 from backends.errors import RaidbenchError, StorageError
@@ -46,7 +46,7 @@ class Measurer:
         load: Load,
         preflight: Callable[[], Awaitable[Preflight]],
         gate: Gate,
-        locks: Path,
+        locks: LockPlace,
         folder: Path,
         emit: Emit,
         scratching: Scratching | None = None,

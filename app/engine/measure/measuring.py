@@ -63,7 +63,7 @@ class Measuring(Hardware):
             load=FioLoad(self.host),
             preflight=partial(preflight, self.host),
             gate=Gate(self.host, self._disks),
-            locks=self.paths.locks,
+            locks=self.locks,
             folder=folder,
             emit=self.emit,
             scratching=self._scratching,

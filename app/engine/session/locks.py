@@ -13,11 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.engine.session.paths import private_folder
-from backends.errors import HeldError, StorageError
+from backends.errors import HeldError, RefusedError, StorageError
+from backends.rootside import RootSide
 from backends.text import clean
 
 _PATIENCE = 50
 """Looks at an unsigned lock, 2 ms apart."""
+
+
+LockPlace = Path | RootSide
+"""Where locks are: files in a folder of ours, or those of the machine, which the helper holds."""
+
+_NOT_OURS = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +32,7 @@ class HeldLock:
     """A lock that is held."""
 
     descriptor: int
-    """The open lock file: a program that inherits it holds the lock as well."""
+    """The open lock file: a program that inherits it holds the lock as well. -1 where the helper has it."""
     what: str
     """What it is held for."""
 
@@ -35,15 +42,35 @@ class HeldLock:
 
 
 @contextmanager
-def hold_lock(folder: Path, name: str, what: str) -> Iterator[HeldLock]:
+def hold_lock(place: LockPlace, name: str, what: str) -> Iterator[HeldLock]:
     """Hold the lock `name` while inside; `what` is told to whoever comes second.
 
     Raises HeldError naming the holder, StorageError when the lock file cannot be made.
     """
-    safe = re.sub(r"[^A-Za-z0-9._-]", "_", name) or "lock"
+    if isinstance(place, Path):
+        with _file_lock(place, name, what) as held:
+            yield held
+        return
+    place.ask_now("lock", name=lock_name(name), what=clean(what, 200))
+    try:
+        yield HeldLock(descriptor=_NOT_OURS, what=what)
+    finally:
+        with contextlib.suppress(RefusedError):  # a helper that has ended holds no lock
+            place.ask_now("unlock", name=lock_name(name))
+
+
+def lock_name(name: str) -> str:
+    """The name of a lock as that of a file."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", name)[:200] or "lock"
+
+
+@contextmanager
+def _file_lock(folder: Path, name: str, what: str) -> Iterator[HeldLock]:
     try:
         private_folder(folder)
-        descriptor = os.open(folder / f"{safe}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        descriptor = os.open(
+            folder / f"{lock_name(name)}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+        )
     except OSError as error:
         raise StorageError(
             f"The lock for {name} could not be made: {error.strerror or error}.",

@@ -15,6 +15,7 @@ from app.engine.session.events import (
     SessionEnded,
     SessionStarted,
 )
+from app.engine.session.locks import LockPlace
 from app.engine.session.machine import machine_facts
 from app.engine.session.paths import Paths
 from app.engine.session.state import Session, fold
@@ -49,6 +50,11 @@ class Recorder:
         self._log: SessionLog | None = None
         self._listeners: list[Listener] = []
         self._outputs = 0
+
+    @property
+    def locks(self) -> LockPlace:
+        """Where the locks of the host's devices are."""
+        return self.host.root_side or self.paths.locks
 
     async def open(self, folder: Path | None = None, *, fresh: bool = True) -> None:
         """Begin a session, or go on with one: `folder`, or the last one used here unless `fresh`.

@@ -114,7 +114,7 @@ class SweepRunner:
         touched = {cell.where for cell in design.cells} | {str(one.target) for one in design.originals}
         with contextlib.ExitStack() as held:
             for name in sorted(touched):
-                held.enter_context(hold_lock(self._bench.paths.locks, f"sweep-{name}", f"sweep {design.title}"))
+                held.enter_context(hold_lock(self._bench.locks, f"sweep-{name}", f"sweep {design.title}"))
             yield
 
     async def _watch(self) -> None:

@@ -1,0 +1,110 @@
+"""The user's side of the helper: how it is started, and the host that there is with it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from app.priv import reading
+from backends.errors import RefusedError
+from backends.host import Host
+from backends.hosts.local import LocalHost
+from backends.hosts.local.elevated import (
+    Way,
+    become,
+    connected,
+    invoker,
+    isolated_words,
+    start,
+    start_beside,
+    ways,
+)
+from backends.hosts.split.connection import Connection
+from backends.hosts.split.host import SplitHost
+
+PROGRAM = "app.priv"
+
+SILENT_SECONDS = 30.0
+"""How long a helper may take to begin when nobody is asked for a password."""
+
+WITHOUT = "Settings can be seen and planned, not changed, and raw devices not be read."
+"""What is left without root."""
+
+
+def begin(side: Connection, *, read_only: bool, firmware: bool) -> Connection:
+    """Say how far the conversation goes. Raises RefusedError."""
+    side.ask_now("hello", version=1, read_only=read_only, firmware=firmware)
+    return side
+
+
+def helper(*, ask: bool) -> Connection:
+    """A helper started through sudo or pkexec. `ask`: whether somebody is at the terminal.
+
+    Raises RefusedError saying why there is none.
+    """
+    tried = ways(ask=ask)
+    if not tried:
+        raise RefusedError(f"There is no sudo here to ask for what needs root. {WITHOUT}", hint="Log in as root.")
+    reason = ""
+    for way in tried:
+        side, reason = _by(way)
+        if side is not None:
+            return side
+    raise RefusedError(f"{reason} {WITHOUT}", hint="Allow it in sudoers, or log in as root.")
+
+
+def _by(way: Way) -> tuple[Connection | None, str]:
+    """The helper by one way; None, and a sentence, where it does not come."""
+    sock, process = start(way, isolated_words(PROGRAM))
+    side = Connection(sock)
+    try:
+        side.greeting(None if way.asks else SILENT_SECONDS)
+    except TimeoutError:
+        process.kill()
+        return None, f"{way.name} did not answer."
+    except RefusedError as error:
+        process.wait()
+        own = process.returncode == _OWN_REFUSAL
+        words = " ".join(filter(None, (error.message, error.hint)))
+        return None, words if own else f"{way.name} did not start the root helper."
+    return side, ""
+
+
+_OWN_REFUSAL = 2
+"""Exit status of a helper that says why it does not begin."""
+
+
+def inherited() -> Connection | None:
+    """The helper that root left to this program when it split itself; None where there is none."""
+    sock = connected()
+    return None if sock is None else Connection(sock)
+
+
+def split(arguments: list[str]) -> str:
+    """Where sudo started this program for a user: leave a helper behind as root, and go on as that user.
+
+    Comes back where that cannot be, with a sentence, or with "" where nobody called sudo.
+    """
+    who = invoker()
+    if who is None:
+        return ""
+    sock = start_beside(isolated_words(PROGRAM))
+    try:
+        become(*who, (*isolated_words("app"), *arguments), sock.fileno())
+    except OSError as error:
+        return f"raidbench cannot go on as the user who called sudo: {error.strerror}."
+    finally:
+        sock.close()
+    return "The user who called sudo may not run this installation."
+
+
+def split_host(inner: LocalHost, side: Connection) -> Host:
+    """This machine with the helper."""
+    return SplitHost(inner, side, runs=reading.known, reads=reading.may_read)
+
+
+def heeds_strangers() -> bool:
+    """Whether root's interpreter was told by variables, or by somebody's home, where to look for modules."""
+    if os.geteuid() != 0 or sys.flags.isolated:
+        return False
+    return any(os.environ.get(name) for name in ("PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE"))

@@ -1,0 +1,188 @@
+"""Changes that the helper makes: planned by it anew, locked, in its journal, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.engine.session.journal import Journal
+from app.engine.session.json_values import unstructure
+from app.engine.session.paths import Paths
+from app.engine.workbench import Workbench
+from app.priv.joining import split_host
+from backends.change import Change, Write
+from backends.errors import RefusedError
+from backends.hosts.local import LocalHost
+from backends.model import Target
+from tests.backends.loops import Loop, loop, needs_loops, wait_for
+from tests.priv.helping import Helper, helper, needs_root
+
+pytestmark = [needs_root, needs_loops()]
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as one:
+        yield one
+
+
+@pytest.fixture
+def device(tmp_path: Path, stack: ExitStack) -> Loop:
+    return stack.enter_context(loop(tmp_path / "disk"))
+
+
+@pytest.fixture
+def root(tmp_path: Path, stack: ExitStack) -> Helper:
+    return stack.enter_context(helper(tmp_path / "root"))
+
+
+@pytest.fixture
+def bench(tmp_path: Path, root: Helper) -> Iterator[Workbench]:
+    """A workbench that can do nothing by itself but ask."""
+    paths = Paths(
+        sessions=tmp_path / "own" / "sessions",
+        journal=tmp_path / "own" / "journal",
+        locks=tmp_path / "own" / "locks",
+        config=tmp_path / "config.toml",
+    )
+    one = Workbench(split_host(LocalHost(), root.side), paths=paths)
+    yield one
+    one.close("test")
+
+
+def target(device: Loop) -> Target:
+    return Target(backend="block", address=device.name)
+
+
+def read_ahead(device: Loop) -> str:
+    return Path(f"/sys/block/{device.name}/queue/read_ahead_kb").read_text().strip()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+async def test_a_change_is_made_by_the_helper_and_is_in_its_journal(
+    bench: Workbench, device: Loop, tmp_path: Path
+) -> None:
+    await bench.open()
+    ended = await bench.apply(await bench.plan(target(device), "read_ahead_kb", "512"))
+
+    made = Journal(tmp_path / "root" / "journal").change_of(ended.id, bench.need_recording())
+    assert (ended.result, read_ahead(device)) == ("verified", "512")
+    assert made is not None
+    assert made.after == "512"
+    assert names(tmp_path / "own" / "journal") == names(tmp_path / "own" / "locks") == []
+
+
+async def test_an_undo_goes_the_same_way(bench: Workbench, device: Loop) -> None:
+    before = read_ahead(device)
+    await bench.open()
+    ended = await bench.apply(await bench.plan(target(device), "read_ahead_kb", "512"))
+
+    await bench.undo(ended.id)
+
+    assert read_ahead(device) == before
+
+
+TAMPERED = {
+    "another file": lambda change: replace(change, writes=(Write(path="/sys/power/state", text="mem"),)),
+    "another text": lambda change: replace(change, writes=(replace(change.writes[0], text="1"),)),
+    "a program": lambda change: replace(change, writes=(Write(argv=("/bin/sh", "-c", "reboot")),)),
+    "one step more": lambda change: replace(change, writes=(*change.writes, Write(argv=("/sbin/reboot",)))),
+    "another value": lambda change: replace(change, after="4"),
+    "another device": lambda change: replace(change, identity=replace(change.identity, diskseq="1")),
+    "a value that it never had": lambda change: replace(change, before="7"),
+}
+
+
+@pytest.mark.parametrize("how", TAMPERED)
+async def test_a_change_with_anything_else_in_it_is_refused(
+    bench: Workbench, root: Helper, device: Loop, how: str
+) -> None:
+    change: Change = TAMPERED[how](await bench.plan(target(device), "read_ahead_kb", "512"))
+    before = read_ahead(device)
+    await root.side.ask("lock", name=change.lock, what="changing")
+
+    with pytest.raises(RefusedError):
+        await root.side.ask("plan", change=unstructure(change), undoes=None)
+
+    assert read_ahead(device) == before
+
+
+async def test_a_change_without_its_lock_is_refused(bench: Workbench, root: Helper, device: Loop) -> None:
+    change = await bench.plan(target(device), "read_ahead_kb", "512")
+
+    with pytest.raises(RefusedError, match="not locked"):
+        await root.side.ask("plan", change=unstructure(change), undoes=None)
+
+
+async def test_a_change_that_is_in_no_journal_is_not_made(bench: Workbench, root: Helper, device: Loop) -> None:
+    change = await bench.plan(target(device), "read_ahead_kb", "512")
+    await root.side.ask("lock", name=change.lock, what="changing")
+    await root.side.ask("plan", change=unstructure(change), undoes=None)
+
+    with pytest.raises(RefusedError, match="not announced"):
+        await root.side.ask("apply", session="/nowhere", id="c1")
+
+    assert read_ahead(device) != "512"
+
+
+async def test_a_change_is_made_once(bench: Workbench, root: Helper, device: Loop) -> None:
+    change = await bench.plan(target(device), "read_ahead_kb", "512")
+    await root.side.ask("lock", name=change.lock, what="changing")
+    await root.side.ask("plan", change=unstructure(change), undoes=None)
+    words = {"target": str(change.target), "key": change.key, "after": change.after, "until": None}
+    await root.side.ask("intend", session="/nowhere", id="c1", **words)
+    await root.side.ask("apply", session="/nowhere", id="c1")
+
+    with pytest.raises(RefusedError, match="not announced"):
+        await root.side.ask("apply", session="/nowhere", id="c1")
+
+
+async def test_two_helpers_do_not_lock_the_same_device(root: Helper, tmp_path: Path, stack: ExitStack) -> None:
+    other = stack.enter_context(helper(tmp_path / "root"))
+    await root.side.ask("lock", name="block-sda", what="measuring")
+
+    with pytest.raises(RefusedError, match="is held by raidbench"):
+        await other.side.ask("lock", name="block-sda", what="changing")
+
+
+async def test_what_a_killed_helper_left_in_the_middle_is_named_by_the_next_and_recovered(
+    bench: Workbench, root: Helper, device: Loop, tmp_path: Path, stack: ExitStack
+) -> None:
+    before = read_ahead(device)
+    await bench.open()
+    change = await bench.plan(target(device), "read_ahead_kb", "512")
+    await root.side.ask("lock", name=change.lock, what="changing")
+    await root.side.ask("plan", change=unstructure(change), undoes=None)
+    words = {"target": str(change.target), "key": change.key, "after": change.after, "until": None}
+    await root.side.ask("intend", session=str(bench.need_recording()), id="c1", **words)
+    await root.side.ask("apply", session=str(bench.need_recording()), id="c1")
+    root.process.kill()
+    root.process.wait()
+
+    other = Workbench(split_host(LocalHost(), stack.enter_context(helper(tmp_path / "root")).side), paths=bench.paths)
+    await other.open()
+    (left,) = other.unresolved()
+
+    assert (left.id, await other.recover(left), read_ahead(device)) == ("c1", "restored", before)
+    other.close("test")
+
+
+async def test_a_trial_is_taken_back_although_the_helper_is_gone(bench: Workbench, root: Helper, device: Loop) -> None:
+    before = read_ahead(device)
+    await bench.open()
+    change = await bench.plan(target(device), "read_ahead_kb", "512")
+    async for _, ended in bench.apply_all((change,), trial=10):
+        assert ended.result == "verified"
+
+    root.side.close()
+    root.process.wait(10)
+
+    await asyncio.to_thread(wait_for, lambda: read_ahead(device) == before, 40)

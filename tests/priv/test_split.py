@@ -1,0 +1,112 @@
+"""`sudo raidbench`: a helper stays root, everything else goes on as the user who called it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.backends.loops import Loop, loop, needs_loops
+from tests.packages import absence
+from tests.priv.helping import AS_NOBODY, NOBODY, needs_root
+
+ROOT = Path(__file__).parents[2]
+PYTHON = f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}"
+"""An interpreter that every user may run."""
+
+pytestmark = [
+    needs_root,
+    needs_loops(),
+    pytest.mark.skipif(bool(absence("fio", "setpriv")), reason="needs fio and setpriv"),
+    pytest.mark.skipif(not os.path.exists(PYTHON), reason=f"needs {PYTHON}, which every user may run"),
+]
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as one:
+        yield one
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder where root and the user keep things, each their own."""
+    folder = Path(tempfile.mkdtemp(prefix="raidbench-split-"))
+    folder.chmod(0o1777)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def program(place: Path) -> tuple[str, ...]:
+    """This program, installed where every user may run it."""
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", place / "installed"], check=True, cwd="/")
+    (site,) = (place / "installed" / "lib").glob("python*/site-packages")
+    packages = next(path for path in sys.path if path.endswith("site-packages"))
+    (site / "here.pth").write_text(f"{packages}\n{ROOT}\n")
+    words = (str(place / "installed" / "bin" / "python"), "-I", "-m", "app")
+    tried = subprocess.run([*AS_NOBODY, *words, "--version"], capture_output=True, cwd="/")
+    if tried.returncode:
+        pytest.skip("needs a checkout that every user may read")
+    return words
+
+
+@pytest.fixture
+def device(place: Path, stack: ExitStack) -> Loop:
+    return stack.enter_context(loop(place / "disk"))
+
+
+def sudo(program: tuple[str, ...], place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """As sudo starts it."""
+    environment = {"PATH": os.environ["PATH"], "RAIDBENCH_STATE_DIR": str(place), "LANG": "C.UTF-8"}
+    environment |= {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
+    return subprocess.run(
+        [*program, *words], env=environment, capture_output=True, text=True, cwd="/", stdin=subprocess.DEVNULL
+    )
+
+
+def owners(folder: Path) -> set[int]:
+    return {path.lstat().st_uid for path in folder.rglob("*")}
+
+
+def test_a_setting_is_changed_and_the_session_belongs_to_the_user(
+    program: tuple[str, ...], place: Path, device: Loop
+) -> None:
+    done = sudo(program, place, "set", f"block:{device.name}", "read_ahead_kb=512", "--yes")
+
+    assert "verified" in done.stdout, done.stderr
+    assert Path(f"/sys/block/{device.name}/queue/read_ahead_kb").read_text().strip() == "512"
+    assert owners(place / "sessions") == {NOBODY}
+    assert owners(place / "journal") == owners(place / "locks") == {0}
+
+
+def test_a_device_is_written_by_fio_of_the_user(program: tuple[str, ...], place: Path, device: Loop) -> None:
+    job = ("--rw", "randwrite", "--size", "16m", "--runtime", "1", "--ramp", "0")
+    done = sudo(program, place, "bench", device.sure(), *job, "--confirm", device.name)
+
+    assert done.returncode == 0, done.stderr
+    assert any(device.backing.read_bytes())
+    assert owners(place / "sessions") == {NOBODY}
+
+
+def test_the_doctor_tells_that_a_helper_does_it(program: tuple[str, ...], place: Path) -> None:
+    assert "a helper does what needs root" in sudo(program, place, "doctor").stdout
+
+
+def test_an_installation_of_the_users_own_is_not_run_as_root(
+    program: tuple[str, ...], place: Path, device: Loop
+) -> None:
+    os.chown(place / "installed" / "lib", NOBODY, NOBODY)
+
+    done = sudo(program, place, "set", f"block:{device.name}", "read_ahead_kb=512", "--yes")
+
+    assert done.returncode != 0
+    assert "belongs to somebody else than root" in done.stderr
+    assert "Install raidbench for all users" in done.stderr
