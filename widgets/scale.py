@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from widgets.plain.ticks import LARGEST, SMALLEST, multiples, one_two_five, power_of_ten
+
 CEILINGS: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 """Where a linear axis may end, times a power of ten."""
 
@@ -18,12 +20,6 @@ TIME_STEPS: Final = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900,
 
 SHRINK: Final = 0.5
 """A scale shrinks only when the values need less than this share of it."""
-
-LARGEST: Final = 1e300
-"""Values beyond are drawn at the edge."""
-
-SMALLEST: Final = 1e-290
-"""Values nearer to zero are zero."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,15 +77,10 @@ def _log_span(values: Sequence[float]) -> AxisSpan:
     positive = [value for value in values if value > SMALLEST]
     if not positive:
         return AxisSpan(low=1.0, high=10.0, log=True)
-    low, high = _one_two_five(min(positive), up=False), _one_two_five(max(positive), up=True)
+    low, high = one_two_five(min(positive), up=False), one_two_five(max(positive), up=True)
     if high < low * 4.0:
-        low, high = _one_two_five(low / 2.0, up=False), _one_two_five(high * 1.5, up=True)
+        low, high = one_two_five(low / 2.0, up=False), one_two_five(high * 1.5, up=True)
     return AxisSpan(low=low, high=high, log=True)
-
-
-def _power(value: float) -> float:
-    """The power of ten at or below a value, kept where floating point can still divide by it."""
-    return float(10.0 ** max(-300, min(300, math.floor(math.log10(value)))))
 
 
 def _ceiling(value: float) -> float:
@@ -98,29 +89,19 @@ def _ceiling(value: float) -> float:
         return 0.0
     # A little air: a line on the frame cannot be told from the frame.
     value = min(value, LARGEST) * 1.02
-    power = _power(value)
+    power = power_of_ten(value)
     return next((step * power for step in CEILINGS if step * power >= value), 10.0 * power)
-
-
-def _one_two_five(value: float, *, up: bool) -> float:
-    """The nearest of 1, 2, 5 times a power of ten above or below a value."""
-    value = min(max(value, SMALLEST), LARGEST)
-    power = _power(value)
-    if up:
-        return next((step * power for step in (1.0, 2.0, 5.0) if step * power >= value), 10.0 * power)
-    return next((step * power for step in (5.0, 2.0) if step * power <= value), power)
 
 
 def _linear_ticks(scale: AxisSpan, most: int) -> tuple[float, ...]:
     most = max(2, most)
-    power = _power(max(scale.span / most, SMALLEST))
+    power = power_of_ten(max(scale.span / most, SMALLEST))
     # The finest step that does not make too many; a power of ten may be two steps too fine.
     for factor in (*STEPS, *(10.0 * step for step in STEPS), 100.0):
         step = factor * power
-        # 0.3 / 0.1 is not 3: without the tolerance the last tick of some scales is missing.
-        first, last = math.ceil(scale.low / step - 1e-9), math.floor(scale.high / step + 1e-9)
-        if last - first + 1 <= most:
-            return tuple(count * step for count in range(first, last + 1))
+        counts = multiples(step, scale.low, scale.high)
+        if len(counts) <= most:
+            return tuple(count * step for count in counts)
     return (scale.low,)
 
 
@@ -151,9 +132,9 @@ def time_ticks(start: float, end: float, most: int) -> tuple[float, ...]:
     """At most `most` round seconds from `start` to `end`."""
     most = max(1, most)
     for step in (*TIME_STEPS, *(TIME_STEPS[-1] * 10.0**power for power in range(1, 14))):
-        first, last = math.ceil(start / step - 1e-9), math.floor(end / step + 1e-9)
-        if last - first + 1 <= most:
-            return tuple(count * step for count in range(first, last + 1))
+        counts = multiples(step, start, end)
+        if len(counts) <= most:
+            return tuple(count * step for count in counts)
     return (start,)
 
 

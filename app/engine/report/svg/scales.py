@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from app.engine.report.graph import Axis, AxisUnit, Spacing
 from widgets.plain import units
+from widgets.plain.ticks import ALMOST, one_two_five, outer_multiples, si_label, time_label
 
 _MEBI = 1 << 20
 _MOST_NINES = 6
@@ -51,31 +52,17 @@ def tick(value: float, unit: AxisUnit) -> str:
     """A round number, without decimals that say nothing."""
     match unit:
         case AxisUnit.IOPS:
-            return _si(value)
+            return si_label(value)
         case AxisUnit.MIB_PER_S:
             return f"{value / _MEBI:g}"
         case AxisUnit.LATENCY:
-            return _time(value)
+            return time_label(value)
         case AxisUnit.BYTES:
             return units.size(int(value)).replace("iB", "").replace(" ", "")
         case AxisUnit.PERCENT:
             return f"{value:.6g}"
         case _:
             return f"{value:g}"
-
-
-def _si(value: float) -> str:
-    for step, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= step:
-            return f"{value / step:g}{name}"
-    return f"{value:g}"
-
-
-def _time(nanoseconds: float) -> str:
-    for step, name in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
-        if abs(nanoseconds) >= step:
-            return f"{nanoseconds / step:g} {name}"
-    return f"{nanoseconds:g} ns"
 
 
 def _nines(percent: float) -> float:
@@ -134,16 +121,9 @@ def _linear(low: float, high: float, most: int, unit: float) -> tuple[float, flo
     low, high = low / unit, high / unit
     if high - low <= abs(high) * 1e-9:
         low, high = (0.0, high * 1.1) if high > 0 else (low - 1.0, high + 1.0)
-    step = round_step((high - low) / most)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    marks = tuple(at * step * unit for at in range(first, last + 1))
+    step = one_two_five((high - low) / most * (1 - ALMOST), up=True)
+    marks = tuple(at * step * unit for at in outer_multiples(step, low, high))
     return marks[0], marks[-1], marks
-
-
-def round_step(width: float) -> float:
-    """The smallest of 1, 2, 5 times a power of ten that is not below `width`."""
-    power = 10.0 ** math.floor(math.log10(width))
-    return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= width * (1 - 1e-9))
 
 
 def _logarithmic(low: float, high: float, most: int) -> tuple[float, float, tuple[float, ...]]:
