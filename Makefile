@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-quick test-exhaustive browser lab check trust mutants bench screenshots build
+.PHONY: help run demo test test-quick test-exhaustive browser lab check trust mutants method bench screenshots build
 
 SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
@@ -55,6 +55,10 @@ mutants: ## change the lines that guard data, one at a time, and see whether a t
 	$(SETUP) test
 	@sh tools/bootstrap uv pip install -q --python $(PYTHON) cosmic-ray==8.7.0
 	@$(PYTHON) -m tests.mutants $(ARGS)
+
+method: ## draw thousands of experiments whose truth is known, and count the wrong verdicts (ARGS="--write")
+	$(SETUP) test
+	@$(PYTHON) -m tests.method $(ARGS)
 
 bench: ## measure what raidbench itself costs
 	$(SETUP) test

@@ -16,23 +16,45 @@ from app.cli.bench_job import job_of
 from app.cli.bench_target import resolve
 from app.cli.change import pairs as pairs_of_words
 from app.cli.failures import DONE, FAILED, INTERRUPTED
-from app.cli.opening import begin, refuse_read_only, workbench
+from app.cli.opening import begin, loaded_session, refuse_read_only, workbench
 from app.cli.options import current
 from app.cli.output import document, lines, paint, say
 from app.cli.review import steps
 from app.cli.running import Interruption, run
 from app.cli.steady import steady_options
-from app.engine.judge.stats import STANDARD_PAIRS
+from app.engine.judge.looks import STANDARD, UNTIL, one_look
 from app.engine.view import change as view
+from backends.errors import InvalidValueError
 from backends.text import clean
 
 if TYPE_CHECKING:
     from app.engine.ab.plan import AbPlan
     from app.engine.fio.job import Job
     from app.engine.session.events import AnyEvent
+    from app.engine.session.looks import Look
     from app.engine.session.state import ExperimentRecord, Session
     from app.engine.session.steady import SteadyPlan
     from app.engine.workbench import Workbench
+
+
+class _Percent(click.ParamType[float]):
+    """`1%` or `1`: above 0, below 50."""
+
+    name = "percent"
+
+    def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number. Fails as click does."""
+        text = str(value).strip().removesuffix("%").strip()
+        try:
+            number = float(text)
+        except ValueError:
+            number = 0.0
+        if not 0 < number < 50:
+            self.fail(f"{value!r} is not a share such as 1% (above 0, below 50).", param, ctx)
+        return number
+
+
+PERCENT = _Percent()
 
 HURRY = 30.0
 """How many times as fast the simulated rack's time runs: there is no disk to wait for."""
@@ -49,7 +71,9 @@ class _Wish:
     job: Job
     profile: str | None
     sized: bool
-    pairs: int
+    looks: tuple[Look, ...]
+    until: float | None
+    more: str | None
     rest: float
     steady: SteadyPlan | None
 
@@ -77,11 +101,17 @@ class _AbOptions:
 @click.option(
     "--pairs",
     type=click.IntRange(1, 50),
-    default=STANDARD_PAIRS,
-    show_default=True,
     metavar="N",
-    help="Runs of each value: 3 find large differences only, 12 small ones.",
+    help="So many runs of each value, judged once, at the end: 3 find large differences only. Unless named, up to 20 "
+    "pairs are measured and judged after 6, 12 and 20.",
 )
+@click.option(
+    "--until",
+    type=PERCENT,
+    metavar="PERCENT",
+    help="Measure until the difference is known to +-PERCENT, such as 1%, whatever it is; 50 pairs at most.",
+)
+@click.option("--more", metavar="EXPERIMENT", help="Go on with a stopped experiment, such as e1, by its plan.")
 @click.option(
     "--rest", type=click.FloatRange(0, 600), metavar="SECONDS", help="Idle time before each run, 5 if not named."
 )
@@ -95,7 +125,9 @@ def ab_command(
     profile: str | None,
     jobfile: Path | None,
     on: str | None,
-    pairs: int,
+    pairs: int | None,
+    until: float | None,
+    more: str | None,
     rest: float | None,
     dry_run: bool,
     yes: bool,
@@ -106,8 +138,8 @@ def ab_command(
 ) -> int:
     """Measure a setting of TARGET as it is against VALUE, and say which is faster.
 
-    Runs are made in pairs, in the order ABBA with the first letter drawn, so that neither drift nor order passes for
-    a difference. The setting is put back at the end, also after Ctrl-C or a failure.
+    Runs are made in pairs; which value comes first in each is drawn, so that neither drift nor order passes for a
+    difference. The setting is put back at the end, also after Ctrl-C or a failure.
     """
     from app.engine.ab.plan import REST_SECONDS
 
@@ -124,7 +156,9 @@ def ab_command(
         job=job,
         profile=name,
         sized="size" in texts,
-        pairs=pairs,
+        looks=_looks(pairs, until, more),
+        until=until,
+        more=more,
         rest=REST_SECONDS if rest is None else rest,
         steady=steady,
     )
@@ -159,8 +193,19 @@ async def _ab(bench: Workbench, interruption: Interruption, wish: _Wish, how: _A
     return DONE if whole else FAILED
 
 
+def _looks(pairs: int | None, until: float | None, more: str | None) -> tuple[Look, ...]:
+    """When it is judged. Raises InvalidValueError of options that exclude each other."""
+    if sum(option is not None for option in (pairs, until, more)) > 1:
+        raise InvalidValueError(
+            "--pairs, --until and --more exclude each other.", hint="Name the one that is to end the experiment."
+        )
+    if until is not None:
+        return UNTIL
+    return STANDARD if pairs is None else one_look(pairs)
+
+
 async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
-    from app.engine.ab.plan import plan_ab
+    from app.engine.ab.plan import continued, plan_ab
     from app.engine.measure.measurer import Request
 
     thing = await bench.find(wish.target)
@@ -170,7 +215,11 @@ async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
     request = Request(where=where, name=shown, job=job, profile=wish.profile, steady=wish.steady)
     not_read_only(request)
     ready = await bench.prepare(request)
-    return plan_ab(change, ready, pairs=wish.pairs, rest_seconds=wish.rest if bench.host.capabilities.live else 0.0)
+    rest = wish.rest if bench.host.capabilities.live else 0.0
+    if wish.more is None:
+        return plan_ab(change, ready, looks=wish.looks, until_percent=wish.until, rest_seconds=rest)
+    record, done = continued(loaded_session().session, wish.more, change, ready)
+    return plan_ab(change, ready, rest_seconds=rest, goes_on=record, done=done)
 
 
 def _review(plan: AbPlan) -> Iterator[str]:

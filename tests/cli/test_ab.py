@@ -67,7 +67,8 @@ def test_the_plan_is_shown_before_it_is_asked_about(demo: Cli) -> None:
     assert shown.status == 0
     assert "set rdcache=ra " in shown.out
     assert "set rdcache=nora " in shown.out
-    assert "12 runs" in shown.out
+    assert "20 pairs at most, judged after 6, 12 and 20" in shown.out
+    assert "40 runs" in shown.out
     assert demo("runs", "--json").json["runs"] == []
 
 
@@ -123,9 +124,52 @@ def test_groups_one_after_the_other_are_labelled(demo: Cli) -> None:
     demo("set", SDB, "read_ahead=read-ahead", "--yes")
     demo("bench", SDB, *SHORT, "--repeat", "3")
     compared = demo("compare", "r1", "r4")
-    assert "r4 is slower than r1" in compared.out
-    assert "3 and 3 runs, not interleaved" in compared.out
-    assert "none below 5 % is judged" in compared.err
+    assert compared.out.startswith("Not decided between r1 and r4")
+    assert "3 and 3 runs, not in turn" in compared.out
+    assert "drift cannot be told from an effect" in compared.out
+
+
+def test_groups_with_the_first_side_measured_again_are_judged(demo: Cli) -> None:
+    demo("bench", SDB, *SHORT, "--repeat", "3")
+    demo("set", SDB, "read_ahead=read-ahead", "--yes")
+    demo("bench", SDB, *SHORT, "--repeat", "3")
+    demo("undo", "--yes")
+    demo("bench", SDB, *SHORT, "--repeat", "3")
+    compared = demo("compare", "r1", "r4")
+    assert compared.out.startswith("r4 is slower than r1")
+    assert "the runs before and after it differ by" in compared.out
+
+
+def test_a_plan_that_is_not_named_ends_as_soon_as_it_is_decided(demo: Cli) -> None:
+    found = demo(*AHEAD, "--yes", "--json").json["experiment"]
+    assert (found["pairs"], len(found["order"]), found["status"]) == (6, 40, "ok")
+    assert [look["pairs"] for look in found["looks"]] == [6, 12, 20]
+
+
+def test_a_width_that_is_asked_for_ends_it(demo: Cli) -> None:
+    found = demo(*AHEAD, "--until", "1%", "--yes", "--json").json["experiment"]
+    low, high = next(row["interval_percent"] for row in found["figures"] if row["headline"])
+    assert (high - low) / 2 <= 1
+
+
+def test_two_ways_to_end_exclude_each_other(demo: Cli) -> None:
+    refused = demo(*AHEAD, "--until", "1%", "--pairs", "3", "--yes")
+    assert (refused.status, "exclude each other" in refused.err) == (2, True)
+
+
+def test_an_experiment_that_was_stopped_goes_on(demo: Cli, state: Path) -> None:
+    words = argv("--demo", "--demo-speed", "20", *AHEAD[:3], "--runtime", "4", "--ramp", "0", "--yes")
+    with subprocess.Popen(words, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}) as running:
+        assert running.stderr is not None
+        for line in running.stderr:
+            if line.startswith(b"pair 2"):
+                running.send_signal(signal.SIGINT)
+                break
+        running.communicate(timeout=60)
+    ended = demo(*AHEAD, "--more", "e1", "--yes", "--json").json["experiment"]
+    assert (ended["id"], ended["status"], ended["pairs"]) == ("e1", "ok", 6)
+    complete = demo(*AHEAD, "--more", "e1", "--yes")
+    assert (complete.status, "e1 is complete" in complete.err) == (3, True)
 
 
 def test_repeats_of_the_same_are_called_so(demo: Cli) -> None:

@@ -70,10 +70,11 @@ def run(
     warnings: tuple[str, ...] = (),
     advice: tuple[Advice, ...] = (),
     steady: SteadyFigures | None = None,
+    at: float = 1003.0,
 ) -> list[LoggedEvent]:
     """A read run; never ended if not `ended`."""
     start = RunStarted(
-        at=1003.0,
+        at=at,
         id=id,
         target=target,
         device="/dev/sda",

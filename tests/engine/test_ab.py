@@ -6,16 +6,16 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import pytest
 
 from app.engine.ab.experiment import run_experiment
-from app.engine.ab.plan import AbPlan, plan_ab
+from app.engine.ab.plan import AbPlan, continued, plan_ab
 from app.engine.fio.events import Finished, LoadEvent
 from app.engine.fio.job import Engine, Job
 from app.engine.fio.target import JobTarget
 from app.engine.judge.comparison import compare_experiment, interim
+from app.engine.judge.looks import one_look
 from app.engine.measure.idle_wait import rest
 from app.engine.measure.measurer import Preparation, Request
 from app.engine.session.figures import Phase, RunStatus
@@ -94,7 +94,7 @@ def script(table: Table) -> ScriptedLoad:
 async def planned(table: Table, *, pairs: int = 3, key: str = "read_ahead_kb", value: str = "4096") -> AbPlan:
     change = await table.bench.plan(SDA, key, value)
     ready = await table.bench.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
-    return plan_ab(change, ready, pairs=pairs, rest_seconds=0.0, random=Random(1))
+    return plan_ab(change, ready, looks=one_look(pairs), rest_seconds=0.0, seed=1)
 
 
 async def test_every_run_is_measured_at_the_value_of_its_letter(table: Table) -> None:
@@ -128,7 +128,7 @@ async def test_the_runs_carry_their_place(table: Table) -> None:
 async def test_the_verdict_is_in_one_sentence(table: Table) -> None:
     record = await run_experiment(table.bench, await planned(table))
     assert record.end is not None
-    assert record.end.sentence.startswith("read_ahead_kb=4096 is slower than read_ahead_kb=128: read IOPS -20.")
+    assert record.end.sentence.startswith("read_ahead_kb=4096 is slower than read_ahead_kb=128: read IOPS -19.")
 
 
 async def test_what_is_shown_on_the_way_is_no_verdict(table: Table) -> None:
@@ -275,7 +275,59 @@ async def test_the_value_in_force_is_nothing_to_compare_with(both: tuple[Change,
 
 
 async def test_the_time_of_a_plan_is_that_of_all_runs_and_pauses(both: tuple[Change, Preparation]) -> None:
-    assert plan_ab(both[0], both[1], pairs=6, rest_seconds=5.0).seconds == 12 * (10 + 60 + 5)
+    plan = plan_ab(both[0], both[1], looks=one_look(6), rest_seconds=5.0)
+    assert plan.seconds == 12 * (10 + 60) + sum(plan.rests)
+
+
+async def test_no_two_pauses_are_of_one_length_and_none_is_shorter_than_asked(both: tuple[Change, Preparation]) -> None:
+    plan = plan_ab(both[0], both[1], rest_seconds=5.0)
+    assert len(set(plan.rests)) == len(plan.order)
+    assert all(5.0 <= pause <= 5.0 + 70 / 3 for pause in plan.rests)
+
+
+async def test_a_difference_that_shows_early_ends_it_at_the_first_look(table: Table) -> None:
+    change = await table.bench.plan(SDA, "read_ahead_kb", "4096")
+    ready = await table.bench.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
+    record = await run_experiment(table.bench, plan_ab(change, ready, rest_seconds=0.0, seed=1))
+    assert record.end is not None
+    assert (record.end.status, len(script(table).values), record.start.pairs) == (RunStatus.OK, 12, 20)
+    assert "in 6 pairs" in record.end.sentence
+
+
+async def test_a_stopped_experiment_is_not_decided_and_goes_on_by_its_plan(table: Table) -> None:
+    def stop() -> RunStatus:
+        table.bench.stop()
+        return RunStatus.OK
+
+    change = await table.bench.plan(SDA, "read_ahead_kb", "4096")
+    ready = await table.bench.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
+    script(table).at_run[6] = stop
+    stopped = await run_experiment(table.bench, plan_ab(change, ready, rest_seconds=0.0, seed=1))
+    assert stopped.end is not None
+    assert "it was to be judged after 6 pairs, 4 pairs more" in stopped.end.sentence
+    record, done = continued(table.bench.session, "e1", change, ready)
+    more = plan_ab(change, ready, rest_seconds=0.0, goes_on=record, done=done)
+    ended = await run_experiment(table.bench, more)
+    assert ended.end is not None
+    assert [each.id for each in table.bench.session.experiments] == ["e1"]
+    assert "is slower than" in ended.end.sentence
+    assert "in 6 pairs" in ended.end.sentence
+    assert table.host.files[KB] == "128"
+
+
+async def test_an_experiment_that_is_complete_has_no_more_pairs(table: Table) -> None:
+    plan = await planned(table)
+    await run_experiment(table.bench, plan)
+    with pytest.raises(RefusedError, match="is complete"):
+        continued(table.bench.session, "e1", plan.change, plan.ready)
+
+
+async def test_another_value_is_another_experiment(table: Table) -> None:
+    plan = await planned(table)
+    await run_experiment(table.bench, plan)
+    other = await table.bench.plan(SDA, "read_ahead_kb", "2048")
+    with pytest.raises(RefusedError, match="e1 measured read_ahead_kb of block:sda, 128 against 4096"):
+        continued(table.bench.session, "e1", other, plan.ready)
 
 
 STAT = "/sys/class/block/sda/stat"

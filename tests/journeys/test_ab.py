@@ -59,7 +59,7 @@ class PacedLoad:
 
 @pytest.fixture
 def load(table: Table, monkeypatch: pytest.MonkeyPatch) -> PacedLoad:
-    """The machine rests at once, ABBA begins with A, and the runs are let on one by one."""
+    """The machine rests at once, the first pair begins with A, and the runs are let on one by one."""
     paced = PacedLoad(table)
     measurer = table.bench._measurer
 
@@ -80,10 +80,17 @@ async def at_rest(*_: object) -> bool:
 
 
 class SteadyRandom:
-    """Draws A."""
+    """Draws A first, then B, and so on."""
+
+    def __init__(self, _: object = None) -> None:
+        self.drawn = 0
+
+    def randrange(self, _: int) -> int:
+        return 1
 
     def random(self) -> float:
-        return 0.0
+        self.drawn += 1
+        return 0.0 if self.drawn % 2 else 0.9
 
 
 @pytest.fixture
@@ -128,7 +135,7 @@ async def ended(pilot: Pilot[int], load: PacedLoad, table: Table) -> None:
 async def test_the_question_shows_the_way_there_and_back(staged: Pilot[int]) -> None:
     question = (await asked(staged)).confirmation
     assert question.commands == (f"echo 4096 > {KB}", f"echo 128 > {KB}")
-    assert "3 pairs, in the order A B B A A B: 6 runs" in question.summary
+    assert "3 pairs; which comes first in each is drawn: 6 runs" in question.summary
 
 
 async def test_no_is_no(staged: Pilot[int], table: Table) -> None:

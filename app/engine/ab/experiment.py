@@ -7,8 +7,9 @@ import time
 from dataclasses import replace
 
 from app.engine.ab.interrupted import open_experiments
-from app.engine.ab.plan import AbPlan
+from app.engine.ab.plan import AbPlan, ended
 from app.engine.judge.comparison import compare_experiment
+from app.engine.judge.looks import reached
 from app.engine.judge.order import Letter
 from app.engine.measure.idle_wait import rest
 from app.engine.measure.measurer import Preparation
@@ -42,7 +43,7 @@ class AbExperiment:
         self._plan = plan
         self._confirm = confirm
         self._stop = asyncio.Event()
-        self._id = f"e{len(bench.session.experiments) + 1}"
+        self._id = plan.resumes or f"e{len(bench.session.experiments) + 1}"
         self._changes_before = len(bench.session.changes)
         self._taken_back = 0
         self._scratch: Preparation | None = None
@@ -87,19 +88,34 @@ class AbExperiment:
             order=plan.order,
             title=ready.job.describe(),
             measured=ready.request.name if ready.scratch is None else str(ready.scratch.path),
-            rest_seconds=plan.rest_seconds,
+            rest_seconds=min(plan.rests, default=0.0),
+            looks=plan.looks,
+            until_percent=plan.until_percent,
+            seed=plan.seed,
         )
 
     async def _measure(self) -> tuple[RunStatus, str]:
-        for number, letter in enumerate(self._plan.order):
+        plan = self._plan
+        for number, letter in enumerate(plan.order):
+            if number < 2 * plan.done:
+                continue
             await self._switch(letter)
-            quiet = await rest(self._bench.host, self._plan.ready.device, self._plan.rest_seconds, self._stop)
+            quiet = await rest(self._bench.host, plan.ready.device, plan.rests[number], self._stop)
             if self._stop.is_set():
                 return RunStatus.STOPPED, "it was stopped"
-            ended = await self._run(number, letter, quiet=quiet)
-            if ended is not None:
-                return ended
+            cut_short = await self._run(number, letter, quiet=quiet)
+            if cut_short is not None:
+                return cut_short
+            if number % 2 and self._looked(number // 2 + 1):
+                break
         return RunStatus.OK, ""
+
+    def _looked(self, pairs: int) -> bool:
+        """Whether the experiment ends with this pair."""
+        if reached(self._plan.looks, pairs) is None:
+            return False
+        shown = compare_experiment(self._bench.session, self._id)
+        return ended(self._plan.looks, self._plan.until_percent, shown)
 
     async def _run(self, number: int, letter: Letter, *, quiet: bool) -> tuple[RunStatus, str] | None:
         """One run; status and reason if the experiment ends with it."""
@@ -122,9 +138,9 @@ class AbExperiment:
         if letter == "A":
             await self._back()
         elif not any(record.in_force for record in self._own()):
-            ended = await self._bench.apply(self._plan.change)
-            if ended.result != "verified":
-                raise BlockedError(f"{self._plan.change.label} was not set: {ended.message or ended.result}.")
+            made = await self._bench.apply(self._plan.change)
+            if made.result != "verified":
+                raise BlockedError(f"{self._plan.change.label} was not set: {made.message or made.result}.")
 
     def _own(self) -> tuple[ChangeRecord, ...]:
         """What this experiment has set, oldest first.
@@ -145,9 +161,10 @@ class AbExperiment:
             return
         for record in reversed(own):
             if record.in_force:
-                ended = await self._bench.undo(record.id)
-                if not ended.taken_back:
-                    raise BlockedError(f"{self._plan.change.label} was not put back: {ended.message or ended.result}.")
+                undone = await self._bench.undo(record.id)
+                if not undone.taken_back:
+                    why = undone.message or undone.result
+                    raise BlockedError(f"{self._plan.change.label} was not put back: {why}.")
         await self._back_along(own[-1].id)
         self._taken_back = len(own)
 
@@ -162,9 +179,9 @@ class AbExperiment:
             planned = await self._bench.machine.setter(change.target).plan(change.target, key, before)
             if planned.effect is not Effect.AT_ONCE or planned.risk is Risk.DESTROYS_DATA:
                 raise BlockedError(f"{planned.label} moved along from {before} to {now}, and is not put back.")
-            ended = await self._bench.apply(planned, undoes=change_id)
-            if ended.result != "verified":
-                raise BlockedError(f"{planned.label} moved along and was not put back: {ended.message}.")
+            made = await self._bench.apply(planned, undoes=change_id)
+            if made.result != "verified":
+                raise BlockedError(f"{planned.label} moved along and was not put back: {made.message}.")
 
     async def _read(self) -> dict[str, str | None]:
         readings = await self._bench.read(self._plan.change.target)
@@ -179,7 +196,7 @@ class AbExperiment:
             reason = " ".join(filter(None, (reason, error.message, error.hint)))
             status = RunStatus.FAILED
         finally:
-            if status is not RunStatus.OK and self._scratch is not None and not self._scratch.request.keep:
+            if self._scratch is not None and self._scratch.request.again and not self._scratch.request.keep:
                 await self._bench.forget_scratch(self._scratch)
             shown = compare_experiment(self._bench.session, self._id)
             self._bench.emit(

@@ -84,7 +84,7 @@ def weakened(runs: Iterable[RunRecord]) -> str:
 
 
 def _listed(runs: Iterable[RunRecord], words_of: Callable[[RunRecord], Iterator[str]]) -> str:
-    runs = tuple(runs)
+    runs = tuple(sorted(runs, key=lambda run: run.start.at))
     found: dict[str, list[str]] = {}
     for run in runs:
         for words in dict.fromkeys(words_of(run)):

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.engine.judge.caveats import weakened, weighed
+from app.engine.judge.family import BESIDE, corrected
 from app.engine.judge.grouping import Sides, pairs_of, sides_of
+from app.engine.judge.looks import LEVEL, reached, upcoming
+from app.engine.judge.residuals import disturbances
 from app.engine.judge.stats import THRESHOLD_PERCENT, geometric_mean
-from app.engine.judge.verdict import Judgement, Verdict, judge
-from app.engine.session.figures import DirectionFigures, RunStatus
+from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between
+from app.engine.session.figures import DirectionFigures, RunFigures, RunStatus
 from app.engine.session.state import RunRecord, Session
 from widgets.plain import units
 
 Read = Callable[[DirectionFigures], float | None]
+
+BOTH = "both"
+"""Reads and writes of a mixed job together."""
+
+LARGE_BLOCK = 128 * 1024
+"""Bytes of an I/O from which on throughput is what a job is about, not the number of I/Os."""
 
 SINGLE_RUNS = (
     "These are two single runs: how far runs of the same settings lie apart is not known, so nothing says whether the "
@@ -22,7 +31,8 @@ SINGLE_RUNS = (
 """What has to stand under every comparison of single runs."""
 
 NOT_INTERLEAVED = (
-    "The runs were not measured in turn, so drift and order may be behind a difference: none below 5 % is judged."
+    "The runs were not measured in turn, so a drift of the machine may be behind a difference. `raidbench ab` measures "
+    "in turn; where that cannot be, measure the first side once more after the second."
 )
 """What has to stand under every comparison of groups."""
 
@@ -70,7 +80,7 @@ class FigureComparison:
     """One figure of both sides."""
 
     direction: str
-    """`read` or `write`."""
+    """`read`, `write` or `both`."""
     figure: Figure
     """Which."""
     a: float | None
@@ -79,6 +89,8 @@ class FigureComparison:
     """Of the second side."""
     judgement: Judgement | None = None
     """What the repeats show; None where one side has no figure, or it is not one to be judged."""
+    headline: bool = False
+    """Whether it is the figure that the job is about."""
 
     @property
     def percent(self) -> float | None:
@@ -90,7 +102,7 @@ class FigureComparison:
     @property
     def name(self) -> str:
         """`read IOPS`."""
-        return f"{self.direction} {self.figure.label}"
+        return self.figure.label if self.direction == BOTH else f"{self.direction} {self.figure.label}"
 
     @property
     def difference(self) -> str:
@@ -116,7 +128,7 @@ class Comparison:
     job: tuple[tuple[str, str | None, str | None], ...]
     """Fields of the job that differ."""
     sentence: str
-    """What they show of the IOPS, in one sentence for each direction, and what weakens it."""
+    """What they show of the figure that the job is about, and what weakens it."""
     caveats: tuple[str, ...]
     """Sentences that have to be read with the figures."""
 
@@ -127,8 +139,20 @@ class Comparison:
 
     @property
     def counted(self) -> str:
-        """`6 pairs`, `3 and 2 runs, not interleaved`."""
+        """`6 pairs`, `3 and 2 runs, not in turn`."""
         return _counted(self.sides)
+
+    @property
+    def headline(self) -> FigureComparison | None:
+        """The figure that the job is about; None where a side has none."""
+        return next((row for row in self.rows if row.headline), None)
+
+    @property
+    def covers(self) -> str:
+        """How much its intervals cover: `95 %`."""
+        row = self.headline
+        interval = None if row is None or row.judgement is None else row.judgement.interval
+        return f"{(1 - LEVEL) * 100:g} %" if interval is None else interval.covers
 
 
 def compare(
@@ -176,42 +200,79 @@ def varying(mappings: list[Mapping[str, str]]) -> list[str]:
 
 
 def interim(session: Session, experiment_id: str) -> str:
-    """The IOPS of a running experiment so far: an interval, never a verdict; "" before there is one.
-
-    Whoever stops as soon as an interval excludes 0 finds differences where there are none.
-    """
+    """The headline of a running experiment so far: an interval, never a verdict; "" before there is one."""
     comparison = compare_experiment(session, experiment_id)
-    rows = () if comparison is None else comparison.rows
-    shown = [
-        f"{row.name} {row.judgement.interval}"
-        for row in rows
-        if row.figure.key == "iops" and row.judgement is not None and row.judgement.interval is not None
-    ]
-    return f"{', '.join(shown)}, not yet decided" if shown else ""
+    row = None if comparison is None else comparison.headline
+    interval = None if row is None or row.judgement is None else row.judgement.interval
+    return "" if row is None or interval is None else f"{row.name} {interval}, not yet decided"
 
 
 def _compared_figures(sides: Sides) -> Iterator[FigureComparison]:
-    for direction in ("read", "write"):
-        for figure in FIGURES:
-            a, b = _values(sides.a, direction, figure), _values(sides.b, direction, figure)
-            if any(value is not None for value in (*a, *b)):
-                yield _compared_figure(direction, figure, a, b, sides)
+    """The figure that the job is about first, judged alone; all others as one family."""
+    about, direction = _headline(sides)
+    first = _compared_figure(direction, about, sides, headline=True)
+    if first is not None:
+        yield first
+    rest = [
+        row
+        for side in ("read", "write")
+        for figure in FIGURES
+        if (side, figure) != (direction, about) and (row := _compared_figure(side, figure, sides)) is not None
+    ]
+    judgements = corrected([row.judgement for row in rest], share=BESIDE)
+    yield from (replace(row, judgement=judgement) for row, judgement in zip(rest, judgements, strict=True))
+
+
+def _headline(sides: Sides) -> tuple[Figure, str]:
+    """I/Os per second, of large blocks throughput; of a mixed job those of both directions."""
+    figures = sides.a[0].figures
+    both = [one for one in (figures.read, figures.write) if one is not None and one.total_ios]
+    ios, moved = sum(one.iops for one in both), sum(one.bytes_per_second for one in both)
+    about = FIGURES[1] if ios and moved / ios >= LARGE_BLOCK else FIGURES[0]
+    if len(both) == 2:
+        return about, BOTH
+    return about, "read" if not both or both[0] is figures.read else "write"
 
 
 def _values(runs: Sequence[RunRecord], direction: str, figure: Figure) -> list[float | None]:
-    both = (run.figures.read if direction == "read" else run.figures.write for run in runs)
-    return [None if figures is None else figure.read(figures) for figures in both]
+    return [_value(run.figures, direction, figure) for run in runs]
 
 
-def _compared_figure(
-    direction: str, figure: Figure, a: Sequence[float | None], b: Sequence[float | None], sides: Sides
-) -> FigureComparison:
+def _value(figures: RunFigures, direction: str, figure: Figure) -> float | None:
+    if direction == BOTH:
+        values = [figure.read(one) for one in (figures.read, figures.write) if one is not None]
+        there = [value for value in values if value is not None]
+        return sum(there) if there and len(there) == len(values) else None
+    one = figures.read if direction == "read" else figures.write
+    return None if one is None else figure.read(one)
+
+
+def _compared_figure(direction: str, figure: Figure, sides: Sides, headline: bool = False) -> FigureComparison | None:
+    a, b = _values(sides.a, direction, figure), _values(sides.b, direction, figure)
+    if all(value is None for value in (*a, *b)):
+        return None
     ones, others = _all(a), _all(b)
     judgement = None
     if figure.judged and ones and others and min(*ones, *others) > 0:
-        judgement = judge(ones, others, interleaved=sides.interleaved, higher_is_better=figure.higher_is_better)
-        judgement = weighed(judgement, (*sides.a, *sides.b))
-    return FigureComparison(direction=direction, figure=figure, a=_mean(ones), b=_mean(others), judgement=judgement)
+        judgement = weighed(_judged(ones, others, sides, figure.higher_is_better), (*sides.a, *sides.b))
+    return FigureComparison(
+        direction=direction, figure=figure, a=_mean(ones), b=_mean(others), judgement=judgement, headline=headline
+    )
+
+
+def _judged(a: list[float], b: list[float], sides: Sides, higher_is_better: bool) -> Judgement:
+    """By the plan of an experiment, between two measurements of A, or as what they are."""
+    if sides.after:
+        return judge_between(a[: -sides.after], b, a[-sides.after :], higher_is_better=higher_is_better)
+    look, ahead = reached(sides.looks, len(a)), upcoming(sides.looks, len(a))
+    planned = look or ahead
+    level = LEVEL if planned is None else planned.level
+    judgement = judge(a, b, interleaved=sides.interleaved, higher_is_better=higher_is_better, level=level)
+    if look is not None or ahead is None:
+        return judgement
+    more = units.plural(ahead.pairs - len(a), "pair")
+    reason = f"it was to be judged after {ahead.pairs} pairs, {more} more"
+    return replace(judgement, verdict=Verdict.NOT_DECIDED, reason=reason, further_pairs=ahead.pairs - len(a))
 
 
 def _all(values: Sequence[float | None]) -> list[float]:
@@ -227,29 +288,47 @@ def _mean(values: list[float]) -> float | None:
 
 
 def _sentences(rows: Sequence[FigureComparison], sides: Sides, names: tuple[str, str]) -> Iterator[str]:
-    yield from (_sentence(row, sides, names) for row in rows if row.figure.key == "iops")
+    about = next((row for row in rows if row.headline), None)
+    if about is not None:
+        yield _sentence(about, sides, names)
+        if (tail := _tail(rows)) is not None and not sides.alike:
+            yield f"{tail.name.capitalize()} {tail.difference}: {_word(tail)}."
+        yield from disturbances(sides, lambda run: _value(run.figures, about.direction, about.figure))
     caveats = weakened((*sides.a, *sides.b))
     if caveats:
         yield f"Caveats: {caveats}."
 
 
+def _tail(rows: Sequence[FigureComparison]) -> FigureComparison | None:
+    """The 99th percentile that stands beside every headline: that of the slower direction."""
+    found = [row for row in rows if row.figure.key == "latency_p99_ns" and row.judgement is not None]
+    return max(found, key=lambda row: row.a or 0.0, default=None)
+
+
+def _word(row: FigureComparison) -> str:
+    return "not compared" if row.judgement is None else row.judgement.word
+
+
 def _sentence(row: FigureComparison, sides: Sides, names: tuple[str, str]) -> str:
     a, b = names
     judgement = row.judgement
+    name = row.name
     if judgement is None:
-        return f"{row.name.capitalize()} cannot be compared: one side has none."
+        return f"{name[:1].upper()}{name[1:]} cannot be compared: one side has none."
     if sides.alike:
-        return f"{b} repeats {a}: {row.name} {row.difference}, which is chance and drift."
-    what = f"{row.name} {row.difference} in {_counted(sides)}"
+        return f"{b} repeats {a}: {name} {row.difference}, which is chance and drift."
+    what = f"{name} {row.difference} in {_counted(sides)}"
     match judgement.verdict:
         case Verdict.NO_DIFFERENCE:
-            return f"No difference between {a} and {b}: {what}, all within +-{THRESHOLD_PERCENT:g} %."
+            said = f"No difference between {a} and {b}: {what}, all within +-{THRESHOLD_PERCENT:g} %"
         case Verdict.NOT_DECIDED:
-            return f"Not decided between {a} and {b}: {what}; {judgement.reason}."
+            said = f"Not decided between {a} and {b}: {what}; {judgement.reason}"
         case Verdict.REFUSED:
-            return f"Verdict on {b} against {a} refused: {judgement.reason}; {what}."
+            said = f"Verdict on {b} against {a} refused: {judgement.reason}; {what}"
         case _:
-            return f"{b} is {judgement.word} than {a}: {what}."
+            said = f"{b} is {judgement.word} than {a}: {what}" + (f", {judgement.reason}" if judgement.reason else "")
+    odd = judgement.outlier if judgement.outlier and judgement.outlier not in said else ""
+    return f"{said}; {odd}." if odd else f"{said}."
 
 
 def _counted(sides: Sides) -> str:
@@ -257,7 +336,7 @@ def _counted(sides: Sides) -> str:
         return units.plural(len(sides.a), "pair")
     if len(sides.a) == len(sides.b) == 1:
         return "two single runs"
-    return f"{len(sides.a)} and {units.plural(len(sides.b), 'run')}, not interleaved"
+    return f"{len(sides.a)} and {units.plural(len(sides.b), 'run')}, not in turn"
 
 
 def _caveats(a: RunRecord, b: RunRecord, sides: Sides, jobs_differ: bool) -> Iterator[str]:
@@ -276,5 +355,5 @@ def _caveats(a: RunRecord, b: RunRecord, sides: Sides, jobs_differ: bool) -> Ite
         return
     if len(sides.a) == len(sides.b) == 1:
         yield SINGLE_RUNS
-    elif not sides.interleaved:
+    elif not sides.interleaved and not sides.after:
         yield NOT_INTERLEAVED

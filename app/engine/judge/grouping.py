@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.engine.session.figures import RunStatus
+from app.engine.session.looks import Look
 from app.engine.session.state import RunRecord, Session
 
 
@@ -23,6 +24,10 @@ class Sides:
     """Whether both are repeats of the same."""
     note: str = ""
     """Which runs these are, or why they are no pairs; a sentence."""
+    looks: tuple[Look, ...] = ()
+    """When the pairs were to be judged; none where no plan was made for them."""
+    after: int = 0
+    """How many of the last runs of a were measured after all of b, where the others came before; else 0."""
 
 
 Condition = tuple[str, tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
@@ -53,7 +58,13 @@ def pairs_of(session: Session, experiment_id: str) -> Sides:
         if mark is not None and mark.experiment == experiment_id and run.figures.status is RunStatus.OK:
             found.setdefault(mark.pair, {})[mark.letter] = run
     whole = [pair for _, pair in sorted(found.items()) if len(pair) == 2]
-    return Sides(a=tuple(pair["A"] for pair in whole), b=tuple(pair["B"] for pair in whole), interleaved=True)
+    record = session.experiment(experiment_id)
+    return Sides(
+        a=tuple(pair["A"] for pair in whole),
+        b=tuple(pair["B"] for pair in whole),
+        interleaved=True,
+        looks=() if record is None else record.start.looks,
+    )
 
 
 def sides_of(a: RunRecord, b: RunRecord, a_session: Sequence[RunRecord], b_session: Sequence[RunRecord]) -> Sides:
@@ -64,14 +75,18 @@ def sides_of(a: RunRecord, b: RunRecord, a_session: Sequence[RunRecord], b_sessi
     together = a_session is b_session or tuple(a_session) == tuple(b_session)
     if together and (pairs := _experiment(a, b, a_session)) is not None:
         return pairs
-    if condition(a) == condition(b):
+    if together and condition(a) == condition(b):
         return Sides(a=(a,), b=(b,), interleaved=False, alike=True)
     one, other = _alike(a, a_session), _alike(b, b_session)
     if len(one) == len(other) == 1:
         return Sides(a=one, b=other, interleaved=False)
     if together and (order := _in_turn(one, other)):
         return order
-    return Sides(a=one, b=other, interleaved=False, note=f"Not interleaved: {_names(one)} against {_names(other)}.")
+    if after := _after(one, other):
+        ordered = tuple(sorted(one, key=lambda run: run.start.at))
+        note = f"{_names(ordered[:-after])}, then {_names(other)}, then {_names(ordered[-after:])}."
+        return Sides(a=ordered, b=other, interleaved=False, note=note, after=after)
+    return Sides(a=one, b=other, interleaved=False, note=f"Not in turn: {_names(one)} against {_names(other)}.")
 
 
 def _experiment(a: RunRecord, b: RunRecord, runs: Sequence[RunRecord]) -> Sides | None:
@@ -111,6 +126,13 @@ def _in_turn(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> Sides | None
         interleaved=True,
         note=f"Measured in turn: {', '.join(run.id for run in timed)}.",
     )
+
+
+def _after(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> int:
+    """How many of a were measured after all of b; 0 unless all others were measured before."""
+    first, last = min(run.start.at for run in b), max(run.start.at for run in b)
+    before, after = sum(run.start.at < first for run in a), sum(run.start.at > last for run in a)
+    return after if before and before + after == len(a) else 0
 
 
 def _names(runs: tuple[RunRecord, ...]) -> str:

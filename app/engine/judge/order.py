@@ -7,14 +7,30 @@ from itertools import pairwise
 from random import Random
 from typing import Literal
 
+from app.engine.session.looks import Look
+
 Letter = Literal["A", "B"]
 """A is what is compared with, B what is tried."""
 
 
-def order(pairs: int, random: Random) -> tuple[Letter, ...]:
-    """The letters of so many pairs: ABBA ABBA ..., the first letter drawn. A linear drift falls on both alike."""
-    first: tuple[Letter, Letter] = ("A", "B") if random.random() < 0.5 else ("B", "A")
-    return tuple(letter for pair in range(pairs) for letter in (first if pair % 2 == 0 else first[::-1]))
+def order(looks: Sequence[Look], random: Random) -> tuple[Letter, ...]:
+    """The letters of all pairs up to the last look: which comes first in a pair is drawn, pair by pair.
+
+    A repeated ABBA is a period of four runs, and whatever else has that period passes for a difference: with a job of a
+    minute every five minutes nine verdicts of ten were false. Halves drawn to be equal are worse than pairs drawn
+    freely (9 to 13 % against 6 to 8 % of false verdicts under a period of three to twelve runs), so only this is asked
+    for: that both orders occur before each look, where a drift would fall on one letter otherwise.
+    """
+    letters: list[Letter] = []
+    for before, look in zip((0, *(each.pairs for each in looks)), looks, strict=False):
+        count = look.pairs - before
+        while True:
+            firsts = [random.random() < 0.5 for _ in range(count)]
+            if count < 2 or 0 < sum(firsts) < count:
+                break
+        for a_first in firsts:
+            letters += ("A", "B") if a_first else ("B", "A")
+    return tuple(letters)
 
 
 def switches(letters: Sequence[Letter], *, start: Letter = "A") -> int:

@@ -1,31 +1,32 @@
 """Intervals of log-ratios, and what else is needed to tell a difference from chance. Pure, standard library only.
 
-A run is one value; the samples within a run are not repeats. Two settings are compared in pairs measured in turn
-(ABBA, the first letter drawn), because drift and order make as much of a difference as most settings do (Duplyakin
-et al., USENIX ATC 2023).
+A run is one value; the samples within a run are not repeats. Two settings are compared in pairs measured in turn, the
+first of each pair drawn, because drift and order make as much of a difference as most settings do (Duplyakin et al.,
+USENIX ATC 2023).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, expm1, fsum, log, sqrt
+from math import exp, expm1, fsum, inf, log, sqrt
 
+from app.engine.judge.looks import LEVEL
 from app.engine.judge.student import quantile, tails
 
 THRESHOLD_PERCENT = 2.0
 """A difference smaller than this makes no one change a setting."""
 
-QUICK_PAIRS, STANDARD_PAIRS, CAREFUL_PAIRS = 3, 6, 12
-"""Six is the fewest of which equal signs alone are less likely than 5 %: 2 * 0.5**6 = 3.1 %."""
-
 MOST_PAIRS = 1000
 """More are never proposed."""
+
+POWER = 0.80
+"""How often an effect of the size named is to be found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """The mean of natural logarithms of ratios B/A with its two-sided 95 % interval."""
+    """The mean of natural logarithms of ratios B/A with its two-sided interval."""
 
     mean: float
     """ln(B/A), on the average."""
@@ -39,6 +40,19 @@ class Interval:
     """How many log-ratios; of groups the number of runs in the smaller one."""
     p: float
     """Two-sided p value of no difference at all."""
+    level: float = LEVEL
+    """It covers 1 - level: 0.05 for an interval of 95 %."""
+
+    @property
+    def covers(self) -> str:
+        """`95 %`, `99.2 %`."""
+        return f"{(1 - self.level) * 100:.4g} %"
+
+    @property
+    def smallest_percent(self) -> float:
+        """The smallest effect that so many runs with this scatter would have shown four times of five, in percent."""
+        error = self.sd / sqrt(self.n)
+        return expm1((quantile(1 - self.level / 2, self.n - 1) + quantile(POWER, self.n - 1)) * error) * 100
 
     @property
     def percent(self) -> float:
@@ -82,19 +96,24 @@ class Spread:
     """How many runs."""
 
 
-def paired(a: Sequence[float], b: Sequence[float]) -> Interval:
+def paired(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) -> Interval:
     """The interval of ln(b[i]/a[i]) with Student's t, n-1 degrees of freedom.
 
     Raises ValueError unless both hold the same number, at least two, of positive values.
     """
     if len(a) != len(b) or len(a) < 2:
         raise ValueError(f"{len(a)} and {len(b)} values make no pairs")
-    ratios = log_ratios(a, b)
+    return of_ratios(log_ratios(a, b), level=level)
+
+
+def of_ratios(ratios: Sequence[float], *, level: float = LEVEL) -> Interval:
+    """The interval of log-ratios, at least two."""
     mean, variance = _moments(ratios)
-    return _interval(mean, sqrt(variance), sqrt(variance / len(ratios)), len(ratios) - 1, len(ratios))
+    n = len(ratios)
+    return _interval(mean, sqrt(variance), sqrt(variance / n), n - 1, n, level)
 
 
-def unpaired(a: Sequence[float], b: Sequence[float]) -> Interval:
+def unpaired(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) -> Interval:
     """The interval of the difference of the mean logarithms of two groups, after Welch.
 
     Raises ValueError unless both hold at least two positive values.
@@ -106,7 +125,7 @@ def unpaired(a: Sequence[float], b: Sequence[float]) -> Interval:
     squares = share_a**2 / (len(a) - 1) + share_b**2 / (len(b) - 1)
     dof = (share_a + share_b) ** 2 / squares if squares else float(len(a) + len(b) - 2)
     spread = sqrt(variance_a + variance_b)
-    return _interval(mean_b - mean_a, spread, sqrt(share_a + share_b), dof, min(len(a), len(b)))
+    return _interval(mean_b - mean_a, spread, sqrt(share_a + share_b), dof, min(len(a), len(b)), level)
 
 
 def spread(values: Sequence[float]) -> Spread:
@@ -120,35 +139,32 @@ def spread(values: Sequence[float]) -> Spread:
     return Spread(mean=mean, half=half, sd=sqrt(variance), n=len(values))
 
 
-def further_pairs(interval: Interval, *, threshold: float = THRESHOLD_PERCENT) -> int:
-    """Pairs to add, so that an effect as large as the one seen is found with 80 % power; at least 1.
+def pairs_to_decide(interval: Interval, *, threshold: float = THRESHOLD_PERCENT) -> int:
+    """Pairs in all that decide four times of five, if effect and scatter are as seen.
 
-    Of effects below the threshold, as many as would find one of its size.
+    Either the effect shows, or, where it is below the threshold, that it is. At most MOST_PAIRS + 1.
     """
-    effect = max(abs(interval.mean), log(1 + threshold / 100))
-    return max(1, min(MOST_PAIRS, pairs_needed(interval.sd, effect) - interval.n))
+    effect, limit = abs(interval.mean), log(1 + threshold / 100)
+    # Inside the threshold on both sides: each of them may miss it.
+    margins = [(margin, power) for margin, power in ((effect, POWER), (limit - effect, (1 + POWER) / 2)) if margin > 0]
+    needed = (pairs_needed(interval.sd, margin, level=interval.level, power=power) for margin, power in margins)
+    return max(interval.n + 1, min(needed))
 
 
-def pairs_needed(sd: float, effect: float, *, power: float = 0.80) -> int:
-    """The smallest n >= ((t.975 + t.power) * sd / effect)**2, with n-1 degrees of freedom; at most MOST_PAIRS + 1.
+def pairs_needed(sd: float, effect: float, *, level: float = LEVEL, power: float = POWER) -> int:
+    """The smallest n >= ((t.975 + t.80) * sd / effect)**2, with n-1 degrees of freedom; at most MOST_PAIRS + 1.
 
-    `sd` of one log-ratio, `effect` as log-ratio.
+    `sd` of one log-ratio, `effect` as log-ratio; t.975 for a level of 0.05.
     """
 
     def enough(n: int) -> bool:
-        return n >= ((quantile(0.975, n - 1) + quantile(power, n - 1)) * sd / effect) ** 2
+        return n >= ((quantile(1 - level / 2, n - 1) + quantile(power, n - 1)) * sd / effect) ** 2
 
     low, high = 1, MOST_PAIRS + 1
     while high - low > 1:  # both quantiles fall as n grows, so enough stays enough
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
-
-
-def opposite(differences: Sequence[float]) -> int:
-    """How many have another sign than their mean."""
-    mean = fsum(differences)
-    return sum(d * mean < 0 for d in differences)
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
@@ -160,6 +176,36 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
         adjusted[index] = largest
     return tuple(adjusted)
+
+
+def false_discoveries(p_values: Sequence[float]) -> tuple[float, ...]:
+    """p values adjusted after Benjamini and Hochberg, in the order given: they hold the share of false ones."""
+    ranked = sorted(range(len(p_values)), key=lambda index: p_values[index], reverse=True)
+    adjusted = [0.0] * len(p_values)
+    smallest = 1.0
+    for rank, index in enumerate(ranked):
+        smallest = min(smallest, p_values[index] * len(p_values) / (len(p_values) - rank))
+        adjusted[index] = smallest
+    return tuple(adjusted)
+
+
+def outlier(values: Sequence[float]) -> int | None:
+    """The place of the one value that does not belong to the others; None where all do.
+
+    The externally studentised residual against Student's t, for the number of values (Bonferroni, 5 %), 3.5 at least:
+    of six values from one distribution one in seven times the largest is beyond 3.5 alone.
+    """
+    n = len(values)
+    if n < 4:
+        return None
+    mean, variance = _moments(values)
+    if not variance:
+        return None
+    place = max(range(n), key=lambda at: abs(values[at] - mean))
+    residual = values[place] - mean
+    rest = (variance * (n - 1) - residual**2 * n / (n - 1)) / (n - 2)
+    studentised = abs(residual) / sqrt(rest * (1 - 1 / n)) if rest > 0 else inf
+    return place if studentised > max(3.5, quantile(1 - LEVEL / (2 * n), n - 2)) else None
 
 
 def geometric_mean(values: Sequence[float]) -> float:
@@ -178,7 +224,7 @@ def _moments(values: Sequence[float]) -> tuple[float, float]:
     return mean, fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
-def _interval(mean: float, sd: float, error: float, dof: float, n: int) -> Interval:
-    half = quantile(0.975, dof) * error
+def _interval(mean: float, sd: float, error: float, dof: float, n: int, level: float) -> Interval:
+    half = quantile(1 - level / 2, dof) * error
     p = tails(mean / error, dof) if error else float(mean == 0)
-    return Interval(mean=mean, low=mean - half, high=mean + half, sd=sd, n=n, p=p)
+    return Interval(mean=mean, low=mean - half, high=mean + half, sd=sd, n=n, p=p, level=level)

@@ -1,32 +1,31 @@
 """The verdict on two settings: faster, slower, no difference, not decided, or refused. Pure.
 
-Faster or slower (of a latency lower or higher) needs an interval that excludes 0, a mean beyond the practical
-threshold, and signs that do not contradict. No difference needs an interval that lies within the threshold: one that
-merely includes 0 shows nothing.
+The interval against the threshold, and nothing else: all of it inside is no difference, also where it excludes 0; else
+one that excludes 0 is faster or slower (of a latency lower or higher); else nothing is decided. More pairs make the
+interval narrower, so they never make a verdict less likely.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from math import expm1, isfinite
 
+from app.engine.judge.looks import FEWEST_PAIRS, LEVEL, STANDARD
 from app.engine.judge.stats import (
-    MOST_PAIRS,
     THRESHOLD_PERCENT,
     Interval,
-    further_pairs,
     log_ratios,
-    opposite,
-    paired,
+    of_ratios,
+    outlier,
+    pairs_to_decide,
     unpaired,
 )
+from widgets.plain import units
 
-NOT_INTERLEAVED_PERCENT = 5.0
-"""What drift and order alone can make of runs that were not measured in turn: no verdict below it."""
-
-FEWEST_PAIRS = 3
-"""Fewer carry no verdict: with two the interval rests on one degree of freedom."""
+FEWEST_RUNS = 3
+"""Of each side, where they were not measured in turn: fewer tell nothing of how far runs lie apart."""
 
 
 class Verdict(StrEnum):
@@ -74,11 +73,13 @@ class Judgement:
     interval: Interval | None
     """None where there is nothing to take a spread of."""
     further_pairs: int | None
-    """Estimated number of further pairs that would decide it; None where it is decided or no spread is known."""
+    """Pairs to add that would decide it; None where it is decided, or where no plan has room for so many."""
     interleaved: bool
     """Whether the runs were measured in turn."""
     reason: str
-    """Why it is that and not more; no full stop."""
+    """Why it is that and not more, or how little the effect may be; no full stop."""
+    outlier: str = ""
+    """A pair that lies far from the others, as a phrase; "" without."""
 
     @property
     def word(self) -> str:
@@ -90,6 +91,11 @@ class Judgement:
         """Whether there is a verdict."""
         return self.verdict.decided
 
+    @property
+    def differs(self) -> bool:
+        """Whether a difference was shown."""
+        return self.verdict in BETTER or self.verdict in WORSE
+
 
 def judge(
     a: Sequence[float],
@@ -98,71 +104,109 @@ def judge(
     interleaved: bool,
     higher_is_better: bool = True,
     threshold: float = THRESHOLD_PERCENT,
+    level: float = LEVEL,
 ) -> Judgement:
     """The verdict on B against A.
 
     Interleaved: a[i] and b[i] are the two runs of pair i, and as many of each. Otherwise they are groups that were
-    measured one after the other, held to `NOT_INTERLEAVED_PERCENT`. `threshold` is in percent. All values are
-    positive; raises ValueError if not.
+    measured one after the other, of which drift cannot be told from an effect: no verdict, only the interval.
+    `threshold` is in percent, `level` the share of false verdicts allowed. All values are positive and finite; raises
+    ValueError if not.
     """
-    if any(value <= 0 for value in (*a, *b)):
-        raise ValueError("only positive values have a ratio")
-    return _judge_pairs(a, b, higher_is_better, threshold) if interleaved else _judge_groups(a, b, higher_is_better)
-
-
-def _judge_pairs(a: Sequence[float], b: Sequence[float], higher_is_better: bool, threshold: float) -> Judgement:
+    if not all(isfinite(value) and value > 0 for value in (*a, *b)):
+        raise ValueError("only positive, finite values have a ratio")
+    if not interleaved:
+        return _judge_groups(a, b, level)
     if len(a) != len(b):
         raise ValueError(f"{len(a)} and {len(b)} values make no pairs")
-    if len(a) < 2:
-        return _undecided(None, f"{len(a)} of at least {FEWEST_PAIRS} pairs measured", interleaved=True)
-    interval = paired(a, b)
-    further = further_pairs(interval, threshold=threshold)
+    return _judge_pairs(log_ratios(a, b), higher_is_better, threshold, level)
+
+
+def judge_between(
+    before: Sequence[float],
+    b: Sequence[float],
+    after: Sequence[float],
+    *,
+    higher_is_better: bool = True,
+    threshold: float = THRESHOLD_PERCENT,
+    level: float = LEVEL,
+) -> Judgement:
+    """The verdict on B, measured between two groups of A: what A drifted by meanwhile is the yardstick.
+
+    The interval is that of B against all of A, made wider at both ends by the difference of the two As. Raises
+    ValueError of values without a logarithm.
+    """
+    a = (*before, *after)
+    judgement = judge(a, b, interleaved=False, level=level)
+    if judgement.interval is None or min(len(before), len(after)) < 1 or min(len(a), len(b)) < FEWEST_RUNS:
+        return judgement
+    means = [sum(log_ratios([1.0] * len(side), side)) / len(side) for side in (before, after)]
+    drift = abs(means[1] - means[0])
+    seen = judgement.interval
+    wide = replace(seen, low=seen.low - drift, high=seen.high + drift)
+    held = _of_interval(wide, higher_is_better, threshold)
+    between = f"the runs before and after it differ by {expm1(drift) * 100:.1f} %"
+    reason = f"{held.reason}, {between}" if held.reason else between
+    return replace(held, interleaved=False, further_pairs=None, reason=reason)
+
+
+def _judge_pairs(ratios: Sequence[float], higher_is_better: bool, threshold: float, level: float) -> Judgement:
+    few = f"{len(ratios)} of at least {FEWEST_PAIRS} pairs measured"
+    if len(ratios) < 2:
+        return _undecided(None, few, interleaved=True)
+    interval = of_ratios(ratios, level=level)
     if interval.n < FEWEST_PAIRS:
-        reason = f"{interval.n} of at least {FEWEST_PAIRS} pairs measured"
-        return _undecided(interval, reason, interleaved=True, further=max(further, FEWEST_PAIRS - interval.n))
+        return _undecided(interval, few, interleaved=True, further=FEWEST_PAIRS - interval.n)
+    found = _of_interval(interval, higher_is_better, threshold)
+    odd = outlier(ratios)
+    if odd is None:
+        return found
+    rest = [ratio for at, ratio in enumerate(ratios) if at != odd]
+    without = _of_interval(of_ratios(rest, level=level), higher_is_better, threshold)
+    named = f"pair {odd + 1} ({expm1(ratios[odd]) * 100:+.1f} %) lies far from the others"
+    if without.verdict is found.verdict:
+        return replace(found, outlier=f"{named}; without it the verdict is the same")
+    reason = f"{named}: {found.word} with it, {without.word} without it"
+    return _undecided(interval, reason, interleaved=True, outlier=named)
+
+
+def _of_interval(interval: Interval, higher_is_better: bool, threshold: float) -> Judgement:
+    """The rule. `threshold` in percent."""
     if interval.within(threshold):
+        reason = f"the interval lies inside +-{threshold:g} %"
         return Judgement(
-            verdict=Verdict.NO_DIFFERENCE,
+            verdict=Verdict.NO_DIFFERENCE, interval=interval, further_pairs=None, interleaved=True, reason=reason
+        )
+    if interval.excludes_zero:
+        more, less = (Verdict.FASTER, Verdict.SLOWER) if higher_is_better else (Verdict.HIGHER, Verdict.LOWER)
+        least = min(abs(interval.percent_low), abs(interval.percent_high))
+        return Judgement(
+            verdict=more if interval.mean > 0 else less,
             interval=interval,
             further_pairs=None,
             interleaved=True,
-            reason=f"the interval lies inside +-{threshold:g} %",
+            reason=f"by as little as {least:.1f} %" if least < threshold else "",
         )
-    against = opposite(log_ratios(a, b))
-    if not interval.excludes_zero:
-        reason = "the interval includes 0"
-    elif abs(interval.percent) < threshold:
-        reason = f"whether it is less than {threshold:g} % is open"
-    elif against > 1:
-        reason = f"{against} of {interval.n} pairs point the other way"
-    else:
-        return _decided(interval, higher_is_better, interleaved=True)
-    more = f"{reason}; about {_count(further)} more would decide it"
-    return _undecided(interval, more, interleaved=True, further=further)
+    smallest = f"an effect below {interval.smallest_percent:.1f} % would not have shown"
+    needed = pairs_to_decide(interval, threshold=threshold)
+    if needed > STANDARD[-1].pairs:
+        return _undecided(interval, smallest, interleaved=True)
+    more_pairs = units.plural(needed - interval.n, "pair")
+    reason = f"{smallest}; about {more_pairs} more would decide it"
+    return _undecided(interval, reason, interleaved=True, further=needed - interval.n)
 
 
-def _judge_groups(a: Sequence[float], b: Sequence[float], higher_is_better: bool) -> Judgement:
+def _judge_groups(a: Sequence[float], b: Sequence[float], level: float) -> Judgement:
     if min(len(a), len(b)) < 2:
         return _undecided(None, "how far runs of the same settings lie apart is not known")
-    interval = unpaired(a, b)
-    if not interval.excludes_zero:
-        reason = "the interval includes 0"
-    elif abs(interval.percent) < NOT_INTERLEAVED_PERCENT:
-        reason = f"below {NOT_INTERLEAVED_PERCENT:g} % the order of the runs may be the cause"
-    else:
-        return _decided(interval, higher_is_better, interleaved=False)
-    further = max(further_pairs(interval, threshold=THRESHOLD_PERCENT) + interval.n, FEWEST_PAIRS)
-    return _undecided(interval, f"{reason}; about {_count(further)} in turn would decide it", further=further)
-
-
-def _decided(interval: Interval, higher_is_better: bool, *, interleaved: bool) -> Judgement:
-    more, less = (Verdict.FASTER, Verdict.SLOWER) if higher_is_better else (Verdict.HIGHER, Verdict.LOWER)
-    verdict = more if interval.mean > 0 else less
-    return Judgement(verdict=verdict, interval=interval, further_pairs=None, interleaved=interleaved, reason="")
+    interval = unpaired(a, b, level=level)
+    if min(len(a), len(b)) < FEWEST_RUNS:
+        return _undecided(interval, f"{FEWEST_RUNS} runs of each are the fewest")
+    return _undecided(interval, "not measured in turn, so drift cannot be told from an effect")
 
 
 def _undecided(
-    interval: Interval | None, reason: str, *, interleaved: bool = False, further: int | None = None
+    interval: Interval | None, reason: str, *, interleaved: bool = False, further: int | None = None, outlier: str = ""
 ) -> Judgement:
     return Judgement(
         verdict=Verdict.NOT_DECIDED,
@@ -170,8 +214,5 @@ def _undecided(
         further_pairs=further,
         interleaved=interleaved,
         reason=reason,
+        outlier=outlier,
     )
-
-
-def _count(pairs: int) -> str:
-    return f"{MOST_PAIRS} or more pairs" if pairs >= MOST_PAIRS else "1 pair" if pairs == 1 else f"{pairs} pairs"

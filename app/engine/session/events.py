@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from app.engine.session.figures import RunFigures, RunStatus
+from app.engine.session.looks import Look
 from app.engine.session.progress import Progress
 from app.engine.session.steady import SteadyPlan
 from app.engine.session.sweep_events import SweepEnded, SweepEvent, SweepExtended, SweepStarted, SweepStepEnded
@@ -230,11 +231,17 @@ class ExperimentStarted:
     measured: str
     """What is measured, as shown: an address or a file path."""
     rest_seconds: float = 0.0
-    """Idle time before each run."""
+    """Idle time before each run, at least."""
+    looks: tuple[Look, ...] = ()
+    """When it may be decided; none in logs of versions that judged once, at the end."""
+    until_percent: float | None = None
+    """It ends at a look whose interval is no wider than this to either side; None where a verdict ends it."""
+    seed: int | None = None
+    """What the order and the pauses were drawn from."""
 
     @property
     def pairs(self) -> int:
-        """How many were planned."""
+        """How many were planned at most."""
         return len(self.order) // 2
 
 

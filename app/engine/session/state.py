@@ -319,7 +319,8 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 active = None
             return replace(session, runs=runs, active=active)
         case ExperimentStarted():
-            return replace(session, experiments=(*session.experiments, ExperimentRecord(start=event)))
+            others = tuple(each for each in session.experiments if each.id != event.id)  # it may go on with one
+            return replace(session, experiments=(*others, ExperimentRecord(start=event)))
         case ExperimentEnded():
             ended = tuple(replace(each, end=event) if each.id == event.id else each for each in session.experiments)
             return replace(session, experiments=ended)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from app.engine.judge.caveats import weighed
-from app.engine.judge.stats import holm
-from app.engine.judge.verdict import Judgement, Verdict, judge
+from app.engine.judge.family import corrected
+from app.engine.judge.verdict import Judgement, judge
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Purpose, Rank, SweepCell
 from app.engine.sweep.cell_runs import Runs, runs_of_cell, scored_runs, values_by_turn
-
-SIGNIFICANT = 0.05
-"""Largest p value, adjusted for the number of winners, of a confirmed one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,19 +82,8 @@ def confirmations(record: SweepRecord, known: Runs) -> tuple[ConfirmedWinner, ..
 
 
 def _adjusted(found: list[ConfirmedWinner]) -> tuple[ConfirmedWinner, ...]:
-    judged = [one.judgement for one in found if one.judgement is not None and one.judgement.interval is not None]
-    if len(judged) < 2:
-        return tuple(found)
-    adjusted = dict(zip(map(id, judged), holm([each.interval.p for each in judged if each.interval]), strict=True))
-    made = []
-    for one in found:
-        judgement = one.judgement
-        lucky = judgement is not None and judgement.decided and judgement.verdict is not Verdict.NO_DIFFERENCE
-        if judgement is not None and lucky and adjusted.get(id(judgement), 0.0) > SIGNIFICANT:
-            reason = f"not shown any more once all {len(judged)} confirmations are counted (Holm)"
-            judgement = replace(judgement, verdict=Verdict.NOT_DECIDED, reason=reason)
-        made.append(replace(one, judgement=judgement))
-    return tuple(made)
+    judgements = corrected([one.judgement for one in found])
+    return tuple(replace(one, judgement=judgement) for one, judgement in zip(found, judgements, strict=True))
 
 
 def saturated(record: SweepRecord, known: Runs) -> tuple[Saturated, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
+from app.engine.judge.looks import one_look
 from app.engine.judge.order import order
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_events import SweepExtended
@@ -34,7 +35,7 @@ def further(record: SweepRecord, runs: Sequence[RunRecord]) -> SweepExtended | N
 
 
 def _confirmation(record: SweepRecord, found: Results) -> SweepExtended:
-    """Fresh pairs of every winner and its baseline, ABBA; no steps when nothing seems to beat its baseline."""
+    """Fresh pairs of every winner and its baseline; no steps when nothing seems to beat its baseline."""
     random = Random(record.design.seed + 1)
     number, block = _last(record)
     steps: list[Step] = []
@@ -42,7 +43,7 @@ def _confirmation(record: SweepRecord, found: Results) -> SweepExtended:
         if not _still_possible(record, winner):
             continue
         block += 1
-        for at, letter in enumerate(order(record.design.pairs, random)):
+        for at, letter in enumerate(order(one_look(record.design.pairs), random)):
             number += 1
             cell = baseline if letter == "A" else winner
             steps.append(Step(number=number, cell=cell.id, purpose=Purpose.CONFIRM, round=at // 2 + 1, block=block))

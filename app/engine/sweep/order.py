@@ -1,8 +1,9 @@
 """The order of the steps: slow settings change least, everything else is drawn at random. Pure.
 
 Cells that share every slow setting and feature are a block. Within a block every repeat is a round that visits all of
-its cells in an order drawn anew, so that runs of one round make pairs whatever drifts. Blocks cannot be measured in
-turn; where several differ by slow settings, what they are compared with is measured once more at their end (A B A).
+its cells, in an order drawn anew and then the same backwards: runs of one round make pairs, and a drift cancels.
+Blocks cannot be measured in turn; where several differ by slow settings, what they are compared with is measured once
+more at their end (A B A).
 """
 
 from __future__ import annotations
@@ -68,15 +69,23 @@ def _compared(cells: Sequence[SweepCell], first: int, last: int) -> list[SweepCe
 def _rounds(
     cells: Sequence[SweepCell], purpose: Purpose, repeats: int, block: int, random: Random, before: int
 ) -> list[Step]:
-    """Every round visits all set-ups as drawn, and all workloads of each as drawn."""
+    """All set-ups as drawn, and all workloads of each as drawn; every second round goes backwards."""
     steps: list[Step] = []
+    drawn: list[SweepCell] = []
     for turn in range(1, repeats + 1):
-        rows = list(dict.fromkeys(cell.row for cell in cells))
-        random.shuffle(rows)
-        for row in rows:
-            inside = [cell for cell in cells if cell.row == row]
-            random.shuffle(inside)
-            for cell in inside:
-                number = before + len(steps) + 1
-                steps.append(Step(number=number, cell=cell.id, purpose=purpose, round=turn, block=block))
+        drawn = drawn[::-1] if turn % 2 == 0 else _drawn(cells, random)
+        for cell in drawn:
+            number = before + len(steps) + 1
+            steps.append(Step(number=number, cell=cell.id, purpose=purpose, round=turn, block=block))
     return steps
+
+
+def _drawn(cells: Sequence[SweepCell], random: Random) -> list[SweepCell]:
+    rows = list(dict.fromkeys(cell.row for cell in cells))
+    random.shuffle(rows)
+    visited: list[SweepCell] = []
+    for row in rows:
+        inside = [cell for cell in cells if cell.row == row]
+        random.shuffle(inside)
+        visited += inside
+    return visited

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from app.engine.judge.caveats import weakened, weighed
+from app.engine.judge.family import corrected
 from app.engine.judge.stats import THRESHOLD_PERCENT, Spread, geometric_mean, spread
-from app.engine.judge.verdict import NOT_INTERLEAVED_PERCENT, Judgement, Verdict, judge
+from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Purpose, Rank, StepResult, SweepCell
@@ -92,7 +93,9 @@ def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
     rank = record.design.rank
     cells = tuple(_result(record, cell, known) for cell in record.design.cells)
     by_id = {one.cell.id: one for one in cells}
-    judged = tuple(_weighed(record, replace(one, judgement=_judged(record, one, by_id, known)), known) for one in cells)
+    family = corrected([_judged(record, one, by_id, known) for one in cells])
+    held = (replace(one, judgement=judgement) for one, judgement in zip(cells, family, strict=True))
+    judged = tuple(_weighed(record, one, known) for one in held)
     return Results(
         rows=tuple(dict.fromkeys(cell.row for cell in record.design.cells)),
         columns=tuple(dict.fromkeys(cell.column for cell in record.design.cells)),
@@ -175,11 +178,12 @@ def _judged(record: SweepRecord, one: CellResult, cells: dict[str, CellResult], 
         return judge(
             [a[place] for place in both], [b[place] for place in both], interleaved=True, higher_is_better=higher
         )
-    before = values_by_turn(record, baseline.cell.id, known, Purpose.SCREEN, Purpose.BASELINE)
+    before = values_by_turn(record, baseline.cell.id, known, Purpose.SCREEN)
+    again = values_by_turn(record, baseline.cell.id, known, Purpose.BASELINE)
     after = values_by_turn(record, one.cell.id, known, Purpose.SCREEN)
     if not before or not after:
         return None
-    return _coarse(judge([*before.values()], [*after.values()], interleaved=False, higher_is_better=higher))
+    return judge_between([*before.values()], [*after.values()], [*again.values()], higher_is_better=higher)
 
 
 def _weighed(record: SweepRecord, one: CellResult, known: Runs) -> CellResult:
@@ -193,12 +197,3 @@ def _weighed(record: SweepRecord, one: CellResult, known: Runs) -> CellResult:
     if judgement.verdict is Verdict.REFUSED:
         notes = (f"verdict refused: {judgement.reason}", *notes)
     return replace(one, judgement=judgement, notes=notes)
-
-
-def _coarse(judgement: Judgement) -> Judgement:
-    """Runs that were not measured in turn can show that nothing large is there, though nothing finer."""
-    interval = judgement.interval
-    if judgement.decided or interval is None or not interval.within(NOT_INTERLEAVED_PERCENT):
-        return judgement
-    reason = f"the interval lies inside +-{NOT_INTERLEAVED_PERCENT:g} %, all that runs not made in turn can tell"
-    return replace(judgement, verdict=Verdict.NO_DIFFERENCE, further_pairs=None, reason=reason)

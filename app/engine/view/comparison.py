@@ -33,7 +33,7 @@ def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Tabl
         Column(title="Figure"),
         Column(title=a, key="a", align=Align.POINT),
         Column(title=b, key="b", align=Align.POINT),
-        Column(title="Difference [95 %]" if judged else "Difference", key="difference"),
+        Column(title=f"Difference [{comparison.covers}]" if judged else "Difference", key="difference"),
         Column(title=f"In {comparison.counted}" if judged else "", key="verdict", priority=1),
     )
     return Table(columns=columns, rows=tuple(_compared(row, judged) for row in comparison.rows))
@@ -87,7 +87,15 @@ def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
 
 
 def order_words(plan: AbPlan) -> str:
-    """How often an experiment measures, in which order and for how long."""
-    pause = f" and {units.duration(plan.rest_seconds)} of rest before each" if plan.rest_seconds else ""
-    order = f"{units.plural(plan.pairs, 'pair')}, in the order {' '.join(plan.order)}"
-    return f"{order}: {len(plan.order)} runs{pause}, about {units.duration(plan.seconds)}"
+    """How often an experiment measures at most, when it is judged, and for how long."""
+    pause = f", {units.duration(min(plan.rests))} and more of rest before each" if any(plan.rests) else ""
+    last = plan.looks[-1].pairs
+    if plan.until_percent is not None:
+        count = f"Until the interval is +-{plan.until_percent:g} %, {last} pairs at most"
+    else:
+        early = [look for look in plan.looks[:-1] if look.pairs > plan.done]
+        looked = f", judged after {', '.join(str(look.pairs) for look in early)} and {last}" if early else ""
+        count = f"{units.plural(last, 'pair')}{' at most' if early else ''}{looked}"
+    done = f"; {plan.done} of them are measured" if plan.done else ""
+    often = f"{2 * (last - plan.done)} runs{pause}, about {units.duration(plan.seconds)}"
+    return f"{count}{done}; which comes first in each is drawn: {often}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from app.engine.judge.comparison import Comparison, FigureComparison
 from app.engine.judge.stats import Spread
+from app.engine.session.looks import Look
 from app.engine.session.state import ExperimentRecord, Session
 from app.engine.view import schema
 from app.engine.view.schema import Json, picked
@@ -23,9 +25,17 @@ def plan(planned: AbPlan) -> Json:
         "pairs": planned.pairs,
         "order": list(planned.order),
         "changes": planned.switches,
-        "rest_seconds": planned.rest_seconds,
+        "looks": looks(planned.looks),
+        "until_percent": planned.until_percent,
+        "seed": planned.seed,
+        "rest_seconds": list(planned.rests),
         "seconds": planned.seconds,
     }
+
+
+def looks(planned: Iterable[Look]) -> list[Json]:
+    """When an experiment may be decided, and how sure each look has to be."""
+    return [{"pairs": look.pairs, "level": look.level} for look in planned]
 
 
 def experiment(record: ExperimentRecord, found: Session, compared: Comparison | None, *, session: str) -> Json:
@@ -37,7 +47,8 @@ def experiment(record: ExperimentRecord, found: Session, compared: Comparison | 
         "at": start.at,
         **picked(start, "target", "key", "a", "b", "order"),
         "pairs": 0 if compared is None else len(compared.sides.a),
-        **picked(start, "measured", "title"),
+        "looks": looks(start.looks),
+        **picked(start, "until_percent", "seed", "measured", "title"),
         "status": None if end is None else end.status.value,
         "reason": None if end is None else end.reason or None,
         "restored": None if end is None else end.restored,
@@ -60,7 +71,11 @@ def figure(row: FigureComparison) -> Json:
         **picked(row, "a", "b", "percent"),
         "verdict": None if judgement is None else judgement.verdict.value,
         "reason": None if judgement is None else judgement.reason or None,
+        "headline": row.headline,
         "interval_percent": None if interval is None else [interval.percent_low, interval.percent_high],
+        "level": None if interval is None else interval.level,
+        "smallest_percent": None if interval is None else interval.smallest_percent,
+        "outlier": None if judgement is None else judgement.outlier or None,
         "sd_percent": None if interval is None else interval.sd * 100,
         "n": None if interval is None else interval.n,
         "p": None if interval is None else interval.p,

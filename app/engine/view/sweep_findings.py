@@ -14,7 +14,9 @@ from app.engine.view.sweep import NOT_IN_TURN, RANK_TITLES, cell_name, figure_te
 from app.engine.view.table import FactLine, Facts, Tone
 from widgets.plain import units
 
-_NOT_IN_TURN_NOTE = f"{NOT_IN_TURN} not interleaved (an array created again, a restart): below 5 % nothing counts."
+_NOT_IN_TURN_NOTE = (
+    f"{NOT_IN_TURN} not in turn (an array created again, a restart): held to what its baseline drifted by meanwhile."
+)
 
 
 def finding_facts(record: SweepRecord, found: Results) -> tuple[Facts, ...]:

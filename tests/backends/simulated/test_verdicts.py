@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from app.engine.fio.job import Job
+from app.engine.judge.looks import one_look
 from app.engine.judge.order import order
 from app.engine.judge.verdict import Verdict, judge
 from backends.hosts.simulated.host import SimulatedHost
@@ -30,7 +31,7 @@ async def measured(tmp_path: Path) -> list[float]:
 def compared(random: Random, runs: list[float], *, drift: float = 0.0, effect: float = 0.0) -> Verdict:
     """Six pairs of runs drawn from those measured, in the order of an experiment."""
     sides: dict[str, list[float]] = {"A": [], "B": []}
-    for at, letter in enumerate(order(6, random)):
+    for at, letter in enumerate(order(one_look(6), random)):
         level = (1 + drift * at / 11) * (1 + (effect if letter == "B" else 0.0))
         sides[letter].append(random.choice(runs) * level)
     return judge(sides["A"], sides["B"], interleaved=True).verdict

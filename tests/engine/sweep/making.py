@@ -76,9 +76,10 @@ def known(*, active: bool = False, addresses: Mapping[str, str] | None = None) -
     )
 
 
-def design(text: str, *, seed: int = 1, active: bool = False) -> Design:
+def design(text: str, *, seed: int = 1, active: bool = False, repeats: int = 2) -> Design:
     """All that a plan makes on that machine."""
-    return expand(plan(text), known(active=active), seed)
+    head = HEAD.replace("repeats = 2", f"repeats = {repeats}")
+    return expand(plan(text, head=head), known(active=active), seed)
 
 
 def values(cell: SweepCell) -> dict[str, str]:

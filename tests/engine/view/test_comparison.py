@@ -56,7 +56,7 @@ OPEN = ((1000, 1200), (1001, 950), (999, 1100))
         (FASTER, "faster", Tone.GOOD),
         (SLOWER, "slower", Tone.BAD),
         (SAME, "no difference", Tone.DIM),
-        (OPEN, "not decided, ", Tone.DIM),
+        (OPEN, "not decided", Tone.DIM),
     ],
 )
 def test_a_verdict_is_the_same_word_in_the_table_in_json_and_in_the_sentence(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from app.engine.ab.experiment import run_experiment
-from app.engine.ab.plan import AbPlan, plan_ab
+from app.engine.ab.plan import REST_SECONDS, AbPlan, plan_ab
 from app.engine.fio.profiles import PROFILES, profile
-from app.engine.judge.stats import CAREFUL_PAIRS, QUICK_PAIRS, STANDARD_PAIRS
+from app.engine.judge.looks import QUICK, STANDARD, UNTIL
 from app.engine.measure.measurer import Preparation, Request
+from app.engine.session.looks import Look
 from app.tui.screens.bench.ab_lines import ended_line, review
 from app.tui.screens.bench.allowing import allowed
 from backends.change import Change
@@ -21,12 +23,15 @@ from widgets.plain import units
 if TYPE_CHECKING:
     from app.tui.app import WorkbenchApp
 
-_PAIRS = (
-    (STANDARD_PAIRS, "standard", "Finds 2 % where runs scatter by 1 %."),
-    (QUICK_PAIRS, "quick", "Finds large differences only: some 5 % where runs scatter by 1 %."),
-    (CAREFUL_PAIRS, "careful", "Finds 1.3 % where runs scatter by 1 %."),
-)
-"""Number, name and what it is good for."""
+UNTIL_PERCENT = 1.0
+"""As narrow as the third choice makes the interval."""
+
+_PLANS: dict[str, tuple[tuple[Look, ...], float | None, str]] = {
+    "standard": (STANDARD, None, "Ends as soon as it is decided. Finds 2 % where runs scatter by 2 %."),
+    "quick": (QUICK, None, "Finds large differences only: some 5 % where runs scatter by 1 %."),
+    "exact": (UNTIL, UNTIL_PERCENT, f"Until the difference is known to +-{UNTIL_PERCENT:g} %, whatever it is."),
+}
+"""Name, looks, width and what it is good for."""
 
 
 class Experimenting:
@@ -63,14 +68,14 @@ class Experimenting:
         change = await bench.plan(thing.target, key, value)
         job, name = self._app.job_choice or (profile(_known(self._app.options.profile)).job, self._app.options.profile)
         ready = await bench.prepare(Request(where=thing.device, name=address, job=job, profile=name))
-        first = self._plan(change, ready, STANDARD_PAIRS)
-        pairs = await self._app.push_screen_wait(ChoiceDialog("How many pairs", _choices(first)))
-        return None if pairs is None else self._plan(change, ready, int(pairs))
+        plans = {name: self._plan(change, ready, name) for name in _PLANS}
+        chosen = await self._app.push_screen_wait(ChoiceDialog("How many pairs", _choices(plans)))
+        return None if chosen is None else plans[chosen]
 
-    def _plan(self, change: Change, ready: Preparation, pairs: int) -> AbPlan:
-        if not self._app.workbench.host.capabilities.live:  # nothing there comes to rest
-            return plan_ab(change, ready, pairs=pairs, rest_seconds=0.0)
-        return plan_ab(change, ready, pairs=pairs)
+    def _plan(self, change: Change, ready: Preparation, name: str) -> AbPlan:
+        looks, until, _ = _PLANS[name]
+        rest = REST_SECONDS if self._app.workbench.host.capabilities.live else 0.0  # nothing simulated comes to rest
+        return plan_ab(change, ready, looks=looks, until_percent=until, rest_seconds=rest)
 
     async def _run(self, plan: AbPlan) -> None:
         try:
@@ -92,14 +97,17 @@ def _known(name: str) -> str:
     return name if name in PROFILES else next(iter(PROFILES))
 
 
-def _choices(plan: AbPlan) -> tuple[ChoiceItem, ...]:
-    """Quick, standard and careful, each with its time."""
-    of_a_pair = plan.seconds / plan.pairs
+def _choices(plans: Mapping[str, AbPlan]) -> tuple[ChoiceItem, ...]:
+    """Each way with the pairs and the time it takes."""
     return tuple(
-        ChoiceItem(
-            value=str(pairs),
-            label=f"{name}: {pairs} pairs, about {units.duration(pairs * of_a_pair)}",
-            help=f"{help} The order is ABBA, so that a drift falls on both alike.",
-        )
-        for pairs, name, help in _PAIRS
+        ChoiceItem(value=name, label=f"{name}: {_extent(plan)}", help=_PLANS[name][2]) for name, plan in plans.items()
     )
+
+
+def _extent(plan: AbPlan) -> str:
+    """`3 pairs, about 4 min`, `6 to 20 pairs, about 8 to 27 min`."""
+    first, last = plan.looks[0].pairs, plan.pairs
+    longest = units.duration(plan.seconds)
+    if first == last:
+        return f"{last} pairs, about {longest}"
+    return f"{first} to {last} pairs, about {units.duration(plan.seconds_of(first))} to {longest}"

@@ -1,0 +1,1 @@
+"""The verdicts on experiments whose truth is known, because they are drawn."""

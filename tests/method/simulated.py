@@ -1,0 +1,124 @@
+"""Whole experiments, drawn and then judged by the functions of the program itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import exp, log, sqrt
+from random import Random
+
+from app.engine.judge.looks import STANDARD, one_look
+from app.engine.judge.order import order
+from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between
+from app.engine.session.looks import Look
+from tests.method.disturbances import Level, moments, nothing
+
+Noise = Callable[[Random], float]
+"""One run's own scatter, as a logarithm."""
+
+
+def gauss(share: float) -> Noise:
+    """Lognormal scatter."""
+    return lambda random: random.gauss(0, share)
+
+
+def heavy(share: float) -> Noise:
+    """Student's t with three degrees of freedom: now and then a run lies far off."""
+
+    def draw(random: Random) -> float:
+        squares = sum(random.gauss(0, 1) ** 2 for _ in range(3))
+        return share * random.gauss(0, 1) / sqrt(squares)
+
+    return draw
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What an experiment came to."""
+
+    judgement: Judgement
+    """At the look that ended it."""
+    pairs: int
+    """Measured."""
+
+
+def experiment(
+    random: Random,
+    noise: Noise,
+    *,
+    effect: float = 0.0,
+    level: Level = nothing,
+    looks: Sequence[Look] = STANDARD,
+) -> Outcome:
+    """One experiment, ended by the first look that decides it; `effect` as a share."""
+    letters = order(looks, random)
+    disturbed = level(random, moments(random, len(letters)))
+    sides: dict[str, list[float]] = {"A": [], "B": []}
+    for letter, added in zip(letters, disturbed, strict=True):
+        sides[letter].append(exp(log(1e5) + added + noise(random) + (log(1 + effect) if letter == "B" else 0.0)))
+    for look in looks:
+        a, b = sides["A"][: look.pairs], sides["B"][: look.pairs]
+        judgement = judge(a, b, interleaved=True, level=look.level)
+        if judgement.decided or look == looks[-1]:
+            return Outcome(judgement=judgement, pairs=look.pairs)
+    raise ValueError("an experiment without a look")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shares:
+    """How often each verdict was given."""
+
+    of: Counter[Verdict]
+    """Counted."""
+    pairs: float
+    """On the average."""
+    covered: float
+    """Share of intervals with the truth in them."""
+
+    def __getitem__(self, verdict: Verdict) -> float:
+        return self.of[verdict] / self.of.total()
+
+    @property
+    def differences(self) -> float:
+        """Faster or slower."""
+        return self[Verdict.FASTER] + self[Verdict.SLOWER]
+
+
+def shares(
+    count: int,
+    noise: Noise,
+    *,
+    seed: int = 1,
+    effect: float = 0.0,
+    level: Level = nothing,
+    looks: Sequence[Look] = STANDARD,
+) -> Shares:
+    """So many experiments of one kind."""
+    random = Random(seed)
+    found = [experiment(random, noise, effect=effect, level=level, looks=looks) for _ in range(count)]
+    intervals = [one.judgement.interval for one in found]
+    truth = log(1 + effect)
+    return Shares(
+        of=Counter(one.judgement.verdict for one in found),
+        pairs=sum(one.pairs for one in found) / count,
+        covered=sum(one is not None and one.low <= truth <= one.high for one in intervals) / count,
+    )
+
+
+def fixed(pairs: int) -> tuple[Look, ...]:
+    """One look after so many pairs."""
+    return one_look(pairs)
+
+
+def between(random: Random, noise: Noise, level: Level, *, runs: int = 3, effect: float = 0.0) -> Judgement:
+    """A, then B, then A again, so many runs of each."""
+    disturbed = level(random, moments(random, 3 * runs))
+    values = [exp(log(1e5) + added + noise(random)) for added in disturbed]
+    b = [value * (1 + effect) for value in values[runs : 2 * runs]]
+    return judge_between(values[:runs], b, values[2 * runs :])
+
+
+def slack(count: int, share: float = 0.05) -> float:
+    """Three standard errors of a share of so many draws."""
+    return float(3 * (share * (1 - share) / count) ** 0.5)

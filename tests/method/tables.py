@@ -1,0 +1,241 @@
+"""The tables of `make method`: what was drawn, how often the program was wrong, and the mark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import exp, log
+from random import Random
+
+from app.engine.judge.family import BESIDE, corrected
+from app.engine.judge.looks import QUICK, STANDARD, UNTIL
+from app.engine.judge.stats import pairs_to_decide
+from app.engine.judge.verdict import Judgement, Verdict, judge
+from app.engine.session.looks import Look
+from tests.method.disturbances import DISTURBANCES, drift, moments
+from tests.method.simulated import Noise, between, experiment, fixed, gauss, heavy, shares, slack
+
+FALSE = 0.05
+"""Share of false verdicts that is allowed, and three standard errors more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One row of a table."""
+
+    cells: tuple[str, ...]
+    """As printed."""
+    held: bool = True
+    """Whether it keeps to its mark."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodTable:
+    """One table."""
+
+    title: str
+    """What was asked."""
+    mark: str
+    """What it has to be."""
+    heads: tuple[str, ...]
+    """Of the columns."""
+    lines: Callable[[int], Iterator[Line]]
+    """The rows, of so many experiments each."""
+
+
+def percent(share: float) -> str:
+    """`4.9 %`."""
+    return f"{share * 100:.1f} %"
+
+
+PLANS: tuple[tuple[str, tuple[Look, ...]], ...] = (
+    ("3 pairs", QUICK),
+    ("6 pairs", fixed(6)),
+    ("12 pairs", fixed(12)),
+    ("20 pairs", fixed(20)),
+    ("6, 12, 20", STANDARD),
+)
+
+
+def _false_verdicts(count: int) -> Iterator[Line]:
+    most = FALSE + slack(count)
+    rows: list[tuple[str, Noise, str]] = [(name, gauss(0.05), name) for name in DISTURBANCES]
+    rows += [("none, runs scatter by 1 %", gauss(0.01), "none"), ("none, runs scatter by 10 %", gauss(0.10), "none")]
+    rows += [("none, Student's t with 3 degrees of freedom", heavy(0.05), "none")]
+    for name, noise, level in rows:
+        found = [shares(count, noise, level=DISTURBANCES[level], looks=looks).differences for _, looks in PLANS]
+        yield Line(cells=(name, *map(percent, found)), held=max(found) <= most)
+
+
+def _plan_of_looks(count: int) -> Iterator[Line]:
+    truths = ((0.01, 0.0), (0.02, 0.0), (0.05, 0.0), (0.10, 0.0), (0.01, 0.02), (0.02, 0.02), (0.02, 0.05))
+    for scatter, effect in (*truths, (0.05, 0.05), (0.05, 0.10), (0.10, 0.10)):
+        found = shares(count, gauss(scatter), effect=effect)
+        wrong = found[Verdict.SLOWER] + (found[Verdict.FASTER] if not effect else 0.0)
+        verdicts = (Verdict.FASTER, Verdict.SLOWER, Verdict.NO_DIFFERENCE, Verdict.NOT_DECIDED)
+        shown = (percent(found[verdict]) for verdict in verdicts)
+        yield Line(
+            cells=(percent(scatter), f"{effect * 100:+.0f} %", *shown, f"{found.pairs:.0f}"),
+            held=wrong <= FALSE + slack(count),
+        )
+
+
+def _power(count: int) -> Iterator[Line]:
+    before = 0.0
+    for pairs in (3, 6, 12, 20):
+        random = Random(2)
+        seen = [experiment(random, gauss(0.05), effect=0.05, looks=fixed(pairs)).judgement for _ in range(count)]
+        told = sum(one.verdict is Verdict.FASTER for one in seen) / count
+        alone = sum(one.interval is not None and one.interval.low > 0 for one in seen) / count
+        yield Line(
+            cells=(str(pairs), percent(told), percent(alone)), held=abs(told - alone) <= 0.03 and told >= before - 0.01
+        )
+        before = told
+
+
+def _at_the_pairs_named(count: int) -> Iterator[Line]:
+    for scatter, effect in ((0.02, 0.03), (0.03, 0.05), (0.05, 0.08), (0.015, 0.0)):
+        interval = _as_seen(scatter, effect)
+        named = pairs_to_decide(interval) if interval is not None else 0
+        found = shares(count, gauss(scatter), effect=effect, looks=fixed(named))
+        decided = 1 - found[Verdict.NOT_DECIDED]
+        yield Line(
+            cells=(percent(scatter), f"{effect * 100:+.0f} %", str(named), percent(decided)), held=decided >= 0.75
+        )
+
+
+def _as_seen(scatter: float, effect: float, pairs: int = 4):  # type: ignore[no-untyped-def]
+    """The interval of pairs whose mean and scatter are just these."""
+    spread = scatter * 2**0.5 * ((pairs - 1) / pairs) ** 0.5
+    ratios = [log(1 + effect) + (spread if at % 2 else -spread) for at in range(pairs)]
+    return judge([1.0] * pairs, [exp(one) for one in ratios], interleaved=True).interval
+
+
+def _coverage(count: int) -> Iterator[Line]:
+    for name, looks in PLANS[:4]:
+        for noise_name, noise in (("lognormal, 5 %", gauss(0.05)), ("Student's t, 3", heavy(0.05))):
+            covered = shares(count, noise, effect=0.05, looks=looks).covered
+            least = 0.93 - slack(count) / 3
+            yield Line(cells=(name, noise_name, percent(covered)), held=least <= covered <= 0.97 + slack(count) / 3)
+    covered = _until(count)
+    yield Line(cells=("until +-1 %", "lognormal, 2 %", percent(covered)), held=covered >= 0.93 - slack(count) / 3)
+
+
+def _until(count: int, width: float = 1.0) -> float:
+    """Coverage of the interval that is narrow enough first."""
+    random, truth = Random(5), log(1.05)
+    covered = 0
+    for _ in range(count):
+        a, b = ([exp(random.gauss(mean, 0.02)) for _ in range(UNTIL[-1].pairs)] for mean in (0.0, truth))
+        looked = (judge(a[: look.pairs], b[: look.pairs], interleaved=True, level=look.level) for look in UNTIL)
+        intervals = (one.interval for one in looked if one.interval is not None)
+        narrow = next((one for one in intervals if one.percent_high - one.percent_low <= 2 * width), None)
+        covered += narrow is None or narrow.low <= truth <= narrow.high
+    return covered / count
+
+
+def matrix(random: Random, scatter: float, *, rises: float = 0.0, rounds: int = 3) -> tuple[Judgement | None, ...]:
+    """Twelve set-ups by two workloads that are all the same, measured in mirrored rounds, the first the baseline."""
+    cells = [(row, column) for row in range(12) for column in range(2)]
+    order: list[tuple[int, int]] = []
+    drawn: list[tuple[int, int]] = []
+    for turn in range(rounds):
+        drawn = drawn[::-1] if turn % 2 else random.sample(cells, len(cells))
+        order += drawn
+    level = drift(rises)(random, moments(random, len(order)))
+    values: dict[tuple[int, int], list[float]] = {}
+    for cell, added in zip(order, level, strict=True):
+        values.setdefault(cell, []).append(exp(added + random.gauss(0, scatter)))
+    return corrected([judge(values[0, column], values[row, column], interleaved=True) for row, column in cells if row])
+
+
+def _matrices(count: int) -> Iterator[Line]:
+    for scatter in (0.01, 0.02, 0.05):
+        for rises in (0.0, 0.10, 0.20):
+            random = Random(7)
+            found = [matrix(random, scatter, rises=rises) for _ in range(count)]
+            wrong = sum(any(one is not None and one.differs for one in each) for each in found) / count
+            yield Line(cells=(percent(scatter), percent(rises), percent(wrong)), held=wrong <= FALSE + slack(count))
+
+
+def _many_figures(count: int) -> Iterator[Line]:
+    for alike in (0.0, 0.5, 0.9):
+        random, wrong = Random(9), 0
+        for _ in range(count):
+            rows = [_figure(random, common) for common in [_common(random, alike)] for _ in range(12)]
+            beside = corrected(rows[1:], share=BESIDE)
+            wrong += rows[0].differs or any(one is not None and one.differs for one in beside)
+        share = wrong / count
+        yield Line(cells=(f"{alike:g}", percent(share)), held=share <= FALSE + slack(count))
+
+
+def _common(random: Random, alike: float) -> tuple[float, list[float]]:
+    return alike, [random.gauss(0, 0.05) for _ in range(24)]
+
+
+def _figure(random: Random, common: tuple[float, list[float]]) -> Judgement:
+    """One figure of twelve runs and twelve, so much of whose scatter is that of all others."""
+    alike, shared = common
+    values = [exp(alike**0.5 * one + (1 - alike) ** 0.5 * random.gauss(0, 0.05)) for one in shared]
+    return judge(values[:12], values[12:], interleaved=True)
+
+
+def _baseline_again(count: int) -> Iterator[Line]:
+    for name, level in DISTURBANCES.items():
+        random = Random(11)
+        wrong = sum(between(random, gauss(0.05), level).differs for _ in range(count)) / count
+        random = Random(11)
+        shown = sum(between(random, gauss(0.01), level, effect=0.2).verdict is Verdict.FASTER for _ in range(count))
+        yield Line(cells=(name, percent(wrong), percent(shown / count)), held=wrong <= FALSE + slack(count))
+
+
+TABLES: Sequence[MethodTable] = (
+    MethodTable(
+        title="False verdicts where both settings are the same, by what the machine does (runs scatter by 5 %)",
+        mark="5 % and three standard errors at most",
+        heads=("disturbance", *(name for name, _ in PLANS)),
+        lines=_false_verdicts,
+    ),
+    MethodTable(
+        title="The usual plan: judged after 6, 12 and 20 pairs",
+        mark="wrong ones 5 % and three standard errors at most",
+        heads=("a run scatters by", "true effect", "faster", "slower", "no difference", "not decided", "pairs"),
+        lines=_plan_of_looks,
+    ),
+    MethodTable(
+        title="An effect of 5 % where runs scatter by 5 %: found by the verdict, and by its interval alone",
+        mark="within 3 points of each other, and more with more pairs",
+        heads=("pairs", "faster", "interval above 0"),
+        lines=_power,
+    ),
+    MethodTable(
+        title="Decided at the number of pairs that was named",
+        mark="75 % at least",
+        heads=("a run scatters by", "effect", "pairs named", "decided"),
+        lines=_at_the_pairs_named,
+    ),
+    MethodTable(
+        title="Intervals of 95 % that cover the truth",
+        mark="93 to 97 %",
+        heads=("plan", "scatter", "covered"),
+        lines=_coverage,
+    ),
+    MethodTable(
+        title="Sweeps of 12 x 2 equal cells, three rounds, with any false sign",
+        mark="5 % and three standard errors at most",
+        heads=("a run scatters by", "drift", "sweeps with a false sign"),
+        lines=_matrices,
+    ),
+    MethodTable(
+        title="Jobs of 12 figures without an effect, with any false word",
+        mark="5 % and three standard errors at most",
+        heads=("scatter they share", "jobs with a false word"),
+        lines=_many_figures,
+    ),
+    MethodTable(
+        title="Not in turn: three runs of A, three of B, three of A",
+        mark="false ones 5 % and three standard errors at most",
+        heads=("disturbance", "false, scatter 5 %", "+20 % found, scatter 1 %"),
+        lines=_baseline_again,
+    ),
+)
