@@ -41,6 +41,7 @@ def recover_command(listing: bool, answer: str | None, trials: bool, unit: str |
     Asks about each, unless --restore or --keep answers for all.
     """
     from app.engine.measure.leftovers import leftover_scratch
+    from backends.hosts.local.folders import left_folders, remove_folders
 
     if sum((listing, answer is not None, trials, unit is not None)) > 1:
         raise click.UsageError("One of --list, --restore, --keep, --trials, --install-unit and --remove-unit.")
@@ -56,7 +57,8 @@ def recover_command(listing: bool, answer: str | None, trials: bool, unit: str |
             return run(lambda interruption: _trials(bench, interruption))
         sweeps, experiments = sweeps_cut_short(), experiments_cut_short()
         intents, files = bench.unresolved(), leftover_scratch(bench.paths.sessions)
-        if not intents and not files and not sweeps and not experiments:
+        folders = () if bench.simulated else left_folders()
+        if not (intents or files or sweeps or experiments or folders):
             say("Nothing was left behind.")
             return DONE
         first = run(lambda _: _what_remains(bench, intents))
@@ -66,6 +68,7 @@ def recover_command(listing: bool, answer: str | None, trials: bool, unit: str |
         ]
         left += [row for intent in intents for row in _intent(intent, first.get(intent.id))]
         left += [row for file in files for row in _file(file)]
+        left += [f"empty working folder {folder}" for folder in folders]
         if listing:
             lines(left)
             return DONE
@@ -73,7 +76,10 @@ def recover_command(listing: bool, answer: str | None, trials: bool, unit: str |
             lines(left)
             say("Nothing was done: there is no terminal to ask on. Add --restore or --keep.")
             return REFUSED
-        return run(lambda interruption: _recover(bench, interruption, sweeps, experiments, files, answer))
+        worst = run(lambda interruption: _recover(bench, interruption, sweeps, experiments, files, answer))
+        if folders and answer != "k":  # nobody has to be asked about nothing
+            lines([f"removed  {units.plural(remove_folders(folders), 'empty working folder')}"])
+        return worst
 
 
 def _sweep(folder: Path) -> list[str]:

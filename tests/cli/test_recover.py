@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -167,3 +168,29 @@ def test_the_unit_is_written_on_a_yes_and_removed_on_another(cli: Cli, booted: B
 )
 def test_what_cannot_be_meant_together_is_wrong_usage(cli: Cli, words: tuple[str, ...]) -> None:
     assert cli("recover", *words).status == 2
+
+
+# -- working folders -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def left_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder of a process that is gone: no number is that high."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = tmp_path / "raidbench-4999999999-1-abc"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def test_an_empty_working_folder_is_listed(cli: Cli, left_folder: Path) -> None:
+    assert f"empty working folder {left_folder}" in cli("recover", "--list").out
+
+
+def test_an_empty_working_folder_is_removed(cli: Cli, left_folder: Path) -> None:
+    outcome = cli("recover", "--restore")
+    assert ("removed  1 empty working folder" in outcome.out, left_folder.exists()) == (True, False)
+
+
+def test_an_empty_working_folder_is_kept_if_all_is(cli: Cli, left_folder: Path) -> None:
+    cli("recover", "--keep")
+    assert left_folder.exists()

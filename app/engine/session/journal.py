@@ -21,6 +21,7 @@ from app.engine.session.json_values import structure, unstructure
 from app.engine.session.paths import private_folder
 from backends.change import Change
 from backends.errors import StorageError
+from backends.processes import process_start
 from backends.settings import Persistence
 
 FILE = "journal.log"
@@ -271,15 +272,6 @@ def boot_id() -> str:
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
-        return ""
-
-
-def process_start(pid: int) -> str:
-    """Start time of a process in clock ticks since boot, "" if it is gone or only waits for its parent to notice."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        return "" if stat[0] in "ZX" else stat[19]
-    except (OSError, IndexError):
         return ""
 
 

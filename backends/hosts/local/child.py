@@ -9,7 +9,6 @@ import fcntl
 import os
 import signal
 import subprocess
-import tempfile
 from collections.abc import Callable, Mapping
 
 from backends.errors import ToolFailedError, ToolMissingError
@@ -157,15 +156,3 @@ def not_started(command: Command, error: OSError) -> ToolMissingError | ToolFail
     if isinstance(error, FileNotFoundError):
         return ToolMissingError(f"{name} is not there.", hint="Install it or correct its path.", evidence=str(error))
     return ToolFailedError(f"{name} could not be started: {error.strerror or 'no answer'}.", evidence=str(error))
-
-
-def private_folder() -> str:
-    """An empty working directory: some tools drop log files where they stand. Raises ToolFailedError."""
-    try:
-        return tempfile.mkdtemp(prefix="raidbench-")
-    except OSError as error:
-        raise ToolFailedError(
-            f"No working directory could be made for a program: {error.strerror}.",
-            hint=f"Free space or correct the permissions in {tempfile.gettempdir()}.",
-            evidence=str(error),
-        ) from error

@@ -9,7 +9,8 @@ import signal
 from collections.abc import AsyncIterator
 
 from backends.host import Command
-from backends.hosts.local.child import Child, private_folder, start
+from backends.hosts.local.child import Child, start
+from backends.hosts.local.folders import private_folder
 
 
 class LocalProcess:

@@ -13,7 +13,8 @@ import time
 
 from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed, Custody
-from backends.hosts.local.child import OUTPUT_LIMIT, Child, clean_environment, not_started, private_folder, start
+from backends.hosts.local.child import OUTPUT_LIMIT, Child, clean_environment, not_started, start
+from backends.hosts.local.folders import private_folder
 from backends.hosts.local.gate import Gate
 
 LINGER = 1.0

@@ -11,12 +11,13 @@ import pytest
 
 from app.engine.session import journal as journal_module
 from app.engine.session.events import AnyEvent, ChangeEnded, ChangeIntended
-from app.engine.session.journal import Journal, process_start, read_records
+from app.engine.session.journal import Journal, read_records
 from app.engine.session.locks import hold_lock
 from backends.change import Change, Write
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RaidbenchError, RefusedError, StorageError
 from backends.errors import ToolFailedError as Failed
 from backends.model import Target
+from backends.processes import process_start
 from tests.engine.doubles import TARGET, Bench, FakeBackend, planned
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from app.engine.session import journal as module
-from app.engine.session.journal import Journal, OpenChange, boot_id, process_start, read_records
+from app.engine.session.journal import Journal, OpenChange, boot_id, read_records
 from backends.errors import StorageError
+from backends.processes import process_start
 from backends.settings import Persistence
 from tests.engine.doubles import planned
 from tests.engine.session.journal_faults import (
