@@ -13,6 +13,7 @@ from backends.exclusive import Hold, claim_on
 from backends.host import Host
 from backends.identity import Identity, Signature, Use
 from backends.lent import free_by_root, lent_facts
+from backends.nameplate import Nameplate, nameplate
 from backends.topology.facts import Claim, DeviceFacts, facts_of, inspect
 from backends.topology.relations import IS
 from backends.topology.tree import node_path
@@ -54,11 +55,16 @@ class GuardAnswer:
     hint: str = ""
     """What to do next."""
     needs_confirmation: bool = False
-    """Something lies on it: the person must type `confirm_text`."""
-    confirm_text: str | None = None
-    """What must be typed: the device's name."""
+    """Something lies on it: the person must type the word of its nameplate."""
+    plate: Nameplate | None = None
+    """What it is, and the word that means it; of a device that may be written to."""
     found: tuple[str, ...] = ()
     """What would be destroyed, one line each."""
+
+    @property
+    def confirm_text(self) -> str | None:
+        """What must be typed; None where nothing may be written."""
+        return None if self.plate is None else self.plate.word
 
     def confirmed_by(self, typed: str | None) -> bool:
         """Whether it may go ahead with what was typed."""
@@ -97,13 +103,12 @@ def judge(facts: DeviceFacts, intent: Intent) -> GuardAnswer:
         kinds = [use.kind for use in facts.uses]
         hint = next((text for kind, text in _HINTS.items() if kind in kinds), _default_hint(facts))
         return GuardAnswer(device=facts.device, ok=False, refused=tuple(dict.fromkeys(reasons)), hint=hint)
-    if not facts.signatures:
-        return GuardAnswer(device=facts.device, ok=True)
+    assert facts.identity is not None  # else there was a reason against it
     return GuardAnswer(
         device=facts.device,
         ok=True,
-        needs_confirmation=True,
-        confirm_text=facts.device.removeprefix("/dev/"),
+        needs_confirmation=bool(facts.signatures),
+        plate=nameplate(facts.identity, facts.others, name=facts.device),
         found=tuple(_found(facts, signature) for signature in facts.signatures),
     )
 
@@ -176,10 +181,10 @@ def _found(facts: DeviceFacts, signature: Signature) -> str:
 def require(verdict: GuardAnswer, typed: str | None = None) -> None:
     """Raises RefusedError unless the verdict, with what was typed, lets it go ahead."""
     _require_ok(verdict)
-    if not verdict.confirmed_by(typed):
+    if not verdict.confirmed_by(typed) and verdict.plate is not None:
         raise RefusedError(
             f"{verdict.device} is not blank: {'; '.join(verdict.found)}.",
-            hint=f"To destroy that, confirm with the name {verdict.confirm_text}.",
+            hint=f"To destroy that, confirm with the word {verdict.plate.word}. {verdict.plate.sentence}",
         )
 
 

@@ -26,6 +26,17 @@ class Identity:
     backing: str | None = None
     """A loop device's backing file."""
 
+    def same_disk(self, other: Identity) -> bool:
+        """Whether the other is a path to the same disk, under whatever name.
+
+        One WWN is one disk; so is one serial number, model and size, unless the WWNs differ, as those of the namespaces
+        of an NVMe drive do.
+        """
+        if self.wwn is not None and other.wwn is not None:
+            return self.wwn == other.wwn
+        described = (self.serial, self.model, self.size_bytes)
+        return all(described) and described == (other.serial, other.model, other.size_bytes)
+
     def same_device(self, other: Identity) -> bool:
         """Whether two readings are the same device; differing known facts mean no."""
         return not self.differences(other)

@@ -57,3 +57,13 @@ def quote(word: str) -> str:
     if word and all(char in safe for char in word):
         return word
     return "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+def size_words(count: int) -> str:
+    """`64 KiB`, `1 MiB`, `1.5 GiB`: binary units, as short as it is exact to a tenth."""
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if value < 1024 or unit == "TiB":
+            return f"{value:.0f} {unit}" if value == int(value) else f"{value:.1f} {unit}"
+        value /= 1024
+    raise AssertionError("no unit left")

@@ -44,7 +44,7 @@ class ConfirmDialog(GuardedDialog[bool]):
 
     - harmless: Apply has the focus, enter or `y` applies.
     - risky: Cancel has the focus, only `y` applies.
-    - destructive: the name must be typed, then Apply chosen.
+    - destructive: the word that means the device must be typed, then Apply chosen.
     - refused: there is nothing to apply, only the reasons.
     """
 
@@ -63,6 +63,7 @@ class ConfirmDialog(GuardedDialog[bool]):
         & > .destructive { border: heavy $error; }
         & > .refused { border: heavy $error; }
         & .dialog-title { height: auto; margin-bottom: 1; }
+        & .dialog-device { height: auto; margin-bottom: 1; }
         & .dialog-title > .lines--warning { text-style: bold; }
         & VerticalScroll { height: auto; max-height: 60%; scrollbar-size-vertical: 1; }
         & VerticalScroll > Lines { margin-bottom: 1; }
@@ -87,6 +88,8 @@ class ConfirmDialog(GuardedDialog[bool]):
         mark = MARKS[asked.tier]
         with Vertical(classes=f"dialog {asked.tier}"):
             yield Prose(f"{mark}: {asked.title}" if mark else asked.title, _tone(asked.tier), classes="dialog-title")
+            for device in asked.devices:
+                yield Prose(device, classes="dialog-device")
             with VerticalScroll(can_focus=False):
                 yield from self._body()
             if asked.tier == "destructive":
@@ -160,7 +163,7 @@ class ConfirmDialog(GuardedDialog[bool]):
         self.query_one("#apply", Button).disabled = not self._typed()
         hint = self.query_one("#hint", Prose)
         if field.refused_paste:
-            hint.say(f"Not pasted: the name has to be typed. {self._hint()}", "warning")
+            hint.say(f"Not pasted: it has to be typed. {self._hint()}", "warning")
             field.refused_paste = False
         elif self._typed():
             hint.say(f"Enter goes to {self.confirmation.apply_label}.", "warning")

@@ -37,6 +37,8 @@ class Confirmation:
     """What is asked: `Apply 2 changes to /c0/v1`."""
     tier: Tier = "risky"
     """How it is answered."""
+    devices: tuple[str, ...] = ()
+    """What it is asked of, a sentence each: model, serial number, size. Always in sight."""
     summary: str = ""
     """A sentence or two under the title."""
     changes: tuple[PlannedChange, ...] = ()

@@ -17,7 +17,7 @@ from app.cli.bench_target import resolve
 from app.cli.change import pairs as pairs_of_words
 from app.cli.failures import DONE, FAILED, INTERRUPTED
 from app.cli.opening import begin, loaded_session, refuse_read_only, workbench
-from app.cli.options import current
+from app.cli.options import CONFIRM_HELP, current
 from app.cli.output import document, lines, paint, say
 from app.cli.review import steps
 from app.cli.running import Interruption, run
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from app.engine.session.state import ExperimentRecord, Session
     from app.engine.session.steady import SteadyPlan
     from app.engine.workbench import Workbench
+    from backends.nameplate import Nameplate
 
 
 class _Percent(click.ParamType[float]):
@@ -117,7 +118,7 @@ class _AbOptions:
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would be done; needs no root.")
 @click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
-@click.option("--confirm", "typed", metavar="TARGET", help="The target's address once more, for a dangerous change.")
+@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
 def ab_command(
     target: str,
@@ -175,7 +176,7 @@ async def _ab(bench: Workbench, interruption: Interruption, wish: _Wish, how: _A
     for row in _review(plan):
         say(row)
     say()
-    typed = _ask(plan, how)
+    typed = _ask(plan, await bench.nameplate(plan.change.target), how)
     await begin(bench)
     if interruption.asked():
         return INTERRUPTED
@@ -256,13 +257,11 @@ def _show(plan: AbPlan, as_json: bool) -> None:
     say("Dry run: nothing was changed and nothing measured.")
 
 
-def _ask(plan: AbPlan, how: _AbOptions) -> str | None:
+def _ask(plan: AbPlan, plate: Nameplate, how: _AbOptions) -> str | None:
     """What confirms the job, after both questions: of the setting, and of a device that is overwritten."""
-    target, ready = str(plan.change.target), plan.ready
-    device = ready.device or ""
-    names = {ready.confirm_text, device, device.removeprefix("/dev/"), ready.request.name} if ready.destructive else ()
-    typed = target if how.typed and how.typed in names else how.typed
-    confirm.confirmed(plan.change.risk, target, yes=how.yes, typed=typed, what="Begin")
+    ready = plan.ready
+    both = ready.plate is not None and how.typed == ready.plate.word  # who means the device means its settings
+    confirm.confirmed(plan.change.risk, (plate,), yes=how.yes, typed=plate.word if both else how.typed, what="Begin")
     return allowed(ready, how.typed if ready.destructive else None)
 
 

@@ -15,7 +15,7 @@ from app.cli.bench_target import resolve
 from app.cli.confirm import confirmed
 from app.cli.failures import DONE, FAILED, INTERRUPTED
 from app.cli.opening import begin, workbench
-from app.cli.options import current
+from app.cli.options import CONFIRM_HELP, current
 from app.cli.output import ReaderGoneError, document, say
 from app.cli.running import Interruption, run
 from app.cli.steady import steady_options
@@ -54,7 +54,7 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @steady_options()
 @click.option("--repeat", type=click.IntRange(1, 1000), default=1, metavar="N", help="Run it N times.")
 @click.option("--keep", is_flag=True, help="Leave the scratch file for the next run.")
-@click.option("--confirm", "typed", metavar="NAME", help="Name of the raw device whose data may be destroyed.")
+@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
 @click.option("--json", "as_json", is_flag=True, help="The figures as JSON.")
 @click.option("--stream", is_flag=True, help="One JSON line a measured interval, as it comes.")
 def bench_command(
@@ -72,7 +72,7 @@ def bench_command(
     """Measure TARGET with fio: an address or device as `devices` lists it, a file, or a folder.
 
     A file that does not exist (./scratch) is made, filled, measured and removed. Reading a raw device is harmless;
-    writing to one destroys its data and asks for its name first.
+    writing to one destroys its data and asks for the end of its serial number first.
     """
     config = current().load_config()
     texts = {key.removeprefix("job_"): text for key, text in fields.items() if text is not None}
@@ -170,15 +170,13 @@ def allowed(ready: Preparation, typed: str | None) -> str | None:
         if typed is not None:
             say("Nothing is destroyed by this run, so --confirm has nothing to confirm.")
         return None
-    name = ready.confirm_text or ready.device.removeprefix("/dev/")
     say(f"This run WRITES to {ready.device}. All data on it will be lost.")
     for found in ready.found:
         say(f"  {clean(found, 300)}")
     if not ready.found:
         say("  Nothing known was found on it.")
-    spellings = (name, f"/dev/{name}", ready.request.name)
-    confirmed(Risk.DESTROYS_DATA, name, yes=False, typed=name if typed in spellings else typed, what="Write to it")
-    return name
+    assert ready.plate is not None  # what loses its data has one
+    return confirmed(Risk.DESTROYS_DATA, (ready.plate,), yes=False, typed=typed, what="Write to it")
 
 
 def _announce(ready: Preparation) -> None:

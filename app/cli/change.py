@@ -11,6 +11,7 @@ import click
 from app.cli import confirm
 from app.cli.failures import DONE, FAILED, INTERRUPTED
 from app.cli.opening import begin, refuse_read_only, workbench
+from app.cli.options import CONFIRM_HELP
 from app.cli.output import document, lines, say
 from app.cli.render import marked
 from app.cli.review import review
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from app.engine.session.events import ChangeEnded
     from app.engine.workbench import Workbench
     from backends.change import Change
-    from backends.model import Target
+    from backends.nameplate import Nameplate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ class _SetOptions:
 @click.argument("values", nargs=-1, required=True, metavar="KEY=VALUE...")
 @click.option("--dry-run", is_flag=True, help="Only show what would be done; needs no root.")
 @click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
-@click.option("--confirm", "typed", metavar="TARGET", help="The target's address once more, for a dangerous change.")
+@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
 @click.option("--trial", type=float, metavar="SECONDS", help="Take it back after 10 to 600 s unless it is kept.")
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
 def set_command(
@@ -110,7 +111,8 @@ async def _set(
         say(row)
     say()
     homes = {change.target for change in changes}
-    _ask(changes, homes.pop() if len(homes) == 1 else target, yes=how.yes, typed=how.typed)
+    plate = await bench.nameplate(homes.pop() if len(homes) == 1 else target)
+    _ask(changes, plate, yes=how.yes, typed=how.typed)
     await begin(bench)
     return await _apply(bench, interruption, changes, already, how)
 
@@ -133,9 +135,9 @@ def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> i
     return DONE
 
 
-def _ask(changes: list[Change], target: Target, *, yes: bool, typed: str | None) -> None:
+def _ask(changes: list[Change], plate: Nameplate, *, yes: bool, typed: str | None) -> None:
     risk = worst(change.risk for change in changes)
-    confirm.confirmed(risk, str(target), yes=yes, typed=typed, what="Apply")
+    confirm.confirmed(risk, (plate,), yes=yes, typed=typed, what="Apply")
 
 
 async def _apply(

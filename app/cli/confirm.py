@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.cli.output import ask, can_ask, say
 from app.engine.view.effects import Tier, tier
 from backends.errors import RefusedError
+from backends.nameplate import Nameplate, word_of
 from backends.settings import Risk
-from backends.text import clean
+from backends.text import clean, quote
 
 
-def confirmed(risk: Risk, name: str, *, yes: bool, typed: str | None, what: str) -> None:
-    """Return if it may be done.
+def confirmed(risk: Risk, plates: Sequence[Nameplate], *, yes: bool, typed: str | None, what: str) -> str | None:
+    """Return if it may be done, with the word that meant it.
 
-    Harmless: `y`, or --yes. Dangerous: `yes`, or --yes with --confirm NAME. Destroys data: the name, typed or given
-    with --confirm. `typed` is what --confirm says, `what` the thing asked for ("Apply").
-    Raises RefusedError saying what to add; EOFError when the answer never comes.
+    Harmless: `y`, or --yes. Dangerous: `yes`, or --yes with --confirm WORD. Destroys data: the word, typed or given
+    with --confirm. `plates`: the devices in question; `typed` is what --confirm says, `what` the thing asked for
+    ("Apply"). Raises RefusedError saying what to add; EOFError when the answer never comes.
     """
-    if typed is not None and typed != name:
-        raise RefusedError(f"--confirm says {clean(typed, 60)}, but this is {name}.", hint="Nothing was done.")
+    word = word_of(plates)
+    if typed is not None and plates and typed != word:
+        raise RefusedError(
+            f"--confirm says {clean(typed, 60)}, but {_sentences(plates)}",
+            hint=f"Nothing was done. Mean it with {_option(word)}.",
+        )
     match tier(risk):
         case Tier.HARMLESS:
             _harmless(what, yes=yes)
         case Tier.RISKY:
-            _dangerous(name, what, yes=yes, named=typed is not None)
+            _dangerous(plates, what, yes=yes, named=typed is not None)
         case Tier.DESTRUCTIVE:
-            _destroying(name, what, named=typed is not None)
+            _destroying(plates, what, named=typed is not None)
+    return word
+
+
+def _sentences(plates: Sequence[Nameplate]) -> str:
+    return " ".join(plate.sentence for plate in plates)
+
+
+def _option(word: str) -> str:
+    return f"--confirm {quote(word)}"
 
 
 def _harmless(what: str, *, yes: bool) -> None:
@@ -32,31 +48,40 @@ def _harmless(what: str, *, yes: bool) -> None:
         return
     if not can_ask():
         raise _nobody("--yes")
-    if ask(f"{what}? [y/N] ").lower() not in ("y", "yes"):
+    if ask(f"{what}? [y/N]").lower() not in ("y", "yes"):
         raise _declined()
 
 
-def _dangerous(name: str, what: str, *, yes: bool, named: bool) -> None:
+def _dangerous(plates: Sequence[Nameplate], what: str, *, yes: bool, named: bool) -> None:
     if yes and named:
         return
     if not can_ask():
-        raise _nobody(f"--yes --confirm {name}")
-    if ask(f"{what}, with the risk above? Type yes: ") != "yes":
+        raise _nobody(f"--yes {_option(word_of(plates))}", plates)
+    _show(plates)
+    if ask(f"{what}, with the risk above? Type yes") != "yes":
         raise _declined()
 
 
-def _destroying(name: str, what: str, *, named: bool) -> None:
+def _destroying(plates: Sequence[Nameplate], what: str, *, named: bool) -> None:
     if named:
         return
     if not can_ask():
-        raise _nobody(f"--confirm {name}")
-    if ask(f"{what}, and lose what is there? Type {name}: ") != name:
+        raise _nobody(_option(word_of(plates)), plates)
+    _show(plates)
+    word = word_of(plates)
+    if ask(f"{what}, and lose what is there? Type {word}") != word:
         raise _declined()
 
 
-def _nobody(options: str) -> RefusedError:
+def _show(plates: Sequence[Nameplate]) -> None:
+    for plate in plates:
+        say(plate.sentence)
+
+
+def _nobody(options: str, plates: Sequence[Nameplate] = ()) -> RefusedError:
     return RefusedError(
-        "Nothing was done: there is no terminal to confirm it on.", hint=f"Add {options} to do it without being asked."
+        " ".join(filter(None, ("Nothing was done: there is no terminal to confirm it on.", _sentences(plates)))),
+        hint=f"Add {options} to do it without being asked.",
     )
 
 

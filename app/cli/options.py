@@ -16,6 +16,9 @@ from backends.errors import RaidbenchError
 if TYPE_CHECKING:
     from app.engine.config import Config
 
+CONFIRM_HELP = "The word that means the device: the end of its serial number or WWN, as the refusal without it says."
+"""What `--confirm` is, the same everywhere."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:

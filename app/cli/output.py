@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import select
 import signal
 import sys
 import termios
+import time
 from collections.abc import Iterable, Iterator
 from json.encoder import JSONEncoder, encode_basestring_ascii
 from typing import Any, TextIO
@@ -34,6 +36,10 @@ SIGNS = {
     "failed": ("✖", "red"),
 }
 """A state's sign and its colour: the word always comes with them."""
+
+
+GRACE = 0.5
+"""Seconds in which a question takes no answer: time to read it. The dialogs of the screens have the same."""
 
 
 class ReaderGoneError(Exception):
@@ -124,16 +130,35 @@ def can_ask() -> bool:
 def ask(question: str) -> str:
     """What somebody types after the question on standard error, without blanks round it.
 
-    What was typed before it stood there answers nothing. Raises EOFError when the answer will never come.
+    Raises EOFError when the answer will never come.
     """
-    _forget_typed()
     with _default_signals():
-        sys.stderr.write(question)
-        sys.stderr.flush()
-        answer = sys.stdin.readline()
+        answer = _answer(question)
     if not answer:
         raise EOFError
     return answer.strip()
+
+
+def ask_within(question: str, seconds: float) -> str:
+    """The same in a thread of its own; "" when no answer comes in that time."""
+    return _answer(question, max(0.0, seconds)).strip()
+
+
+def _answer(question: str, seconds: float | None = None) -> str:
+    """A line from the terminal, "" at its end or when none comes in time.
+
+    The question is deaf for half a second; its colon says that it listens. What was typed before answers nothing.
+    """
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    time.sleep(GRACE)
+    _forget_typed()
+    sys.stderr.write(": ")
+    sys.stderr.flush()
+    if seconds is None or select.select([sys.stdin], [], [], seconds)[0]:
+        return sys.stdin.readline()
+    say()
+    return ""
 
 
 def _forget_typed() -> None:

@@ -50,7 +50,7 @@ async def _persist(bench: Workbench, address: str, wanted: dict[str, str], remov
         say(f"  {clean(row, 1000)}")
     say()
     say(clean(rule.explanation, 1000))
-    confirm.confirmed(Risk.NONE, str(target), yes=yes, typed=None, what="Write it")
+    confirm.confirmed(Risk.NONE, (), yes=yes, typed=None, what="Write it")
     await begin(bench)
     await bench.install_rule(target, rule, values)
     kept = ", ".join(f"{key}={text}" for key, text in values.items())

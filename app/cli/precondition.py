@@ -13,7 +13,7 @@ from app.cli.bench_job import job_of
 from app.cli.bench_target import resolve
 from app.cli.failures import DONE, FAILED, INTERRUPTED
 from app.cli.opening import begin, workbench
-from app.cli.options import current
+from app.cli.options import CONFIRM_HELP, current
 from app.cli.output import document, lines, say
 from app.cli.running import Interruption, run
 from app.cli.steady import precondition_options, steady_plan
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option("--size", metavar="BYTES", help="Size of a new scratch file.")
 @precondition_options
 @click.option("--yes", is_flag=True, help="Do not ask about what is harmless: a scratch file.")
-@click.option("--confirm", "typed", metavar="NAME", help="Name of the raw device whose data may be destroyed.")
+@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
 def precondition_command(
     target: str,
@@ -122,7 +122,7 @@ def _asked(ready: Preparation, *, yes: bool, typed: str | None) -> str | None:
     from backends.settings import Risk
 
     if not ready.destructive:
-        confirmed(Risk.NONE, ready.request.name, yes=yes, typed=None, what="Write the file")
+        confirmed(Risk.NONE, (), yes=yes, typed=None, what="Write the file")
         return None
     return allowed(ready, typed)
 

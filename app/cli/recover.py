@@ -166,7 +166,7 @@ async def _one_sweep(folder: Path, answer: str | None) -> int:
     """Put the settings back in a session of its own, or leave them as they are."""
     for row in _sweep(folder):
         say(row)
-    match answer or ask("[r]estore its settings, [k]eep them, or later [enter]? ").lower():
+    match answer or ask("[r]estore its settings, [k]eep them, or later [enter]").lower():
         case "r" | "restore":
             from app.engine.sweep.runner import SweepRunner
 
@@ -194,7 +194,7 @@ async def _experiments(folder: Path, left: list[CutShort], answer: str | None) -
     for one in left:
         say(clean(one.sentence, 300))
     names = ", ".join(one.name for one in left)
-    match answer or ask("[r]estore its value, [k]eep it, or later [enter]? ").lower():
+    match answer or ask("[r]estore its value, [k]eep it, or later [enter]").lower():
         case "r" | "restore":
             from app.engine.ab.interrupted import put_back
 
@@ -220,7 +220,7 @@ async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) 
     for row in _intent(intent, await bench.remains(intent.change)):
         say(row)
     name = f"{intent.id}  {intent.change.target} {intent.change.key}"
-    match answer or ask("[r]estore, [k]eep, or later [enter]? ").lower():
+    match answer or ask("[r]estore, [k]eep, or later [enter]").lower():
         case "r" | "restore":
             result = await bench.recover(intent)
             if result == "conflict":
@@ -241,7 +241,7 @@ def _one_file(left: Leftover, answer: str | None) -> None:
 
     for row in _file(left):
         say(row)
-    if (answer or ask("[r]emove it, or [k]eep it? ").lower()) not in ("r", "remove"):
+    if (answer or ask("[r]emove it, or [k]eep it").lower()) not in ("r", "remove"):
         return
     remove_scratch(left.path)
     gone = not left.path.exists()

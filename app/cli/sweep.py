@@ -16,7 +16,7 @@ import click
 from app.cli import confirm
 from app.cli.failures import DONE, INTERRUPTED
 from app.cli.opening import refuse_read_only, workbench
-from app.cli.options import current
+from app.cli.options import CONFIRM_HELP, current
 from app.cli.output import document, lines, say
 from app.cli.running import Interruption, run
 from app.cli.sweep_background import HURRY
@@ -54,7 +54,7 @@ class _SweepOptions:
 @click.option("--dry-run", is_flag=True, help="Only show steps, order, time, what changes and what is lost.")
 @click.option("--order", is_flag=True, help="With --dry-run: every step in its order.")
 @click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
-@click.option("--confirm", "typed", metavar="NAME", help="Name of the device whose data go, or of what is changed.")
+@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
 @click.option("--detach", is_flag=True, help="Run it in the background; `raidbench attach` shows it.")
 @click.option("--resume", metavar="SESSION", help="Go on with the sweep of a session.")
 @click.option("--seed", type=click.IntRange(0, 2**31), metavar="N", help="Decides the random orders.")
@@ -196,12 +196,8 @@ def _allowed(surveyed: Survey, how: _SweepOptions, speed: float | None) -> None:
         say(row)
     if surveyed.design.originals or surveyed.design.destroys:
         refuse_read_only()
-        name = surveyed.name
-        nodes = {f"/dev/{one.name}" for one in surveyed.design.destroys} | set(surveyed.design.targets.values())
-        typed = name if how.typed in nodes and "," not in name else how.typed
-        if tier(surveyed.risk) is Tier.HARMLESS:
-            typed = None
-        confirm.confirmed(surveyed.risk, name, yes=how.yes, typed=typed, what="Sweep")
+        typed = None if tier(surveyed.risk) is Tier.HARMLESS else how.typed
+        confirm.confirmed(surveyed.risk, surveyed.plates, yes=how.yes, typed=typed, what="Sweep")
 
 
 def _speed(bench: Workbench) -> float | None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import select
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from app.cli.failures import DONE, FAILED
 from app.cli.opening import workbench
-from app.cli.output import can_ask, document, lines, say
+from app.cli.output import ask_within, can_ask, document, lines, say
 from app.cli.running import run
 from app.engine.view import change as view
 from backends.errors import NotFoundError
@@ -30,7 +28,7 @@ async def decide(bench: Workbench, seconds: float) -> bool:
         say(f"On trial: the old values come back in {seconds:.0f} s unless `raidbench keep` is run before.")
         return False
     say(f"On trial: without an answer the old values come back in {seconds:.0f} s by themselves.")
-    answer = await asyncio.to_thread(_answer, "Keep? [y/N] ", seconds)
+    answer = await asyncio.to_thread(ask_within, "Keep? [y/N]", seconds)
     if answer.lower() in ("y", "yes"):
         kept = bench.keep_trials()
         say(
@@ -42,16 +40,6 @@ async def decide(bench: Workbench, seconds: float) -> bool:
         return bool(kept)
     say("The old values come back when the time is over; `raidbench keep` still keeps the new ones.")
     return False
-
-
-def _answer(question: str, seconds: float) -> str:
-    """A line from the terminal, "" when none comes in time."""
-    print(question, end="", file=sys.stderr, flush=True)
-    ready, _, _ = select.select([sys.stdin], [], [], max(0.0, seconds))
-    line = sys.stdin.readline() if ready else "\n"
-    if not line.endswith("\n") or not ready:
-        print(file=sys.stderr)
-    return line.strip()
 
 
 @click.command("keep")

@@ -10,6 +10,7 @@ import click
 from app.cli import confirm
 from app.cli.failures import DONE, FAILED, INTERRUPTED
 from app.cli.opening import begin, refuse_read_only, session_with_changes, workbench
+from app.cli.options import CONFIRM_HELP
 from app.cli.output import lines, report_error, say
 from app.cli.render import marked, table_lines
 from app.cli.review import steps
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
 @click.option("--list", "listing", is_flag=True, help="Show what could be taken back.")
 @click.option("--all", "everything", is_flag=True, help="Take back all changes of the session, newest first.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--confirm", "typed", metavar="TEXT", help="The target's address, where taking it back destroys data.")
+@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
 def undo_command(change: str | None, listing: bool, everything: bool, yes: bool, typed: str | None) -> int:
     """Take back the last change, the one named CHANGE, or all of the session.
 
-    The session is the last one that has changes in force. What destroys data is confirmed by name, one at a time:
+    The session is the last one that has changes in force. What destroys data is confirmed by its word, one at a time:
     with --all it is left out unless there is a terminal to ask on.
     """
     if change is not None and everything:
@@ -84,13 +85,13 @@ async def _undo(
         say(row)
     say()
     if len(chosen) > 1 or chosen[0].change.risk is not Risk.DESTROYS_DATA:
-        confirm.confirmed(Risk.NONE, "", yes=yes, typed=None, what="Undo")
+        confirm.confirmed(Risk.NONE, (), yes=yes, typed=None, what="Undo")
     await begin(bench, folder)
     failed: RaidbenchError | None = None
     with interruption.gracefully(lambda: say("Stopping after this change."), patient=True):
         for at, record in enumerate(chosen):
             try:
-                ended = await bench.undo(record.id, confirm=_named(record, typed))
+                ended = await bench.undo(record.id, confirm=await _named(bench, record, typed))
             except RaidbenchError as error:
                 if len(chosen) == 1:
                     raise
@@ -108,13 +109,13 @@ async def _undo(
     return FAILED if failed is not None else DONE
 
 
-def _named(record: ChangeRecord, typed: str | None) -> str | None:
-    """The address that somebody gives for a change whose undo destroys data; None for any other.
+async def _named(bench: Workbench, record: ChangeRecord, typed: str | None) -> str | None:
+    """The word that somebody gives for a change whose undo destroys data; None for any other.
 
     Raises RefusedError when nobody does.
     """
     if record.change.risk is not Risk.DESTROYS_DATA:
         return None
-    name = str(record.change.target)
-    confirm.confirmed(Risk.DESTROYS_DATA, name, yes=False, typed=typed, what=f"Take {record.id} back")
-    return name
+    await bench.probe()  # the session may be older than what is there now
+    plate = await bench.nameplate(record.change.target)
+    return confirm.confirmed(Risk.DESTROYS_DATA, (plate,), yes=False, typed=typed, what=f"Take {record.id} back")

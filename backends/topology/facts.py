@@ -11,7 +11,7 @@ from backends.identity import Identity, Signature, Use
 from backends.model import Drive
 from backends.text import clean
 from backends.topology.look import look
-from backends.topology.naming import identity_in, interface
+from backends.topology.naming import identity, identity_in, interface
 from backends.topology.openers import openers
 from backends.topology.picture import Topology
 from backends.topology.probe import probe_signatures
@@ -51,6 +51,8 @@ class DeviceFacts:
     """Checks that could not be made, each a sentence without its full stop."""
     along: tuple[Identity, ...] = ()
     """Other disks that are the same thing or lie beneath it: to be held with it."""
+    others: tuple[Identity, ...] = ()
+    """All other disks of the machine: what means this one must not mean another."""
 
 
 async def inspect(
@@ -97,7 +99,13 @@ async def inspect(
         signatures=await _signatures(host, picture, node) if probe else (),
         unknown=tuple(unknown),
         along=tuple(identity_in(picture.tree, relation.nodes[0]) for relation in _free_standing(related)),
+        others=_others(picture, disk),
     )
+
+
+def _others(picture: Topology, disk: Node) -> tuple[Identity, ...]:
+    one = {disk.name, *picture.twins.get(disk.name, ())}
+    return tuple(identity(node) for node in picture.tree.nodes.values() if node.parent is None and node.name not in one)
 
 
 def _free_standing(related: Collection[Relation]) -> list[Relation]:
@@ -175,8 +183,8 @@ def _remembered(picture: Topology, node: Node, probed: Collection[Signature]) ->
     return tuple(signature for signature in known if signature.kind not in kinds)
 
 
-def facts_of(drive: Drive) -> DeviceFacts:
-    """What the inventory alone tells: for a simulated drive, and to dim what would be refused anyway."""
+def facts_of(drive: Drive, drives: Collection[Drive] = ()) -> DeviceFacts:
+    """What the inventory alone tells, of a simulated drive; `drives`: all that the kernel has."""
     return DeviceFacts(
         device=drive.device or str(drive.target),
         is_block=drive.device is not None,
@@ -186,4 +194,5 @@ def facts_of(drive: Drive) -> DeviceFacts:
         read_only=drive.read_only,
         uses=drive.uses,
         signatures=drive.signatures,
+        others=tuple(one.identity for one in drives if one.identity is not None and one.device != drive.device),
     )

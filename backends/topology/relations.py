@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from backends.identity import Use
+from backends.identity import Identity, Use
 from backends.text import clean
-from backends.topology.naming import model, serial, wwn
+from backends.topology.naming import identity
 from backends.topology.tree import Node, Tree, natural, node_path
 
 IS = ("mount", "swap", "btrfs", "zfs", "export")
@@ -63,19 +63,15 @@ class Relation:
 
 
 def twins_of(tree: Tree) -> dict[str, tuple[str, ...]]:
-    """For every disk that the kernel has more than once: its other names.
-
-    Nodes of one WWN are one disk; so are those of one serial number, model and size, unless their WWNs differ, as those
-    of the namespaces of an NVMe drive do.
-    """
-    marks: dict[str, str | None] = {}
+    """For every disk that the kernel has more than once: its other names."""
+    known: dict[str, Identity] = {}
     groups: dict[tuple[object, ...], list[str]] = {}
     for node in tree.nodes.values():
         if node.parent is not None or node.attributes.get("hidden") == "1":
             continue
-        marks[node.name] = wwn(node)
-        described = (serial(node), model(node), node.size_bytes)
-        keys: list[tuple[object, ...]] = [(marks[node.name],)] if marks[node.name] else []
+        own = known[node.name] = identity(node)
+        described = (own.serial, own.model, own.size_bytes)
+        keys: list[tuple[object, ...]] = [(own.wwn,)] if own.wwn else []
         keys += [described] if all(described) else []
         for key in keys:
             groups.setdefault(key, []).append(node.name)
@@ -83,7 +79,7 @@ def twins_of(tree: Tree) -> dict[str, tuple[str, ...]]:
     for names in groups.values():
         for name in names:
             found.setdefault(name, set()).update(
-                other for other in names if other != name and _same(marks[name], marks[other])
+                other for other in names if other != name and known[name].same_disk(known[other])
             )
     return {name: tuple(sorted(others)) for name, others in found.items() if others}
 
@@ -97,10 +93,6 @@ def paths_of(twins: Mapping[str, tuple[str, ...]], disk: str) -> tuple[str, ...]
         found |= dict.fromkeys(new)
         waiting += new
     return tuple(sorted(found, key=natural))
-
-
-def _same(one: str | None, other: str | None) -> bool:
-    return one is None or other is None or one == other
 
 
 def relations(

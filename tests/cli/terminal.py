@@ -61,7 +61,7 @@ def _talk(process: subprocess.Popen[bytes], ours: int, waiting: dict[str, str | 
             break
         shown += chunk.decode("utf-8", "replace")
         for question, answer in list(waiting.items()):
-            if shown.rstrip().endswith(question):
+            if shown.rstrip().endswith(f"{question}:"):  # the colon says that it listens
                 if isinstance(answer, str):
                     os.write(ours, answer.encode())
                 else:

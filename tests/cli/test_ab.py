@@ -77,18 +77,18 @@ def test_nobody_to_ask_is_told_what_to_add(demo: Cli) -> None:
     assert (refused.status, "--yes" in refused.err) == (3, True)
 
 
-def test_a_risk_wants_the_name_of_the_target(demo: Cli) -> None:
+def test_a_risk_wants_the_word_of_the_target(demo: Cli) -> None:
     risky = ("ab", SDB, "write_cache=always-write-back", *SHORT, "--pairs", "1", "--yes")
     assert demo(*risky).status == 3
-    done = demo(*risky, "--confirm", SDB)
+    done = demo(*risky, "--confirm", "6ef362")
     assert (done.status, value_of(demo, "write_cache")) == (0, "write-through")
 
 
-def test_a_writing_job_wants_the_name_of_the_device(demo: Cli) -> None:
+def test_a_writing_job_wants_the_word_of_the_device(demo: Cli) -> None:
     wish = ("ab", SDB, "read_ahead=read-ahead", *SHORT, "--rw", "randwrite", "--pairs", "1", "--yes")
     refused = demo(*wish)
     assert (refused.status, "WRITES to /dev/sdb" in refused.err) == (3, True)
-    assert demo(*wish, "--confirm", "sdb").status == 0
+    assert demo(*wish, "--confirm", "6ef362").status == 0
 
 
 def test_what_cannot_be_set_in_turn_is_refused(demo: Cli) -> None:

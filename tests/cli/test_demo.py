@@ -71,16 +71,16 @@ def test_a_refusal_with_exit_status_0_is_told(demo: Cli) -> None:
     assert "SSD Pd is present" in done.out + done.err
 
 
-def test_writing_to_a_raw_array_asks_for_its_name(demo: Cli) -> None:
+def test_writing_to_a_raw_array_asks_for_the_end_of_its_wwn(demo: Cli) -> None:
     write = ("bench", "megaraid:/c1/v0", "--rw", "randwrite", "--runtime", "5", "--ramp", "0", "--json")
     refused = demo(*write)
     assert refused.status == 3
     assert "bench-old" in refused.err
-    done = demo(*write, "--confirm", "sdc")
+    done = demo(*write, "--confirm", "a66d13")
     assert done.status == 0
     assert done.json["run"]["write"]["iops"] > 0
-    assert demo(*write).status == 3  # writing still wants its name, though nothing lies there any more
-    mounted = demo("bench", "/dev/sdd", "--rw", "randwrite", "--confirm", "sdd")
+    assert demo(*write).status == 3  # writing still wants that, though nothing lies there any more
+    mounted = demo("bench", "/dev/sdd", "--rw", "randwrite", "--confirm", "dde6c4")
     assert mounted.status == 3
     assert "mounted on /srv/vm" in mounted.err
 
@@ -103,7 +103,7 @@ def test_another_speed_and_a_new_rack_are_about_the_demonstration(cli: Cli, demo
 
 
 def test_a_key_is_in_force_after_a_reboot_and_never_shown(cli: Cli, demo: Cli, state: Path) -> None:
-    applied = demo("set", "megaraid:/c0", f"activation_key={DEMO_KEY}", "--yes", "--confirm", "megaraid:/c0")
+    applied = demo("set", "megaraid:/c0", f"activation_key={DEMO_KEY}", "--yes", "--confirm", "418263")
     assert DEMO_KEY not in applied.out + applied.err
     assert not any(DEMO_KEY.encode() in path.read_bytes() for path in state.rglob("*") if path.is_file())
 
@@ -146,7 +146,7 @@ def test_an_interrupted_run_keeps_its_figures(state: Path) -> None:
 
 
 def test_a_strip_size_is_set_together_with_a_policy(demo: Cli) -> None:
-    words = ("strip_size=131072", "read_ahead=read-ahead", "--yes", "--confirm", SDB)
+    words = ("strip_size=131072", "read_ahead=read-ahead", "--yes", "--confirm", "6ef362")
     done = demo("set", SDB, *words)
     assert done.status == 0, done.err
     settings = {one["key"]: one["now"] for one in demo("show", SDB, "--json").json["target"]["settings"]}

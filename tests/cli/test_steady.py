@@ -69,20 +69,20 @@ def test_runs_of_an_ab_wait_each_and_are_of_one_length(demo: Cli) -> None:
     assert [run["seconds"] for run in runs] == pytest.approx([5, 5], abs=0.5)
 
 
-def test_preconditioning_a_device_takes_its_name_and_says_how_much_is_written(demo: Cli) -> None:
+def test_preconditioning_a_device_takes_its_word_and_says_how_much_is_written(demo: Cli) -> None:
     done = demo("precondition", SDB)
     assert done.status == 3
     assert "writes all 476 GiB of it 2 times in order: 952 GiB in all" in done.err
-    assert "Add --confirm sdb" in done.err
+    assert "WWN naa.600605b00003e1a74b6e00013c6ef362, 476 GiB. Add --confirm 6ef362" in done.err
 
 
 def test_the_disk_of_the_system_is_not_preconditioned(demo: Cli) -> None:
-    done = demo("precondition", "megaraid:/c0/v0", "--confirm", "sda")
+    done = demo("precondition", "megaraid:/c0/v0", "--confirm", "3779b1")
     assert (done.status, "the running system lies on it" in done.err) == (3, True)
 
 
 def test_read_only_preconditions_nothing(demo: Cli) -> None:
-    assert demo("--read-only", "precondition", SDB, "--confirm", "sdb").status == 3
+    assert demo("--read-only", "precondition", SDB, "--confirm", "6ef362").status == 3
 
 
 def test_a_file_is_filled_twice_and_put_under_the_workload(demo: Cli) -> None:

@@ -23,6 +23,7 @@ from backends.change import Change
 from backends.errors import RaidbenchError
 from backends.hosts.local import LocalHost
 from backends.model import Scope, Target
+from backends.nameplate import nameplate_of
 from backends.settings import Effect
 from tests.lab.disks import Disk, Disks
 from tests.lab.making import Md, md_array
@@ -84,6 +85,12 @@ class Writer:
         except RaidbenchError as error:
             untouched = len(self._bench.session.runs) == runs
             return ("refused" if untouched else "begun", error.message)
+
+    def word(self, device: str) -> str:
+        """What means the device, whatever lies on it."""
+        drives = self._loop.run(self._bench.probe()).drives
+        targets = [drive.target for drive in drives if drive.device == device]
+        return nameplate_of(self._bench.session.inventory, targets[0]).word if targets else Path(device).name
 
     def plan(self, target: Target, key: str, value: str) -> Change:
         """A change that destroys data, planned while nothing stands against it."""
@@ -154,8 +161,8 @@ def test_what_is_in_use_is_never_written(
     point = tmp_path / "point"
     point.mkdir()
     with REFUSED[name](disk, other, point) as device:
-        result, said = writer.raw(device, Path(device).name)
-        typed = command_line(device, Path(device).name, tmp_path) if name in COMMANDED else "-"
+        result, said = writer.raw(device, writer.word(device))
+        typed = command_line(device, writer.word(device), tmp_path) if name in COMMANDED else "-"
         formatted = attempt(writer, formatting, lambda: nvme_format(disk)) if name in FORMATTED else "-"
     ok = result == "refused" and {typed, formatted} <= {"refused", "-"}
     assert table.add("Guard", name, result, typed, formatted, told(said, disk, other, point), ok=ok)
@@ -168,8 +175,8 @@ def test_what_holds_something_needs_its_name(
     disk, other = blank("nvme0", "nvme1")
     with NAMED[name](disk, other, tmp_path) as device:
         result, said = writer.raw(device, None)
-        wrongly = writer.raw(device, other.kernel)[0]
-        typed = command_line(device, other.kernel, tmp_path) if name == "unmounted ext4" else "-"
+        wrongly = writer.raw(device, writer.word(other.device))[0]
+        typed = command_line(device, writer.word(other.device), tmp_path) if name == "unmounted ext4" else "-"
     ok = result == wrongly == "refused" and typed in ("refused", "-")
     result = "refused without the name" if ok else f"{result}, {wrongly}"
     assert table.add("Guard", name, result, typed, "-", told(said, disk, other, tmp_path), ok=ok)
@@ -182,7 +189,7 @@ def test_what_is_blank_is_written(
     disk, other = blank("nvme0", "nvme1")
     with ALLOWED[name](disk, other, tmp_path) as device:
         result, said = writer.raw(device, None)
-        typed = command_line(device, Path(device).name, tmp_path) if name == "blank" else "-"
+        typed = command_line(device, writer.word(device), tmp_path) if name == "blank" else "-"
     ok = result == "written" and typed in ("written", "-")
     assert table.add("Guard", name, result, typed, "-", told(said, disk, other, tmp_path), ok=ok)
 

@@ -78,7 +78,7 @@ async def changed_and_taken_back(
     ended = await bench.apply(await bench.plan(target, key, value))
     assert ended.result == "verified", ended.message
     after = look(disk)
-    undone = await bench.undo(ended.id, confirm=str(target))
+    undone = await bench.undo(ended.id, confirm=(await bench.nameplate(target)).word)
     assert undone.result == "verified", undone.message
     return before, after, look(disk)
 
@@ -133,7 +133,7 @@ async def test_a_format_destroys_what_it_says_it_destroys(workbench: Workbench, 
     change = await workbench.plan(namespace(disk), "lba_format", "4096")
     ended = await workbench.apply(change)
     left = run("blkid", "-p", disk.device, status=None)
-    await workbench.undo(ended.id, confirm=str(namespace(disk)))
+    await workbench.undo(ended.id, confirm=(await workbench.nameplate(namespace(disk))).word)
     assert "ext4 'precious'" in change.risk_text
     assert left == ""
 

@@ -80,7 +80,7 @@ def test_chunk_and_read_ahead_are_swept_on_a_parity_array(
     before = made.read("queue/read_ahead_kb")
     plan = tmp_path / "chunk.toml"
     plan.write_text(CHUNK)
-    done = swept(state, str(plan), "--target", made.device, "--yes", "--confirm", f"md:{made.kernel}")
+    done = swept(state, str(plan), "--target", made.device, "--yes", "--confirm", made.kernel)
     sweep = done.json["sweep"]
     assert sweep["result"] == "finished"
     assert len(sweep["cells"]) == 4

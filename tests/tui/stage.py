@@ -38,6 +38,7 @@ from backends.change import Change
 from backends.guard import GuardAnswer, Intent, require
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
+from backends.nameplate import nameplate
 from backends.protocol import Backend, Vendor
 from backends.registry import Backends, Machine
 from backends.settings import Reading, Setting
@@ -218,7 +219,7 @@ class FakeGate(Gate):
             refused=refused,
             hint="Unmount it first." if refused else "",
             needs_confirmation=bool(found),
-            confirm_text=name if found else None,
+            plate=nameplate(Identity(name=name, serial="S1"), name=path),
             found=found,
         )
         return DeviceJudgement(

@@ -25,7 +25,7 @@ async def test_the_bench_begins_with_the_first_free_array(tmp_path: Path) -> Non
         assert (screen.target_name, screen.where) == ("megaraid:/c0/v1", "/dev/sdb")
 
 
-async def test_a_strip_size_staged_with_a_policy_is_applied_after_the_name_was_typed(tmp_path: Path) -> None:
+async def test_a_strip_size_staged_with_a_policy_is_applied_after_its_word_was_typed(tmp_path: Path) -> None:
     bench = Workbench(still_host(), paths=paths_in(tmp_path))
     app = WorkbenchApp(bench, ScreenOptions(session=tmp_path / "session"))
     async with app.run_test(size=(120, 60)) as pilot:
@@ -35,6 +35,6 @@ async def test_a_strip_size_staged_with_a_policy_is_applied_after_the_name_was_t
         await pilot.press("a")
         await until(pilot, lambda: len(app.screen_stack) > 1)
         assert "ra direct strip=128" in text_of(pilot)
-        await answer(pilot, "shift+tab", *ARRAY, "enter", "enter")
+        await answer(pilot, "shift+tab", *"6ef362", "enter", "enter")
         await until(pilot, lambda: len(app.session.changes) == 2 and not app.staged)
         assert [change.end.result for change in app.session.changes if change.end] == ["verified", "verified"]

@@ -17,9 +17,11 @@ from app.tui.screens.devices.rows import (
     setting_rows,
 )
 from backends.change import Change, Write
-from backends.identity import Use
+from backends.identity import Identity, Use
 from backends.model import Array, Controller, Drive, Inventory, Level, Scope, State, Target
+from backends.nameplate import nameplate
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
+from widgets.confirm import Confirmation
 from widgets.table_layout import TableRow, plain
 
 CONTROLLER = Target(backend="mega", address="/c0", scope=Scope.CONTROLLER)
@@ -206,6 +208,12 @@ def change(risk: Risk = Risk.NONE, *, target: str = "sda", undo: bool = True) ->
     )
 
 
+def asked(changes: tuple[Change, ...], trial_label: str = "") -> Confirmation:
+    disk = Identity(name="sda", serial="AB12345678", model="ACME X1", size_bytes=1 << 40)
+    plates = {one.target: nameplate(disk, name=str(one.target)) for one in changes}
+    return confirmation(changes, plates, trial_label=trial_label)
+
+
 @pytest.mark.parametrize(
     ("risk", "tier"),
     [
@@ -217,38 +225,47 @@ def change(risk: Risk = Risk.NONE, *, target: str = "sda", undo: bool = True) ->
     ],
 )
 def test_the_risk_decides_how_it_is_asked(risk: Risk, tier: str) -> None:
-    assert confirmation((change(risk),)).tier == tier
+    assert asked((change(risk),)).tier == tier
 
 
 def test_the_worst_of_several_decides() -> None:
-    assert confirmation((change(), change(Risk.DESTROYS_DATA), change(Risk.OUTAGE))).tier == "destructive"
+    assert asked((change(), change(Risk.DESTROYS_DATA), change(Risk.OUTAGE))).tier == "destructive"
 
 
-def test_what_destroys_data_wants_the_name_typed() -> None:
-    assert confirmation((change(Risk.DESTROYS_DATA),)).required == "block:sda"
+def test_what_destroys_data_wants_the_word_of_the_device_typed() -> None:
+    assert asked((change(Risk.DESTROYS_DATA),)).required == "345678"
+
+
+@pytest.mark.parametrize("risk", [Risk.POWER_LOSS, Risk.DESTROYS_DATA])
+def test_what_is_dangerous_names_model_serial_and_size(risk: Risk) -> None:
+    assert asked((change(risk),)).devices == ("block:sda is ACME X1, serial number AB12345678, 1 TiB.",)
+
+
+def test_what_is_harmless_does_not() -> None:
+    assert asked((change(),)).devices == ()
 
 
 def test_the_dialog_shows_the_very_line_a_shell_would_take() -> None:
-    assert confirmation((change(),)).commands == ("echo bfq > /sys/block/sda/queue/scheduler",)
+    assert asked((change(),)).commands == ("echo bfq > /sys/block/sda/queue/scheduler",)
 
 
 def test_the_dialog_says_what_undoes_it() -> None:
-    assert confirmation((change(),)).changes[0].undo == "echo none > /sys/block/sda/queue/scheduler"
+    assert asked((change(),)).changes[0].undo == "echo none > /sys/block/sda/queue/scheduler"
 
 
 def test_the_dialog_says_what_else_may_change() -> None:
     moving = replace(change(), moves=("nr_requests", "wbt_lat_usec"))
-    assert confirmation((moving,)).summary == "Scheduler may also change nr_requests, wbt_lat_usec."
+    assert asked((moving,)).summary == "Scheduler may also change nr_requests, wbt_lat_usec."
 
 
 def test_the_dialog_says_what_cannot_be_taken_back() -> None:
-    assert confirmation((change(undo=False),)).changes[0].undo == "cannot be taken back"
+    assert asked((change(undo=False),)).changes[0].undo == "cannot be taken back"
 
 
 def test_no_trial_is_offered_for_what_cannot_be_taken_back() -> None:
-    assert confirmation((change(), change(undo=False)), trial_label="Trial").trial_label == ""
+    assert asked((change(), change(undo=False)), trial_label="Trial").trial_label == ""
 
 
 def test_changes_of_several_devices_name_them() -> None:
-    shown = confirmation((change(), change(target="sdb"))).changes
+    shown = asked((change(), change(target="sdb"))).changes
     assert [one.setting for one in shown] == ["block:sda Scheduler", "block:sdb Scheduler"]

@@ -17,6 +17,7 @@ from app.engine.view.table import Tone, text_of
 from app.tui.screens.sweep.draft import Draft, DraftAxis, axes_of, plan_text
 from app.tui.screens.sweep.plan_view import axis_rows, plan_groups, question
 from app.tui.screens.sweep.results_view import short, state_words
+from backends.nameplate import Nameplate
 from backends.settings import Risk
 from tests.engine.sweep.making import HEAD, VOLUME, after, design, known, measured, plan, started
 from tests.tui.sweeps import TWO_BY_THREE
@@ -125,6 +126,7 @@ STRIPS = design('[[axis]]\ntarget="array"\nsetting="strip"\nvalues=["64k", "8k"]
 LOSING = Survey(
     design=replace(STRIPS, destroys=(Destroyed(device="/dev/sdx", name="sdx", found=("ext4 'data'",)),)),
     risk=Risk.DESTROYS_DATA,
+    plates=(Nameplate(name="/dev/sdx", words="ACME X1, serial number AB12345678, 1 TiB", word="345678"),),
 )
 
 
@@ -134,9 +136,9 @@ def test_the_plan_tells_which_steps_destroy() -> None:
     assert "ext4 'data'" in told
 
 
-def test_what_destroys_wants_the_name_typed() -> None:
+def test_what_destroys_wants_the_word_of_the_device_typed() -> None:
     asked = question(LOSING, ())
-    assert (asked.tier, asked.required) == ("destructive", "sdx")
+    assert (asked.tier, asked.required) == ("destructive", "345678")
     assert asked.evidence == ("/dev/sdx: ext4 'data'",)
 
 

@@ -27,6 +27,7 @@ from backends.errors import (
 )
 from backends.host import Custody, custody, to_the_end
 from backends.model import Target
+from backends.nameplate import Nameplate
 from backends.protocol import Finds, Sets, TellsRemains
 from backends.rootside import RootSide
 from backends.settings import Effect, Persistence, Risk
@@ -263,10 +264,12 @@ class Changer:
                 evidence=trouble.evidence,
             ) from trouble
 
-    async def undo(self, record: ChangeRecord, *, confirm: str | None = None) -> ChangeEnded:
+    async def undo(
+        self, record: ChangeRecord, *, confirm: str | None = None, plate: Nameplate | None = None
+    ) -> ChangeEnded:
         """Take a change back; a value that is neither the new nor the old one is left alone.
 
-        `confirm`: the target's address, typed by somebody, where taking it back destroys data.
+        `confirm`: the word of its nameplate, typed by somebody, where taking it back destroys data.
         Raises RefusedError, BlockedError, NotFoundError, StorageError.
         """
         async with self.at_rest(record.change) as lock:
@@ -289,10 +292,11 @@ class Changer:
                 f"(set here) nor {change.before} (before): somebody else changed it.",
                 hint="Nothing was touched. Set the value you want by hand.",
             )
-        if change.risk is Risk.DESTROYS_DATA and confirm != str(change.target):
+        if change.risk is Risk.DESTROYS_DATA and (plate is None or confirm != plate.word):
+            by = "" if plate is None else f", and confirm it by the word {plate.word}. {plate.sentence[:-1]}"
             raise RefusedError(
                 f"Taking {change.label} of {change.target} back destroys what lies on it now.",
-                hint=f"Undo {record.id} alone, and confirm it by the name {change.target}.",
+                hint=f"Undo {record.id} alone{by}.",
             )
         try:
             ended = await self._apply(replace(back, before=now), lock, record.id, None)
@@ -349,7 +353,7 @@ class Changer:
             if change.risk is Risk.DESTROYS_DATA:
                 raise RefusedError(
                     f"Putting {change.key} of {change.target} back destroys what lies on it now.",
-                    hint=f"Keep it, or set {change.key}={change.before} and confirm that by name.",
+                    hint=f"Keep it, or set {change.key}={change.before} and confirm that.",
                 )
             own = left.session == str(self._folder)
             undoes = left.id if own else f"{Path(left.session).name}/{left.id}"

@@ -24,6 +24,7 @@ from backends.errors import BlockedError, NotFoundError, RefusedError
 from backends.host import Host
 from backends.model import Controller, Target
 from backends.protocol import CanRemake, TellsRemains
+from backends.settings import Risk
 
 
 class Changes(Hardware):
@@ -147,7 +148,9 @@ class Changes(Hardware):
             raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
         if not record.in_force:
             raise NotFoundError(f"Change {change_id} is not in force any more.")
-        return await self._changer().undo(record, confirm=confirm)
+        lost = record.change.risk is Risk.DESTROYS_DATA
+        plate = await self.nameplate(record.change.target) if lost else None
+        return await self._changer().undo(record, confirm=confirm, plate=plate)
 
     def plan_undo(self, change_id: str) -> Change:
         """What undoing a change will do, for the dialog. Raises NotFoundError, BlockedError."""

@@ -11,7 +11,7 @@ from backends.guard import DeviceFacts, GuardAnswer, Intent, facts_of, judge, lo
 from backends.host import Host
 from backends.identity import Identity
 from backends.lent import LentDevice
-from backends.model import Inventory
+from backends.model import KERNEL, Inventory
 from backends.topology import node_path
 
 SECTOR = 512
@@ -93,7 +93,7 @@ class Gate:
             drives = (await self._disks()).drives
             drive = next((drive for drive in drives if drive.device in (path, real)), None)
             if drive is not None:
-                facts = facts_of(drive)
+                facts = facts_of(drive, [one for one in drives if one.target.backend == KERNEL])
                 return facts, judge(facts, intent)
         return await look_at(self._host, path, intent)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # known to whoever makes these values
     from app.engine.advisor.gather import JobPlace
     from app.engine.measure.device_access import DeviceJudgement
     from app.engine.measure.scratch import ScratchPlan
+    from backends.nameplate import Nameplate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +85,14 @@ class Preparation:
         return "" if self.judgement is None else self.judgement.verdict.hint
 
     @property
+    def plate(self) -> Nameplate | None:
+        """What loses its data, and the word that has to be typed first; None where nothing is lost."""
+        return None if self.judgement is None or not self.destructive else self.judgement.verdict.plate
+
+    @property
     def confirm_text(self) -> str | None:
-        """What has to be typed first, None if nothing has to."""
-        return None if self.judgement is None else self.judgement.verdict.confirm_text
+        """That word, None if nothing has to be typed."""
+        return None if self.plate is None else self.plate.word
 
     @property
     def disk(self) -> str | None:

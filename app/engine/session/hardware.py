@@ -16,6 +16,7 @@ from backends.change import Change
 from backends.errors import NotFoundError, RaidbenchError
 from backends.joining import joined
 from backends.model import Array, Controller, Drive, Inventory, Target, Task
+from backends.nameplate import Nameplate, nameplate_of
 from backends.protocol import PlansTogether, TellsTasks
 from backends.settings import Reading, Setting
 
@@ -80,6 +81,13 @@ class Hardware(Recorder):
             hint = f"There are: {', '.join(known[:12])}." if known else "`raidbench doctor` says why nothing is found."
             raise NotFoundError(f"There is no {address!r} here.", hint=hint)
         return found
+
+    async def nameplate(self, target: Target) -> Nameplate:
+        """How a question names a target, and the word that means it."""
+        inventory = self.session.inventory
+        if self.session.probing and inventory.find(str(target)) is None:  # not waiting for backends that still think
+            inventory = await self.probe()
+        return nameplate_of(inventory, target)
 
     def home_of(self, target: Target, key: str) -> Target:
         """The target that has a setting: itself, else another view of the same block device; itself if none has it.

@@ -9,6 +9,7 @@ from app.engine.measure.measurer import Request
 from app.engine.session.sweep_steps import Assignment, Design, Destroyed
 from app.engine.sweep.known import Holder, Known
 from app.engine.workbench import Workbench
+from backends.nameplate import Nameplate
 from backends.settings import Risk, worst
 
 
@@ -27,12 +28,8 @@ class Survey:
     risks: tuple[str, ...] = ()
     """Sentences about what values may do."""
 
-    @property
-    def name(self) -> str:
-        """What has to be typed: the devices whose data go, else what is changed."""
-        if self.design.destroys:
-            return ",".join(one.name for one in self.design.destroys)
-        return next(iter(dict.fromkeys(str(one.target) for one in self.design.originals)), "")
+    plates: tuple[Nameplate, ...] = ()
+    """The devices whose data go, else those that are changed; one that has two addresses once."""
 
 
 async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
@@ -41,22 +38,27 @@ async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
     refused: list[str] = []
     hint = ""
     destroys: list[Destroyed] = []
+    plates: list[Nameplate] = []
     for device, name, job in _losing(design, known):
         ready = await bench.prepare(Request(where=device, name=name, job=job))
         if ready.refused:
             refused += ready.refused
             hint = hint or ready.hint
         elif ready.device is not None and all(one.device != ready.device for one in destroys):
-            typed = ready.confirm_text or ready.device.removeprefix("/dev/")
-            destroys.append(Destroyed(device=ready.device, name=typed, found=ready.found))
+            assert ready.plate is not None  # it may be written to
+            plates.append(ready.plate)
+            destroys.append(Destroyed(device=ready.device, name=ready.plate.word, found=ready.found))
     if destroys or refused:
         risk = Risk.DESTROYS_DATA
+    else:
+        plates = [await bench.nameplate(target) for target in dict.fromkeys(one.target for one in design.originals)]
     return Survey(
         design=replace(design, destroys=tuple(destroys)),
         risk=risk,
         refused=tuple(dict.fromkeys(refused)),
         hint=hint,
         risks=sentences,
+        plates=tuple({plate.word: plate for plate in reversed(plates)}.values())[::-1],
     )
 
 

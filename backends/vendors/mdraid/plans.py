@@ -10,11 +10,11 @@ from backends.changing import Wanted
 from backends.errors import BlockedError, InvalidValueError
 from backends.identity import Identity, Signature
 from backends.settings import Effect, Reading, Risk, Setting, check_value
+from backends.text import size_words
 from backends.vendors.mdraid.readings import SPEED_LIMIT
 from backends.vendors.mdraid.recreate import recreation
 from backends.vendors.mdraid.reshape import Way, chunk_offers, hours_text, layout_offers
 from backends.vendors.mdraid.settings import ON_OFF, SPEEDS, member_of
-from backends.vendors.mdraid.units import size_words
 from backends.vendors.mdraid.view import ArrayView
 
 GEOMETRY = ("chunk_size", "layout")

@@ -6,13 +6,12 @@ import re
 from collections.abc import Callable, Mapping
 
 from backends.settings import Availability, Choice, Reading, Risk, Span
-from backends.text import clean
+from backends.text import clean, size_words
 from backends.topology.tree import number
 from backends.vendors.mdraid.facts import parse_limit
 from backends.vendors.mdraid.layouts import layout_help, layout_label, layout_word
 from backends.vendors.mdraid.reshape import Offer, Way, chunk_offers, layout_offers, why_fixed
 from backends.vendors.mdraid.settings import SPEEDS, member_of, settings_of
-from backends.vendors.mdraid.units import size_words
 from backends.vendors.mdraid.view import ArrayView
 
 STRIPE_CACHE_MIN, STRIPE_CACHE_MAX = 17, 32768

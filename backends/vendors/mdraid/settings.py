@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from backends.settings import Effect, Persistence, Risk, Setting
+from backends.text import size_words
 from backends.vendors.mdraid.facts import ArrayFacts
-from backends.vendors.mdraid.units import size_words
 
 PARITY = ("raid4", "raid5", "raid6")
 """Levels with a stripe cache."""

@@ -1,20 +1,10 @@
-"""Sizes and times in words. Pure."""
+"""Times in words, and counts of CPUs. Pure."""
 
 from __future__ import annotations
 
 import re
 
 _RANGE = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
-
-
-def size_words(count: int) -> str:
-    """`64 KiB`, `1 MiB`, `1.5 GiB`: binary units, as short as it is exact to a tenth."""
-    value = float(count)
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if value < 1024 or unit == "TiB":
-            return f"{value:.0f} {unit}" if value == int(value) else f"{value:.1f} {unit}"
-        value /= 1024
-    raise AssertionError("no unit left")
 
 
 def time_words(seconds: float) -> str:

@@ -44,7 +44,7 @@ async def test_a_blank_simulated_disk_may_be_written_to(gate: Gate) -> None:
 
 async def test_what_lies_on_it_must_be_confirmed(gate: Gate) -> None:
     judgement = await gate.judge("/dev/sdc", writes=True)
-    assert judgement.verdict.confirm_text == "sdc"
+    assert judgement.verdict.confirm_text == "a66d13"  # the end of its WWN
     with pytest.raises(RefusedError):
         async with gate.hold(judgement, None):
             pass

@@ -10,9 +10,12 @@ import pytest
 from app.engine.session.journal import Journal, OpenChange
 from backends.change import Change
 from backends.errors import RefusedError
+from backends.identity import Identity
+from backends.nameplate import nameplate
 from backends.settings import Effect, Risk
 from tests.engine.doubles import TARGET, Bench, planned
 
+PLATE = nameplate(Identity(name="sda", serial="AB12345678"), name=str(TARGET))
 REMADE = replace(planned("128", "256"), risk=Risk.DESTROYS_DATA, effect=Effect.RECREATED)
 
 
@@ -22,7 +25,7 @@ def test_a_journal_says_what_a_change_may_do(tmp_path: Path) -> None:
     assert [trial.change.risk for trial in journal.trials()] == [Risk.DESTROYS_DATA]
 
 
-async def test_an_undo_that_nobody_confirmed_by_name_is_refused(tmp_path: Path) -> None:
+async def test_an_undo_that_nobody_confirmed_by_its_word_is_refused(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     await bench.changer.apply(REMADE)
     with pytest.raises(RefusedError, match="destroys what lies on it now"):
@@ -30,17 +33,17 @@ async def test_an_undo_that_nobody_confirmed_by_name_is_refused(tmp_path: Path) 
     assert bench.backend.value == "256"
 
 
-async def test_an_undo_confirmed_by_another_name_is_refused(tmp_path: Path) -> None:
+async def test_an_undo_confirmed_by_another_word_is_refused(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     await bench.changer.apply(REMADE)
     with pytest.raises(RefusedError):
-        await bench.changer.undo(bench.record(), confirm="fake:other")
+        await bench.changer.undo(bench.record(), confirm="other", plate=PLATE)
 
 
-async def test_an_undo_confirmed_by_name_is_done(tmp_path: Path) -> None:
+async def test_an_undo_confirmed_by_its_word_is_done(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     await bench.changer.apply(REMADE)
-    await bench.changer.undo(bench.record(), confirm=str(TARGET))
+    await bench.changer.undo(bench.record(), confirm=PLATE.word, plate=PLATE)
     assert bench.backend.value == "128"
 
 

@@ -16,6 +16,7 @@ from app.tui import render
 from app.tui.screens.devices.rows import confirmation, nodes, setting_rows
 from backends.change import Change
 from backends.model import Array, Inventory, Scope, State, Target, Task
+from backends.nameplate import nameplate_of
 from backends.settings import Choice, Effect, Persistence, Reading, Risk, Setting
 from tests.engine import sessions
 from widgets.table_layout import plain
@@ -52,7 +53,7 @@ def screen_table() -> str:
 
 
 def screen_dialog() -> str:
-    dialog = confirmation((CHANGE,))
+    dialog = confirmation((CHANGE,), {VOLUME: nameplate_of(DEGRADED, VOLUME)})
     shown = dialog.changes[0]
     return "  ".join((shown.setting, shown.before, shown.after, shown.effect, *dialog.risks))
 

@@ -46,7 +46,8 @@ class Experimenting:
             plan = await self._planned(address, key, value)
             if plan is None:
                 return
-            if not await self._app.push_screen_wait(ConfirmDialog(review(plan))):
+            plate = await self._app.workbench.nameplate(plan.change.target)
+            if not await self._app.push_screen_wait(ConfirmDialog(review(plan, plate))):
                 return
             if not await allowed(self._app, plan.ready):
                 return

@@ -9,6 +9,7 @@ from app.engine.view import change as view
 from app.engine.view.comparison import experiment_lines, order_words
 from app.engine.view.effects import effect_words
 from app.tui.screens.devices.rows import confirmation
+from backends.nameplate import Nameplate
 from widgets.confirm import Confirmation, PlannedChange
 
 
@@ -43,16 +44,17 @@ def plan_lines(plan: AbPlan) -> tuple[str, str]:
     return f"{plan.ready.job.describe()} on {plan.ready.request.name}", f"{order_words(plan)}."
 
 
-def review(plan: AbPlan) -> Confirmation:
+def review(plan: AbPlan, plate: Nameplate) -> Confirmation:
     """The dialog before it: every command on the way there and back, how often, how long."""
     change = plan.change
-    asked = confirmation((change,), title=f"A/B: {change.label} of {change.target}")
+    asked = confirmation((change,), {change.target: plate}, title=f"A/B: {change.label} of {change.target}")
     job, count = plan_lines(plan)
     often = f"Set {plan.switches} times, and at the end it is {view.before(change)} again, also after x or a failure."
     back = tuple(tuple(step.argv) if step.path is None else step.shown() for step in change.undo)
     return Confirmation(
         title=asked.title,
         tier=asked.tier,
+        devices=asked.devices,
         summary=f"{job}\n{count} {often}",
         changes=(
             PlannedChange(

@@ -32,7 +32,8 @@ async def allowed(app: WorkbenchApp, ready: Preparation) -> bool:
         commands=(ready.command,),
         risks=(f"{device} is overwritten.", *ready.notes),
         evidence=ready.found or ("nothing: the device is blank",),
-        required=ready.confirm_text or device.removeprefix("/dev/"),
+        devices=() if ready.plate is None else (ready.plate.sentence,),
+        required=ready.confirm_text or "",
         apply_label="Overwrite",
     )
     return await app.push_screen_wait(ConfirmDialog(question)) is True
@@ -55,6 +56,7 @@ def _precondition(app: WorkbenchApp, ready: Preparation) -> Confirmation:
         commands=(ready.fill_command, ready.command),
         risks=(f"{device} is overwritten, which wears it.", *wear, *ready.notes) if ready.destructive else ready.notes,
         evidence=(ready.found or ("nothing: the device is blank",)) if ready.destructive else (),
-        required=ready.confirm_text or device.removeprefix("/dev/"),
+        devices=() if ready.plate is None else (ready.plate.sentence,),
+        required=ready.confirm_text or "",
         apply_label="Overwrite" if ready.destructive else "Write",
     )

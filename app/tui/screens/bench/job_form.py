@@ -8,14 +8,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
 from app.engine.fio.fields import FIELDS
 from app.engine.fio.job import Job, check
+from widgets.guard import GuardedDialog
 
 
-class JobForm(ModalScreen[Job | None]):
+class JobForm(GuardedDialog[Job | None]):
     """Edits a job; returns it, or None when left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -62,6 +62,7 @@ class JobForm(ModalScreen[Job | None]):
 
     def on_mount(self) -> None:
         """Starts in the first field."""
+        super().on_mount()
         self.query_one(f"#field-{FIELDS[0].key}", Input).focus()
         self._judge()
 
@@ -105,6 +106,8 @@ class JobForm(ModalScreen[Job | None]):
 
     def action_accept(self) -> None:
         """Return the job, or go to the first field that is wrong."""
+        if not self.listening:
+            return
         problems = self._judge()
         if problems:
             key = next(iter(problems))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,8 @@ from app.tui.screens.devices.rows import confirmation
 from app.tui.screens.devices.trials import Trials
 from backends.change import Change
 from backends.errors import RaidbenchError
+from backends.model import Target
+from backends.nameplate import Nameplate
 from widgets.confirm import ConfirmDialog
 
 if TYPE_CHECKING:
@@ -47,7 +49,8 @@ class Changing:
             return
         seconds = self._app.options.trial_seconds
         label = f"Trial, {seconds:.0f} s" if self._app.workbench.host.capabilities.shares_watchdog else ""
-        dialog = ConfirmDialog(confirmation(changes, trial_label=label))
+        plates = await self._plates(changes)
+        dialog = ConfirmDialog(confirmation(changes, plates, trial_label=label))
         if await self._app.push_screen_wait(dialog):
             trial = seconds if dialog.trial_chosen else None
             # Never in an exclusive group: a newer worker would cancel a write half-way.
@@ -100,15 +103,21 @@ class Changing:
             self._app.tell(error, title="Cannot be undone")
             return
         title = f"Undo {ids[0]}" if len(ids) == 1 else f"Undo {len(ids)} changes, newest first"
-        if await self._app.push_screen_wait(ConfirmDialog(confirmation(plans, title=title))):
-            self._app.run_worker(self._take_back(plans, ids), group="write", exit_on_error=True)
+        plates = await self._plates(plans)
+        if await self._app.push_screen_wait(ConfirmDialog(confirmation(plans, plates, title=title))):
+            self._app.run_worker(self._take_back(plans, ids, plates), group="write", exit_on_error=True)
 
-    async def _take_back(self, plans: tuple[Change, ...], ids: tuple[str, ...]) -> None:
-        """Do it; the dialog had those targets typed whose data it destroys."""
+    async def _plates(self, changes: tuple[Change, ...]) -> dict[Target, Nameplate]:
+        return {change.target: await self._app.workbench.nameplate(change.target) for change in changes}
+
+    async def _take_back(
+        self, plans: tuple[Change, ...], ids: tuple[str, ...], plates: Mapping[Target, Nameplate]
+    ) -> None:
+        """Do it; the dialog had the words of those targets typed whose data it destroys."""
         bench = self._app.workbench
         for plan, change_id in zip(plans, ids, strict=True):
             try:
-                ended = await bench.undo(change_id, confirm=str(plan.target))
+                ended = await bench.undo(change_id, confirm=plates[plan.target].word)
             except RaidbenchError as error:
                 self._app.tell(error, title=f"{change_id} was not undone")
                 break

@@ -16,7 +16,8 @@ from app.engine.view.table import Cell as Told
 from app.engine.view.table import Mark, Table
 from app.tui import render
 from backends.change import Change
-from backends.model import Array, Controller, Drive, Inventory, Media, State
+from backends.model import Array, Controller, Drive, Inventory, Media, State, Target
+from backends.nameplate import Nameplate, word_of
 from backends.settings import Effect, Reading, Risk, worst
 from widgets.confirm import Confirmation, PlannedChange
 from widgets.confirm import Tier as DialogTier
@@ -161,8 +162,10 @@ TIERS: Mapping[Tier, DialogTier] = {
 """What the dialog calls them."""
 
 
-def confirmation(changes: tuple[Change, ...], *, title: str = "", trial_label: str = "") -> Confirmation:
-    """The review dialog's contents for planned changes."""
+def confirmation(
+    changes: tuple[Change, ...], plates: Mapping[Target, Nameplate], *, title: str = "", trial_label: str = ""
+) -> Confirmation:
+    """The review dialog's contents for planned changes; `plates`: of every target."""
     targets = sorted({str(change.target) for change in changes})
     count = units.plural(len(changes), "change")
     commands = tuple(
@@ -171,11 +174,14 @@ def confirmation(changes: tuple[Change, ...], *, title: str = "", trial_label: s
     return Confirmation(
         title=title or f"Apply {count} to {', '.join(targets)}",
         tier=TIERS[tier(worst(change.risk for change in changes))],
+        devices=tuple(
+            dict.fromkeys(plates[one.target].sentence for one in changes if tier(one.risk) is not Tier.HARMLESS)
+        ),
         summary=" ".join(view.moves(changes)),
         changes=tuple(_planned(change, named=len(targets) > 1) for change in changes),
         commands=commands,
         risks=view.risks(changes),
-        required=" ".join(sorted({str(one.target) for one in changes if tier(one.risk) is Tier.DESTRUCTIVE})),
+        required=word_of(plates[one.target] for one in changes if tier(one.risk) is Tier.DESTRUCTIVE),
         trial_label=trial_label if all(_may_come_back(change) for change in changes) else "",
     )
 

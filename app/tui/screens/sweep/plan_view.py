@@ -9,11 +9,12 @@ from app.engine.session.sweep_steps import Design
 from app.engine.sweep.estimate import switches
 from app.engine.sweep.plan import JobAxis, SweepPlan
 from app.engine.sweep.survey import Survey
-from app.engine.view.effects import risk_cell, tier
+from app.engine.view.effects import Tier, risk_cell, tier
 from app.engine.view.sweep_plan import order_facts, plan_facts, time_words
 from app.tui import render
 from app.tui.screens.devices.rows import TIERS
 from app.tui.screens.sweep.draft import Draft, DraftAxis
+from backends.nameplate import word_of
 from backends.settings import Risk
 from widgets.confirm import Confirmation, PlannedChange
 from widgets.details import FactGroup
@@ -130,7 +131,8 @@ def question(surveyed: Survey, commands: Sequence[tuple[str, ...] | str], speed:
         commands=tuple(commands),
         risks=(*(f"{one.device} is overwritten. There is no undo." for one in design.destroys), *surveyed.risks),
         evidence=(*lost, *blank) if destroys else (),
-        required=surveyed.name if destroys else "",
+        devices=() if tier(surveyed.risk) is Tier.HARMLESS else tuple(plate.sentence for plate in surveyed.plates),
+        required=word_of(surveyed.plates) if destroys else "",
         apply_label="Begin",
     )
 

@@ -1,0 +1,115 @@
+"""How a question names a device, and the word that has to be typed to mean it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from backends.identity import Identity
+from backends.model import Array, Controller, Drive, Inventory, Target
+from backends.text import size_words
+
+LENGTH = 6
+"""Characters of a serial number or WWN that have to be typed, as long as they mean one device only."""
+
+SHORTEST = 4
+"""Characters that a serial number must have to be asked for."""
+
+_ARRAYS = ("md.", "dm.")
+"""Fronts of identifiers that are an array's UUID, written nowhere on anything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nameplate:
+    """A device as a question shows it."""
+
+    name: str
+    """What it was called: an address or a node."""
+    words: str
+    """`SAMSUNG MZQLB960HAJR, serial number S437NX0K601300, 894.3 GiB`; what is not known is said to be unknown."""
+    word: str
+    """What has to be typed: the end of its serial number or WWN, else its name."""
+
+    @property
+    def sentence(self) -> str:
+        """`/dev/sda is ACME X1, serial number 12345678, 1.8 TiB.`"""
+        return f"{self.name} is {self.words}."
+
+
+def nameplate(device: Identity, others: Iterable[Identity] = (), *, name: str = "") -> Nameplate:
+    """The nameplate of a device among all others of the machine; one of them may be itself under another name.
+
+    The word is the last six characters of its serial number or WWN, more of them where another device ends alike; its
+    kernel name where it has neither. `name`: what to call it, its kernel name unless given.
+    """
+    foreign = [mark for other in others if not device.same_disk(other) for mark in _marks(other)]
+    words = (mark[-length:] for mark in _marks(device) for length in range(min(LENGTH, len(mark)), len(mark) + 1))
+    word = next((word for word in words if not any(mark.endswith(word) for mark in foreign)), device.name)
+    return Nameplate(name=name or device.name, words=_words(device, word), word=word)
+
+
+def word_of(plates: Iterable[Nameplate]) -> str:
+    """What has to be typed for all of them: their words in order, with commas between; each once."""
+    return ",".join(dict.fromkeys(plate.word for plate in plates))
+
+
+def nameplate_of(inventory: Inventory, target: Target) -> Nameplate:
+    """The nameplate of something in an inventory; of what is not there, its address alone."""
+    things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
+    thing = next((thing for thing in things if thing.target == target), None)
+    if thing is None:
+        return nameplate(Identity(name=target.address), name=str(target))
+    others = [_identity(other) for other in things if _apart(thing, other)]
+    plate = nameplate(_identity(thing), others, name=str(target))
+    if any(other.name == plate.word for other in others):  # two arrays may have been given one name
+        return replace(plate, word=target.address)
+    return plate
+
+
+def _apart(thing: Controller | Array | Drive, other: Controller | Array | Drive) -> bool:
+    """Whether the other could be taken for it: controllers are named apart, and one node is one thing."""
+    if isinstance(thing, Controller) or isinstance(other, Controller):
+        return other is not thing and isinstance(thing, Controller) and isinstance(other, Controller)
+    return other is not thing and (thing.device is None or thing.device != other.device)
+
+
+def _marks(device: Identity) -> tuple[str, ...]:
+    """Serial number and WWN as they can be typed.
+
+    The serial number of a virtual drive of a MegaRAID card is its WWN written backwards (VPD page 0x80), so it ends in
+    the maker's number, which is that of all of them: the WWN is what its tools and labels show.
+    """
+    serial, wwn = _plain(device.serial), _plain(device.wwn)
+    wwn = "" if wwn.startswith(_ARRAYS) else wwn.partition(".")[2] or wwn
+    found = (wwn,) if serial and wwn == serial[::-1] else (serial, wwn)
+    return tuple(mark for mark in found if len(mark) >= SHORTEST and mark.isascii())
+
+
+def _plain(mark: str | None) -> str:
+    return "".join((mark or "").split())
+
+
+def _identity(thing: Controller | Array | Drive) -> Identity:
+    """What a thing is: as the kernel knows it where it has a node, else as its controller tells."""
+    own = None if isinstance(thing, Controller) else thing.identity
+    if own is not None and own.devno is not None:
+        return own
+    blank = Identity(name=thing.target.address)
+    match thing:
+        case Controller():
+            return replace(blank, serial=thing.serial, model=thing.model)
+        case Drive():
+            return replace(blank, serial=thing.serial, wwn=thing.wwn, model=thing.model, size_bytes=thing.size_bytes)
+        case Array():  # the serial number that it is known by is its card's
+            wwn = None if own is None else own.wwn
+            return replace(blank, name=thing.name or blank.name, wwn=wwn, size_bytes=thing.size_bytes)
+
+
+def _words(device: Identity, word: str) -> str:
+    known = []
+    if device.serial and (_plain(device.serial).endswith(word) or not _marks(device)):
+        known = [f"serial number {device.serial}"]
+    elif _marks(device) and device.wwn:
+        known = [f"WWN {device.wwn}"]
+    size = "size unknown" if device.size_bytes is None else size_words(device.size_bytes)
+    return ", ".join((device.model or "model unknown", *(known or ["no serial number"]), size))

@@ -1,0 +1,153 @@
+"""What a question calls a device, and the word that means it: told apart from every other device of the machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from backends.identity import Identity
+from backends.model import Array, Controller, Drive, Inventory, Scope, Target
+from backends.nameplate import Nameplate, nameplate, nameplate_of, word_of
+
+DISK = Identity(
+    name="sda", serial="WD-WX11D1234567", wwn="naa.50014ee2b1234abc", model="WDC WD40EFRX", size_bytes=4 << 40
+)
+OTHER = Identity(
+    name="sdb", serial="WD-WX11D7654321", wwn="naa.50014ee2b7654def", model="WDC WD40EFRX", size_bytes=4 << 40
+)
+
+
+def test_the_word_is_the_last_six_characters_of_the_serial_number() -> None:
+    assert nameplate(DISK, (OTHER,)).word == "234567"
+
+
+def test_without_a_serial_number_it_is_the_end_of_the_wwn() -> None:
+    assert nameplate(replace(DISK, serial=None)).word == "234abc"
+
+
+def test_without_both_it_is_the_kernel_name() -> None:
+    assert nameplate(Identity(name="loop7", size_bytes=1 << 20, backing="/x.img")).word == "loop7"
+
+
+@pytest.mark.parametrize("uuid", ["md.3aaa0122:29827cfa:5331ad66:ca767371", "dm.LVM-abcdefghijkl"])
+def test_the_uuid_of_an_array_is_no_label_that_anybody_could_read_off(uuid: str) -> None:
+    assert nameplate(Identity(name="md0", wwn=uuid)).word == "md0"
+
+
+def test_a_serial_number_of_few_characters_is_asked_for_whole() -> None:
+    assert nameplate(Identity(name="vda", serial="AB12")).word == "AB12"
+
+
+@pytest.mark.parametrize("serial", ["1", "001", "Ünïcödé"])
+def test_one_that_nobody_could_mean_or_type_is_not(serial: str) -> None:
+    assert nameplate(Identity(name="vda", serial=serial)).word == "vda"
+
+
+def test_the_word_grows_until_it_means_one_device() -> None:
+    twin_end = replace(OTHER, serial="WD-WX99D1234567")
+    assert nameplate(DISK, (twin_end,)).word == "11D1234567"
+
+
+def test_it_grows_for_both_of_them() -> None:
+    twin_end = replace(OTHER, serial="WD-WX99D1234567")
+    assert nameplate(twin_end, (DISK,)).word == "99D1234567"
+
+
+def test_it_must_not_end_the_wwn_of_another_either() -> None:
+    assert nameplate(DISK, (replace(OTHER, wwn="naa.5001405000234567"),)).word == "1234567"
+
+
+def test_namespaces_of_one_drive_are_told_apart_by_their_eui() -> None:
+    one = replace(DISK, name="nvme0n1", wwn="eui.0025385000000001")
+    two = replace(DISK, name="nvme0n2", wwn="eui.0025385000000002")
+    assert (nameplate(one, (two,)).word, nameplate(two, (one,)).word) == ("000001", "000002")
+
+
+def test_devices_that_cannot_be_told_apart_by_their_marks_are_by_their_names() -> None:
+    bare = Identity(name="sdc", serial="123456789012", model="USB DISK", size_bytes=1 << 30)
+    assert nameplate(bare, (replace(bare, name="sdd", size_bytes=1 << 31),)).word == "sdc"
+
+
+def test_another_path_to_the_disk_makes_it_no_longer() -> None:
+    assert nameplate(DISK, (replace(DISK, name="sdq", devno="65:0"),)).word == "234567"
+
+
+def test_a_virtual_drive_whose_serial_number_is_its_wwn_backwards_is_meant_by_its_wwn() -> None:
+    volume = Identity(name="sda", serial="1b9773e900007b5a3d0f10000b506006", wwn="naa.600605b00001f0d3a5b700009e3779b1")
+    assert nameplate(volume).word == "3779b1"
+
+
+def test_it_names_model_serial_number_and_size() -> None:
+    assert (
+        nameplate(DISK, name="/dev/sda").sentence == "/dev/sda is WDC WD40EFRX, serial number WD-WX11D1234567, 4 TiB."
+    )
+
+
+def test_what_is_typed_can_be_found_in_what_is_shown() -> None:
+    same_serial = replace(DISK, wwn="naa.50014ee2b0000000", model="Other")
+    plate = nameplate(DISK, (same_serial,))
+    assert (plate.word, "WWN naa.50014ee2b1234abc" in plate.words) == ("234abc", True)
+
+
+def test_what_is_not_known_is_said_to_be_unknown() -> None:
+    assert nameplate(Identity(name="sdz")).words == "model unknown, no serial number, size unknown"
+
+
+def test_several_devices_are_meant_by_all_their_words_each_once() -> None:
+    plates = [
+        Nameplate(name=name, words="", word=word) for name, word in (("a", "111111"), ("b", "222222"), ("c", "111111"))
+    ]
+    assert word_of(plates) == "111111,222222"
+
+
+CARD = Target(backend="megaraid", address="/c0", scope=Scope.CONTROLLER)
+VOLUME = Target(backend="megaraid", address="/c0/v1", scope=Scope.ARRAY)
+SLOT = Target(backend="megaraid", address="/c0/e1/s1")
+
+
+def volume(**fields: object) -> Array:
+    return replace(Array(target=VOLUME, controller=CARD, size_bytes=1 << 40), **fields)  # type: ignore[arg-type]
+
+
+def plate_of(*things: Controller | Array | Drive) -> Nameplate:
+    kinds = {kind: tuple(thing for thing in things if isinstance(thing, kind)) for kind in (Controller, Array, Drive)}
+    inventory = Inventory(controllers=kinds[Controller], arrays=kinds[Array], drives=kinds[Drive])  # type: ignore[arg-type]
+    return nameplate_of(inventory, things[0].target)
+
+
+def test_an_array_with_a_node_is_what_the_kernel_has_there() -> None:
+    kernel = replace(DISK, devno="8:0")
+    block = Drive(target=Target(backend="block", address="sda"), device="/dev/sda", identity=kernel)
+    assert plate_of(volume(device="/dev/sda", identity=kernel), block).word == "234567"
+
+
+def test_one_without_a_node_is_never_meant_by_the_serial_number_of_its_card() -> None:
+    told = Identity(name="c0-v1", serial="SV12345678", wwn="naa.600605b00001f0d3a5b700009e3779b1")
+    assert plate_of(volume(identity=told)).word == "3779b1"
+
+
+def test_one_without_a_wwn_is_meant_by_the_name_that_it_was_given() -> None:
+    assert plate_of(volume(name="backup", identity=Identity(name="c0-v1", serial="SV12345678"))).word == "backup"
+
+
+def test_a_name_that_two_arrays_have_means_neither() -> None:
+    other = replace(volume(name="backup"), target=Target(backend="megaraid", address="/c1/v0", scope=Scope.ARRAY))
+    assert plate_of(volume(name="backup"), other).word == "/c0/v1"
+
+
+def test_a_drive_behind_a_card_is_meant_by_its_own_serial_number() -> None:
+    assert plate_of(Drive(target=SLOT, serial="Z3F041000", model="ST800FM0053")).word == "041000"
+
+
+def test_a_controller_is_meant_by_its_serial_number() -> None:
+    assert plate_of(Controller(target=CARD, vendor="megaraid", serial="SV10418263")).word == "418263"
+
+
+def test_a_controller_is_not_taken_for_the_drive_that_it_is_on() -> None:
+    drive = Drive(target=SLOT, serial="SV10418263")
+    assert plate_of(Controller(target=CARD, vendor="nvme", serial="SV10418263"), drive).word == "418263"
+
+
+def test_what_is_not_there_is_meant_by_its_address() -> None:
+    assert nameplate_of(Inventory(), VOLUME).word == "/c0/v1"
