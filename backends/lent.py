@@ -29,6 +29,7 @@ async def lent_facts(side: RootSide, device: str, *, writing: bool) -> DeviceFac
             "signatures": tuple(Signature(**one) for one in data["signatures"]),
             "unknown": tuple(data["unknown"]),
             "along": tuple(Identity(**one) for one in data["along"]),
+            "others": tuple(Identity(**one) for one in data["others"]),
         }
     )
 

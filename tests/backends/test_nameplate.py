@@ -46,12 +46,12 @@ def test_one_that_nobody_could_mean_or_type_is_not(serial: str) -> None:
 
 def test_the_word_grows_until_it_means_one_device() -> None:
     twin_end = replace(OTHER, serial="WD-WX99D1234567")
-    assert nameplate(DISK, (twin_end,)).word == "11D1234567"
+    assert nameplate(DISK, (twin_end,)).word == "1D1234567"
 
 
 def test_it_grows_for_both_of_them() -> None:
     twin_end = replace(OTHER, serial="WD-WX99D1234567")
-    assert nameplate(twin_end, (DISK,)).word == "99D1234567"
+    assert nameplate(twin_end, (DISK,)).word == "9D1234567"
 
 
 def test_it_must_not_end_the_wwn_of_another_either() -> None:

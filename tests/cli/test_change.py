@@ -66,11 +66,11 @@ def test_a_refused_change_makes_no_session(cli: Cli, machine: str, state: Path) 
 
 def test_what_risks_data_on_power_loss_needs_more_than_yes(cli: Cli, machine: str) -> None:
     outcome = cli("--machine", machine, "set", "sda", "write_cache=write-through", "--yes")
-    assert (outcome.status, "--confirm 0960CGN" in outcome.err) == (3, True)
+    assert (outcome.status, "--confirm FFEE77" in outcome.err) == (3, True)
 
 
 def test_what_risks_data_on_power_loss_is_done_when_named(cli: Cli, machine: str) -> None:
-    outcome = cli("--machine", machine, "set", "sda", "write_cache=write-through", "--yes", "--confirm", "0960CGN")
+    outcome = cli("--machine", machine, "set", "sda", "write_cache=write-through", "--yes", "--confirm", "FFEE77")
     assert outcome.status == 0
 
 

@@ -73,7 +73,7 @@ def test_preconditioning_a_device_takes_its_word_and_says_how_much_is_written(de
     done = demo("precondition", SDB)
     assert done.status == 3
     assert "writes all 476 GiB of it 2 times in order: 952 GiB in all" in done.err
-    assert "WWN naa.600605b00003e1a74b6e00013c6ef362, 476 GiB. Add --confirm 6ef362" in done.err
+    assert "WWN naa.600605b00003e1a74b6e00013c6ef362, 476 GiB.\nAdd --confirm 6ef362" in done.err
 
 
 def test_the_disk_of_the_system_is_not_preconditioned(demo: Cli) -> None:

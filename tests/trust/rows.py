@@ -29,6 +29,16 @@ ROWS: tuple[Row, ...] = (
         quick=3,
     ),
     Row(
+        number="T20",
+        what="20 keys typed before each question of the command line and each dialog, and as many in its first half second",
+        mark="no confirmation",
+        least=20,
+        check="tests.cli.typing_ahead:run",
+        count=1,
+        quick=1,
+        minutes=1.0,
+    ),
+    Row(
         number="A3",
         what="loop devices over a mounted device, over a mounted image and an offset of it, over an image that a "
         "program has open (under another name too), over an active swap file, over a deleted file",

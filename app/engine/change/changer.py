@@ -273,9 +273,11 @@ class Changer:
         Raises RefusedError, BlockedError, NotFoundError, StorageError.
         """
         async with self.at_rest(record.change) as lock:
-            return await self._undo(record, lock, confirm)
+            return await self._undo(record, lock, confirm, plate)
 
-    async def _undo(self, record: ChangeRecord, lock: HeldLock, confirm: str | None) -> ChangeEnded:
+    async def _undo(
+        self, record: ChangeRecord, lock: HeldLock, confirm: str | None, plate: Nameplate | None
+    ) -> ChangeEnded:
         change = record.change
         back = reverse(change)
         try:

@@ -48,7 +48,7 @@ async def test_what_lies_on_it_must_be_confirmed(gate: Gate) -> None:
     with pytest.raises(RefusedError):
         async with gate.hold(judgement, None):
             pass
-    async with gate.hold(judgement, "sdc") as path:
+    async with gate.hold(judgement, "a66d13") as path:
         assert path == "/dev/sdc"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import ClassVar
 
 from textual import on
@@ -12,7 +13,7 @@ from textual.widgets import Button, Input, Static
 
 from app.engine.fio.fields import FIELDS
 from app.engine.fio.job import Job, check
-from widgets.guard import GuardedDialog
+from widgets.guard import Clock, GuardedDialog
 
 
 class JobForm(GuardedDialog[Job | None]):
@@ -40,8 +41,8 @@ class JobForm(GuardedDialog[Job | None]):
     }
     """
 
-    def __init__(self, job: Job) -> None:
-        super().__init__()
+    def __init__(self, job: Job, *, clock: Clock = time.monotonic) -> None:
+        super().__init__(clock=clock)
         self._texts = job.texts()
 
     def compose(self) -> ComposeResult:
