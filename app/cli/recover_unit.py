@@ -32,7 +32,7 @@ async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
         say("Dry run: nothing was written.")
         return DONE
     refuse_read_only()
-    confirm.confirmed(Risk.NONE, boot_unit.NAME, yes=yes, typed=None, what="Write and enable it")
+    confirm.confirmed(Risk.NONE, (), yes=yes, typed=None, what="Write and enable it")
     await boot_unit.install_unit(host, unit)
     lines([f"{boot_unit.NAME} is enabled: it takes back at boot what was on trial and not kept"])
     return DONE
@@ -46,7 +46,7 @@ async def remove(bench: Workbench, *, dry: bool, yes: bool) -> int:
         say("Dry run: nothing was removed.")
         return DONE
     refuse_read_only()
-    confirm.confirmed(Risk.NONE, boot_unit.NAME, yes=yes, typed=None, what="Remove it")
+    confirm.confirmed(Risk.NONE, (), yes=yes, typed=None, what="Remove it")
     was_there = await boot_unit.remove_unit(host)
     lines([f"{boot_unit.NAME} is removed" if was_there else f"{boot_unit.NAME} was not there"])
     return DONE
