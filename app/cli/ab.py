@@ -6,36 +6,41 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from app.cli import confirm
 from app.cli.bench import allowed, job_options, not_read_only, scratch_size
 from app.cli.bench_job import job_of
+from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
 from app.cli.change import pairs as pairs_of_words
 from app.cli.failures import DONE, FAILED, INTERRUPTED
 from app.cli.opening import begin, loaded_session, refuse_read_only, workbench
 from app.cli.options import CONFIRM_HELP, current
 from app.cli.output import document, lines, paint, say
+from app.cli.render import table_lines
 from app.cli.review import steps
 from app.cli.running import Interruption, run
 from app.cli.steady import steady_options
+from app.engine.ab.experiment import run_experiment
+from app.engine.ab.plan import REST_SECONDS, AbPlan, continued, plan_ab
+from app.engine.fio.job import Job
+from app.engine.judge.comparison import compare_experiment, interim
 from app.engine.judge.looks import STANDARD, UNTIL, one_look
+from app.engine.measure.measurer import Request
+from app.engine.session.events import AnyEvent, RunEnded, RunStarted
+from app.engine.session.looks import Look
+from app.engine.session.state import ExperimentRecord, Session
+from app.engine.session.steady import SteadyPlan
 from app.engine.view import change as view
+from app.engine.view import schema, schema_compare
+from app.engine.view.comparison import NO_PAIR, comparison_table, experiment_ending, order_words
+from app.engine.view.run import result_line
+from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError
+from backends.nameplate import Nameplate
 from backends.text import clean
-
-if TYPE_CHECKING:
-    from app.engine.ab.plan import AbPlan
-    from app.engine.fio.job import Job
-    from app.engine.session.events import AnyEvent
-    from app.engine.session.looks import Look
-    from app.engine.session.state import ExperimentRecord, Session
-    from app.engine.session.steady import SteadyPlan
-    from app.engine.workbench import Workbench
-    from backends.nameplate import Nameplate
 
 
 class _Percent(click.ParamType[float]):
@@ -142,8 +147,6 @@ def ab_command(
     Runs are made in pairs; which value comes first in each is drawn, so that neither drift nor order passes for a
     difference. The setting is put back at the end, also after Ctrl-C or a failure.
     """
-    from app.engine.ab.plan import REST_SECONDS
-
     if not dry_run:
         refuse_read_only()
     texts = {key.removeprefix("job_"): text for key, text in fields.items() if text is not None}
@@ -180,7 +183,6 @@ async def _ab(bench: Workbench, interruption: Interruption, wish: _Wish, how: _A
     await begin(bench)
     if interruption.asked():
         return INTERRUPTED
-    from app.engine.ab.experiment import run_experiment
 
     with closing(_Teller(bench)) as teller, interruption.gracefully(bench.stop):
         try:
@@ -206,9 +208,6 @@ def _looks(pairs: int | None, until: float | None, more: str | None) -> tuple[Lo
 
 
 async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
-    from app.engine.ab.plan import continued, plan_ab
-    from app.engine.measure.measurer import Request
-
     thing = await bench.find(wish.target)
     change = await bench.plan(thing.target, wish.key, wish.value)
     where, shown = await resolve(bench, wish.on or str(thing.target))
@@ -225,8 +224,6 @@ async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
 
 def _review(plan: AbPlan) -> Iterator[str]:
     """What is done, how often and for how long; the commands; what is restored."""
-    from app.engine.view.comparison import order_words
-
     change = plan.change
     yield f"A/B of {change.label} of {change.target}: A is {view.before(change)} as now, B is {view.after(change)}."
     yield f"Measured: {clean(plan.ready.request.name, 300)}: {plan.ready.job.describe()}, fio {plan.ready.fio_version}"
@@ -248,8 +245,6 @@ def _of_the_rack() -> str:
 
 
 def _show(plan: AbPlan, as_json: bool) -> None:
-    from app.engine.view import schema, schema_compare
-
     if as_json:
         document(schema.document(dry_run=True, plan=schema_compare.plan(plan)))
         return
@@ -269,18 +264,12 @@ class _Teller:
     """Says on standard error which run of which pair goes on, and what the pairs show so far."""
 
     def __init__(self, bench: Workbench) -> None:
-        from app.cli.bench_live import RunTeller
-
         self._so_far = ""
         self._last = False
         self._follower = RunTeller(bench, stream=False)
         self._forget = bench.listen(self._heard)
 
     def _heard(self, session: Session, event: AnyEvent) -> None:
-        from app.engine.judge.comparison import interim
-        from app.engine.session.events import RunEnded, RunStarted
-        from app.engine.view.run import result_line
-
         match event:
             case RunStarted(mark=mark) if mark is not None:
                 record = session.experiment(mark.experiment)
@@ -312,10 +301,6 @@ class _Teller:
 
 
 def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
-    from app.engine.judge.comparison import compare_experiment
-    from app.engine.view import schema, schema_compare
-    from app.engine.view.comparison import NO_PAIR, comparison_table, experiment_ending
-
     comparison = compare_experiment(bench.session, record.id)
     folder = str(bench.folder)
     if as_json:
@@ -327,8 +312,6 @@ def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
             )
         )
     elif comparison is not None:
-        from app.cli.render import table_lines
-
         lines([paint(clean(comparison.sentence, 1000), "bold"), ""])
         lines(table_lines(comparison_table(comparison, f"A {record.start.a}", f"B {record.start.b}")))
         if bench.simulated:

@@ -8,8 +8,15 @@ from pathlib import Path
 import click
 
 from app.cli.failures import FAILED
+from app.cli.opening import loaded_session
 from app.cli.options import current
 from app.cli.output import say
+from app.cli.sweep_live import SweepFollower
+from app.cli.sweep_report import report, status_of
+from app.engine.session import store
+from app.engine.session.marks import STOP, is_written
+from app.engine.session.paths import Paths
+from app.engine.sweep.following import Follower
 from backends.errors import NotFoundError, RefusedError
 from backends.text import clean
 
@@ -27,8 +34,6 @@ def attach_command(session: str | None, stop: bool, as_json: bool) -> int:
     """
     folder = _folder(session)
     if stop:
-        from app.engine.session.marks import STOP, is_written
-
         if not is_written(folder):
             raise RefusedError("It is not running, so there is nothing to stop.")
         STOP.put(folder)
@@ -37,10 +42,6 @@ def attach_command(session: str | None, stop: bool, as_json: bool) -> int:
 
 
 def _folder(name: str | None) -> Path:
-    from app.cli.opening import loaded_session
-    from app.engine.session import store
-    from app.engine.session.paths import Paths
-
     if name is not None or current().session is not None:
         loaded = loaded_session(name)
         if loaded.session.sweep is None:
@@ -54,10 +55,6 @@ def _folder(name: str | None) -> Path:
 
 def follow(folder: Path, *, as_json: bool) -> int:
     """Tell what the log of a sweep says as it grows, until it ended; then what it found."""
-    from app.cli.sweep_live import SweepFollower
-    from app.cli.sweep_report import report, status_of
-    from app.engine.sweep.following import Follower
-
     teller = SweepFollower()
     follower = Follower(folder)
     say(f"Session {folder.name} in {clean(str(folder), 300)}")

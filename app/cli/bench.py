@@ -6,12 +6,14 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from app.cli.bench_job import job_of
+from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
+from app.cli.bench_text import advice, summary
 from app.cli.confirm import confirmed
 from app.cli.failures import DONE, FAILED, INTERRUPTED
 from app.cli.opening import begin, workbench
@@ -19,20 +21,20 @@ from app.cli.options import CONFIRM_HELP, current
 from app.cli.output import ReaderGoneError, document, say
 from app.cli.running import Interruption, run
 from app.cli.steady import steady_options
+from app.engine.config import Config
 from app.engine.fio.fields import FIELDS
+from app.engine.fio.job import Job
+from app.engine.judge.repeats import spreads
+from app.engine.measure.measurer import Preparation, Request
 from app.engine.session.figures import RunStatus
+from app.engine.session.state import RunRecord
+from app.engine.session.steady import SteadyPlan
+from app.engine.view import schema, schema_compare
+from app.engine.workbench import Workbench
 from backends.errors import RefusedError, StorageError
 from backends.settings import Risk
 from backends.text import clean
-
-if TYPE_CHECKING:
-    from app.cli.bench_live import RunTeller
-    from app.engine.config import Config
-    from app.engine.fio.job import Job
-    from app.engine.measure.measurer import Preparation, Request
-    from app.engine.session.state import RunRecord
-    from app.engine.session.steady import SteadyPlan
-    from app.engine.workbench import Workbench
+from widgets.plain import units
 
 
 def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -79,8 +81,6 @@ def bench_command(
     job, name = job_of(texts, profile=profile, jobfile=jobfile, config=config)
 
     async def work(interruption: Interruption) -> int:
-        from app.engine.measure.measurer import Request
-
         where, shown = await resolve(bench, target)
         sized = scratch_size(job, where, config, given="size" in texts)
         request = Request(where=where, name=shown, job=sized, profile=name, keep=keep, steady=steady)
@@ -113,8 +113,6 @@ async def _bench(
     as_json: bool,
     stream: bool,
 ) -> int:
-    from app.cli.bench_live import RunTeller
-
     not_read_only(request)
     first = await bench.prepare(request)  # what cannot be done at all leaves no session behind
     if first.refused:
@@ -180,9 +178,6 @@ def allowed(ready: Preparation, typed: str | None) -> str | None:
 
 
 def _announce(ready: Preparation) -> None:
-    from app.cli.bench_text import advice
-    from widgets.plain import units
-
     say(f"{clean(ready.request.name, 300)}: {ready.job.describe()}, fio {ready.fio_version}")
     if ready.request.steady is not None and (words := ready.request.steady.describe()):
         say(f"Measured: {words}.")
@@ -204,9 +199,6 @@ def _report(
     as_json: bool,
     stream: bool,
 ) -> None:
-    from app.engine.judge.repeats import spreads
-    from app.engine.view import schema, schema_compare
-
     if not records:
         return
     if as_json:
@@ -220,8 +212,6 @@ def _report(
             body |= {"runs": runs, "repeats": means}
         document(body, compact=stream)
     elif not stream:
-        from app.cli.bench_text import summary
-
         summary(records, follower.samples, session=bench.folder, said=said)
     for record in records:
         if record.figures.status is not RunStatus.OK:

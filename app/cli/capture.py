@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,11 +13,13 @@ from app.cli.opening import host_of
 from app.cli.options import current
 from app.cli.output import lines, say
 from app.cli.running import run
+from app.engine.session.machine import machine_facts
 from backends.errors import RaidbenchError, RefusedError, StorageError
+from backends.hosts.recorded import RecordingHost
+from backends.model import Inventory
+from backends.registry import Machine
 from backends.text import clean
-
-if TYPE_CHECKING:
-    from backends.model import Inventory
+from widgets.plain import units
 
 FILE = "machine.json"
 _SHORTEST = 4
@@ -39,11 +40,6 @@ def capture_command(folder: Path, force: bool) -> int:
 
 
 async def _capture(folder: Path) -> int:
-    from app.engine.session.machine import machine_facts
-    from backends.hosts.recorded import RecordingHost
-    from backends.registry import Machine
-    from widgets.plain import units
-
     host = RecordingHost(host_of(current()))
     machine = Machine.of(host)
     await machine_facts(host)

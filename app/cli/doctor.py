@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from app.cli.failures import DONE, FAILED
@@ -11,26 +9,22 @@ from app.cli.opening import workbench
 from app.cli.options import current
 from app.cli.output import document, lines, paint, say
 from app.cli.running import run
+from app.engine.doctor import Finding, Grade, examine
+from app.engine.session.paths import Paths
+from app.engine.view import schema
 from backends.errors import RaidbenchError
 from backends.text import clean
-
-if TYPE_CHECKING:
-    from app.engine.doctor import Finding
 
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def doctor_command(as_json: bool) -> int:
     """What works here, what is missing, what to do. Exit status 1 when something needed is missing."""
-    from app.engine.doctor import Grade, examine
-
     with workbench(quiet=True) as bench:
         found = run(lambda _: examine(bench.host, bench.paths, bench.machine.backends))
     found = (*found, _configuration())
     status = FAILED if any(finding.grade is Grade.MISSING for finding in found) else DONE
     if as_json:
-        from app.engine.view import schema
-
         listed = [
             {"grade": each.grade.value, "what": each.what, "detail": each.detail, "advice": each.advice or None}
             for each in found
@@ -52,9 +46,6 @@ def doctor_command(as_json: bool) -> int:
 
 def _configuration() -> Finding:
     """The configuration file: read, or why not."""
-    from app.engine.doctor import Finding, Grade
-    from app.engine.session.paths import Paths
-
     options = current()
     path = options.config or Paths.default().config
     shown = clean(str(path), 300)

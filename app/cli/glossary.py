@@ -8,6 +8,8 @@ import click
 
 from app.cli.failures import DONE
 from app.cli.output import document, lines
+from app.engine.view.schema import document as schema
+from app.glossary import terms
 from backends.errors import NotFoundError
 from backends.text import clean
 
@@ -17,16 +19,12 @@ from backends.text import clean
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def glossary_command(word: str | None, as_json: bool) -> int:
     """The words that screens, commands and reports use; those with WORD in them where one is given."""
-    from app.glossary import terms
-
     found = [term for term in terms() if word is None or word.casefold() in term.word.casefold()]
     if not found:
         raise NotFoundError(
             f"No word has {clean(word or '', 40)!r} in it.", hint="`raidbench glossary` lists them all."
         )
     if as_json:
-        from app.engine.view.schema import document as schema
-
         document(schema(terms=[{"word": term.word, "meaning": term.meaning} for term in found]))
         return DONE
     formatter = click.HelpFormatter(width=min(shutil.get_terminal_size().columns, 100))

@@ -8,6 +8,8 @@ from app.cli.failures import DONE
 from app.cli.options import current
 from app.cli.output import document, lines, paint, say
 from app.cli.render import listing
+from app.commands import COMMANDS
+from app.engine.view.schema import document as schema
 from backends.errors import InvalidValueError
 from backends.text import clean
 
@@ -19,8 +21,6 @@ def keys_command(as_json: bool) -> int:
 
     The names in the last column are what [keymap] in the configuration file takes.
     """
-    from app.commands import COMMANDS
-
     keymap = dict(current().load_config().keymap)
     unknown = [name for name in keymap if name not in {command.id for command in COMMANDS}]
     if unknown:
@@ -28,8 +28,6 @@ def keys_command(as_json: bool) -> int:
             f"The keymap names {clean(unknown[0], 40)!r}, which is no command.", hint="`raidbench keys` lists them."
         )
     if as_json:
-        from app.engine.view.schema import document as schema
-
         document(
             schema(
                 commands=[

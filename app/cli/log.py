@@ -12,8 +12,13 @@ from app.cli.failures import DONE
 from app.cli.opening import loaded_session
 from app.cli.output import data, document, lines, say
 from app.cli.render import listing
+from app.engine.session import store, wire
+from app.engine.session.paths import Paths
+from app.engine.session.store import LOG
+from app.engine.view import schema
 from app.engine.view.table import Align, Column
 from backends.text import clean
+from widgets.plain import units
 
 _EVERY = 0.5
 
@@ -29,13 +34,8 @@ def log_command(follow: bool, listing: bool, as_json: bool, session: str | None)
         return _list(as_json)
     loaded = loaded_session(session)
     if follow:
-        from app.engine.session.store import LOG
-
         return _follow(loaded.folder / LOG, as_json)
     if as_json:
-        from app.engine.session import wire
-        from app.engine.view import schema
-
         events = [wire.as_json(event) for event in loaded.session.events]
         document(schema.document(session=str(loaded.folder), passed_over=loaded.passed_over, events=events))
         return DONE
@@ -45,11 +45,6 @@ def log_command(follow: bool, listing: bool, as_json: bool, session: str | None)
 
 
 def _list(as_json: bool) -> int:
-    from app.engine.session import store
-    from app.engine.session.paths import Paths
-    from app.engine.view import schema
-    from widgets.plain import units
-
     found = [store.load(folder) for folder in store.folders(Paths.default().sessions)]
     if as_json:
         listed = [
@@ -87,8 +82,6 @@ def _list(as_json: bool) -> int:
 
 def _follow(file: Path, as_json: bool) -> int:
     """Whole lines as they are appended; ends with Ctrl-C, or when the reader goes."""
-    from app.engine.session import wire
-
     rest = b""
     with file.open("rb") as log:
         while True:

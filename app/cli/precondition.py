@@ -4,28 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import click
 
 from app.cli.bench import allowed, not_read_only, scratch_size
 from app.cli.bench_job import job_of
+from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
+from app.cli.confirm import confirmed
 from app.cli.failures import DONE, FAILED, INTERRUPTED
 from app.cli.opening import begin, workbench
 from app.cli.options import CONFIRM_HELP, current
 from app.cli.output import document, lines, say
 from app.cli.running import Interruption, run
 from app.cli.steady import precondition_options, steady_plan
-from app.engine.measure.preconditioning import WORKLOAD
+from app.engine.measure.measurer import Preparation, Request
+from app.engine.measure.preconditioning import WORKLOAD, precondition_request, wear_of
+from app.engine.session.events import PreconditionEnded
 from app.engine.session.figures import RunStatus
+from app.engine.session.state import RunRecord
+from app.engine.view import schema
+from app.engine.view.events import describe_event
+from app.engine.view.steady import outcome_words
+from app.engine.workbench import Workbench
 from backends.errors import RefusedError, StorageError
+from backends.settings import Risk
 from backends.text import clean
-
-if TYPE_CHECKING:
-    from app.engine.measure.measurer import Preparation, Request
-    from app.engine.session.state import RunRecord
-    from app.engine.workbench import Workbench
+from widgets.plain import units
 
 
 @click.command("precondition")
@@ -56,8 +61,6 @@ def precondition_command(
     plan = steady_plan(config, cap=steady_cap, round_s=steady_round)
 
     async def work(interruption: Interruption) -> int:
-        from app.engine.measure.preconditioning import precondition_request
-
         where, shown = await resolve(bench, target)
         sized = scratch_size(job, where, config, given=size is not None)
         request = precondition_request(where, shown, sized, plan, profile=name)
@@ -70,8 +73,6 @@ def precondition_command(
 async def _precondition(
     bench: Workbench, interruption: Interruption, request: Request, *, yes: bool, typed: str | None, as_json: bool
 ) -> int:
-    from app.cli.bench_live import RunTeller
-
     not_read_only(request)
     ready = await bench.prepare(request)
     if ready.refused:
@@ -93,8 +94,6 @@ async def _precondition(
 
 def plan_lines(ready: Preparation, wear: tuple[str, ...] = ()) -> Iterator[str]:
     """What will be done, before it is confirmed."""
-    from widgets.plain import units
-
     fills, size = ready.request.fills, ready.size
     runtime = units.duration(ready.job.runtime)
     yield f"{clean(ready.request.name, 300)}: precondition, fio {ready.fio_version}"
@@ -110,7 +109,6 @@ async def wear_lines(bench: Workbench, ready: Preparation) -> tuple[str, ...]:
     """What is known of the wear of what is written: writing costs life."""
     if ready.device is None or ready.scratch is not None:
         return ()
-    from app.engine.measure.preconditioning import wear_of
 
     inventory = await bench.probe() if bench.session.probing else bench.session.inventory
     return wear_of(inventory, ready.disk or ready.device)
@@ -118,9 +116,6 @@ async def wear_lines(bench: Workbench, ready: Preparation) -> tuple[str, ...]:
 
 def _asked(ready: Preparation, *, yes: bool, typed: str | None) -> str | None:
     """What confirms it. Raises RefusedError."""
-    from app.cli.confirm import confirmed
-    from backends.settings import Risk
-
     if not ready.destructive:
         confirmed(Risk.NONE, (), yes=yes, typed=None, what="Write the file")
         return None
@@ -128,12 +123,6 @@ def _asked(ready: Preparation, *, yes: bool, typed: str | None) -> str | None:
 
 
 def _report(bench: Workbench, record: RunRecord, *, as_json: bool) -> None:
-    from app.engine.session.events import PreconditionEnded
-    from app.engine.view import schema
-    from app.engine.view.events import describe_event
-    from app.engine.view.steady import outcome_words
-    from widgets.plain import units
-
     figures = record.figures
     if as_json:
         if bench.folder is None:

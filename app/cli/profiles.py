@@ -7,15 +7,16 @@ import click
 from app.cli.failures import DONE
 from app.cli.output import document, lines
 from app.cli.render import listing
+from app.engine.fio.profiles import PROFILES
+from app.engine.fio.render import render
+from app.engine.fio.target import JobTarget, TargetKind
+from app.engine.view.schema import document as schema
 
 
 @click.command("profiles")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, each with its fio options.")
 def profiles_command(as_json: bool) -> int:
     """The workloads by name, for `bench --profile`."""
-    from app.engine.fio.profiles import PROFILES
-    from app.engine.view.schema import document as schema
-
     if as_json:
         listed = [
             {
@@ -37,10 +38,6 @@ def profiles_command(as_json: bool) -> int:
 
 def _fio_options(name: str) -> dict[str, str]:
     """The options of fio's job file, the target left open."""
-    from app.engine.fio.profiles import PROFILES
-    from app.engine.fio.render import render
-    from app.engine.fio.target import JobTarget, TargetKind
-
     job = PROFILES[name].job
     anywhere = JobTarget(path="/target", name="the target", kind=TargetKind.BLOCK, size=1 << 40)
     text = render(job, anywhere, jobfile="job.fio").text

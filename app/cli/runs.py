@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,13 +11,18 @@ from app.cli.failures import DONE
 from app.cli.opening import loaded_session
 from app.cli.options import current
 from app.cli.output import document, lines, paint, say
-from backends.errors import NotFoundError
+from app.cli.render import table_lines
+from app.engine.judge.comparison import Comparison, compare, compare_experiment
+from app.engine.judge.repeats import Repeats
+from app.engine.session import store
+from app.engine.session.paths import Paths
+from app.engine.session.state import RunRecord
+from app.engine.session.store import Loaded
+from app.engine.view import schema, schema_compare
+from app.engine.view.comparison import NO_PAIR, comparison_table, experiment_lines, sides_table
+from app.engine.view.run import ListedRun, runs_table
+from backends.errors import NotFoundError, RaidbenchError
 from backends.text import clean
-
-if TYPE_CHECKING:
-    from app.engine.judge.comparison import Comparison
-    from app.engine.session.state import RunRecord
-    from app.engine.session.store import Loaded
 
 
 @click.command("runs")
@@ -29,9 +33,6 @@ def runs_command(everything: bool, as_json: bool) -> int:
     sessions = list(_sessions()) if everything else _session()
     pairs = [(loaded, run) for loaded in sessions for run in loaded.session.runs]
     if as_json:
-        from app.engine.judge.comparison import compare_experiment
-        from app.engine.view import schema, schema_compare
-
         document(
             schema.document(
                 runs=[schema.run(run, session=str(loaded.folder)) for loaded, run in pairs],
@@ -61,9 +62,6 @@ def runs_command(everything: bool, as_json: bool) -> int:
 
 def _experiments(loaded: Loaded, *, named: bool) -> None:
     """What each experiment of a session has shown."""
-    from app.engine.judge.comparison import compare_experiment
-    from app.engine.view.comparison import experiment_lines
-
     for record in loaded.session.experiments:
         shown = next(experiment_lines(record, compare_experiment(loaded.session, record.id)))
         lines([f"{f'{loaded.folder.name}/' if named else ''}{record.id}  {clean(shown, 1000)}"])
@@ -81,10 +79,6 @@ def _session() -> list[Loaded]:
 
 def _sessions() -> Iterator[Loaded]:
     """Every session, oldest first; one that cannot be read is passed over with a word."""
-    from app.engine.session import store
-    from app.engine.session.paths import Paths
-    from backends.errors import RaidbenchError
-
     for folder in reversed(store.folders(Paths.default().sessions)):
         try:
             yield store.load(folder)
@@ -93,10 +87,6 @@ def _sessions() -> Iterator[Loaded]:
 
 
 def _table(pairs: list[tuple[Loaded, RunRecord]], *, named: bool) -> list[str]:
-    from app.cli.render import table_lines
-    from app.engine.judge.repeats import Repeats
-    from app.engine.view.run import ListedRun, runs_table
-
     by_session = {loaded.folder: Repeats(loaded.session.runs) for loaded, _ in pairs}
     listed = [
         ListedRun(
@@ -120,15 +110,11 @@ def compare_command(a: str, b: str | None, as_json: bool) -> int:
     A run is named r3, or SESSION/r3 for one of another session. An experiment of `raidbench ab` is named e1, and
     stands alone.
     """
-    from app.engine.judge.comparison import compare
-
     if b is None:
         return _experiment(a, as_json)
     (where_a, run_a), (where_b, run_b) = _find(a), _find(b)
     comparison = compare(run_a, run_b, where_a.session.runs, where_b.session.runs)
     if as_json:
-        from app.engine.view import schema, schema_compare
-
         document(
             schema.document(
                 a=schema.run(run_a, session=str(where_a.folder)),
@@ -149,9 +135,6 @@ def compare_command(a: str, b: str | None, as_json: bool) -> int:
 
 def _experiment(name: str, as_json: bool) -> int:
     """One experiment, by the name that `raidbench ab` gave it."""
-    from app.engine.judge.comparison import compare_experiment
-    from app.engine.view.comparison import NO_PAIR
-
     session, slash, experiment_id = name.rpartition("/")
     loaded = loaded_session(session if slash else None)
     record = loaded.session.experiment(experiment_id)
@@ -163,8 +146,6 @@ def _experiment(name: str, as_json: bool) -> int:
         )
     comparison = compare_experiment(loaded.session, record.id)
     if as_json:
-        from app.engine.view import schema, schema_compare
-
         document(
             schema.document(
                 experiment=schema_compare.experiment(record, loaded.session, comparison, session=str(loaded.folder))
@@ -191,9 +172,6 @@ def _find(name: str) -> tuple[Loaded, RunRecord]:
 
 
 def _side_by_side(comparison: Comparison, a: str, b: str) -> int:
-    from app.cli.render import table_lines
-    from app.engine.view.comparison import comparison_table, sides_table
-
     lines([paint(clean(comparison.sentence, 1000), "bold"), ""])
     lines([*table_lines(sides_table(comparison, a, b)), "", *table_lines(comparison_table(comparison, a, b))])
     for sentence in comparison.caveats:

@@ -9,26 +9,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from app.cli import confirm
+from app.cli.attach import follow
 from app.cli.failures import DONE, INTERRUPTED
-from app.cli.opening import refuse_read_only, workbench
+from app.cli.opening import loaded_session, refuse_read_only, workbench
 from app.cli.options import CONFIRM_HELP, current
 from app.cli.output import document, lines, say
+from app.cli.render import listing
 from app.cli.running import Interruption, run
-from app.cli.sweep_background import HURRY
+from app.cli.sweep_background import HURRY, hand_over
+from app.cli.sweep_live import SweepFollower
 from app.cli.sweep_report import report, status_of
+from app.cli.sweep_text import order_lines, plan_lines
+from app.engine.session.marks import STOP, is_written
+from app.engine.sweep.expand import expand
+from app.engine.sweep.known import look
+from app.engine.sweep.plan import SweepPlan
+from app.engine.sweep.plans import load_plan, shipped
+from app.engine.sweep.runner import SweepRunner
+from app.engine.sweep.survey import Survey, survey
+from app.engine.view import schema
 from app.engine.view.effects import Tier, tier
+from app.engine.view.schema_sweep import design_json
+from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.text import clean
-
-if TYPE_CHECKING:
-    from app.engine.sweep.plan import SweepPlan
-    from app.engine.sweep.survey import Survey
-    from app.engine.workbench import Workbench
 
 _TRIES = 20
 """Attempts at opening a session, 50 ms apart."""
@@ -81,8 +89,6 @@ def sweep_command(
     are put back: at the end, after Ctrl-C, and after a crash when the sweep is resumed. It outlives its terminal:
     when that is closed it goes on, and `raidbench attach` shows it.
     """
-    from app.engine.sweep.plans import load_plan
-
     if listing:
         return _list(as_json)
     if (plan is None) == (resume is None):
@@ -121,13 +127,8 @@ def _targets(words: tuple[str, ...], measured: str) -> dict[str, str]:
 
 
 def _list(as_json: bool) -> int:
-    from app.cli.render import listing
-    from app.engine.sweep.plans import load_plan, shipped
-
     plans = {name: load_plan(str(file)) for name, file in shipped().items()}
     if as_json:
-        from app.engine.view import schema
-
         listed = [{"name": name, "title": plan.title, "about": plan.about} for name, plan in plans.items()]
         document(schema.document(plans=listed))
         return DONE
@@ -151,12 +152,6 @@ def _outliving_terminal() -> Iterator[None]:
 
 
 async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: SweepPlan, how: _SweepOptions) -> int:
-    from app.engine.sweep.expand import expand
-    from app.engine.sweep.known import look
-    from app.engine.sweep.survey import survey
-    from app.engine.view import schema
-    from app.engine.view.schema_sweep import design_json
-
     await bench.probe()
     known = await look(bench, plan, how.targets)
     seed = how.seed if how.seed is not None else random.SystemRandom().randrange(2**31)
@@ -165,8 +160,6 @@ async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: Sweep
         if how.as_json:
             document(schema.document(dry_run=True, sweep=design_json(surveyed.design), refused=list(surveyed.refused)))
         else:
-            from app.cli.sweep_text import order_lines, plan_lines
-
             lines(plan_lines(surveyed, _speed(bench)))
             if how.order:
                 lines(["", *order_lines(surveyed.design)])
@@ -175,7 +168,6 @@ async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: Sweep
     _allowed(surveyed, how, _speed(bench))
     await bench.open(current().session, fresh=True)
     await bench.probe()
-    from app.engine.sweep.runner import SweepRunner
 
     runner = SweepRunner(bench)
     runner.begin(surveyed.design)
@@ -188,8 +180,6 @@ async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: Sweep
 
 def _allowed(surveyed: Survey, how: _SweepOptions, speed: float | None) -> None:
     """Return if it may begin, after showing what it does. Raises RefusedError."""
-    from app.cli.sweep_text import plan_lines
-
     if surveyed.refused:
         raise RefusedError(" ".join(surveyed.refused), hint=surveyed.hint)
     for row in plan_lines(surveyed, speed):
@@ -207,9 +197,6 @@ def _speed(bench: Workbench) -> float | None:
 
 async def _go(bench: Workbench, interruption: Interruption, *, as_json: bool) -> int:
     """Run what is left of the session's sweep in this process, and tell what it found."""
-    from app.cli.sweep_live import SweepFollower
-    from app.engine.sweep.runner import SweepRunner
-
     runner = SweepRunner(bench)
     follower = SweepFollower(speed=_speed(bench) or 1.0)
     forget = bench.listen(follower.heard)
@@ -232,15 +219,11 @@ async def _go(bench: Workbench, interruption: Interruption, *, as_json: bool) ->
 
 
 def _resume(name: str, *, detach: bool, handed_over: bool, as_json: bool) -> int:
-    from app.cli.opening import loaded_session
-    from app.engine.session.marks import STOP, is_written
-
     loaded = loaded_session(name)
     if loaded.session.sweep is None:
         raise InvalidValueError(f"The session {loaded.folder.name} has no sweep.", hint="`raidbench log --list`")
     if is_written(loaded.folder):
         say("It is running; this only shows it.")
-        from app.cli.attach import follow
 
         return follow(loaded.folder, as_json=as_json)
     if loaded.session.sweep.finished:
@@ -256,8 +239,6 @@ def _resume(name: str, *, detach: bool, handed_over: bool, as_json: bool) -> int
 
 
 async def _go_on(bench: Workbench, interruption: Interruption, folder: Path, *, detach: bool, as_json: bool) -> int:
-    from app.engine.sweep.runner import SweepRunner
-
     refuse_read_only()
     await _open(bench, folder)
     await bench.probe()
@@ -279,9 +260,6 @@ async def _open(bench: Workbench, folder: Path) -> None:
 
 async def _hand_over(bench: Workbench, *, as_json: bool) -> int:
     """Let a process of its own go on with the session's sweep."""
-    from app.cli.sweep_background import hand_over
-    from app.engine.view import schema
-
     folder = bench.folder
     assert folder is not None
     bench.close("handed over")  # the other process writes the session from now on

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from app.cli.failures import DONE, FAILED, INTERRUPTED, REFUSED
 from app.cli.output import document, lines, say
+from app.cli.sweep_text import result_lines
+from app.engine.session.state import Session
+from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_steps import SweepResult
+from app.engine.sweep.results import results
+from app.engine.view import schema
+from app.engine.view.schema_sweep import sweep_json
+from app.engine.view.sweep_findings import ending
 from backends.text import clean
-
-if TYPE_CHECKING:
-    from app.engine.session.state import Session
-    from app.engine.session.sweep_record import SweepRecord
 
 
 def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool) -> None:
     """What the sweep of a session found, and how it ended."""
-    from app.cli.sweep_text import result_lines
-    from app.engine.sweep.results import results
-    from app.engine.view import schema
-    from app.engine.view.schema_sweep import sweep_json
-
     found = results(record, session.runs)
     if as_json:
         document(schema.document(sweep=sweep_json(record, found, session=folder)))
@@ -31,16 +29,12 @@ def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool)
 
 def _ending(record: SweepRecord, folder: str, *, simulated: bool) -> str:
     """How it ended, in a sentence, and what to do next."""
-    from app.engine.view.sweep_findings import ending
-
     go_on = f"Go on: raidbench{' --demo' if simulated else ''} sweep --resume {Path(folder).name}"
     return clean(ending(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")
 
 
 def status_of(record: SweepRecord) -> int:
     """Exit status of a sweep that ended."""
-    from app.engine.session.sweep_steps import SweepResult
-
     if record.end is None:
         return FAILED
     return {SweepResult.FINISHED: DONE, SweepResult.STOPPED: INTERRUPTED, SweepResult.WAITING: REFUSED}.get(

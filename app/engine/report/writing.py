@@ -7,6 +7,14 @@ import os
 from enum import StrEnum
 from pathlib import Path
 
+from app.engine.report.as_json import to_json
+from app.engine.report.csv import runs_csv, samples_csv
+from app.engine.report.fio_plot import fio_plot_files
+from app.engine.report.html import to_html
+from app.engine.report.markdown import picture_name, to_markdown
+from app.engine.report.model import curves_wanted, report_of
+from app.engine.report.raw import intervals, read_raw
+from app.engine.report.svg import to_svg
 from app.engine.session.paths import share
 from app.engine.session.state import Session
 from backends.errors import InvalidValueError, RefusedError, StorageError
@@ -44,30 +52,16 @@ def report_text(
     """The report as one text; `folder` is the session's, `pictures` where Markdown's graphs lie, `samples` makes a
     CSV of intervals instead of runs. Raises InvalidValueError for a format that is no single text.
     """
-    # Each format pays for itself alone.
     match form:
         case Form.JSON:
-            from app.engine.report.as_json import to_json
-
             return json.dumps(to_json(session, folder=str(folder)), indent=1, allow_nan=False) + "\n"
         case Form.CSV:
-            from app.engine.report.csv import runs_csv, samples_csv
-            from app.engine.report.raw import intervals
-
             if samples:
                 return samples_csv(session, {run.id: intervals(run, folder) for run in session.runs})
             return runs_csv(session)
         case Form.HTML:
-            from app.engine.report.html import to_html
-            from app.engine.report.model import curves_wanted, report_of
-            from app.engine.report.raw import read_raw
-
             return to_html(report_of(session, read_raw(session, folder, curves_wanted(session))))
         case Form.MARKDOWN:
-            from app.engine.report.markdown import to_markdown
-            from app.engine.report.model import report_of
-            from app.engine.report.raw import read_raw
-
             return to_markdown(report_of(session, read_raw(session, folder)), pictures=pictures)
         case Form.FIO_PLOT:
             raise InvalidValueError("fio-plot reads a folder.", hint="Name one that does not exist yet: -o FOLDER.")
@@ -82,8 +76,6 @@ def write_report(
     """
     match form:
         case Form.FIO_PLOT:
-            from app.engine.report.fio_plot import fio_plot_files
-
             new_folder(file, force=force)
             for name, content in fio_plot_files(session, folder):
                 place = file / name
@@ -99,11 +91,6 @@ def write_report(
 
 def _write_markdown(session: Session, folder: Path, file: Path, *, force: bool) -> tuple[Path, ...]:
     """The text, and its graphs in a folder beside it."""
-    from app.engine.report.markdown import picture_name, to_markdown
-    from app.engine.report.model import curves_wanted, report_of
-    from app.engine.report.raw import read_raw
-    from app.engine.report.svg import to_svg
-
     report = report_of(session, read_raw(session, folder, curves_wanted(session)))
     beside = file.with_name(f"{file.stem}-files")
     if not report.graphs:
