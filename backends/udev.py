@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from backends.errors import BlockedError
 from backends.host import Host
 from backends.protocol import PersistRule
-from backends.topology import Node
+from backends.topology import Node, Tree
+from backends.topology.relations import paths_of, twins_of
 
 RELOAD = (("udevadm", "control", "--reload"),)
 """What makes udev read its files again. The values are in force already, nothing has to be triggered."""
@@ -129,10 +130,11 @@ def _pattern(value: str, node: Node) -> str:
     return "".join(escaped.get(char, char) for char in text)
 
 
-def require_unique(node: Node, match: tuple[str, ...], others: Iterable[Node]) -> None:
-    """Raises BlockedError when another disk answers to the same rule."""
-    for other in others:
-        if other.name == node.name or other.parent is not None:
+def require_unique(node: Node, match: tuple[str, ...], tree: Tree) -> None:
+    """Raises BlockedError when another disk answers to the same rule; for another path to this one it is meant too."""
+    paths = paths_of(twins_of(tree), node.name)
+    for other in tree.nodes.values():
+        if other.name in paths or other.parent is not None:
             continue
         try:
             same = match_keys(other) == match

@@ -13,7 +13,7 @@ from backends.joining import joined
 from backends.model import Array, Fact, Inventory, Scope, Target
 from backends.vendors.block.backend import BlockBackend
 from backends.vendors.scsi.backend import ScsiBackend
-from tests.backends.fakes import ON_SDK, FakeHost, one_disk, two_paths
+from tests.backends.fakes import ON_SDK, WWN, FakeHost, one_disk, two_paths
 
 
 async def seen(host: FakeHost) -> Inventory:
@@ -90,6 +90,11 @@ async def test_changes_of_the_drive_itself_take_it_too() -> None:
     host.files["/sys/block/sdl/device/queue_depth"] = "32"
     change = await ScsiBackend(host).plan(Target(backend="scsi", address="sdl"), "queue_depth", "8")
     assert change.lock == disk_lock("sdk")
+
+
+async def test_a_setting_is_kept_for_all_paths_by_one_rule() -> None:
+    rule = await BlockBackend(one_disk()).persist(Target(backend="block", address="sdl"), {"read_ahead_kb": "256"})
+    assert f'ATTRS{{wwid}}=="{WWN}"' in rule.text
 
 
 async def test_disks_of_their_own_have_locks_of_their_own() -> None:

@@ -108,7 +108,7 @@ class BlockBackend:
         now = await self.read(target) if values else {}
         legal = {key: written(key, check_value(declared[key], now[key], value)) for key, value in values.items()}
         match = match_keys(node)
-        require_unique(node, match, (await read_tree(self._host)).nodes.values())
+        require_unique(node, match, await read_tree(self._host))
         return await RULES.rule(self._host, node.device, match, actions(legal), legal)
 
     async def diagnose(self) -> tuple[Problem, ...]:

@@ -90,7 +90,7 @@ class ScsiBackend:
                 raise BlockedError(f"{declared[key].label} of {disk.node.device} cannot be kept: {why_not}.")
         legal = {key: check_value(declared[key], now[key], value) for key, value in values.items()}
         match = match_keys(disk.node)
-        require_unique(disk.node, match, (await read_tree(self._host)).nodes.values())
+        require_unique(disk.node, match, await read_tree(self._host))
         kept = actions(disk, self._asker.tool(disk.kind), legal)
         return await RULES.rule(self._host, disk.node.device, match, kept, legal)
 
