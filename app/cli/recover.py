@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,17 +12,17 @@ from app.cli.opening import begin, experiments_cut_short, sweeps_cut_short, work
 from app.cli.output import ask, can_ask, lines, report_error, say, sign
 from app.cli.review import steps
 from app.cli.running import Interruption, run
+from app.engine.ab.interrupted import CutShort, put_back
 from app.engine.change.unfinished import still_running
+from app.engine.measure.leftovers import Leftover, leftover_scratch
+from app.engine.measure.scratch_hold import remove_scratch
+from app.engine.session.journal import OpenChange
+from app.engine.session.marks import EXPERIMENT, SWEEP, SessionMark
 from app.engine.view import change as view
+from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError
 from backends.text import clean
 from widgets.plain import units
-
-if TYPE_CHECKING:
-    from app.engine.ab.interrupted import CutShort
-    from app.engine.measure.leftovers import Leftover
-    from app.engine.session.journal import OpenChange
-    from app.engine.workbench import Workbench
 
 
 @click.command("recover")
@@ -40,7 +39,6 @@ def recover_command(listing: bool, answer: str | None, trials: bool, unit: str |
 
     Asks about each, unless --restore or --keep answers for all.
     """
-    from app.engine.measure.leftovers import leftover_scratch
     from backends.hosts.local.folders import left_folders, remove_folders
 
     if sum((listing, answer is not None, trials, unit is not None)) > 1:
@@ -117,12 +115,14 @@ async def _recover(
     worst = DONE
     with interruption.gracefully(lambda: say("Stopping after this one."), patient=True):
         for folder in sweeps:
-            worst = max(worst, await _told(_one_sweep(folder, answer)))
+            name = f"sweep of session {folder.name}"
+            worst = max(worst, await _told(_one_session(_sweep(folder), name, SWEEP, folder, _give_up, answer)))
             if interruption.asked():
                 return INTERRUPTED
         for folder in dict.fromkeys(one.folder for one in experiments):
             of_folder = [one for one in experiments if one.folder == folder]
-            worst = max(worst, await _told(_experiments(folder, of_folder, answer)))
+            told, name = [clean(one.sentence, 300) for one in of_folder], ", ".join(one.name for one in of_folder)
+            worst = max(worst, await _told(_one_session(told, name, EXPERIMENT, folder, put_back, answer)))
             if interruption.asked():
                 return INTERRUPTED
         intents = bench.unresolved()
@@ -162,55 +162,38 @@ async def _told(work: Awaitable[int]) -> int:
         return exit_status(error)
 
 
-async def _one_sweep(folder: Path, answer: str | None) -> int:
-    """Put the settings back in a session of its own, or leave them as they are."""
-    for row in _sweep(folder):
+async def _give_up(other: Workbench) -> tuple[str, ...]:
+    """Put the settings of a session's sweep back; what could not be."""
+    from app.engine.sweep.runner import SweepRunner
+
+    record = await SweepRunner(other).give_up()
+    return () if record.end is None else record.end.left
+
+
+async def _one_session(
+    told: Iterable[str],
+    name: str,
+    mark: SessionMark,
+    folder: Path,
+    restore: Callable[[Workbench], Awaitable[Sequence[str]]],
+    answer: str | None,
+) -> int:
+    """Put back, in its own session, what a sweep or the A/Bs of one session left, or leave it as it is."""
+    for row in told:
         say(row)
     match answer or ask("[r]estore its settings, [k]eep them, or later [enter]").lower():
         case "r" | "restore":
-            from app.engine.sweep.runner import SweepRunner
-
             with workbench(quiet=True, rights=True) as other:
                 await other.open(folder)
                 await other.probe()
-                record = await SweepRunner(other).give_up()
-            left = () if record.end is None else record.end.left
-            lines([f"{sign('failed' if left else 'restored')}  sweep of session {folder.name}"])
-            for sentence in left:
-                say(clean(sentence, 600))
-            return FAILED if left else DONE
-        case "k" | "keep":
-            from app.engine.session.marks import SWEEP
-
-            SWEEP.remove(folder)
-            lines([f"kept  sweep of session {folder.name}"])
-        case _:
-            say("Left for later.")
-    return DONE
-
-
-async def _experiments(folder: Path, left: list[CutShort], answer: str | None) -> int:
-    """Put back what the experiments of one session left, or leave it as it is."""
-    for one in left:
-        say(clean(one.sentence, 300))
-    names = ", ".join(one.name for one in left)
-    match answer or ask("[r]estore its value, [k]eep it, or later [enter]").lower():
-        case "r" | "restore":
-            from app.engine.ab.interrupted import put_back
-
-            with workbench(quiet=True, rights=True) as other:
-                await other.open(folder)
-                await other.probe()
-                standing = await put_back(other)
-            lines([f"{sign('failed' if standing else 'restored')}  {names}"])
+                standing = await restore(other)
+            lines([f"{sign('failed' if standing else 'restored')}  {name}"])
             for sentence in standing:
                 say(clean(sentence, 600))
             return FAILED if standing else DONE
         case "k" | "keep":
-            from app.engine.session.marks import EXPERIMENT
-
-            EXPERIMENT.remove(folder)
-            lines([f"kept  {names}"])
+            mark.remove(folder)
+            lines([f"kept  {name}"])
         case _:
             say("Left for later.")
     return DONE
@@ -237,8 +220,6 @@ async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) 
 
 
 def _one_file(left: Leftover, answer: str | None) -> None:
-    from app.engine.measure.scratch_hold import remove_scratch
-
     for row in _file(left):
         say(row)
     if (answer or ask("[r]emove it, or [k]eep it").lower()) not in ("r", "remove"):
