@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -33,17 +34,12 @@ def udev_signatures(properties: Mapping[str, str], part: str | None, size: int |
     return tuple(found)
 
 
+_ESCAPE = re.compile(r"\\x([0-7][0-9A-Fa-f])")
+
+
 def _udev_decode(text: str) -> str:
     r"""udev's `\x20` escapes undone, for ASCII only: the rest is left as it stands."""
-    parts = text.split("\\x")
-    kept = [parts[0]]
-    for piece in parts[1:]:
-        try:
-            code = int(piece[:2], 16)
-        except ValueError:
-            code = 255
-        kept.append(chr(code) + piece[2:] if code < 128 and len(piece) >= 2 else "\\x" + piece)
-    return "".join(kept)
+    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
 
 
 def parse_lsblk(text: str) -> Mapping[str, Mapping[str, str]]:

@@ -22,6 +22,7 @@ from backends.vendors.block.knobs import BY_KEY
 from backends.vendors.block.persist import RULES, actions
 from backends.vendors.block.schedulers import parse_scheduler
 from backends.vendors.block.values import reading
+from tests.backends import system_texts
 
 LINE = "36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 - ext3 /dev/ro\\011ot rw,errors=continue"
 
@@ -117,6 +118,19 @@ def test_blkid_tells_type_table_and_label_and_no_partition_entry() -> None:
     ]
     assert blkid_signatures("DEVNAME=/dev/sdb1\nPART_ENTRY_SCHEME=gpt\n", "sdb1", 9) == ()
     assert [found.kind for found in blkid_signatures("PTTYPE=gpt\nPTUUID=x\n", None, 9)] == ["gpt"]
+
+
+@pytest.mark.parametrize("label", ["my\\x-1data", "my\\x٣0data", "my\\xzzdata", "my\\x2"])
+def test_what_is_no_escape_of_udev_stays_as_it_is(label: str) -> None:
+    [found] = udev_signatures({"ID_FS_TYPE": "ext4", "ID_FS_LABEL_ENC": label}, None, None)
+    assert found.label == label
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", system_texts.PARSERS)
+def test_spoiled_answers_of_the_system_raise_nothing_and_nothing_is_invented(name: str) -> None:
+    for seed in range(300):
+        system_texts.check(name, system_texts.spoiled(system_texts.PARSERS[name][0], seed))
 
 
 @given(anything)

@@ -6,6 +6,7 @@ needed here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 
@@ -13,6 +14,7 @@ SECTOR = 512
 """Bytes of a sector in these counters, whatever the device's own."""
 
 _FIELDS = 11
+_COUNT = re.compile(r"[0-9]{1,20}")
 _WRAP = 1 << 32
 _FAR = 1 << 31
 
@@ -54,7 +56,7 @@ def parse(text: str, names: Iterable[str]) -> dict[str, DiskCounters]:
 def _counters(rest: str) -> DiskCounters | None:
     """What stands behind the name."""
     fields = rest.split(None, _FIELDS)[:_FIELDS]
-    if len(fields) < _FIELDS or not all(field.isascii() and field.isdigit() for field in fields):
+    if len(fields) < _FIELDS or not all(map(_COUNT.fullmatch, fields)):
         return None
     reads, _, sectors_read, _, writes, _, sectors_written, _, _, busy, waited = map(int, fields)
     return DiskCounters(reads, sectors_read, writes, sectors_written, busy, waited)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from backends.text import clean
 
 _KEY = re.compile(r"MD_[A-Za-z0-9_-]{1,100}")
-_UNUSED = re.compile(r"Unused Space : before=(\d{1,18}) sectors, after=(\d{1,18}) sectors")
+_UNUSED = re.compile(r"Unused Space : before=([0-9]{1,18}) sectors, after=([0-9]{1,18}) sectors")
 
 
 def parse_export(text: str) -> Mapping[str, str]:

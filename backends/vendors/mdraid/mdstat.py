@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from backends.text import clean
 
 _HEAD = re.compile(r"(md\S{0,40}) : (active|inactive)( \([a-z-]{1,20}\))?( .*)?")
-_MEMBER = re.compile(r"(\S{1,64})\[(\d{1,5})\]((?:\([A-Z]\)){0,8})")
-_ACTION = re.compile(r"\b(resync|recovery|reshape|check|repair) {1,3}= {1,3}(\d{1,3}\.\d)% ")
+_MEMBER = re.compile(r"(\S{1,64})\[([0-9]{1,5})\]((?:\([A-Z]\)){0,8})")
+_ACTION = re.compile(r"\b(resync|recovery|reshape|check|repair) {1,3}= {1,3}([0-9]{1,3}\.[0-9])% ")
 _WAITING = re.compile(r"\b(resync|recovery|reshape|check|repair) {0,3}= {0,3}(DELAYED|PENDING|REMOTE)")
-_SPEED = re.compile(r"speed=(\d{1,12})K/sec")
+_SPEED = re.compile(r"speed=([0-9]{1,12})K/sec")
 _BITMAP = re.compile(r"bitmap: (.{1,120})")
 
 
@@ -71,11 +71,17 @@ def _row(lines: list[str]) -> StatRow:
         level=level,
         members=members,
         action=running[1] if running else waiting[1] if waiting else None,
-        progress=min(float(running[2]) / 100, 1.0) if running else None,
+        progress=_share(running[2]) if running else None,
         speed_kib=int(speed[1]) if speed and running else None,
         waiting=running is None and waiting is not None,
         bitmap=clean(bitmap[1]) if bitmap else None,
     )
+
+
+def _share(percent: str) -> float | None:
+    """0..1; None of more than all."""
+    share = float(percent) / 100
+    return share if share <= 1 else None
 
 
 def _member(word: str) -> re.Match[str] | None:

@@ -32,7 +32,7 @@ SPEED_STEPS = (1000, 5000, 10_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
 SPEED_LIMIT = (1 << 31) - 1
 """KiB/s the kernel can hold (drivers/md/md.h, an int)."""
 
-_SECONDS = re.compile(r"(\d{1,7})\.(\d{3})")
+_SECONDS = re.compile(r"([0-9]{1,7})\.([0-9]{3})")
 
 
 def readings(view: ArrayView) -> dict[str, Reading]:

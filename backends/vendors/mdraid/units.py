@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_RANGE = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
+_RANGE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?")
 
 
 def time_words(seconds: float) -> str:

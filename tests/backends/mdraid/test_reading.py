@@ -270,3 +270,9 @@ async def test_background_work_of_one_array_is_told_without_looking_at_the_rest(
     backend = MdRaid(MdHost(array(sync_action="check", sync_completed="1 / 4")))
     assert isinstance(backend, TellsTasks)
     assert [(task.kind, task.progress) for task in await backend.tasks(MD0)] == [("consistency-check", 0.25)]
+
+
+@pytest.mark.parametrize("share", ["995.3", "٣.5"])
+def test_a_share_that_cannot_be_is_unknown(share: str) -> None:
+    text = f"md0 : active raid1 sda[0] sdb[1]\n      [=>...]  recovery = {share}% (1/2) finish=1.0min speed=100K/sec\n"
+    assert parse_mdstat(text)["md0"].progress is None

@@ -80,3 +80,8 @@ def test_a_device_that_came_back_counts_from_nothing(counter: str) -> None:
 def test_counters_of_64_bits_that_fall_count_from_nothing() -> None:
     now = DiskCounters(1, 2, 3, 4, 5, 6)
     assert since(DiskCounters(1 << 40, 1 << 40, 1, 1, 1, 1), now) == now
+
+
+@pytest.mark.parametrize("count", ["9" * 5000, "٣", "-1", "nan"])
+def test_a_count_that_cannot_be_is_no_line(count: str) -> None:
+    assert parse(f"8 0 sda 1 2 3 4 {count} 6 7 8 9 10 11", ("sda",)) == {}
