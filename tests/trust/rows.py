@@ -50,6 +50,17 @@ ROWS: tuple[Row, ...] = (
         minutes=1.0,
     ),
     Row(
+        number="T17",
+        what="set, trial, keep, undo, recover, kill, reboot, a disk that vanishes or is exchanged, another's hand and "
+        "clocks that jump, in any order, beside a model that says what must come out",
+        mark="50,000 steps: the value is the one wanted last, or a conflict is on record",
+        least=50_000,
+        check="tests.engine.change.machine:run",
+        count=50_000,
+        quick=100,
+        minutes=5,
+    ),
+    Row(
         number="A3",
         what="loop devices over a mounted device, over a mounted image and an offset of it, over an image that a "
         "program has open (under another name too), over an active swap file, over a deleted file",

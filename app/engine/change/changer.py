@@ -16,6 +16,7 @@ from app.engine.session.json_values import unstructure
 from app.engine.session.locks import HeldLock, LockPlace, hold_lock
 from app.engine.session.state import ChangeRecord
 from backends.change import Change
+from backends.changing import require_same
 from backends.errors import (
     BlockedError,
     DeviceGoneError,
@@ -287,6 +288,11 @@ class Changer:
         now = change.after if reading is None else reading.now  # a setting that cannot be seen now is still to go back
         state = standing_of(record, now)
         if state is ValueState.BEFORE:
+            if change.persistence is Persistence.LOST_AT_REBOOT:  # any other may have been made anew since, by us
+                try:
+                    await self._on_the_same_device(change)
+                except DeviceGoneError as error:
+                    return self._gone(record, error)
             return self._over(record, "restored", now, "it already had its old value")
         if state is ValueState.FOREIGN:
             raise RefusedError(
@@ -351,7 +357,9 @@ class Changer:
         state = standing(change, now)
         if change.before is None or state is ValueState.FOREIGN:
             return "conflict"
-        if state is ValueState.OURS:
+        if state is ValueState.BEFORE:
+            await self._on_the_same_device(change)
+        else:
             if change.risk is Risk.DESTROYS_DATA:
                 raise RefusedError(
                     f"Putting {change.key} of {change.target} back destroys what lies on it now.",
@@ -364,6 +372,22 @@ class Changer:
                 raise RaidbenchError(f"{change.key} of {change.target}: {(ended.message or ended.result).rstrip('.')}.")
         self._journal.outcome(left.id, Path(left.session), "restored")
         return "restored"
+
+    async def _on_the_same_device(self, change: Change) -> None:
+        """Another device that reads as the one of before is no proof that this one was put back.
+
+        Where one is made anew it is another one by that. Raises DeviceGoneError.
+        """
+        if change.effect is Effect.RECREATED:
+            return
+        try:
+            present = (await self._backend(change.target).plan(change.target, change.key, change.after)).identity
+        except DeviceGoneError:
+            raise
+        except RaidbenchError:  # nothing can be set on it now, and nothing has to be
+            return
+        if present is not None and change.identity is not None:
+            require_same(change, present)
 
     def _backend(self, target: Target) -> Sets:
         backend = self._backends.get(target.backend)

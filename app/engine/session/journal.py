@@ -141,7 +141,7 @@ class Journal:
             if not _looked_after(intent, boot)
             and not (boot and intent.boot != boot and intent.change.persistence is Persistence.LOST_AT_REBOOT)
         ]
-        return tuple(sorted(left, key=lambda intent: intent.at, reverse=True))
+        return tuple(reversed(left))
 
     def left_running(self) -> tuple[OpenChange, ...]:
         """Changes whose raidbench is gone while the program that it started still sets them, newest first.
@@ -153,7 +153,7 @@ class Journal:
             for intent in self._open().values()
             if intent.setter is not None and not _runs(intent.pid, intent.start)
         ]
-        return tuple(sorted(found, key=lambda intent: intent.at, reverse=True))
+        return tuple(reversed(found))
 
     def trials(self) -> tuple[OpenChange, ...]:
         """Trials of this boot that are neither kept nor taken back yet, newest first. Never raises."""
@@ -163,7 +163,7 @@ class Journal:
             for intent in self._open().values()
             if intent.until is not None and intent.boot == boot and now < intent.until + OVERDUE
         ]
-        return tuple(sorted(found, key=lambda intent: intent.at, reverse=True))
+        return tuple(reversed(found))
 
     def change_of(self, change_id: str, session: Path) -> Change | None:
         """A change of which the intent is here, whatever became of it; the last of that id. Never raises."""
@@ -177,7 +177,10 @@ class Journal:
         return None if found is None else found.change
 
     def _open(self) -> dict[tuple[str, str], OpenChange]:
-        """Intents that have not come to an end; that of a trial is to be kept, restored or to have failed."""
+        """Intents that have not come to an end, in the order of the file: clocks are set, so times may tell another.
+
+        That of a trial is to be kept, restored or to have failed.
+        """
         intents: dict[tuple[str, str], OpenChange] = {}
         for record in read_records(self.file):
             key = (str(record.get("session")), str(record.get("id")))

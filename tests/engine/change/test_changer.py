@@ -18,6 +18,7 @@ from backends.errors import BlockedError, DeviceGoneError, NotFoundError, Raidbe
 from backends.errors import ToolFailedError as Failed
 from backends.model import Target
 from backends.processes import process_start
+from backends.settings import Persistence
 from tests.engine.doubles import TARGET, Bench, FakeBackend, planned
 
 
@@ -385,3 +386,30 @@ async def test_what_a_program_still_sets_is_not_set_even_if_that_closed_the_lock
     with pytest.raises(RefusedError, match=rf"Still running: sdparm \(pid {os.getpid()}\)"):
         await bench.set("256")
     assert bench.backend.applied == []
+
+
+# -- another device under the same name ----------------------------------------------------------------------------
+
+
+class Replugged(FakeBackend):
+    """Another disk came under the name; its setting reads as that of the first did before."""
+
+    async def plan(self, target: Target, key: str, value: str) -> Change:
+        change = await super().plan(target, key, value)
+        assert change.identity is not None
+        return replace(change, identity=replace(change.identity, serial="another"))
+
+
+async def test_recovery_does_not_take_another_disk_for_one_put_back(tmp_path: Path, crashed: Bench) -> None:
+    bench = Bench(tmp_path, Replugged(value="128"))
+    with pytest.raises(DeviceGoneError, match="another device"):
+        await bench.changer.recover(bench.journal.unresolved()[0])
+    assert [intent.id for intent in bench.journal.unresolved()] == ["c1"]
+
+
+async def test_an_undo_does_not_take_another_disk_for_one_put_back(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    await bench.changer.apply(planned("128", "256", persistence=Persistence.LOST_AT_REBOOT))
+    other = Bench(tmp_path, Replugged(value="128"))
+    ended = await other.changer.undo(bench.record())
+    assert (ended.result, other.backend.applied) == ("gone", [])

@@ -341,3 +341,12 @@ def test_the_last_program_of_a_change_is_the_one_that_counts(tmp_path: Path, mon
     journal.setter("c1", SESSION, os.getpid(), "first")
     journal.setter("c1", SESSION, os.getpid(), "second")
     assert [left.setter.program for left in journal.left_running() if left.setter] == ["second"]
+
+
+def test_a_clock_that_was_set_back_does_not_change_the_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_dead_process(monkeypatch)
+    for number, now in enumerate((1000.0, 5.0, 900.0)):
+        monkeypatch.setattr("time.time", lambda now=now: now)
+        Journal(tmp_path).intent(f"c{number}", SESSION, planned("128", "256"))
+    alive(monkeypatch)
+    assert [intent.id for intent in Journal(tmp_path).unresolved()] == ["c2", "c1", "c0"]
