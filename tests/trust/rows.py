@@ -4,21 +4,40 @@ from __future__ import annotations
 
 from tests.trust.row import Row
 
-GUARD = "tests/backends/test_guard.py::"
-PROGRAMS = "tests/backends/test_programs.py::"
-SCRATCH = "tests/engine/measure/test_scratch.py::"
+BACKENDS, CLI, ENGINE = "tests/backends/", "tests/cli/", "tests/engine/"
+GUARD = f"{BACKENDS}test_guard.py::"
+SCRATCH = f"{ENGINE}measure/test_scratch.py::test_"
+CHANGER = f"{ENGINE}change/test_changer.py::test_"
+TRIALS = f"{ENGINE}change/test_trials.py::test_"
+LOCAL = f"{BACKENDS}test_local.py::test_"
+MDRAID = f"{BACKENDS}mdraid/test_changing.py::"
+STORCLI = f"{BACKENDS}megaraid/test_storcli_verdict.py::test_"
+SUMMARY = f"{ENGINE}fio/test_summary.py::test_"
+SCREENS = "tests/journeys/test_terminals.py::test_"
 
 ROWS: tuple[Row, ...] = (
     Row(
         number="T1",
-        what="answers of the kernel and of every tool cut, spliced, doubled, shuffled, with flipped bits, odd numbers, "
-        "banners, other encodings and great depth, through 46 parsers",
+        what="answers of the kernel and of every tool cut, spliced, doubled, shuffled, with flipped bits, odd "
+        "numbers, banners, other encodings and great depth, through 46 parsers",
         mark="10,000 for each parser: no exception, none over 1 s, no value that does not stand there",
         least=460_000,
         check="tests.trust.parsers:run",
         count=10_000,
         quick=4,
         minutes=8,
+    ),
+    Row(
+        number="T2",
+        what="kills at random moments of setting, trying, undoing and measuring",
+        mark="nothing acknowledged is lost, nothing stays unnamed, no foreign value is overwritten",
+        least=300,
+    ),
+    Row(
+        number="T3",
+        what="the terminal taken away while a change is on trial",
+        mark="200 times: taken back, within a second of the deadline",
+        least=200,
     ),
     Row(
         number="T4",
@@ -31,6 +50,46 @@ ROWS: tuple[Row, ...] = (
         minutes=0.5,
     ),
     Row(
+        number="T5",
+        what="27 states of loop devices (mounted here and elsewhere, beside and beneath partitions, swap, open, "
+        "claimed, over and beneath other loop devices, array member, content that nobody named ...) against"
+        " holding, bench, precondition and ab; made-up machines with LVM, md, btrfs, ZFS, exports and "
+        "second paths",
+        mark="20 states or more: none is written to, and no byte of it changes",
+        least=135,
+        check="tests.backends.guard_states:run_states",
+        count=27,
+        quick=1,
+        tests=(
+            f"{BACKENDS}test_topology.py",
+            f"{BACKENDS}test_twins.py",
+            f"{CLI}test_on_loops.py::test_a_write_to_the_disk_of_the_system_is_refused_whatever_is_confirmed",
+        ),
+        lab=("tests/lab/test_guard.py",),
+        minutes=2,
+    ),
+    Row(
+        number="T6",
+        what="10,000 strings that would like to be markup, formulas, links or escapes, in every format of a "
+        "report; hostile names on every screen; what reaches a terminal",
+        mark="none is anything but text, none of it an action or a control character",
+        least=20,
+        tests=(
+            f"{ENGINE}report/test_hostile.py",
+            f"{SCREENS}hostile_names_are_only_text_on_every_screen",
+            f"{SCREENS}only_known_sequences_reach_the_terminal",
+            f"{SCREENS}a_path_that_steers_the_terminal_is_shown_as_text",
+            f"{BACKENDS}test_text.py",
+        ),
+        minutes=2,
+    ),
+    Row(
+        number="T7",
+        what="a run whose program is killed, loses its reader, is frozen or ended",
+        mark="400 cuts: no fio two seconds later",
+        least=400,
+    ),
+    Row(
         number="T8",
         what="two processes going for one lock at the same moment",
         mark="50 pairs: one holds it, the other names it",
@@ -38,6 +97,159 @@ ROWS: tuple[Row, ...] = (
         check="tests.engine.session.lock_races:run",
         count=50,
         quick=3,
+    ),
+    Row(
+        number="T9",
+        what="another loop device under the same name between the plan and the run",
+        mark="100 of 100 refused, no byte written",
+        least=100,
+        check="tests.backends.exchanged:run_swaps",
+        count=100,
+        quick=1,
+        lab=("tests/lab/test_faults.py",),
+        minutes=1,
+    ),
+    Row(
+        number="T10",
+        what="tools that lie: nothing set, another value set, an unreadable value, a complaint though it is set,"
+        " success with a failed row, a failed row among good ones, another hand during a trial",
+        mark="each is told as what it is, and taken back or left as a conflict",
+        least=10,
+        tests=(
+            f"{CHANGER}a_set_that_says_yes_and_does_something_else_differs",
+            f"{CHANGER}a_value_that_cannot_be_read_back_is_a_failure",
+            f"{CHANGER}a_tool_that_complains_and_did_it_all_the_same_is_a_failure_that_can_be_undone",
+            f"{CHANGER}undo_of_what_is_already_back_writes_nothing",
+            f"{STORCLI}exit_0_with_a_failed_row_is_a_failure_in_the_tools_words",
+            f"{STORCLI}one_failed_row_among_good_ones_is_a_failure",
+            f"{STORCLI}a_row_of_success_is_success_whatever_the_exit_status",
+            f"{TRIALS}the_watchdog_never_touches_somebody_elses_value",
+        ),
+        lab=("tests/lab/test_scsi.py", "tests/lab/test_md.py"),
+    ),
+    Row(
+        number="T11",
+        what="tools that hang, flood, ask, die of a signal, print no text, are absent, cannot be executed or "
+        "could be exchanged by anybody; a screen beside one that thinks",
+        mark="ended at the time limit, memory below the limits, what anybody may write to is not run, the screen"
+        " goes on",
+        least=14,
+        tests=(
+            f"{LOCAL}a_read_that_hangs_is_a_timeout",
+            f"{LOCAL}a_timeout_ends_grandchildren_too",
+            f"{LOCAL}a_program_deaf_to_polite_signals_ends_at_its_timeout",
+            f"{LOCAL}a_flood_is_cut_at_the_limit",
+            f"{LOCAL}a_flood_does_not_grow_our_memory_by_more_than_the_limits",
+            f"{LOCAL}a_flood_of_a_change_is_cut_and_the_change_goes_on",
+            f"{LOCAL}standard_input_is_at_its_end",
+            f"{LOCAL}death_by_a_signal_is_a_negative_status",
+            f"{LOCAL}bytes_that_are_no_text_are_replaced",
+            f"{LOCAL}an_absent_program_is_missing",
+            f"{LOCAL}a_file_that_may_not_be_executed_is_a_failure",
+            f"{LOCAL}an_endless_error_line_is_cut",
+            f"{BACKENDS}test_programs.py::TestRoot::test_takes_none_that_anybody_may_overwrite",
+            "tests/journeys/test_settings.py::test_nobody_waits_for_a_backend_that_thinks",
+        ),
+        minutes=0.5,
+    ),
+    Row(
+        number="T12",
+        what="plans of random values with --dry-run, every system call of it recorded",
+        mark="100 plans: nothing below /dev or /sys opened for writing, no command of a plan run",
+        least=100,
+        check="tests.cli.dry_runs:run",
+        count=100,
+        quick=0,
+        minutes=2,
+    ),
+    Row(
+        number="T13",
+        what="terminals of one cell, that change their size, stop and go on, know no colours, no cursor or no "
+        "UTF-8; a closed or full standard output, a reader that leaves; an exception on a screen",
+        mark="no traceback, the terminal is as it was",
+        least=15,
+        tests=(
+            f"{SCREENS}a_tiny_terminal_is_no_reason_to_fail",
+            f"{SCREENS}a_run_survives_any_size",
+            f"{SCREENS}a_dialog_survives_any_size",
+            f"{SCREENS}a_resize_is_followed",
+            f"{SCREENS}stopped_with_ctrl_z_and_continued_it_draws_again",
+            f"{SCREENS}a_terminal_that_cannot_move_its_cursor_is_told_in_a_sentence",
+            f"{SCREENS}in_the_c_locale_only_ascii_reaches_the_terminal",
+            "tests/journeys/test_crashes.py::test_after_an_exception_the_terminal_is_as_it_was",
+            f"{CLI}test_odds.py::test_a_closed_standard_output_is_no_crash",
+            f"{CLI}test_odds.py::test_a_full_standard_output_is_said",
+            f"{CLI}test_odds.py::test_a_reader_that_leaves_is_no_error",
+        ),
+        minutes=2,
+    ),
+    Row(
+        number="T14",
+        what="a journal on a full, a read-only and a missing file system, behind a link and behind a file",
+        mark="all refused before anything is set",
+        least=10,
+        check="tests.cli.no_journal:run_all",
+        count=10,
+        quick=1,
+        minutes=0.5,
+    ),
+    Row(
+        number="T15",
+        what="the wall clock jumping a day there and back during a trial",
+        mark="taken back at its deadline by the boot clock, within a second",
+        least=20,
+        check="tests.engine.change.clock_jumps:run",
+        count=20,
+        quick=2,
+    ),
+    Row(
+        number="T16",
+        what="scratch files with colons, blanks, stars, quotes, line breaks, dashes and escapes in their names, "
+        "written by fio",
+        mark="100 names: no other file appears, none but it is written",
+        least=100,
+        check="tests.engine.measure.odd_names:run",
+        count=100,
+        quick=2,
+        minutes=1,
+    ),
+    Row(
+        number="T17",
+        what="set, trial, keep, undo, recover, kill, reboot, a disk that vanishes or is exchanged, another's "
+        "hand and clocks that jump, in any order, beside a model that says what must come out",
+        mark="50,000 steps: the value is the one wanted last, or a conflict is on record",
+        least=50_000,
+        check="tests.engine.change.machine:run",
+        count=50_000,
+        quick=100,
+        minutes=5,
+    ),
+    Row(
+        number="T18",
+        what="what fio printed when it refused with exit 0, was killed, met an I/O error, did no I/O, wrote half"
+        " a document or text before it",
+        mark="all of them failed, none of them a figure",
+        least=20,
+        tests=(
+            f"{ENGINE}fio/test_samples.py::test_a_known_end_has_its_verdict",
+            f"{SUMMARY}a_refusal_that_exits_with_0_is_a_failure_with_a_sentence",
+            f"{SUMMARY}no_io_at_all_is_never_a_result_of_zero_iops",
+            f"{SUMMARY}an_error_number_is_said_in_words",
+            f"{SUMMARY}without_a_document_fios_own_words_are_the_reason",
+            f"{SUMMARY}a_death_by_signal_is_said",
+            f"{SUMMARY}a_run_that_ended_early_without_a_word_is_a_failure",
+            f"{ENGINE}fio/test_load.py::test_a_broken_document_costs_no_run",
+        ),
+    ),
+    Row(
+        number="T19",
+        what="requests to the helper that runs as root: malformed, of no table, out of order",
+        mark="10,000: none accepted, no exception",
+        least=10_000,
+        check="tests.priv.forbidden:refuses",
+        count=10_000,
+        quick=50,
+        minutes=1,
     ),
     Row(
         number="T20",
@@ -50,20 +262,33 @@ ROWS: tuple[Row, ...] = (
         minutes=1.0,
     ),
     Row(
-        number="T17",
-        what="set, trial, keep, undo, recover, kill, reboot, a disk that vanishes or is exchanged, another's hand and "
-        "clocks that jump, in any order, beside a model that says what must come out",
-        mark="50,000 steps: the value is the one wanted last, or a conflict is on record",
-        least=50_000,
-        check="tests.engine.change.machine:run",
-        count=50_000,
-        quick=100,
-        minutes=5,
+        number="A1",
+        what="one disk under two names: mounted, open, claimed, its partition in use by the other path; locked, "
+        "held and shown as one",
+        mark="none is written to",
+        least=20,
+        tests=(f"{BACKENDS}test_twins.py", f"{BACKENDS}test_paths.py"),
+        lab=("tests/lab/test_guard.py",),
+    ),
+    Row(
+        number="A2",
+        what="links planted in the place of a scratch file, before and during a run, by another user too",
+        mark="nothing but the scratch file is written",
+        least=8,
+        tests=(
+            f"{CLI}test_scratch_attacked.py",
+            f"{SCRATCH}a_writing_job_refuses_a_foreign_file_behind_a_link",
+            f"{SCRATCH}a_link_of_our_name_is_left_alone",
+            f"{SCRATCH}a_link_made_by_somebody_since_the_plan_is_not_followed",
+            f"{SCRATCH}a_link_that_took_our_name_during_the_run_is_neither_followed_nor_removed",
+            f"{SCRATCH}a_folder_exchanged_for_a_link_since_the_plan_is_not_entered",
+            f"{SCRATCH}our_file_replaced_by_somebody_since_the_plan_is_refused",
+        ),
     ),
     Row(
         number="A3",
-        what="loop devices over a mounted device, over a mounted image and an offset of it, over an image that a "
-        "program has open (under another name too), over an active swap file, over a deleted file",
+        what="loop devices over a mounted device, over a mounted image and an offset of it, over an image that a"
+        " program has open (under another name too), over an active swap file, over a deleted file",
         mark="none is written to",
         least=8,
         tests=(
@@ -85,10 +310,130 @@ ROWS: tuple[Row, ...] = (
         tests=(f"{GUARD}test_a_device_held_by_a_thread_whose_program_ended_its_first_is_refused",),
     ),
     Row(
+        number="A5",
+        what="an array made anew while it, or what is built on it, is in use; on other members than planned",
+        mark="it is not touched",
+        least=3,
+        tests=(
+            f"{MDRAID}TestMadeAnew::test_it_is_refused_while_in_use",
+            f"{MDRAID}TestMadeAnew::test_other_members_than_planned_stop_it_before_anything_is_done",
+        ),
+        lab=("tests/lab/test_guard.py",),
+    ),
+    Row(
+        number="A6",
+        what="something made on a device between the question and its answer",
+        mark="the answer does not hold for it",
+        least=3,
+        tests=(
+            f"{GUARD}test_what_was_made_on_it_after_the_question_is_not_covered_by_the_answer",
+            f"{BACKENDS}test_twins.py::test_a_run_is_refused_where_something_came_that_was_not_shown",
+            f"{ENGINE}sweep/test_runner.py::test_what_lies_on_the_device_since_it_was_confirmed_is_not_destroyed",
+        ),
+    ),
+    Row(
+        number="A7",
+        what="a kept scratch file that was copied, renamed, written to or given a second name",
+        mark="it is somebody's: not written to, not removed",
+        least=5,
+        tests=(
+            f"{SCRATCH}a_copy_of_our_file_is_somebody_elses",
+            f"{SCRATCH}our_file_under_another_name_is_somebody_elses",
+            f"{SCRATCH}our_kept_file_that_somebody_wrote_to_is_his",
+            f"{SCRATCH}our_kept_file_that_somebody_wrote_to_in_place_is_his",
+            f"{SCRATCH}our_file_with_a_second_name_is_not_written_to",
+        ),
+    ),
+    Row(
+        number="A8",
+        what="raidbench killed while a slow tool still sets something; then recover, keep, undo, set and a trial's end",
+        mark="none says that it is restored before the tool has ended, and afterwards the value is what was said",
+        least=10,
+        tests=(f"{CLI}test_slow_setter.py",),
+        minutes=2,
+    ),
+    Row(
         number="A9",
         what="programs and links of others along the path of a program that root is to run",
         mark="none of them is run",
         least=15,
         tests=("tests/backends/test_programs.py",),
+    ),
+    Row(
+        number="A10",
+        what="scratch files that were left by a kill in a run, between two runs of an experiment or a sweep",
+        mark="recover finds them, and nothing else",
+        least=8,
+        tests=(
+            f"{ENGINE}measure/test_leftovers.py",
+            f"{CLI}test_recover.py::test_a_scratch_file_that_was_left_is_removed",
+            f"{CLI}test_recover.py::test_a_file_without_our_mark_is_not_removed",
+        ),
+    ),
+    Row(
+        number="A11",
+        what="questions on the command line: what was typed ahead, what they name, the word that confirms",
+        mark="model, serial number and size are named; nothing typed before the question counts",
+        least=3,
+    ),
+    Row(
+        number="A12",
+        what="what a session leaves under an umask that lets everybody read and write",
+        mark="nothing of it is open to others",
+        least=4,
+        tests=(f"{CLI}test_private_files.py",),
+        minutes=0.5,
+    ),
+    Row(
+        number="A13",
+        what="sudo raidbench: the session belongs to the user, and root runs no installation of the user's own",
+        mark="nothing of root's is left in the user's home, nothing of the user's is run as root",
+        least=4,
+        tests=("tests/priv/test_split.py",),
+        minutes=1,
+    ),
+    Row(
+        number="A14",
+        what="a second trial, and other changes, of what shares a controller or a disk with an undecided one",
+        mark="they wait for it or are refused",
+        least=5,
+        tests=(
+            f"{TRIALS}another_change_of_a_device_on_trial_is_refused",
+            f"{TRIALS}another_setting_under_the_same_lock_waits_for_the_trial",
+            f"{TRIALS}one_controller_has_one_trial_at_a_time",
+            f"{TRIALS}controllers_have_their_trials_apart",
+            f"{CLI}test_exit_status.py",
+        ),
+    ),
+    Row(
+        number="A15",
+        what="a creation of an array that was cut short; a reshape where a check began meanwhile",
+        mark="members that still hold the array are assembled, never made anew; the check is not broken off",
+        least=4,
+        tests=(
+            f"{MDRAID}TestMadeAnew::test_members_that_still_hold_it_are_assembled_first",
+            f"{MDRAID}TestMadeAnew::test_members_that_hold_something_else_are_not",
+            f"{MDRAID}TestMadeAnew::test_members_of_another_array_are_not",
+            f"{MDRAID}TestReshape::test_what_began_since_it_was_planned_is_not_broken_off",
+        ),
+        lab=("tests/lab/test_reshape.py",),
+    ),
+    Row(
+        number="A16",
+        what="job files with line ends of every system, and what hides behind them",
+        mark="what names a target, runs a program or is unknown is refused",
+        least=30,
+        tests=(f"{ENGINE}fio/test_jobfile.py",),
+    ),
+    Row(
+        number="A17",
+        what="a trial whose program is upgraded or removed before its deadline",
+        mark="it is taken back all the same",
+        least=2,
+        tests=(
+            f"{TRIALS}a_trial_comes_back_though_the_program_was_removed_meanwhile",
+            f"{TRIALS}nothing_is_imported_any_more_when_the_deadline_comes",
+        ),
+        minutes=1,
     ),
 )

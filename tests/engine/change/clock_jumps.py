@@ -1,0 +1,64 @@
+"""The wall clock jumps by a day while something is on trial: the boot clock decides when it is taken back."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from pathlib import Path
+from unittest.mock import patch
+
+from app.engine.change import watchdog
+from app.engine.session.journal import boot_clock
+from app.engine.session.paths import Paths
+from tests.engine.change.test_trials import Trial
+from tests.engine.doubles import planned
+from tests.tally import Tally
+
+DAY = 86_400.0
+LONG = 3.0
+"""Seconds of a trial."""
+LATE = 1.0
+"""Seconds after its deadline by which it has to be back."""
+
+
+def run(folder: Path, tries: int, seed: int) -> Tally:
+    """So many trials side by side, under a wall clock that jumps a day there and back at every look at it."""
+    tally = Tally()
+    jumps = itertools.cycle((DAY, -DAY, 0.0))
+    real = time.time
+    with patch("time.time", lambda: real() + next(jumps)):
+        asyncio.run(_trials(folder, tries, tally))
+    return tally
+
+
+async def _trials(folder: Path, tries: int, tally: Tally) -> None:
+    await asyncio.gather(*(_trial(folder / str(number), tally) for number in range(tries)))
+
+
+async def _trial(folder: Path, tally: Tally) -> None:
+    folder.mkdir()
+    bench = Trial(folder)
+    until = boot_clock() + LONG
+    await bench.changer.apply(planned("128", "256"), until=until)
+    paths = Paths(
+        sessions=folder / "sessions", journal=folder / "journal", locks=folder / "locks", config=folder / "config.toml"
+    )
+    early = asyncio.create_task(_value_until(bench, until))
+    result = await watchdog.watch(paths, str(bench.folder), until, {"fake": bench.backend})
+    late = boot_clock() - until
+    kept = await early
+    tally.expect(kept, "it was taken back before its deadline")
+    tally.expect(
+        (result, bench.backend.value, 0 <= late <= LATE) == ("restored", "128", True),
+        f"{result}, {bench.backend.value}, {late:.2f} s after the deadline",
+    )
+
+
+async def _value_until(bench: Trial, until: float) -> bool:
+    """Whether the value was in force until the deadline."""
+    while boot_clock() < until - 0.1:
+        if bench.backend.value != "256":
+            return False
+        await asyncio.sleep(0.05)
+    return True
