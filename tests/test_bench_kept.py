@@ -44,6 +44,15 @@ def test_a_figure_that_was_not_kept_is_not_compared() -> None:
     assert told([figure(1.0), figure(9.0, name="new")], with_figures(PAGE, [figure(1.0)])).endswith("none of 1")
 
 
+def test_the_goals_that_are_not_reached_are_named() -> None:
+    page = with_figures(PAGE, [figure(1.2, name="slow"), figure(0.9), figure(0.8, name="rate", at_least=True)])
+    assert "Goals reached: 1 of 3. Not reached: slow; rate." in page
+
+
+def test_the_page_says_how_its_figures_came_about() -> None:
+    assert "\n\nMeasured at noon.\n\n| figure |" in with_figures(PAGE, [figure(0.1)], "Measured at noon.")
+
+
 def test_the_page_keeps_figures_to_compare_with() -> None:
     page = (Path(__file__).parents[1] / "docs" / "performance.md").read_text()
     assert kept(page)["devices --json with 20 disks, CPU"] > 0

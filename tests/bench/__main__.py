@@ -5,8 +5,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import os
+import platform
+import subprocess
 import sys
 import traceback
+from datetime import date
 from pathlib import Path
 
 from tests.bench import disturbance, headless, inventory, kept, live, members, questions, rack, start
@@ -55,8 +59,19 @@ def main() -> int:
     page = PAGE.read_text()
     print(f"\n{kept.told(figures, page)}", file=sys.stderr if options.json else sys.stdout)
     if options.keep and whole:
-        PAGE.write_text(kept.with_figures(page, figures))
+        PAGE.write_text(kept.with_figures(page, figures, circumstances()))
+    elif options.keep:
+        print("The page stays as it was: only a whole measurement is kept.", file=sys.stderr)
     return 0
+
+
+def circumstances() -> str:
+    """When and with what it was measured."""
+    fio = subprocess.run(["fio", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    return (
+        f"Measured on {date.today().isoformat()} in one run, with {os.cpu_count()} cores, "
+        f"Python {platform.python_version()} and {fio}."
+    )
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ class Run:
 
 def measure(place: Place) -> Iterator[Figure]:
     """IOPS and p99 at queue depth 1 and 64, one job: a core is free for the workbench only if there are two."""
-    pairs, seconds = (2, 2) if place.quick else (10, 5)
+    pairs, seconds = (2, 2) if place.quick else (10, 4)
     scratch = place.memory / "scratch.dat"
     with scratch.open("wb") as file:
         for _ in range(_SIZE >> 20):

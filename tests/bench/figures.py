@@ -53,13 +53,18 @@ class Figure:
     """How it was come by: pairs, medians behind a ratio."""
 
     @property
+    def reached(self) -> bool:
+        """Whether the value itself is at the goal or better; true where there is none."""
+        return self.goal is None or (self.value - self.goal) * (1 if self.at_least else -1) >= 0
+
+    @property
     def verdict(self) -> str:
         """`met` or `missed` where the whole interval says so, else `likely` or `unlikely`."""
         if self.goal is None:
             return ""
         sign = 1 if self.at_least else -1
         ends = [(end - self.goal) * sign >= 0 for end in (self.low, self.high)]
-        if (self.value - self.goal) * sign >= 0:
+        if self.reached:
             return "met" if all(ends) else "likely"
         return "unlikely" if any(ends) else "missed"
 

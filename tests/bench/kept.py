@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tests.bench.figures import Figure
 
 BEGIN, END = "<!-- begin: written by make bench -->", "<!-- end -->"
-COLUMNS = ("figure", "reached", "interval", "goal", "", "")
+COLUMNS = ("figure", "reached", "interval", "goal", "met or not", "beside it")
 MUCH = 0.05
 """What is worse by a larger share is told."""
 
@@ -22,12 +22,20 @@ def kept(page: str) -> dict[str, float]:
     return {name: float(value[0]) for name, value in found.items() if value is not None}
 
 
-def with_figures(page: str, figures: Sequence[Figure]) -> str:
-    """The page with these figures instead of those it has."""
+def with_figures(page: str, figures: Sequence[Figure], circumstances: str = "") -> str:
+    """The page with these figures instead of those it has, under a sentence on how they came about."""
     before, _, after = _between(page)
     rows = [COLUMNS, ("---",) * len(COLUMNS), *(figure.row() for figure in figures)]
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    return f"{before}{BEGIN}\n\n{table}\n\n{END}{after}"
+    inside = "\n\n".join(filter(None, (BEGIN, circumstances, table, goals(figures), END)))
+    return f"{before}{inside}{after}"
+
+
+def goals(figures: Iterable[Figure]) -> str:
+    """How many goals are met, and which are not."""
+    held = [figure for figure in figures if figure.goal is not None]
+    missed = [figure.name for figure in held if not figure.reached]
+    return f"Goals reached: {len(held) - len(missed)} of {len(held)}. Not reached: {'; '.join(missed) or 'none'}."
 
 
 def worse(figures: Iterable[Figure], before: Mapping[str, float]) -> list[str]:

@@ -15,7 +15,7 @@ _WARM = 3
 
 def measure(place: Place) -> Iterator[Figure]:
     """Random reads at queue depth 64 from memory, reports every 250 ms, 120x40; a minimal app beside it."""
-    rounds, seconds = (1, 8) if place.quick else (4, 20)
+    rounds, seconds = (1, 8) if place.quick else (4, 16)
     scratch = place.memory / "live.dat"
     scratch.write_bytes(os.urandom(64 << 20))
     shares: list[float] = []

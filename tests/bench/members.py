@@ -18,7 +18,7 @@ _DISKS = 8
 
 def measure(place: Place) -> Iterator[Figure]:
     """The live workbench in pairs, with 8 busy members and without; and one reading of 24 members among 500 disks."""
-    pairs, seconds = (2, 8) if place.quick else (6, 20)
+    pairs, seconds = (2, 8) if place.quick else (4, 12)
     scratch = place.memory / "members.dat"
     scratch.write_bytes(os.urandom(64 << 20))
     shares: dict[bool, list[float]] = {True: [], False: []}

@@ -14,7 +14,7 @@ class DeviceTree(Tree[TreeLine]):
     """Controllers, arrays and drives. Labels are never markup."""
 
     def __init__(self) -> None:
-        super().__init__("devices", id="devices")
+        super().__init__(Text("devices"), id="devices")  # markup would load all emoji: 1 MiB
         self.show_root = False
         self.guide_depth = 2
         self._wanted: str | None = None
