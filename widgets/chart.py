@@ -240,8 +240,8 @@ class LineChart(Widget):
         """A strip of the runs of one style; empty cells join the run before, so that fewer colours are sent."""
         text, codes = row
         runs: list[tuple[int, int]] = []
-        for code, group in groupby(range(len(text)), key=lambda at: PLAIN if text[at] == " " else codes[at]):
-            length = sum(1 for _ in group)
+        for code, group in groupby([PLAIN if char == " " else code for char, code in zip(text, codes, strict=False)]):
+            length = len(list(group))
             if runs and code in (PLAIN, runs[-1][0]):
                 runs[-1] = (runs[-1][0], runs[-1][1] + length)
             elif runs and runs[-1][0] == PLAIN:

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backends.errors import RefusedError
-from backends.guard import DeviceFacts, Intent, judge, require
+from backends.guard import DeviceFacts, Intent, judge, look_at, require, require_free, secure
+from backends.host import FileStat
 from backends.identity import Identity, Signature, Use
+from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
 
 FREE = DeviceFacts(
     device="/dev/sdb",
@@ -103,3 +105,55 @@ def test_the_kernels_claim_is_told_only_when_nothing_better_is_known() -> None:
     claim, mount = Use(kind="exclusive", detail="claimed"), Use(kind="mount", detail="mounted on /srv")
     assert judge(replace(FREE, uses=(mount, claim)), Intent.WRITE).refused == ("/dev/sdb is mounted on /srv.",)
     assert judge(replace(FREE, uses=(claim,)), Intent.WRITE).refused == ("/dev/sdb: claimed.",)
+
+
+def test_a_member_of_a_set_is_answered_with_how_its_mark_is_removed() -> None:
+    verdict = judge(replace(FREE, signatures=(Signature(kind="linux_raid_member"),)), Intent.WRITE)
+    assert verdict.hint.startswith("If that set is no longer wanted, remove its mark first")
+
+
+def test_what_is_read_only_is_answered_with_another_device() -> None:
+    assert judge(replace(FREE, read_only=True), Intent.WRITE).hint == "Choose another device or a scratch file."
+
+
+def test_what_lies_there_is_told_with_its_size() -> None:
+    large = Signature(kind="ext4", part="sdb1", label="data", size_bytes=1000 << 30)
+    assert judge(replace(FREE, signatures=(large,)), Intent.WRITE).found == ("/dev/sdb1: ext4 'data', 1000.0 GiB",)
+
+
+def recorded(**more: str) -> FakeHost:
+    """A machine out of a recording with the free disk sda: nothing can be opened there, and nothing is harmed."""
+    host = FakeHost(machine(disk("sda", device__wwid="naa.5"), **more))
+    host.stats["/dev/sda"] = FileStat(kind="block", size=0, devno="8:0")
+    host.made_up = True
+    return host
+
+
+async def test_a_device_in_use_on_a_recorded_machine_is_in_use_there_too() -> None:
+    mounted = f"{MOUNTS}\n40 25 8:0 / /srv rw - ext4 /dev/sda rw"
+    verdict = (await look_at(recorded(**{"/proc/self/mountinfo": mounted}), "/dev/sda", Intent.WRITE))[1]
+    assert verdict.refused == ("/dev/sda is mounted on /srv.",)
+
+
+async def test_what_cannot_be_opened_on_a_recorded_machine_does_not_stand_against_a_change() -> None:
+    assert (await look_at(recorded(), "/dev/sda", Intent.WRITE))[1].ok
+
+
+async def test_what_was_not_shown_when_it_was_confirmed_is_not_destroyed() -> None:
+    there = await require_free(recorded(), "/dev/sda")
+    assert await require_free(recorded(), "/dev/sda", there) == there
+    with pytest.raises(RefusedError, match="Something lies on /dev/sda that was not there when it was confirmed"):
+        await require_free(recorded(), "/dev/sda", ())
+
+
+async def test_what_cannot_be_found_is_not_free() -> None:
+    with pytest.raises(RefusedError, match="Its block device is not known"):
+        await require_free(recorded(), None)
+
+
+async def test_a_device_of_another_machine_is_not_held_for_reading_either() -> None:
+    elsewhere = recorded()
+    elsewhere.made_up = False
+    with pytest.raises(RefusedError, match="cannot be held: it is not on this machine"):
+        async with secure(elsewhere, "/dev/sda", Intent.READ):
+            pass

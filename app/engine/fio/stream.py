@@ -18,6 +18,7 @@ LIMIT = 64 * 1024 * 1024
 
 _NOISE_WIDTH = 4096
 _ATTEMPTS = 32
+_INDENTED = re.compile(rb"(?: [^\n]*+\n)++")
 _BARE_NUMBER = re.compile(r"(?<=[:,\[])(\s*)[+-]?(?:nan|inf(?:inity)?)(?=\s*[,}\]])", re.IGNORECASE)
 
 
@@ -64,20 +65,25 @@ class StreamParser:
     def feed(self, chunk: bytes) -> list[Event]:
         """Events that are complete with this piece."""
         events: list[Event] = []
-        first, *rest = chunk.split(b"\n")
-        self._extend(first)
-        if not rest:
+        end = chunk.find(b"\n")
+        self._extend(chunk if end < 0 else chunk[:end])
+        if end < 0:
             return events
         self._line(self._take_partial(), events)
-        last = rest.pop()
-        for line in rest:
-            # Nine lines of ten are these: inside a document, and neither its beginning nor its end.
-            if self._inside and not self._failed_at_end and line[:1] == b" " and self._size + len(line) < self._limit:
-                self._inside.append(line)
-                self._size += len(line) + 1
-            else:
-                self._line(line[: self._limit + 1], events)
-        self._extend(last)
+        start, last = end + 1, chunk.rfind(b"\n")
+        while start <= last:
+            # Nearly all lines are these, hundreds in a row: inside a document, and neither its beginning nor its end.
+            if self._inside and not self._failed_at_end and (indented := _INDENTED.match(chunk, start)):
+                end = indented.end()
+                if self._size + end - start <= self._limit:
+                    self._inside += chunk[start : end - 1].split(b"\n")
+                    self._size += end - start
+                    start = end
+                    continue
+            end = chunk.find(b"\n", start)
+            self._line(chunk[start : min(end, start + self._limit + 1)], events)
+            start = end + 1
+        self._extend(chunk[last + 1 :])
         return events
 
     def close(self) -> list[Event]:
