@@ -16,8 +16,6 @@ from widgets.keyed_table import KeyedTable, TableCell, TableColumn, TableRow, To
 from widgets.lines import Prose
 from widgets.plain.text import clean
 
-__all__ = ["ChoiceDialog", "ChoiceItem"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceItem:

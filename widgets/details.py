@@ -10,8 +10,6 @@ from widgets.lines import Line, Lines
 from widgets.plain.text import clean, pad, shorten, width_of, wrap
 from widgets.table_layout import Tone
 
-__all__ = ["Detail", "Details", "FactGroup"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:

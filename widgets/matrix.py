@@ -16,8 +16,6 @@ from widgets.plain.text import clean, pad, shorten, width_of
 from widgets.steady import SteadyWidget
 from widgets.table_layout import Tone, split_number
 
-__all__ = ["Matrix", "MatrixCell", "MatrixGrid"]
-
 LEVELS = "▁▂▃▄▅▆▇█"
 """A bar as high as one line."""
 

@@ -93,11 +93,6 @@ def parse_split(text: str) -> Split:
     return tuple(parts)
 
 
-def format_split(split: Split) -> str:
-    """`512/10:4k/90`."""
-    return ":".join(f"{format_size(size)}/{percent}" for size, percent in split)
-
-
 def _one_of(kind: type[StrEnum], what: str) -> Callable[[str], object]:
     def parse(text: str) -> object:
         word = text.strip().lower()
@@ -136,7 +131,9 @@ def _size_text(value: object) -> str:
 
 
 def _split_text(value: object) -> str:
-    return format_split(value) if isinstance(value, tuple) else str(value)
+    if not isinstance(value, tuple):
+        return str(value)
+    return ":".join(f"{format_size(size)}/{percent}" for size, percent in value)
 
 
 FIELDS: tuple[JobField, ...] = (

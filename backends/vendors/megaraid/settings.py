@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from backends.settings import Effect, Persistence, Risk, Setting
+
+_stored = partial(Setting, persistence=Persistence.STORED)
+"""A setting that the card keeps."""
 
 _WITHOUT_POWER = (
     "Without a healthy battery or CacheVault a power cut loses data that was reported written, and with it perhaps "
     "the filesystem."
 )
 
-WRITE_CACHE = Setting(
+WRITE_CACHE = _stored(
     key="write_cache",
     label="Write cache",
     help="When a write is reported done: write-through on the drives, write-back in the card's memory. Write-back is "
@@ -17,25 +22,22 @@ WRITE_CACHE = Setting(
     "wrcache; MegaCli: -LDSetProp WT|WB|ForcedWB)",
     risk=Risk.POWER_LOSS,
     risk_text=_WITHOUT_POWER,
-    persistence=Persistence.STORED,
 )
-READ_AHEAD = Setting(
+READ_AHEAD = _stored(
     key="read_ahead",
     label="Read-ahead",
     help="Whether the card reads on beyond what was asked. Helps sequential reads of hard disks, costs IOPS of random "
     "reads from flash, and keeps FastPath off. (storcli: rdcache; MegaCli: NORA|RA|ADRA)",
-    persistence=Persistence.STORED,
 )
-IO_POLICY = Setting(
+IO_POLICY = _stored(
     key="io_policy",
     label="I/O policy",
     help="direct: reads pass the cache by. cached: reads are kept in it, and writes too, whatever the write policy "
     "says (libstoragemgmt). Cards of the 94xx series and later have direct only. (storcli: iopolicy)",
     risk=Risk.POWER_LOSS,
     risk_text="Cached I/O caches writes, too. " + _WITHOUT_POWER,
-    persistence=Persistence.STORED,
 )
-DRIVE_CACHE = Setting(
+DRIVE_CACHE = _stored(
     key="drive_cache",
     label="Drive cache",
     help="The drives' own write caches, of all members. No battery of the card keeps them. (storcli: pdcache; MegaCli: "
@@ -43,26 +45,23 @@ DRIVE_CACHE = Setting(
     risk=Risk.POWER_LOSS,
     risk_text="A power cut loses what drives without power-loss protection hold in their own caches; the card's "
     "battery does not keep it.",
-    persistence=Persistence.STORED,
 )
-ACCESS_POLICY = Setting(
+ACCESS_POLICY = _stored(
     key="access_policy",
     label="Access",
     help="Whether the host may write to the virtual drive, or use it at all. (storcli: accesspolicy)",
     risk=Risk.OUTAGE,
     risk_text="Filesystems on it fail or turn read-only at once.",
-    persistence=Persistence.STORED,
 )
-AUTO_BGI = Setting(
+AUTO_BGI = _stored(
     key="auto_bgi",
     label="Background initialisation",
     help="Whether the card checks and writes the parity of a new virtual drive by itself (from 5 drives in RAID 5 and "
     "7 in RAID 6). Off leaves parity unchecked. (storcli: autobgi)",
     risk=Risk.PERFORMANCE,
     risk_text="Parity that was never written cannot rebuild a drive correctly.",
-    persistence=Persistence.STORED,
 )
-STRIP_SIZE = Setting(
+STRIP_SIZE = _stored(
     key="strip_size",
     label="Strip size",
     help="Bytes on one drive before the next one follows. It is fixed when a virtual drive is made: another one means "
@@ -70,16 +69,14 @@ STRIP_SIZE = Setting(
     risk=Risk.DESTROYS_DATA,
     risk_text="The virtual drive is deleted and made again: everything on it is lost, and again when this is undone.",
     effect=Effect.RECREATED,
-    persistence=Persistence.STORED,
     unit="bytes",
 )
-FASTPATH = Setting(
+FASTPATH = _stored(
     key="fastpath",
     label="FastPath",
     help="A short way through the card for small reads, and small writes of RAID 0, to flash. Nothing switches it on: "
     "it is in force where its option is activated and the drive is optimal with write-through, no read-ahead and "
     "direct I/O. The preset sets these three. (HPE MR guide, p. 79)",
-    persistence=Persistence.STORED,
 )
 
 VOLUME_SETTINGS = (
@@ -96,11 +93,10 @@ VOLUME_SETTINGS = (
 
 
 def _rate(key: str, label: str, work: str) -> Setting:
-    return Setting(
+    return _stored(
         key=key,
         label=label,
         help=f"Share of the card's time that {work} may take when the host wants the drives too.",
-        persistence=Persistence.STORED,
         unit="%",
     )
 
@@ -111,37 +107,33 @@ CARD_SETTINGS = (
     _rate("cc_rate", "Consistency check rate", "a consistency check"),
     _rate("migrate_rate", "Migration rate", "a change of level or number of drives"),
     _rate("patrol_read_rate", "Patrol read rate", "patrol read"),
-    Setting(
+    _stored(
         key="patrol_read",
         label="Patrol read",
         help="Reads all drives for bad sectors: auto by the card's schedule (a week), manual when told. It takes from "
         "a benchmark what it reads; left off, bad sectors are found by the next rebuild.",
         risk=Risk.PERFORMANCE,
         risk_text="While it is off, bad sectors stay unnoticed until a rebuild needs them. Set it back afterwards.",
-        persistence=Persistence.STORED,
     ),
-    Setting(
+    _stored(
         key="consistency_check",
         label="Consistency check",
         help="Compares data and parity of redundant virtual drives by schedule, one after the other or all at once.",
         risk=Risk.PERFORMANCE,
         risk_text="While it is off, wrong parity stays unnoticed until a rebuild needs it. Set it back afterwards.",
-        persistence=Persistence.STORED,
     ),
-    Setting(
+    _stored(
         key="cache_flush_interval",
         label="Cache flush interval",
         help="How long written data may wait in the card's memory before it is sent to the drives (4 s by default).",
-        persistence=Persistence.STORED,
         unit="s",
     ),
-    Setting(
+    _stored(
         key="perf_mode",
         label="Performance mode",
         help="0: as many IOPS as possible. 1: least latency. Only where the card supports performance tuning.",
-        persistence=Persistence.STORED,
     ),
-    Setting(
+    _stored(
         key="activation_key",
         secret=True,
         label="Activation key",
@@ -150,7 +142,6 @@ CARD_SETTINGS = (
         risk=Risk.PERFORMANCE,
         risk_text="An activated option stays activated.",
         effect=Effect.REBOOT,
-        persistence=Persistence.STORED,
     ),
 )
 """Settings of a card, in the order they are shown."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from backends.settings import Choice, Persistence, Risk, Setting
 
-DRIVE_CACHE = Setting(
+_volatile = partial(Setting, persistence=Persistence.LOST_AT_POWER_OFF)
+"""A setting that the drive forgets without power."""
+
+DRIVE_CACHE = _volatile(
     key="drive_cache",
     label="Write cache (drive)",
     help="Whether the drive reports a write as done while it is only in its volatile buffer. What the kernel believes "
@@ -12,23 +17,20 @@ DRIVE_CACHE = Setting(
     "page (SBC-3, 6.5.6), or sd's cache_type (Documentation/scsi/sd-parameters).",
     risk=Risk.POWER_LOSS,
     risk_text="With the cache on, a power cut loses what the drive reported as written and was not flushed.",
-    persistence=Persistence.LOST_AT_POWER_OFF,
 )
-LOOK_AHEAD = Setting(
+LOOK_AHEAD = _volatile(
     key="read_look_ahead",
     label="Read look-ahead (drive)",
     help="Whether the drive reads on into its own buffer after a read: helps sequential reads of small blocks, costs "
     "random reads little. The kernel's own is the queue's read_ahead_kb. Set by hdparm -A or the bit DRA, inverted.",
-    persistence=Persistence.LOST_AT_POWER_OFF,
 )
-READ_CACHE = Setting(
+READ_CACHE = _volatile(
     key="read_cache",
     label="Read cache (drive)",
     help="Whether a SCSI drive may answer reads from its buffer: the bit RCD of the caching page, inverted (SBC-3, "
     "6.5.6). Off makes every read come from the medium.",
     risk=Risk.PERFORMANCE,
     risk_text="With the cache off, repeated and sequential reads take far longer.",
-    persistence=Persistence.LOST_AT_POWER_OFF,
 )
 QUEUE_DEPTH = Setting(
     key="queue_depth",
@@ -39,22 +41,20 @@ QUEUE_DEPTH = Setting(
     risk_text="With too few commands in flight a drive cannot sort them and a flash drive cannot work in parallel.",
     unit="commands",
 )
-APM = Setting(
+APM = _volatile(
     key="apm",
     label="Power management (APM)",
     help="Advanced power management of an ATA drive, hdparm -B: 1 to 127 may spin it down, 128 to 254 not, 254 is the "
     "most performance, 255 switches it off. Low levels park the heads often, which wears a hard disk (hdparm(8)).",
     risk=Risk.PERFORMANCE,
     risk_text="Low levels spin the drive down or park its heads: the next access waits, and it wears the drive.",
-    persistence=Persistence.LOST_AT_POWER_OFF,
 )
-ACOUSTIC = Setting(
+ACOUSTIC = _volatile(
     key="acoustic",
     label="Acoustic management (AAM)",
     help="How quietly an ATA hard disk moves its heads, hdparm -M: quiet seeks are slow ones (hdparm(8)).",
     risk=Risk.PERFORMANCE,
     risk_text="Quiet seeks take longer.",
-    persistence=Persistence.LOST_AT_POWER_OFF,
 )
 
 SETTINGS = (DRIVE_CACHE, LOOK_AHEAD, READ_CACHE, QUEUE_DEPTH, APM, ACOUSTIC)

@@ -19,21 +19,6 @@ Points = tuple[tuple[float, float | None], ...]
 NS = 1e-9
 
 
-def iops_label(value: float) -> str:
-    """A tick of the upper graph."""
-    return units.iops(value)
-
-
-def rate_label(value: float) -> str:
-    """A tick of the upper graph in MiB/s."""
-    return units.three(value / (1 << 20))
-
-
-def latency_label(value: float) -> str:
-    """A tick of the lower graph; values are nanoseconds."""
-    return units.latency(value)
-
-
 @dataclass(slots=True)
 class CurveFigures:
     """Figures of one curve so far, kept point by point: a long run costs no more than a short one."""
@@ -143,7 +128,7 @@ def throughput_chart(
         series=series,
         references=tuple(references),
         x_max=total,
-        y_format=rate_label if rate else iops_label,
+        y_format=units.mib_per_s if rate else units.iops,
     )
 
 
@@ -153,7 +138,7 @@ def latency_chart(curves: Curves, *, total: float | None) -> ChartData:
     return ChartData(
         series=tuple(Series(name=name, points=curves.points(key), color=color) for name, key, color in names),
         x_max=total,
-        y_format=latency_label,
+        y_format=units.latency,
     )
 
 
