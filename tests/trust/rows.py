@@ -29,9 +29,13 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T2",
-        what="kills at random moments of setting, trying, undoing and measuring",
-        mark="nothing acknowledged is lost, nothing stays unnamed, no foreign value is overwritten",
+        what="kills at random moments of set, trial, bench, ab and sweep, with scratch files",
+        mark="300 times: no fio after 2 s, every value named or put back, every scratch file found and removed",
         least=300,
+        check="tests.cli.kills:run",
+        count=300,
+        quick=5,
+        minutes=9,
     ),
     Row(
         number="T3",
