@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from app.engine.session.paths import Paths, private_folder
+from app.engine.session.paths import ROOTS_CONFIG, ROOTS_STATE, Paths, private_folder
 from app.engine.session.root_journal import journal_on
 from backends.errors import RaidbenchError
 from backends.host import Host
@@ -52,6 +52,7 @@ async def examine(host: Host, paths: Paths, backends: Mapping[str, Finds]) -> tu
         *await _fio(host),
         *_tools(host),
         _root(host),
+        *_environment(paths),
         *_storage(host, paths),
         _unresolved(host, paths),
         *_terminal(),
@@ -111,6 +112,15 @@ def _root(host: Host) -> Finding:
         if way is not None
         else "Neither sudo nor pkexec is installed: log in as root to change settings. Scratch files need no root.",
     )
+
+
+def _environment(paths: Paths) -> list[Finding]:
+    """What is said where root was started in the environment of another user."""
+    if paths.sessions != ROOTS_STATE / "sessions" and paths.config != ROOTS_CONFIG:
+        return []
+    places = f"sessions are kept in {paths.sessions}, and {paths.config} is the configuration"
+    home = clean(os.environ.get("HOME", ""), 200)
+    return [Finding(grade=Grade.OK, what="environment", detail=f"HOME is {home}, where others may write: {places}")]
 
 
 def _storage(host: Host, paths: Paths) -> list[Finding]:

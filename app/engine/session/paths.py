@@ -7,6 +7,10 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+ROOTS_STATE = Path("/var/lib/raidbench")
+ROOTS_CONFIG = Path("/etc/raidbench/config.toml")
+"""Where root keeps things when its environment points to places that others can write to."""
+
 _users_umask: int | None = None
 
 
@@ -47,7 +51,7 @@ class Paths:
 
     @classmethod
     def default(cls) -> Paths:
-        """As root /var/lib and /run, otherwise the user's state folder.
+        """As root /var/lib and /run, otherwise the user's state folder; root's own where sudo left the user's HOME.
 
         RAIDBENCH_STATE_DIR puts everything below one folder: tests, trials, several users on one account.
         """
@@ -65,13 +69,25 @@ class Paths:
         config = platformdirs.user_config_path("raidbench") / "config.toml"
         state = platformdirs.user_state_path("raidbench")
         if os.geteuid() == 0:
+            if not _only_root_writes(state):
+                state = ROOTS_STATE
+            if not _only_root_writes(config):
+                config = ROOTS_CONFIG
             return cls(
                 sessions=state / "sessions",
-                journal=Path("/var/lib/raidbench/journal"),
+                journal=ROOTS_STATE / "journal",
                 locks=Path("/run/raidbench"),
                 config=config,
             )
         return cls(sessions=state / "sessions", journal=state / "journal", locks=state / "locks", config=config)
+
+
+def _only_root_writes(path: Path) -> bool:
+    """Whether nobody but root can put something there, or has: links and folders on the way included."""
+    from backends.hosts.local.programs import is_roots
+
+    there = next(folder for folder in (path, *path.parents) if os.path.lexists(folder))
+    return is_roots(str(there))
 
 
 def private_folder(path: Path) -> Path:
