@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from app.cli.event_text import event_lines
 from app.cli.failures import DONE
 from app.cli.opening import loaded_session
+from app.cli.options import REDACTED
 from app.cli.output import data, document, lines, say
 from app.cli.render import listing
 from app.engine.session import store, wire
@@ -20,6 +22,9 @@ from app.engine.view.table import Align, Column
 from backends.text import clean
 from widgets.plain import units
 
+if TYPE_CHECKING:
+    from app.engine.session.store import Loaded
+
 _EVERY = 0.5
 
 
@@ -27,20 +32,42 @@ _EVERY = 0.5
 @click.option("--follow", is_flag=True, help="Go on showing what is added, until Ctrl-C.")
 @click.option("--list", "listing", is_flag=True, help="The sessions there are.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON; with --follow one event a line.")
+@click.option("--redact", is_flag=True, help=f"Pseudonyms for serial numbers, {REDACTED}.")
 @click.argument("session", required=False)
-def log_command(follow: bool, listing: bool, as_json: bool, session: str | None) -> int:
+def log_command(follow: bool, listing: bool, as_json: bool, redact: bool, session: str | None) -> int:
     """The session as it was: commands, changes, runs, notes. SESSION is a name from --list or a folder."""
+    if redact and (follow or listing):
+        raise click.UsageError("--redact is for a session as a whole: neither --list nor --follow.")
     if listing:
         return _list(as_json)
     loaded = loaded_session(session)
     if follow:
         return _follow(loaded.folder / LOG, as_json)
+    if redact:
+        return _redacted(loaded, as_json)
     if as_json:
         events = [wire.as_json(event) for event in loaded.session.events]
         document(schema.document(session=str(loaded.folder), passed_over=loaded.passed_over, events=events))
         return DONE
     say(f"Session {loaded.folder.name} in {clean(str(loaded.folder), 300)}")
     lines(row for event in loaded.session.events for row in event_lines(event))
+    return DONE
+
+
+def _redacted(loaded: Loaded, as_json: bool) -> int:
+    """The same without what tells whose machine it is."""
+    from app.engine.session import wire
+    from app.engine.session.redaction import redacted, redactor_of
+    from app.engine.view import schema
+
+    redactor = redactor_of(loaded.session)
+    session = redacted(loaded.session, redactor)
+    if as_json:
+        events = [wire.as_json(event) for event in session.events]
+        folder = redactor.text(str(loaded.folder))
+        document(schema.document(session=folder, passed_over=loaded.passed_over, events=events))
+        return DONE
+    lines(redactor.text(row) for event in session.events for row in event_lines(event))
     return DONE
 
 

@@ -16,6 +16,9 @@ from backends.errors import RaidbenchError
 if TYPE_CHECKING:
     from app.engine.config import Config
 
+REDACTED = "host and user names, addresses, WWNs, labels, UUIDs, mount points"
+"""What `--redact` hides besides serial numbers."""
+
 CONFIRM_HELP = "The word that means the device: the end of its serial number or WWN, as the refusal without it says."
 """What `--confirm` is, the same everywhere."""
 

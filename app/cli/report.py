@@ -8,8 +8,10 @@ import click
 
 from app.cli.failures import DONE
 from app.cli.opening import loaded_session
+from app.cli.options import REDACTED
 from app.cli.output import data, say
 from app.engine.report.writing import Form, form_of, report_text, write_report
+from app.engine.session.redaction import redactor_of
 from backends.errors import InvalidValueError
 from backends.text import clean
 
@@ -24,8 +26,11 @@ from backends.text import clean
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there.")
 @click.option("--samples", is_flag=True, help="With csv: a row for each interval of each run, not for each run.")
+@click.option("--redact", is_flag=True, help=f"Pseudonyms for serial numbers, {REDACTED}.")
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")
-def report_command(session: str | None, form: str | None, output: Path | None, samples: bool, force: bool) -> int:
+def report_command(
+    session: str | None, form: str | None, output: Path | None, samples: bool, redact: bool, force: bool
+) -> int:
     """The session as a document: machine, devices, commands, figures with intervals, graphs, what is still in force.
 
     SESSION is a name from `log --list` or a folder; without it the last one. Markdown has graphs when it is written to
@@ -35,10 +40,13 @@ def report_command(session: str | None, form: str | None, output: Path | None, s
     wanted = _form(form, output)
     if samples and wanted is not Form.CSV:
         raise click.UsageError("--samples is for --format csv.")
+    redactor = redactor_of(loaded.session) if redact else None
     if output is None:
-        data(report_text(loaded.session, loaded.folder, wanted, samples=samples).rstrip("\n"))
+        text = report_text(loaded.session, loaded.folder, wanted, samples=samples, redactor=redactor)
+        data(text.rstrip("\n"))
         return DONE
-    for made in write_report(loaded.session, loaded.folder, output, wanted, force=force, samples=samples):
+    made_of = loaded.session, loaded.folder, output, wanted
+    for made in write_report(*made_of, force=force, samples=samples, redactor=redactor):
         say(f"Written to {clean(str(made), 300)}")
     return DONE
 

@@ -17,6 +17,7 @@ from backends.host import Command, Completed, Denial, FileStat, Host, Process
 from backends.hosts.made_up import MadeUpHost
 from backends.hosts.streams import Pace, Recordings
 from backends.hosts.wrapped import HostWrapper
+from backends.redaction import Redactor
 from backends.text import clean
 
 FORMAT = 1
@@ -101,21 +102,17 @@ class RecordingHost(HostWrapper):
         self._which["\0".join(names)] = found
         return found
 
-    def save(self, folder: Path, *, secrets: Sequence[str] = ()) -> None:
-        """Write the machine folder with `secrets` (serials) replaced by stable stand-ins of equal length.
-
-        A secret of less than four characters stays: it would also stand in every other number.
+    def save(self, folder: Path, redactor: Redactor | None = None) -> None:
+        """Write the machine folder, with pseudonyms of equal length for what the redactor knows.
 
         Raises OSError.
         """
-        names = {secret: stand_in(secret) for secret in sorted(secrets, key=len, reverse=True) if len(secret) >= 4}
+        hide = redactor or Redactor(patterns=False)
 
         def masked(value: Any) -> Any:
             match value:
                 case str():
-                    for secret, name in names.items():
-                        value = value.replace(secret, name)
-                    return value
+                    return hide.text(value)
                 case dict():
                     return {masked(key): masked(item) for key, item in value.items()}
                 case list():
@@ -137,31 +134,6 @@ class RecordingHost(HostWrapper):
         }
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "machine.json").write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-
-
-def stand_in(secret: str) -> str:
-    """A masked serial: a digit for a digit, a letter for a letter, the same for the same serial.
-
-    A leading digit other than 0 stays one, so that a number in a JSON document stays a number.
-    """
-    import hashlib  # loads a library of megabytes, and only recording needs it
-
-    digest = hashlib.shake_256(secret.encode(errors="replace")).digest(len(secret))
-    if secret[:1].isdigit() and secret[0] != "0":
-        return chr(ord("1") + digest[0] % 9) + _like(secret[1:], digest[1:])
-    return _like(secret, digest)
-
-
-def _like(text: str, digest: bytes) -> str:
-    """Characters of the same kinds, out of the digest."""
-    return "".join(
-        chr(ord("0") + byte % 10)
-        if char.isdigit()
-        else chr(ord("a" if char.islower() else "A") + byte % 26)
-        if char.isalpha()
-        else char
-        for char, byte in zip(text, digest, strict=True)
-    )
 
 
 class ReplayHost(MadeUpHost):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.capture import _spellings
+from app.engine.session.redaction import spellings
 from tests.cli.conftest import ROOT, Cli, argv, program
 
 
@@ -148,4 +148,4 @@ def test_the_file_of_a_defect_has_the_details(cli: Cli, state: Path, monkeypatch
 
 
 def test_a_wwn_is_masked_as_the_number_that_smartctl_makes_of_it() -> None:
-    assert str(0xFF4C0FFEE) in set(_spellings("naa.5000039ff4c0ffee"))
+    assert str(0xFF4C0FFEE) in set(spellings("naa.5000039ff4c0ffee"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
@@ -16,8 +17,10 @@ from app.engine.report.model import curves_wanted, report_of
 from app.engine.report.raw import intervals, read_raw
 from app.engine.report.svg import to_svg
 from app.engine.session.paths import share
+from app.engine.session.redaction import redacted
 from app.engine.session.state import Session
 from backends.errors import InvalidValueError, RefusedError, StorageError
+from backends.redaction import Redactor
 from backends.text import clean
 
 
@@ -47,11 +50,24 @@ def form_of(file: Path) -> Form:
 
 
 def report_text(
-    session: Session, folder: Path, form: Form, *, samples: bool = False, pictures: str | None = None
+    session: Session,
+    folder: Path,
+    form: Form,
+    *,
+    samples: bool = False,
+    pictures: str | None = None,
+    redactor: Redactor | None = None,
 ) -> str:
     """The report as one text; `folder` is the session's, `pictures` where Markdown's graphs lie, `samples` makes a
-    CSV of intervals instead of runs. Raises InvalidValueError for a format that is no single text.
+    CSV of intervals instead of runs. With a redactor it is without what tells whose machine it is. Raises
+    InvalidValueError for a format that is no single text.
     """
+    shown = session if redactor is None else redacted(session, redactor)
+    text = _text(shown, folder, form, samples=samples, pictures=pictures)
+    return text if redactor is None else redactor.text(text)
+
+
+def _text(session: Session, folder: Path, form: Form, *, samples: bool, pictures: str | None) -> str:
     match form:
         case Form.JSON:
             return json.dumps(to_json(session, folder=str(folder)), indent=1, allow_nan=False) + "\n"
@@ -68,40 +84,52 @@ def report_text(
 
 
 def write_report(
-    session: Session, folder: Path, file: Path, form: Form, *, force: bool = False, samples: bool = False
+    session: Session,
+    folder: Path,
+    file: Path,
+    form: Form,
+    *,
+    force: bool = False,
+    samples: bool = False,
+    redactor: Redactor | None = None,
 ) -> tuple[Path, ...]:
-    """Write it; the files or folders that were made. An existing one is replaced only with `force`.
+    """Write it; the files or folders that were made. An existing one is replaced only with `force`. `redactor`: see
+    `report_text`.
 
     Raises InvalidValueError, RefusedError, StorageError.
     """
+    hide = (lambda text: text) if redactor is None else redactor.text
+    session = session if redactor is None else redacted(session, redactor)
     match form:
         case Form.FIO_PLOT:
             new_folder(file, force=force)
             for name, content in fio_plot_files(session, folder):
                 place = file / name
                 new_folder(place.parent, force=True)
-                write_file(place, content, force=force)
+                write_file(place, hide(content), force=force)
             return (file,)
         case Form.MARKDOWN:
-            return _write_markdown(session, folder, file, force=force)
+            return _write_markdown(session, folder, file, hide, force=force)
         case _:
-            write_file(file, report_text(session, folder, form, samples=samples), force=force)
+            write_file(file, hide(_text(session, folder, form, samples=samples, pictures=None)), force=force)
             return (file,)
 
 
-def _write_markdown(session: Session, folder: Path, file: Path, *, force: bool) -> tuple[Path, ...]:
+def _write_markdown(
+    session: Session, folder: Path, file: Path, hide: Callable[[str], str], *, force: bool
+) -> tuple[Path, ...]:
     """The text, and its graphs in a folder beside it."""
     report = report_of(session, read_raw(session, folder, curves_wanted(session)))
     beside = file.with_name(f"{file.stem}-files")
     if not report.graphs:
-        write_file(file, to_markdown(report), force=force)
+        write_file(file, hide(to_markdown(report)), force=force)
         return (file,)
     if beside.exists() and not force:
         raise RefusedError(f"{clean(str(beside), 300)} is there already.", hint="Name another file, or add --force.")
-    write_file(file, to_markdown(report, pictures=beside.name), force=force)
+    write_file(file, hide(to_markdown(report, pictures=beside.name)), force=force)
     new_folder(beside, force=force)
     for graph in report.graphs:
-        write_file(beside / picture_name(graph), to_svg(graph, standalone=True) + "\n", force=force)
+        write_file(beside / picture_name(graph), hide(to_svg(graph, standalone=True)) + "\n", force=force)
     return (file, beside)
 
 

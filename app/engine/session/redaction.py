@@ -1,0 +1,127 @@
+"""What a session or a recording tells of its machine, its devices and its people, and the session without it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from app.engine.session import wire
+from app.engine.session.events import InventorySeen, SessionStarted
+from app.engine.session.state import Session, replay
+from backends.errors import RefusedError
+from backends.model import Inventory
+from backends.redaction import SHORTEST, Redactor
+
+_USERS = range(1000, 60_000)
+"""User numbers of people (login.defs)."""
+_MOUNTED = re.compile(r"mounted on (/[^\s,;\"']*)")
+
+
+def redactor_for(
+    inventories: Iterable[Inventory], hosts: Iterable[str] = (), mounts: Iterable[str] = (), users: Iterable[str] = ()
+) -> Redactor:
+    """A redactor of all that inventories tell, of host names and of the users of this machine."""
+    seen = tuple(inventories)
+    points = {point for inventory in seen for point in _mount_points(inventory)}
+    return Redactor(
+        serials={spelling for inventory in seen for one in identifiers(inventory) for spelling in spellings(one)},
+        names={*_host_names(hosts), *users, *_people()},
+        labels={one for inventory in seen for one in _labels(inventory)},
+        mounts={*points, *mounts},
+    )
+
+
+def redactor_of(session: Session) -> Redactor:
+    """A redactor of all that a session tells, whatever was seen or done in it."""
+    seen = [event.inventory for event in session.events if isinstance(event, InventorySeen)]
+    hosts = [event.machine.host for event in session.events if isinstance(event, SessionStarted)]
+    texts = json.dumps([wire.as_json(event) for event in session.events], ensure_ascii=False)
+    return redactor_for((*seen, session.inventory), hosts, _MOUNTED.findall(texts))
+
+
+def redacted(session: Session, redactor: Redactor) -> Session:
+    """The session with a pseudonym for every identifier, to be shown like any other. Raises RefusedError."""
+    events = []
+    for event in session.events:
+        line = _without_names(wire.as_json(event), redactor)
+        made = wire.decode(json.dumps(line))
+        if made is None:
+            raise RefusedError("This session cannot be redacted: one of its lines would no longer be read.")
+        events.append(made)
+    return replay(events)
+
+
+def _without_names(line: Mapping[str, Any], redactor: Redactor) -> dict[str, Any]:
+    """The line of an event; what kind it is stays."""
+    kept = {"event": line["event"]}
+    return {name: _labels_too(redactor.value(value), redactor) for name, value in line.items()} | kept
+
+
+def _labels_too(value: Any, redactor: Redactor) -> Any:
+    """The same with labels where they are fields of their own."""
+    match value:
+        case dict():
+            label = value.get("label")
+            quoted = isinstance(label, str) and "kind" in value  # what lies on a device
+            more = {"label": redactor.text(f"'{label}'")[1:-1]} if quoted else {}
+            return {name: _labels_too(item, redactor) for name, item in value.items()} | more
+        case list():
+            return [_labels_too(item, redactor) for item in value]
+        case _:
+            return value
+
+
+def identifiers(inventory: Inventory) -> Iterator[str]:
+    """What tells one device from all others."""
+    found = [controller.serial for controller in inventory.controllers]
+    known = [array.identity for array in inventory.arrays] + [drive.identity for drive in inventory.drives]
+    for identity in known:
+        if identity is not None:
+            found += [identity.serial, identity.wwn]
+    for drive in inventory.drives:
+        found += [drive.serial, drive.wwn]
+    yield from filter(None, found)
+
+
+def spellings(text: str) -> Iterator[str]:
+    """An identifier without its prefix (`naa.`, `eui.`, `0x`), with blanks or with udev's underscores, and backwards.
+
+    Short ones are left: they would be found in the middle of other words.
+    """
+    bare = re.sub(r"^(?:naa|eui|uuid|nvme|md|dm)\.|^0x", "", text)
+    if len(bare) < SHORTEST:
+        return
+    yield bare
+    yield re.sub(r"\s+", "_", bare)
+    yield bare[::-1]  # MegaRAID's serial numbers are WWNs written backwards
+    if re.fullmatch(r"5[0-9a-f]{15}", bare.lower()):  # smartctl tells the last 36 bits as a number
+        yield str(int(bare[7:], 16))
+
+
+def _host_names(hosts: Iterable[str]) -> Iterator[str]:
+    """Whole and up to the first dot."""
+    for host in filter(None, (*hosts, os.uname().nodename)):
+        if host not in ("localhost", "simulated"):
+            yield from (host, host.partition(".")[0])
+
+
+def _people() -> Iterator[str]:
+    """Who has an account here, and who called us."""
+    yield from (one.pw_name for one in pwd.getpwall() if one.pw_uid in _USERS)
+    called = (os.environ.get(name, "") for name in ("SUDO_USER", "LOGNAME", "USER"))
+    yield from (name for name in called if name not in ("", "root"))
+
+
+def _labels(inventory: Inventory) -> Iterator[str]:
+    yield from (one.label for drive in inventory.drives for one in drive.signatures if one.label)
+
+
+def _mount_points(inventory: Inventory) -> Iterator[str]:
+    uses = [use for array in inventory.arrays for use in array.uses]
+    uses += [use for drive in inventory.drives for use in drive.uses]
+    for use in uses:
+        yield from _MOUNTED.findall(use.detail)
