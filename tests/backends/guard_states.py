@@ -253,7 +253,8 @@ STATES: Mapping[str, Maker] = {
 }
 """What a device may be, by its name for people."""
 
-REFUSED = 3
+REFUSED = (2, 3)
+"""Exit statuses of what cannot be meant (a partition that has no settings, an empty device) and of a refusal."""
 SHORT = ("--runtime", "1", "--ramp", "0")
 
 
@@ -273,9 +274,10 @@ def _held(device: str, name: str | None) -> str:
 def _command(*words: str) -> Callable[[str, str | None], str]:
     def went(device: str, name: str | None) -> str:
         confirm = () if name is None else ("--confirm", name)
-        line = [device if word == "DEVICE" else word for word in words]
+        other = "1" if _nomerges(device) == "2" else "2"
+        line = [{"DEVICE": device, "OTHER": f"nomerges={other}"}.get(word, word) for word in words]
         done = CliRunner().invoke(cli, [*line, *confirm], prog_name="raidbench")
-        return "" if done.exit_code == REFUSED else f"exit {done.exit_code}: {done.stderr[-200:]}"
+        return "" if done.exit_code in REFUSED else f"exit {done.exit_code}: {done.stderr[-200:]}"
 
     return went
 
@@ -284,7 +286,7 @@ WAYS: Mapping[str, Callable[[str, str | None], str]] = {
     "held": _held,
     "bench": _command("bench", "DEVICE", "--profile", "randwrite-4k", *SHORT),
     "precondition": _command("precondition", "DEVICE"),
-    "ab": _command("ab", "DEVICE", "nomerges=2", "--profile", "randwrite-4k", "--yes", *SHORT),
+    "ab": _command("ab", "DEVICE", "OTHER", "--profile", "randwrite-4k", "--yes", *SHORT),
 }
 """Every way to write to a device: each says what happened, "" if it was refused."""
 
@@ -304,6 +306,11 @@ def run_states(folder: Path, tries: int, seed: int) -> Tally:
                 tally.expect(not happened, f"{state}: {way}: {happened}")
             tally.expect([_sum(file) for file in made.files] == before, f"{state}: it was written to")
     return tally
+
+
+def _nomerges(device: str) -> str:
+    file = Path(f"/sys/block/{device.removeprefix('/dev/')}/queue/nomerges")
+    return file.read_text().strip() if file.exists() else ""
 
 
 def _sum(file: Path) -> str:

@@ -42,6 +42,10 @@ ROWS: tuple[Row, ...] = (
         what="the terminal taken away while a change is on trial",
         mark="200 times: taken back, within a second of the deadline",
         least=200,
+        check="tests.engine.change.lost_terminals:run",
+        count=200,
+        quick=0,
+        minutes=6,
     ),
     Row(
         number="T4",
@@ -92,6 +96,10 @@ ROWS: tuple[Row, ...] = (
         what="a run whose program is killed, loses its reader, is frozen or ended",
         mark="400 cuts: no fio two seconds later",
         least=400,
+        check="tests.engine.fio.cut_runs:run",
+        count=400,
+        quick=0,
+        minutes=6,
     ),
     Row(
         number="T8",
@@ -378,7 +386,9 @@ ROWS: tuple[Row, ...] = (
         number="A11",
         what="questions on the command line: what was typed ahead, what they name, the word that confirms",
         mark="model, serial number and size are named; nothing typed before the question counts",
-        least=3,
+        least=8,
+        tests=(f"{CLI}test_typed_ahead.py", f"{BACKENDS}test_nameplate.py"),
+        minutes=0.5,
     ),
     Row(
         number="A12",

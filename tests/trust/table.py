@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from tests.trust.row import Result
 
 BEGIN, END = "<!-- begin: written by make trust -->", "<!-- end -->"
-COLUMNS = ("row", "what was tried", "tried", "failed", "mark", "at its mark", "time")
-TRIED, TIME = COLUMNS.index("tried"), COLUMNS.index("time")
+COLUMNS = ("row", "what was tried", "tried", "failed", "mark", "at its mark", "time", "date")
+TRIED = COLUMNS.index("tried")
+PASSING = ("time", "date")
 NEARLY = 0.02
 """Numbers of tries that differ by a smaller share are the same: a journal is as long as its time stamps."""
 
@@ -30,19 +31,19 @@ def row_of(result: Result) -> tuple[str, ...]:
 
 def in_order(results: Iterable[Result]) -> list[Result]:
     """T1, T2, ... A17."""
-
-    def place(result: Result) -> tuple[bool, int]:
-        return result.row.number.startswith("A"), int(result.row.number[1:])
-
-    return sorted(results, key=place)
+    return sorted(results, key=lambda result: _place(result.row.number))
 
 
-def with_table(page: str, results: Sequence[Result], date: str, command: str) -> str:
-    """The page with these results in the place of those it has."""
+def _place(number: str) -> tuple[bool, int]:
+    return number.startswith("A"), int(number[1:])
+
+
+def with_table(page: str, results: Iterable[Result], date: str) -> str:
+    """The page with these results; rows that were not tried stay as they are."""
     before, _, after = _parts(page)
-    rows = [COLUMNS, ("---",) * len(COLUMNS), *(row_of(result) for result in in_order(results))]
-    lines = [f"`{command}`, {date}", "", *(f"| {' | '.join(row)} |" for row in rows)]
-    return f"{before}{BEGIN}\n\n" + "\n".join(lines) + f"\n\n{END}{after}"
+    rows = {row[0]: tuple(row) for row in _rows(page)} | {each.row.number: (*row_of(each), date) for each in results}
+    lines = [COLUMNS, ("---",) * len(COLUMNS), *(rows[number] for number in sorted(rows, key=_place))]
+    return f"{before}{BEGIN}\n\n" + "\n".join(f"| {' | '.join(row)} |" for row in lines) + f"\n\n{END}{after}"
 
 
 def differences(page: str, results: Sequence[Result]) -> list[str]:
@@ -54,9 +55,9 @@ def differences(page: str, results: Sequence[Result]) -> list[str]:
         if then is None:
             found.append(f"{now[0]}: not in docs/trust.md")
             continue
-        for index, name in enumerate(COLUMNS):
+        for index, name in enumerate(COLUMNS[: len(now)]):
             same = now[index] == then[index] or (index == TRIED and _near(now[index], then[index]))
-            if index != TIME and not same:
+            if name not in PASSING and not same:
                 found.append(f"{now[0]}: {name} is {now[index]}, in docs/trust.md {then[index]}")
     return found + [f"{number}: in docs/trust.md, and not tried" for number in kept]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,7 @@ def test_a_test_that_was_skipped_was_not_tried(tmp_path: Path) -> None:
 
 
 def page(*results: Result) -> str:
-    return table.with_table(f"before\n{table.BEGIN}\n{table.END}\nafter\n", results, "2026-01-01", "make trust")
+    return table.with_table(f"before\n{table.BEGIN}\n{table.END}\nafter\n", results, "2026-01-01")
 
 
 def result(tried: int = 10, failed: int = 0, seconds: float = 1.0) -> Result:
@@ -94,6 +95,11 @@ def test_a_row_that_the_page_does_not_have_is_a_difference() -> None:
 
 def test_a_row_that_only_the_page_has_is_a_difference() -> None:
     assert table.differences(page(result()), []) == ["T1: in docs/trust.md, and not tried"]
+
+
+def test_a_row_that_was_not_tried_again_stays_in_the_table() -> None:
+    other = Result(row=replace(ROW, number="A3"), tally=Tally(tried=10), seconds=1.0)
+    assert table.differences(table.with_table(page(result()), [other], "2026-01-02"), [result(), other]) == []
 
 
 def test_no_row_stands_there_twice() -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
 import subprocess
-import sys
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +24,7 @@ from app.engine.session.figures import DirectionFigures, Phase, RunFigures, RunS
 from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken
 from app.engine.session.steady import SteadyPlan
 from backends.hosts.local import LocalHost
+from tests.engine.fio import cut_runs
 from tests.packages import needs
 
 pytestmark = [pytest.mark.fio, needs("fio")]
@@ -201,43 +200,9 @@ async def test_an_abandoned_run_leaves_no_fio(scratch: JobTarget, tmp_path: Path
     assert not fio.is_running()
 
 
-_CHILD = """
-import asyncio, sys
-from contextlib import aclosing
-from pathlib import Path
-from app.engine.fio.job import Job, JobTarget, TargetKind
-from app.engine.fio.load import FioLoad
-from app.engine.session.progress import SampleTaken
-from backends.hosts.local import LocalHost
-from tests.packages import needs
-
-async def main(path, size, folder):
-    target = JobTarget(path=path, name=path, kind=TargetKind.FILE, size=int(size))
-    job = Job(runtime=60, ramp=0, numjobs=4)
-    async with aclosing(FioLoad(LocalHost()).run(job, target, Path(folder), asyncio.Event())) as events:
-        async for event in events:
-            if isinstance(event, SampleTaken):
-                print("running", flush=True)
-
-asyncio.run(main(*sys.argv[1:]))
-"""
-
-
-def test_a_killed_workbench_leaves_no_fio(scratch: JobTarget, tmp_path: Path) -> None:
-    root = Path(__file__).parents[3]
-    with subprocess.Popen(
-        [sys.executable, "-c", _CHILD, scratch.path, str(SIZE), str(tmp_path)],
-        cwd=root,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as parent:
-        assert parent.stdout is not None
-        assert parent.stdout.readline() == "running\n"
-        started = psutil.Process(parent.pid).children(recursive=True)
-        parent.send_signal(signal.SIGKILL)
-        gone, alive = psutil.wait_procs(started, timeout=20)
-    assert gone
-    assert not alive
+@pytest.mark.parametrize("way", cut_runs.WAYS)
+def test_a_workbench_cut_off_leaves_no_fio(tmp_path: Path, way: Callable[[subprocess.Popen[str]], None]) -> None:
+    assert cut_runs.cut(tmp_path / "run", way, 0.1) == ""
 
 
 @pytest.fixture
