@@ -18,6 +18,7 @@ from backends.hosts.local import LocalHost
 from tests.lab import making, results, running
 from tests.lab.disks import Disk, Disks
 from tests.lab.making import Dm, Made, Md
+from tests.lab.writing import Writer
 
 OUT = Path("/run/lab/out")
 SECONDS = 180
@@ -109,6 +110,14 @@ def unplug(disks: Disks) -> Iterator[Callable[[str], None]]:
     for name in taken:
         if not disks.has(name):
             disks.replug(name)
+
+
+@pytest.fixture(scope="module")
+def writer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writer]:
+    """Every way to write, tried for as long as a module's tests take: fio is asked once what it can do."""
+    made = Writer(tmp_path_factory.mktemp("state"))
+    yield made
+    made.close()
 
 
 @pytest.fixture

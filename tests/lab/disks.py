@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from backends.nameplate import LENGTH
 from tests.lab.hardware import BY_NAME, DISK_BYTES, DISKS
 from tests.lab.qmp import Qmp, QmpError
 from tests.lab.running import run
@@ -34,6 +35,11 @@ class Disk:
     def serial(self) -> str:
         """Its serial number."""
         return BY_NAME[self.name].serial
+
+    @property
+    def word(self) -> str:
+        """What has to be typed to mean it."""
+        return self.serial[-LENGTH:]
 
     @property
     def sysfs(self) -> Path:

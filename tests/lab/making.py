@@ -118,6 +118,11 @@ class Dm(Made):
         run("dmsetup", "resume", self.name)
 
 
+def dm_node(name: str) -> str:
+    """The node, by the kernel's name, of a device-mapper target: below /dev/mapper there are no links without udev."""
+    return f"/dev/dm-{run('dmsetup', 'info', '-c', '--noheadings', '-o', 'minor', name).strip()}"
+
+
 @contextmanager
 def dm_target(table: str) -> Iterator[Dm]:
     """A target by its table, `0 SECTORS delay /dev/x 0 20`; the module `dm-KIND` is loaded if need be."""
@@ -127,8 +132,7 @@ def dm_target(table: str) -> Iterator[Dm]:
     name = f"lab{next(_names)}"
     run("dmsetup", "create", name, stdin=table)
     try:
-        number = run("dmsetup", "info", "-c", "--noheadings", "-o", "minor", name).strip()
-        yield Dm(f"/dev/dm-{number}", name)
+        yield Dm(dm_node(name), name)
     finally:
         run("dmsetup", "resume", name, status=None)
         run("dmsetup", "remove", "--retry", name)
@@ -158,16 +162,34 @@ def null_blk_device(*, size_mb: int = 64, **attributes: int | str) -> Iterator[M
 @contextmanager
 def scsi_debug_disk(**parameters: int | str) -> Iterator[Made]:
     """The disk of the scsi_debug module, `dev_size_mb=64` unless said otherwise. One at a time."""
+    with _scsi_debug(1, **parameters) as (made,):
+        yield made
+
+
+@contextmanager
+def two_path_disk() -> Iterator[tuple[Made, Made]]:
+    """One disk of scsi_debug at two adapters: two nodes of one WWN, as a dual-ported disk without multipathd."""
+    with _scsi_debug(2, add_host=2, vpd_use_hostno=0) as (first, second):
+        yield first, second
+
+
+@contextmanager
+def _scsi_debug(count: int, **parameters: int | str) -> Iterator[tuple[Made, ...]]:
     before = {path.name for path in BLOCK.iterdir()}
     words = {"dev_size_mb": 64, **parameters}
     run("modprobe", "scsi_debug", *(f"{key}={value}" for key, value in words.items()))
     try:
 
-        def come() -> list[str]:
-            return [path.name for path in BLOCK.glob("sd*") if path.name not in before]
+        def come() -> list[Made]:
+            names = sorted(path.name for path in BLOCK.glob("sd*") if path.name not in before)
+            return [Made(f"/dev/{name}") for name in names]
 
-        wait_until(lambda: bool(come()) and Path(f"/dev/{come()[0]}").is_block_device(), "the scsi_debug disk is there")
-        yield Made(f"/dev/{come()[0]}")
+        def ready() -> bool:
+            found = come()
+            return len(found) == count and all(Path(made.device).is_block_device() for made in found)
+
+        wait_until(ready, "the scsi_debug disk is there")
+        yield tuple(come())
     finally:
         wait_until(_without_scsi_debug, "scsi_debug is unloaded")
 

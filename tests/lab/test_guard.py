@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from app.cli.main import cli
-from app.engine.fio.job import Job
-from app.engine.fio.profiles import profile
-from app.engine.measure.measurer import Request
-from app.engine.session.events import ChangeEnded
-from app.engine.session.paths import Paths
-from app.engine.workbench import Workbench
 from backends.change import Change
-from backends.errors import RaidbenchError
-from backends.hosts.local import LocalHost
 from backends.model import Scope, Target
-from backends.nameplate import nameplate_of
 from backends.settings import Effect
 from tests.lab.disks import Disk, Disks
 from tests.lab.making import Md, md_array
 from tests.lab.results import Results
 from tests.lab.running import run
 from tests.lab.uses import ALLOWED, NAMED, NEEDS_SCSI, ON_AN_ARRAY, REFUSED
+from tests.lab.writing import Writer, command_line, told
 
 Blank = Callable[..., tuple[Disk, ...]]
-
-WORDS = ("--profile", "randwrite-4k", "--runtime", "1", "--ramp", "0")
-REFUSES = (2, 3)
-"""Exit statuses for what is wrongly asked for and for what is refused."""
-
 
 FORMATTED = (
     "mounted",
@@ -57,80 +40,14 @@ COMMANDED = ("mounted", "below a device-mapper target", "member of a stopped arr
 """States tried on the command line as well, which takes the engine's way, but slowly."""
 
 
-class Writer:
-    """Every way to write, tried for as long as a module's tests take: fio is asked once what it can do."""
-
-    def __init__(self, folder: Path) -> None:
-        paths = Paths(sessions=folder / "s", journal=folder / "j", locks=folder / "l", config=folder / "none")
-        self._bench = Workbench(LocalHost(), paths=paths)
-        self._loop = asyncio.Runner()
-        self._loop.run(self._bench.open())
-
-    def close(self) -> None:
-        self._bench.close()
-        self._loop.close()
-
-    def raw(self, device: str, typed: str | None) -> tuple[str, str]:
-        """What came of a run that writes to the device, and what was said."""
-        job = Job.from_fields({"runtime": "1", "ramp": "0"}, profile("randwrite-4k").job)
-
-        async def measure() -> bool:
-            ready = await self._bench.prepare(Request(where=device, name=device, job=job))
-            record = await self._bench.measure(ready, confirm=typed)
-            return record.figures.write is not None and record.figures.write.total_ios > 0
-
-        runs = len(self._bench.session.runs)
-        try:
-            return ("written" if self._loop.run(measure()) else "nothing written", "")
-        except RaidbenchError as error:
-            untouched = len(self._bench.session.runs) == runs
-            return ("refused" if untouched else "begun", error.message)
-
-    def word(self, device: str) -> str:
-        """What means the device, whatever lies on it."""
-        drives = self._loop.run(self._bench.probe()).drives
-        targets = [drive.target for drive in drives if drive.device == device]
-        return nameplate_of(self._bench.session.inventory, targets[0]).word if targets else Path(device).name
-
-    def plan(self, target: Target, key: str, value: str) -> Change:
-        """A change that destroys data, planned while nothing stands against it."""
-
-        return self._loop.run(self._bench.plan(target, key, value))
-
-    def apply(self, change: Change) -> str:
-        """What came of it: `verified`, or something else."""
-        try:
-            ended: ChangeEnded = self._loop.run(self._bench.apply(change))
-        except RaidbenchError:
-            return "refused"
-        return ended.result
+def names(disk: Disk, other: Disk) -> dict[str, str]:
+    """What is said for what differs from boot to boot."""
+    return {disk.kernel: disk.name, other.kernel: other.name, disk.serial: "SERIAL"}
 
 
-def command_line(device: str, typed: str, folder: Path) -> str:
-    """What came of `raidbench bench DEVICE ... --confirm NAME`, with a link to the device: nothing is looked up."""
-    link = folder / "device"
-    link.symlink_to(device)
-    done = CliRunner().invoke(cli, ["bench", str(link), *WORDS, "--confirm", typed], prog_name="raidbench")
-    if done.exit_code in REFUSES:
-        return "refused"
-    return "written" if done.exit_code == 0 else f"status {done.exit_code}: {done.stderr}"
-
-
-@pytest.fixture(scope="module")
-def writer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writer]:
-    made = Writer(tmp_path_factory.mktemp("state"))
-    yield made
-    made.close()
-
-
-def told(said: str, disk: Disk, other: Disk, folder: Path) -> str:
-    """The words without what differs from boot to boot."""
-    for one in (disk, other):
-        said = said.replace(one.kernel, one.name)
-    said = said.replace(str(folder), "/point").replace(disk.serial, "SERIAL")
-    said = re.sub(r"process \d+", "process N", said)
-    said = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "UUID", said)
-    return re.sub(r"\b(md|dm-|loop|lab)\d+", r"\1N", said)
+def word_of(device: str, disk: Disk) -> str:
+    """What has to be typed: of what is built on a disk its name."""
+    return disk.word if device == disk.device else Path(device).name
 
 
 def attempt(writer: Writer, change: Change, look: Callable[[], str]) -> str:
@@ -161,11 +78,12 @@ def test_what_is_in_use_is_never_written(
     point = tmp_path / "point"
     point.mkdir()
     with REFUSED[name](disk, other, point) as device:
-        result, said = writer.raw(device, writer.word(device))
-        typed = command_line(device, writer.word(device), tmp_path) if name in COMMANDED else "-"
+        word = word_of(device, disk)
+        result, said = writer.raw(device, word)
+        typed = command_line(device, word, tmp_path) if name in COMMANDED else "-"
         formatted = attempt(writer, formatting, lambda: nvme_format(disk)) if name in FORMATTED else "-"
     ok = result == "refused" and {typed, formatted} <= {"refused", "-"}
-    assert table.add("Guard", name, result, typed, formatted, told(said, disk, other, point), ok=ok)
+    assert table.add("Guard", name, result, typed, formatted, told(said, names(disk, other), point), ok=ok)
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -175,11 +93,11 @@ def test_what_holds_something_needs_its_name(
     disk, other = blank("nvme0", "nvme1")
     with NAMED[name](disk, other, tmp_path) as device:
         result, said = writer.raw(device, None)
-        wrongly = writer.raw(device, writer.word(other.device))[0]
-        typed = command_line(device, writer.word(other.device), tmp_path) if name == "unmounted ext4" else "-"
+        wrongly = writer.raw(device, other.word)[0]
+        typed = command_line(device, other.word, tmp_path) if name == "unmounted ext4" else "-"
     ok = result == wrongly == "refused" and typed in ("refused", "-")
     result = "refused without the name" if ok else f"{result}, {wrongly}"
-    assert table.add("Guard", name, result, typed, "-", told(said, disk, other, tmp_path), ok=ok)
+    assert table.add("Guard", name, result, typed, "-", told(said, names(disk, other), tmp_path), ok=ok)
 
 
 @pytest.mark.parametrize("name", ALLOWED)
@@ -189,9 +107,9 @@ def test_what_is_blank_is_written(
     disk, other = blank("nvme0", "nvme1")
     with ALLOWED[name](disk, other, tmp_path) as device:
         result, said = writer.raw(device, None)
-        typed = command_line(device, writer.word(device), tmp_path) if name == "blank" else "-"
+        typed = command_line(device, word_of(device, disk), tmp_path) if name == "blank" else "-"
     ok = result == "written" and typed in ("written", "-")
-    assert table.add("Guard", name, result, typed, "-", told(said, disk, other, tmp_path), ok=ok)
+    assert table.add("Guard", name, result, typed, "-", told(said, names(disk, other), tmp_path), ok=ok)
 
 
 @pytest.mark.parametrize("name", ON_AN_ARRAY)

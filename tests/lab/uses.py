@@ -21,7 +21,7 @@ Use = Callable[[Disk, Disk, Path], AbstractContextManager[str]]
 SECTORS = 65536
 """Of 512 bytes: how much of a disk the device-mapper targets take."""
 
-_OPENER = "import os, sys, time; os.open(sys.argv[1], os.O_RDONLY); print('ready', flush=True); time.sleep(600)"
+OPENER = "import os, sys, time; os.open(sys.argv[1], os.O_RDONLY); print('ready', flush=True); time.sleep(600)"
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def mounted_elsewhere(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def partition(disk: Disk, number: int = 1) -> Iterator[str]:
+def partition(disk: Disk | Made, number: int = 1) -> Iterator[str]:
     """A DOS table with one partition, which the kernel knows."""
     entry = struct.pack("<B3sB3sII", 0, b"\0\2\0", 0x83, b"\xff\xff\xff", 2048, SECTORS)
     with open(disk.device, "r+b", buffering=0) as file:
@@ -106,7 +106,7 @@ def partition_mounted(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
 
 @contextmanager
 def partition_open(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
-    with partition(disk) as part, program(sys.executable, "-c", _OPENER, part):
+    with partition(disk) as part, program(sys.executable, "-c", OPENER, part):
         yield disk.device
 
 
@@ -216,6 +216,12 @@ def luks_closed(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
 
 
 @contextmanager
+def bcache_alone(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
+    run("make-bcache", "--wipe-bcache", "-B", disk.device)
+    yield disk.device
+
+
+@contextmanager
 def md_member(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
     with md_array("raid1", [disk, other]):
         yield disk.device
@@ -312,7 +318,7 @@ def loop_on_it(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
 
 @contextmanager
 def opened(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
-    with program(sys.executable, "-c", _OPENER, disk.device):
+    with program(sys.executable, "-c", OPENER, disk.device):
         yield disk.device
 
 
@@ -430,6 +436,7 @@ NAMED: Mapping[str, Use] = {
     "former swap": former_swap,
     "physical volume, inactive": inactive_physical_volume,
     "LUKS, closed": luks_closed,
+    "bcache, not registered": bcache_alone,
     "second device of an unmounted btrfs": second_of_unmounted_btrfs,
 }
 """What only the typed name makes writable."""
@@ -441,17 +448,25 @@ def _array_mounted(array: Made, folder: Path) -> AbstractContextManager[object]:
 
 
 def _array_opened(array: Made, folder: Path) -> AbstractContextManager[object]:
-    return program(sys.executable, "-c", _OPENER, array.device)
+    return program(sys.executable, "-c", OPENER, array.device)
 
 
 def _array_held(array: Made, folder: Path) -> AbstractContextManager[object]:
     return dm_target(f"0 {SECTORS} linear {array.device} 0")
 
 
+@contextmanager
+def _array_in_a_stopped_one(array: Made, folder: Path) -> Iterator[None]:
+    with md_array("raid1", [array, "missing"], size="8M") as outer:
+        run("mdadm", "--stop", outer.device)
+        yield
+
+
 ON_AN_ARRAY: Mapping[str, Callable[[Made, Path], AbstractContextManager[object]]] = {
     "mounted": _array_mounted,
     "a program has it open": _array_opened,
     "below a device-mapper target": _array_held,
+    "member of a stopped array": _array_in_a_stopped_one,
 }
 """States of an array in which it must not be taken apart."""
 

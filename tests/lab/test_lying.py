@@ -1,0 +1,104 @@
+"""A tool that says yes is not believed, and what somebody else has set meanwhile is left alone: on real drives."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.engine.workbench import Workbench
+from backends.errors import RefusedError
+from backends.model import Target
+from tests.lab.disks import Disk, Disks, wait_until
+from tests.lab.results import Results
+from tests.lab.running import run
+
+SDPARM = shutil.which("sdparm") or "/usr/bin/sdparm"
+"""The tool that sets a SAS disk's write cache."""
+
+Lie = Callable[[str], None]
+
+
+@pytest.fixture
+def lie(tmp_path: Path) -> Iterator[Lie]:
+    """`lie("exit 0")`: what sdparm does instead of setting anything; "$real" is the true one. It reads as ever."""
+    real, script = tmp_path / "sdparm", tmp_path / "script"
+    shutil.copy(SDPARM, real)
+
+    def instead(words: str) -> None:
+        script.write_text(f'#!/bin/sh\nreal={real}\ncase "$*" in *--set*) {words};; esac\nexec "$real" "$@"\n')
+        script.chmod(0o755)
+        run("mount", "--bind", str(script), SDPARM)
+
+    yield instead
+    run("umount", SDPARM)
+    run(SDPARM, "--set=WCE=1", *(disk.device for disk in Disks() if disk.name.startswith("scsi")))
+
+
+def caches(disk: Disk) -> str:
+    """What the drive itself says of its write cache."""
+    said = re.search(r"WCE +([01])", run("sdparm", "--quiet", "--get=WCE", disk.device, status=None))
+    assert said is not None
+    return {"0": "off", "1": "on"}[said[1]]
+
+
+async def switched_off(bench: Workbench, disk: Disk) -> tuple[str, str]:
+    """The result of switching the write cache off, and the id of the change."""
+    ended = await bench.apply(await bench.plan(Target(backend="scsi", address=disk.kernel), "drive_cache", "off"))
+    return ended.result, ended.id
+
+
+@pytest.mark.parametrize(
+    ("what", "words", "result"),
+    [
+        ("says yes and sets nothing", "exit 0", "differs"),
+        ("sets another disk", 'exec "$real" --set=WCE=0 {other}', "differs"),
+        ("sets it and says no", '"$real" "$@"; exit 9', "failed"),
+    ],
+)
+async def test_a_tool_is_judged_by_what_the_drive_says_afterwards(
+    workbench: Workbench, disks: Disks, lie: Lie, table: Results, what: str, words: str, result: str
+) -> None:
+    lie(words.replace("{other}", disks["scsi1"].device))
+    seen, _ = await switched_off(workbench, disks["scsi0"])
+    assert table.add("Faults", f"sdparm {what}", "the change", seen, ok=seen == result)
+
+
+async def test_what_a_tool_sets_later_is_taken_back_by_undo(
+    workbench: Workbench, disks: Disks, lie: Lie, table: Results, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    late = f'(while [ ! -e {go} ]; do sleep 0.1; done; "$real" "$@") </dev/null >/dev/null 2>&1 & exit 0'
+    lie(f"[ -e {go} ] || {{ {late}; }}")
+    seen, change = await switched_off(workbench, disks["scsi0"])
+    go.touch()
+    wait_until(lambda: caches(disks["scsi0"]) == "off", "the drive's cache is off")
+    undone = (await workbench.undo(change)).result
+    told = f"{seen}, undo: {undone}, cache {caches(disks['scsi0'])}"
+    wanted = "differs, undo: verified, cache on"
+    assert table.add("Faults", "sdparm sets it later", "change and undo", told, ok=told == wanted)
+
+
+async def test_what_somebody_else_sets_is_left_alone(workbench: Workbench, disks: Disks, table: Results) -> None:
+    depth = disks["scsi0"].sysfs / "device/queue_depth"
+    before = depth.read_text()
+    change = await workbench.plan(Target(backend="scsi", address=disks["scsi0"].kernel), "queue_depth", "7")
+    try:
+        depth.write_text("9")
+        with pytest.raises(RefusedError):
+            await workbench.apply(change)
+        between = depth.read_text().strip()
+        depth.write_text(before)
+        ended = await workbench.apply(change)
+        depth.write_text("9")
+        with pytest.raises(RefusedError, match="somebody else changed it"):
+            await workbench.undo(ended.id)
+        after = depth.read_text().strip()
+    finally:
+        depth.write_text(before)
+    seen = f"before it: refused, {between}; after it: {ended.result}, undo refused, {after}"
+    wanted = "before it: refused, 9; after it: verified, undo refused, 9"
+    assert table.add("Faults", "somebody else sets the queue depth", "change and undo", seen, ok=seen == wanted)

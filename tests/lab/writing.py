@@ -1,0 +1,112 @@
+"""Every way to write to a device, and what was said of it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from app.cli.main import cli
+from app.engine.fio.job import Job
+from app.engine.fio.profiles import profile
+from app.engine.measure.measurer import Preparation, Request
+from app.engine.session.events import ChangeEnded
+from app.engine.session.paths import Paths
+from app.engine.workbench import Workbench
+from backends.change import Change
+from backends.errors import RaidbenchError
+from backends.hosts.local import LocalHost
+from backends.model import Target
+
+WORDS = ("--profile", "randwrite-4k", "--runtime", "1", "--ramp", "0")
+REFUSED = 3
+"""Exit status of what is refused."""
+REFUSES = (2, REFUSED)
+"""Exit statuses for what is wrongly asked for and for what is refused."""
+
+
+class Writer:
+    """Every way to write, tried for as long as a module's tests take: fio is asked once what it can do."""
+
+    def __init__(self, folder: Path) -> None:
+        paths = Paths(sessions=folder / "s", journal=folder / "j", locks=folder / "l", config=folder / "none")
+        self._bench = Workbench(LocalHost(), paths=paths)
+        self._loop = asyncio.Runner()
+        self._loop.run(self._bench.open())
+
+    def close(self) -> None:
+        self._bench.close()
+        self._loop.close()
+
+    def raw(self, device: str, typed: str | None) -> tuple[str, str]:
+        """What came of a run that writes to the device, and what was said."""
+        return self.measured(self.ready(device), typed)
+
+    def ready(self, device: str) -> Preparation:
+        """Such a run, as it is shown before somebody agrees."""
+        job = Job.from_fields({"runtime": "1", "ramp": "0"}, profile("randwrite-4k").job)
+        return self._loop.run(self._bench.prepare(Request(where=device, name=device, job=job)))
+
+    def measured(self, ready: Preparation, typed: str | None) -> tuple[str, str]:
+        """What came of it when `typed` was answered, and what was said."""
+
+        async def measure() -> bool:
+            record = await self._bench.measure(ready, confirm=typed)
+            return record.figures.write is not None and record.figures.write.total_ios > 0
+
+        runs = len(self._bench.session.runs)
+        try:
+            return ("written" if self._loop.run(measure()) else "nothing written", "")
+        except RaidbenchError as error:
+            untouched = len(self._bench.session.runs) == runs
+            return ("refused" if untouched else "begun", error.message)
+
+    def plan(self, target: Target, key: str, value: str) -> Change:
+        """A change that destroys data, planned while nothing stands against it."""
+        return self._loop.run(self._bench.plan(target, key, value))
+
+    def apply(self, change: Change) -> str:
+        """What came of it: `verified`, or something else."""
+        try:
+            ended: ChangeEnded = self._loop.run(self._bench.apply(change))
+        except RaidbenchError:
+            return "refused"
+        return ended.result
+
+
+def bench(device: str, typed: str, folder: Path) -> tuple[int, str]:
+    """`raidbench bench DEVICE ... --confirm NAME`, with a link to the device: nothing is looked up."""
+    return _said("bench", device, folder, *WORDS, "--confirm", typed)
+
+
+def precondition(device: str, typed: str, folder: Path) -> tuple[int, str]:
+    """`raidbench precondition DEVICE --confirm NAME`."""
+    return _said("precondition", device, folder, "--confirm", typed)
+
+
+def _said(verb: str, device: str, folder: Path, *words: str) -> tuple[int, str]:
+    link = folder / f"{verb}-{Path(device).name}"
+    link.symlink_to(device)
+    done = CliRunner().invoke(cli, [verb, str(link), *words], prog_name="raidbench")
+    return done.exit_code, " ".join(done.stderr.split())
+
+
+def command_line(device: str, typed: str, folder: Path) -> str:
+    """What came of `bench`, in a word."""
+    status, said = bench(device, typed, folder)
+    if status in REFUSES:
+        return "refused"
+    return "written" if status == 0 else f"status {status}: {said}"
+
+
+def told(said: str, names: Mapping[str, str], folder: Path) -> str:
+    """The words without what differs from boot to boot. `names`: what to say for a kernel name or serial number."""
+    for one, name in names.items():
+        said = said.replace(one, name)
+    said = said.replace(str(folder), "/point")
+    said = re.sub(r"process \d+", "process N", said)
+    said = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "UUID", said)
+    return re.sub(r"\b(md|dm-|loop|lab)\d+", r"\1N", said)
