@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from backends.model import (
     KERNEL,
@@ -23,6 +24,14 @@ from backends.model import (
 
 BUS = "hba"
 """The backend whose controllers are what the PCI bus lists; any other vendor's of the same function is the primary."""
+
+_UNKNOWN = (None, "", (), Media.UNKNOWN, State.UNKNOWN)
+_OF_A_DISK = (
+    *("controller", "array", "model", "serial", "firmware", "wwn", "media", "interface", "size_bytes"),
+    *("logical_block", "physical_block", "state", "scheduler", "identity", "uses", "signatures"),
+    *("partitions", "paths", "backing"),
+)
+"""What two views of one disk may know of it, by the names of `Drive`."""
 
 
 def joined(inventory: Inventory) -> Inventory:
@@ -54,16 +63,8 @@ def _managed(primary: Controller, bus: Controller | None) -> Controller:
     """What the vendor knows, then what the bus does."""
     if bus is None or primary.target.backend == BUS:
         return primary
-    return replace(
-        primary,
-        model=primary.model or bus.model,
-        serial=primary.serial or bus.serial,
-        firmware=primary.firmware or bus.firmware,
-        driver=primary.driver or bus.driver,
-        cache_bytes=primary.cache_bytes if primary.cache_bytes is not None else bus.cache_bytes,
-        protection=primary.protection or bus.protection,
-        facts=_facts(primary.facts, bus.facts),
-    )
+    known = _missing(primary, bus, "model", "serial", "firmware", "driver", "cache_bytes", "protection")
+    return replace(primary, **known, facts=_facts(primary.facts, bus.facts))
 
 
 def _array_at(array: Array, moved: Mapping[Target, Target]) -> Array:
@@ -105,26 +106,8 @@ def _filled(one: Drive, other: Drive) -> Drive:
     """A drive with what another view of the same disk knows and it does not."""
     return replace(
         one,
-        controller=one.controller or other.controller,
-        array=one.array or other.array,
-        model=one.model or other.model,
-        serial=one.serial or other.serial,
-        firmware=one.firmware or other.firmware,
-        wwn=one.wwn or other.wwn,
-        media=one.media if one.media is not Media.UNKNOWN else other.media,
-        interface=one.interface or other.interface,
-        size_bytes=one.size_bytes if one.size_bytes is not None else other.size_bytes,
-        logical_block=one.logical_block if one.logical_block is not None else other.logical_block,
-        physical_block=one.physical_block if one.physical_block is not None else other.physical_block,
-        state=one.state if one.state is not State.UNKNOWN else other.state,
-        read_only=one.read_only or other.read_only,
-        scheduler=one.scheduler or other.scheduler,
-        identity=one.identity or other.identity,
-        uses=one.uses or other.uses,
-        signatures=one.signatures or other.signatures,
-        partitions=one.partitions or other.partitions,
-        paths=one.paths or other.paths,
-        backing=one.backing or other.backing,
+        **_missing(one, other, *_OF_A_DISK),
+        read_only=one.read_only or other.read_only,  # whoever says so is believed
         facts=_facts(one.facts, other.facts),
     )
 
@@ -133,12 +116,13 @@ def _filled_array(array: Array, twin: Drive | None) -> Array:
     if twin is None:
         return array
     return replace(
-        array,
-        size_bytes=array.size_bytes if array.size_bytes is not None else twin.size_bytes,
-        identity=array.identity or twin.identity,
-        uses=array.uses or twin.uses,
-        facts=_facts(array.facts, twin.facts),
+        array, **_missing(array, twin, "size_bytes", "identity", "uses"), facts=_facts(array.facts, twin.facts)
     )
+
+
+def _missing(one: object, other: object, *names: str) -> dict[str, Any]:
+    """What the other knows of these and the one does not."""
+    return {name: getattr(other, name) for name in names if getattr(one, name) in _UNKNOWN}
 
 
 def _facts(own: tuple[Fact, ...], others: Iterable[Fact]) -> tuple[Fact, ...]:
