@@ -128,7 +128,7 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 @click.option("--demo-reboot", is_flag=True, help="Reboot the simulated host first: what waited for that is in force.")
 @click.option("--machine", type=click.Path(path_type=Path), metavar="DIR", help="Answer from a recorded machine.")
 @click.option("--read-only", is_flag=True, help="Change nothing, whatever is asked for.")
-@click.option("--no-sudo", is_flag=True, help="Do not ask sudo for the helper that does what needs root.")
+@click.option("--no-helper", is_flag=True, help="Do without a helper for what needs root: as root all of it is root.")
 @click.option("--session", type=click.Path(path_type=Path), metavar="DIR", help="The session to go on with, or begin.")
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Another configuration file.")
 @click.option("--ascii", "ascii_", is_flag=True, help="ASCII only.")
@@ -145,7 +145,7 @@ def cli(
     demo_reboot: bool,
     machine: Path | None,
     read_only: bool,
-    no_sudo: bool,
+    no_helper: bool,
     session: Path | None,
     config: Path | None,
     ascii_: bool,
@@ -161,14 +161,14 @@ def cli(
         demo_reboot=demo_reboot,
         machine=None if machine is None else machine.absolute(),
         read_only=read_only,
-        no_sudo=no_sudo,
+        no_helper=no_helper,
         session=None if session is None else session.absolute(),
         config=config,
         ascii=ascii_,
         no_color=no_color,
     )
     ctx.obj = options
-    if os.environ.get("SUDO_UID") and not options.simulated:
+    if os.environ.get("SUDO_UID") and not options.simulated and not options.no_helper:
         from app.cli.rights import become_the_caller
 
         become_the_caller()

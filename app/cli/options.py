@@ -39,8 +39,8 @@ class Options:
     """Answer from a recorded machine."""
     read_only: bool = False
     """Change nothing."""
-    no_sudo: bool = False
-    """Start no helper that does what takes root."""
+    no_helper: bool = False
+    """Start no helper for what takes root, and leave root what it is."""
     session: Path | None = None
     """Folder of the session to go on with or to begin."""
     config: Path | None = None

@@ -23,7 +23,11 @@ async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
     """Show the unit, ask, write and enable it. Raises RefusedError, StorageError, ToolFailedError."""
     environment = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
     host = _this_machine(bench)
-    unit = await boot_unit.plan_unit(host, boot_unit.own_command(), bench.journal.file, environment)
+    side = host.root_side
+    if side is None:
+        unit = await boot_unit.plan_unit(host, boot_unit.own_command(), bench.journal.file, environment)
+    else:
+        unit = boot_unit.BootUnit(**await side.ask("unit", do="plan"))
     say(f"{boot_unit.PATH} {'holds' if unit.there else 'will hold'}:")
     for row in unit.text.splitlines():
         say(f"  {row}" if row else "")
@@ -33,7 +37,10 @@ async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
         return DONE
     refuse_read_only()
     confirm.confirmed(Risk.NONE, (), yes=yes, typed=None, what="Write and enable it")
-    await boot_unit.install_unit(host, unit)
+    if side is None:
+        await boot_unit.install_unit(host, unit)
+    else:
+        await side.ask("unit", do="install")
     lines([f"{boot_unit.NAME} is enabled: it takes back at boot what was on trial and not kept"])
     return DONE
 
@@ -47,7 +54,8 @@ async def remove(bench: Workbench, *, dry: bool, yes: bool) -> int:
         return DONE
     refuse_read_only()
     confirm.confirmed(Risk.NONE, (), yes=yes, typed=None, what="Remove it")
-    was_there = await boot_unit.remove_unit(host)
+    side = host.root_side
+    was_there = await boot_unit.remove_unit(host) if side is None else (await side.ask("unit", do="remove"))["there"]
     lines([f"{boot_unit.NAME} is removed" if was_there else f"{boot_unit.NAME} was not there"])
     return DONE
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from typing import TYPE_CHECKING
 
@@ -33,8 +34,20 @@ def helper_of(options: Options, *, wanted: bool, read_only: bool) -> Connection 
     if options.simulated:
         return None
     if not _begun or (wanted and _begun == [None]):
-        _begun[:] = [_begin(options, wanted=wanted and not options.no_sudo, read_only=read_only)]
+        _begun[:] = [_begin(options, wanted=wanted and not options.no_helper, read_only=read_only)]
     return _begun[0]
+
+
+async def companion() -> socket.socket | None:
+    """The connection to a further helper, for a process that outlives this one; None where this one has none.
+
+    Raises RefusedError.
+    """
+    side = _begun[0] if _begun else None
+    if side is None:
+        return None
+    _, (descriptor,) = await side.fetch("companion")
+    return socket.socket(fileno=descriptor)
 
 
 def _begin(options: Options, *, wanted: bool, read_only: bool) -> Connection | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.cli.rights import companion
 from backends.errors import StorageError
 
 if TYPE_CHECKING:
@@ -56,17 +58,25 @@ async def start(folder: Path, options: Options, nice: int | None = None) -> int:
     Raises StorageError when it cannot be started.
     """
     from backends.hosts.local import start_detached
+    from backends.hosts.local.elevated import CONNECTED
 
+    environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
     order = {
         "argv": [*_before(options), "sweep", "--resume", str(folder), "--handed-over"],
-        "environment": {name: os.environ[name] for name in _KEPT if name in os.environ},
+        "environment": environment,
         "output": str(folder / OUTPUT),
         "nice": nice,
     }
-    try:
-        answer = await start_detached("app.cli.sweep_process", json.dumps(order) + "\n", START_SECONDS)
-    except OSError as error:
-        raise StorageError(f"The sweep could not be started in the background: {error.strerror}.") from error
+    with contextlib.ExitStack() as stack:
+        side = await companion()  # ours ends with us
+        keep: tuple[int, ...] = ()
+        if side is not None:
+            keep = (stack.enter_context(side).fileno(),)
+            environment[CONNECTED] = str(side.fileno())
+        try:
+            answer = await start_detached("app.cli.sweep_process", json.dumps(order) + "\n", START_SECONDS, keep)
+        except OSError as error:
+            raise StorageError(f"The sweep could not be started in the background: {error.strerror}.") from error
     word, _, pid = answer.partition(" ")
     if word != "started" or not pid.isdigit():
         raise StorageError(f"The sweep did not start in the background: {answer or 'it said nothing'}.")
@@ -75,7 +85,7 @@ async def start(folder: Path, options: Options, nice: int | None = None) -> int:
 
 def _before(options: Options) -> list[str]:
     """The options before the command, as words."""
-    words: list[str] = []
+    words = ["--no-helper"] if options.no_helper else []
     if options.demo:
         words.append("--demo")
     if options.demo and options.demo_speed is not None:

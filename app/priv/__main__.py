@@ -13,11 +13,11 @@ _DEAF = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SI
 
 
 def main() -> int:
-    """Serve until the other side is gone. Exit status 2 where that may not begin, with a sentence."""
+    """Serve until the other side is gone. Exit status 2 where that may not begin, 4 without a connection."""
     connection = _connection()
     if connection is None or os.geteuid() != 0:
         print("This is a part of raidbench, which starts it by itself through sudo.", file=sys.stderr)
-        return 2
+        return 4
     for number in _DEAF:
         signal.signal(number, signal.SIG_IGN)
     from backends.errors import RefusedError
@@ -58,6 +58,7 @@ def _serve(connection: socket.socket) -> None:
     from app.priv.desk import Desk
     from app.priv.serving import Conversation, whose
     from backends.hosts.local.child import die_with_parent
+    from backends.hosts.local.elevated import COMPANION
 
     def leave(_number: int, _frame: object) -> None:
         connection.shutdown(socket.SHUT_RD)
@@ -65,7 +66,8 @@ def _serve(connection: socket.socket) -> None:
     if not _is_roots(os.environ.get("RAIDBENCH_STATE_DIR", "/")):
         del os.environ["RAIDBENCH_STATE_DIR"]  # root keeps nothing in a folder of somebody else
     signal.signal(signal.SIGTERM, leave)
-    die_with_parent()
+    if COMPANION not in sys.argv:
+        die_with_parent()
     os.chdir("/")
     keep_private()
     uid, gid = whose(connection)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from app.engine.change import boot_unit
 from app.engine.change.trial import LONGEST, arm
 from app.engine.change.unfinished import ValueState, not_before_it_ends, standing
 from app.engine.session.journal import Journal, boot_clock
@@ -18,6 +20,7 @@ from backends.change import Change
 from backends.errors import BlockedError, RefusedError
 from backends.host import Command, Custody, custody
 from backends.hosts.local import LocalHost
+from backends.hosts.local.elevated import isolated_words
 from backends.model import Target
 from backends.protocol import CanPersist, CanRemake
 from backends.registry import Machine
@@ -163,6 +166,16 @@ class GuardedChanges:
             if program is not None:
                 await self._host.run(Command(argv=(program, *argv[1:]), mutates=True))
         return {"path": rule.path}
+
+    async def unit(self, do: str) -> Mapping[str, Any]:
+        """The unit that takes back at boot what was on trial: told, installed or removed."""
+        if do == "remove":
+            return {"there": await boot_unit.remove_unit(self._host)}
+        kept = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
+        unit = await boot_unit.plan_unit(self._host, isolated_words("app"), self._journal.file, kept)
+        if do == "install":
+            await boot_unit.install_unit(self._host, unit)
+        return {"text": unit.text, "there": unit.there}
 
     async def remake(self, session: str, id: str) -> Mapping[str, Any]:
         """Make what a change of the journal deleted and did not make again."""

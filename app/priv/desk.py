@@ -16,14 +16,15 @@ from app.priv.words import NotAllowedError, checked
 from backends.errors import RaidbenchError, RefusedError
 from backends.host import to_the_end
 from backends.hosts.local import LocalHost
+from backends.hosts.local.elevated import COMPANION, isolated_words, start_beside
 from backends.hosts.split.frames import MalformedError, unpack
 from backends.registry import Machine
 from backends.rootside import told
 
-CHANGES = frozenset({"plan", "intend", "apply", "arm", "persist", "remake"})
+CHANGES = frozenset({"plan", "intend", "apply", "arm", "persist", "remake", "unit", "companion"})
 """Verbs that a conversation for reading only does not have; `hold` it has for reading."""
 
-FINISHED = frozenset({"apply", "persist", "remake"})
+FINISHED = frozenset({"apply", "persist", "remake", "unit"})
 """Verbs that come to their end although nobody waits any more."""
 
 
@@ -100,11 +101,18 @@ class Desk:
         parts: tuple[tuple[object, tuple[str, ...]], ...] = (
             (looking, ("read", "follow", "run", "reachable", "ask")),
             (holding, ("facts", "free", "hold", "release")),
-            (changing, ("lock", "unlock", "plan", "intend", "apply", "outcome", "arm", "journal", "persist", "remake")),
+            (changing, ("lock", "unlock", "plan", "intend", "apply", "outcome", "arm", "journal", "remake")),
+            (changing, ("persist", "unit")),
+            (self, ("companion",)),
         )
         self._read_only = read_only
         self._verbs = {verb: getattr(part, verb) for part, verbs in parts for verb in verbs}
         return {"version": version}
+
+    def companion(self) -> tuple[Mapping[str, Any], tuple[int, ...]]:
+        """A further helper of the same user, for a process that outlives this one; it ends with that."""
+        with start_beside(isolated_words("app.priv"), COMPANION, gid=self._gid) as sock:
+            return {}, (sock.detach(),)
 
     def refuse_bytes(self, error: MalformedError) -> ReplyFrame:
         """The answer to what is no message at all."""

@@ -10,7 +10,7 @@ from backends.errors import RefusedError
 from backends.host import Host
 from backends.hosts.local import LocalHost
 from backends.hosts.local.elevated import (
-    Way,
+    Elevation,
     become,
     connected,
     invoker,
@@ -53,7 +53,7 @@ def helper(*, ask: bool) -> Connection:
     raise RefusedError(f"{reason} {WITHOUT}", hint="Allow it in sudoers, or log in as root.")
 
 
-def _by(way: Way) -> tuple[Connection | None, str]:
+def _by(way: Elevation) -> tuple[Connection | None, str]:
     """The helper by one way; None, and a sentence, where it does not come."""
     sock, process = start(way, isolated_words(PROGRAM))
     side = Connection(sock)
@@ -64,14 +64,17 @@ def _by(way: Way) -> tuple[Connection | None, str]:
         return None, f"{way.name} did not answer."
     except RefusedError as error:
         process.wait()
-        own = process.returncode == _OWN_REFUSAL
-        words = " ".join(filter(None, (error.message, error.hint)))
-        return None, words if own else f"{way.name} did not start the root helper."
+        own = " ".join(filter(None, (error.message, error.hint)))
+        words = {
+            _REFUSED: own,
+            _UNCONNECTED: f"{way.name} keeps the root helper from its connection (log_input in sudoers does that).",
+        }
+        return None, words.get(process.returncode, f"{way.name} did not start the root helper.")
     return side, ""
 
 
-_OWN_REFUSAL = 2
-"""Exit status of a helper that says why it does not begin."""
+_REFUSED, _UNCONNECTED = 2, 4
+"""Exit statuses of a helper that does not begin: it said why; it has nobody to say it to."""
 
 
 def inherited() -> Connection | None:

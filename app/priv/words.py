@@ -125,6 +125,8 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "journal": {},
     "persist": {"target": _TARGET, "values": values},
     "remake": {"session": _SESSION, "id": _ID},
+    "unit": {"do": text("plan|install|remove")},
+    "companion": {},
 }
 """Every verb that there is, and its fields, all of which must be there."""
 

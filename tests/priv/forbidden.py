@@ -114,6 +114,7 @@ UNWANTED: dict[str, dict[str, tuple[object, ...]]] = {
     "arm": {"session": ("/nowhere", ""), "until": (1, 10**9, -1, None)},
     "persist": {"target": ("", "block", "nobody:here", "../x:y"), "values": ({"K": "v"}, {"k": 1}, [], None)},
     "remake": {"session": ("/nowhere",), "id": ("c1", "")},
+    "unit": {"do": ("", "enable", "plan ", None, 1)},
 }
 """By verb and field: values that are refused whatever the rest is."""
 
@@ -140,6 +141,8 @@ _SOUND: dict[str, dict[str, object]] = {
     "journal": {},
     "persist": {"target": "nobody:here", "values": {"scheduler": "none"}},
     "remake": {"session": "/nowhere", "id": "c1"},
+    "unit": {"do": "start"},
+    "companion": {},
 }  # fmt: skip
 """A request of every verb, most of which are refused as they are."""
 
@@ -247,9 +250,6 @@ def _injected(rng: random.Random) -> bytes:
 KINDS: tuple[Callable[[random.Random], bytes], ...] = (
     _noise, _cut, _flipped, _nested, _shapeless, _twice, _junk_field, _unwanted, _path, _setter, _injected,
 )  # fmt: skip
-
-ACCEPTABLE = frozenset({"journal", "reachable"})
-"""Verbs without fields: as they are they harm nobody, and are not counted among the forbidden."""
 
 
 class _Watch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from backends.errors import RefusedError
+from backends.hosts.split.connection import Connection
 from backends.hosts.split.frames import HEAD, REPLY_LIMIT, length_of, pack, unpack
 from tests.backends.loops import Loop, loop, mounted, needs_loops, program, run, wait_for
 from tests.packages import absence
@@ -183,6 +185,87 @@ def test_a_program_that_reads_is_ended_with_the_conversation(tmp_path: Path, roo
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
+def test_a_program_that_changes_something_is_let_come_to_its_end(tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir(mode=0o755)
+    (tools / "slow").write_text(f"#!/bin/sh\necho > {tmp_path}/begun\nsleep 2\necho > {tmp_path}/ended\n")
+    (tools / "slow").chmod(0o755)
+    script = f"""
+import asyncio, socket, sys
+from pathlib import Path
+from app.engine.session.paths import Paths
+from app.priv.desk import Desk
+from app.priv.serving import Conversation
+from backends.host import Command
+from backends.hosts.local import LocalHost
+
+class Slow(Desk):
+    def _begin(self, **words):
+        said = super()._begin(**words)
+        async def apply(session, id):
+            await LocalHost().run(Command(argv=("{tools}/slow",), mutates=True))
+            return {{}}
+        self._verbs["apply"] = apply
+        return said
+
+folder = Path("{tmp_path}")
+paths = Paths(sessions=folder, journal=folder / "journal", locks=folder / "locks", config=folder / "config")
+async def talk():
+    conversation = Conversation(socket.socket(fileno=0), Slow(paths=paths, gid=0))
+    conversation.greet()
+    await conversation.hold()
+asyncio.run(talk())
+"""
+    mine, its = socket.socketpair()
+    process = subprocess.Popen([command()[0], "-c", script], stdin=its.fileno(), cwd=Path(__file__).parents[2])
+    its.close()
+    answer(mine)
+    mine.sendall(pack({"id": 1, "verb": "hello", "args": {"version": 1, "read_only": False, "firmware": False}}))
+    mine.sendall(pack({"id": 2, "verb": "apply", "args": {"session": "/x", "id": "c1"}}))
+    wait_for((tmp_path / "begun").exists, 20)
+
+    mine.close()
+
+    assert process.wait(20) == 0
+    assert (tmp_path / "ended").exists()
+
+
+def test_the_helper_ends_within_a_second_of_a_raidbench_that_was_killed(tmp_path: Path) -> None:
+    script = "import sys, time; from pathlib import Path; from tests.priv.helping import helper\n"
+    script += "with helper(Path(sys.argv[1])) as one: print(one.process.pid, flush=True); time.sleep(600)"
+    parent = subprocess.Popen(
+        [command()[0], "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
+    )
+    assert parent.stdout is not None
+    pid = int(parent.stdout.readline())
+
+    parent.kill()
+    parent.wait()
+
+    wait_for(lambda: not running(pid), 1.0)
+    parent.stdout.close()
+
+
+async def test_a_companion_outlives_the_helper_that_started_it(root: Helper) -> None:
+    _, (descriptor,) = await root.side.fetch("companion")
+    other = Connection(socket.socket(fileno=descriptor))
+    pid = other.greeting(60)["pid"]
+    root.side.close()
+    root.process.wait(10)
+
+    assert other.ask_now("hello", version=1, read_only=True, firmware=False) == {"version": 1}
+    other.close()
+    await asyncio.to_thread(wait_for, lambda: not running(pid), 5.0)
+
+
+def running(pid: int) -> bool:
+    """Whether a process is there and not only waits for its parent to notice."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP])
 async def test_keys_of_the_terminal_do_not_end_the_helper(root: Helper, number: signal.Signals) -> None:
     root.process.send_signal(number)
@@ -213,7 +296,7 @@ def test_a_message_of_no_length_or_too_long_ends_the_conversation(tmp_path: Path
 def test_the_helper_is_nothing_to_be_started_by_hand() -> None:
     tried = subprocess.run(command(), stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd="/")
 
-    assert (tried.returncode, "starts it by itself" in tried.stderr) == (2, True)
+    assert (tried.returncode, "starts it by itself" in tried.stderr) == (4, True)
 
 
 def test_the_helper_does_not_start_where_python_heeds_the_users_variables(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import os
 import select
 import subprocess
 import sys
+from collections.abc import Sequence
 
 from backends.hosts.local.child import clean_environment
 
@@ -22,16 +23,16 @@ def own_program(module: str) -> tuple[str, ...]:
     return (sys.executable, "-I", "-c", _BEGIN, module, *(os.path.abspath(place) for place in sys.path if place))
 
 
-async def start_detached(module: str, order: str, seconds: float) -> str:
+async def start_detached(module: str, order: str, seconds: float, keep: Sequence[int] = ()) -> str:
     """Start a module that is to outlive this program and its terminal; give it `order`, return its first line.
 
     It must fork once more and let its parent end when it has spoken, so that nobody here has a child to wait for.
-    "" when it says nothing within `seconds`; then it is killed. Raises OSError.
+    "" when it says nothing within `seconds`; then it is killed. `keep`: descriptors that it inherits. Raises OSError.
     """
-    return await asyncio.to_thread(_start_detached, module, order, seconds)
+    return await asyncio.to_thread(_start_detached, module, order, seconds, keep)
 
 
-def _start_detached(module: str, order: str, seconds: float) -> str:
+def _start_detached(module: str, order: str, seconds: float, keep: Sequence[int]) -> str:
     with subprocess.Popen(
         own_program(module),
         stdin=subprocess.PIPE,
@@ -41,6 +42,7 @@ def _start_detached(module: str, order: str, seconds: float) -> str:
         cwd="/",
         env=clean_environment({}),
         start_new_session=True,
+        pass_fds=keep,
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None

@@ -18,7 +18,7 @@ PROMPT = "[sudo] password for %p, for the part of raidbench that needs root: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class Elevation:
     """A program that starts others as root."""
 
     name: str
@@ -29,30 +29,40 @@ class Way:
     """Whether it may ask somebody for a password."""
 
 
-def ways(*, ask: bool) -> tuple[Way, ...]:
+def ways(*, ask: bool) -> tuple[Elevation, ...]:
     """What may be tried, in this order: sudo without a question, then with one; pkexec where there is no sudo.
 
     `ask`: whether somebody is there to answer.
     """
     sudo = find_program(("sudo",))
     if sudo is not None:
-        silent = Way(name="sudo", argv=(sudo, "-n", "--"), asks=False)
-        return (silent, Way(name="sudo", argv=(sudo, "-p", PROMPT, "--"), asks=True)) if ask else (silent,)
+        silent = Elevation(name="sudo", argv=(sudo, "-n", "--"), asks=False)
+        return (silent, Elevation(name="sudo", argv=(sudo, "-p", PROMPT, "--"), asks=True)) if ask else (silent,)
     pkexec = find_program(("pkexec",))
-    return (Way(name="pkexec", argv=(pkexec,), asks=True),) if pkexec is not None and ask else ()
+    return (Elevation(name="pkexec", argv=(pkexec,), asks=True),) if pkexec is not None and ask else ()
 
 
-def start(way: Way, words: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+def start(way: Elevation, words: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     """The program with these words, started as root; our end of its connection. Raises RefusedError."""
     return _started((*way.argv, *words), quiet=not way.asks)
 
 
-def start_beside(words: Sequence[str]) -> socket.socket:
-    """The same for root itself, which needs nobody's leave. Raises RefusedError."""
-    return _started(words, quiet=False)[0]
+COMPANION = "--companion"
+"""The word with which a helper is told that it may outlive whoever started it."""
 
 
-def _started(argv: Sequence[str], *, quiet: bool) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+def start_beside(words: Sequence[str], *more: str, gid: int | None = None) -> socket.socket:
+    """The same for root itself, which needs nobody's leave; for members of the group `gid` if not the caller's.
+
+    Raises RefusedError.
+    """
+    environment = None if gid is None else {**os.environ, "SUDO_GID": str(gid)}
+    return _started((*words, *more), quiet=False, environment=environment, apart=COMPANION in more)[0]
+
+
+def _started(
+    argv: Sequence[str], *, quiet: bool, environment: Mapping[str, str] | None = None, apart: bool = False
+) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     mine, its = socket.socketpair()
     try:
         # In our own session and with our own environment: sudo asks at the terminal, and clears what it has to.
@@ -62,6 +72,8 @@ def _started(argv: Sequence[str], *, quiet: bool) -> tuple[socket.socket, subpro
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL if quiet else None,
             cwd="/",
+            env=environment,
+            start_new_session=apart,
         )
     except OSError as error:
         mine.close()
