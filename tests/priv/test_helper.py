@@ -11,13 +11,18 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from backends.errors import RefusedError
+from backends.guard import Intent, look_at
+from backends.hosts.local import LocalHost
 from backends.hosts.split.connection import Connection
 from backends.hosts.split.frames import HEAD, REPLY_LIMIT, length_of, pack, unpack
+from backends.identity import Identity
+from backends.lent import lent_facts
 from tests.backends.loops import Loop, loop, mounted, needs_loops, program, run, wait_for
 from tests.packages import absence
 from tests.priv.helping import AS_NOBODY, Helper, command, environment, helper, needs_root
@@ -126,6 +131,16 @@ async def test_a_filesystem_that_nobody_was_shown_is_refused_although_named(root
 
     with pytest.raises(RefusedError, match="that was not there when it was confirmed"):
         await root.side.fetch("hold", **holding(device, typed=device.name, shown=[]))
+
+
+async def test_the_helper_tells_of_a_device_what_root_itself_finds(root: Helper, device: Loop) -> None:
+    run("mkfs.ext4", "-q", device.sure())
+    told = await lent_facts(root.side, device.device, writing=True)
+
+    found, _ = await look_at(LocalHost(), device.device, Intent.WRITE)
+
+    assert replace(told, others=()) == replace(found, others=())
+    assert {type(one) for one in told.others} == {Identity}
 
 
 async def test_another_device_than_the_one_meant_is_refused(root: Helper, device: Loop) -> None:
