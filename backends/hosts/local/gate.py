@@ -18,7 +18,7 @@ _NOT_RUN = 127
 """Exit status of a process that ended before its program began."""
 
 
-class Gate:
+class StartGate:
     """Round the start of one program; `in_child` runs between fork and exec.
 
     Whoever dies before the id is told takes the child along, so a program that runs has been told of.
@@ -33,7 +33,7 @@ class Gate:
         self.refusal: Exception | None = None
         """What `told` raised; then nothing was run."""
 
-    def __enter__(self) -> Gate:
+    def __enter__(self) -> StartGate:
         self._teller.start()  # starting the program returns only when it runs, so somebody else has to open
         return self
 

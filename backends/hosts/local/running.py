@@ -15,7 +15,7 @@ from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed, Custody
 from backends.hosts.local.child import OUTPUT_LIMIT, Child, clean_environment, not_started, start
 from backends.hosts.local.folders import private_folder
-from backends.hosts.local.gate import Gate
+from backends.hosts.local.gate import StartGate
 
 LINGER = 1.0
 """Seconds that output is waited for after a program has exited while a child of it holds the pipe."""
@@ -52,7 +52,7 @@ def _begun(command: Command, folder: str, custody: Custody | None) -> subprocess
     """The program, running; written down before it did anything where there is a custody."""
     name = os.path.basename(command.argv[0])
     with contextlib.ExitStack() as stack:
-        gate = stack.enter_context(Gate(lambda pid: custody.begins(pid, name))) if custody is not None else None
+        gate = stack.enter_context(StartGate(lambda pid: custody.begins(pid, name))) if custody is not None else None
         # Not asyncio's: a closing event loop kills its children, and half a firmware command is worse than a late one.
         process = subprocess.Popen(
             command.argv,
