@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -350,3 +351,29 @@ def test_a_clock_that_was_set_back_does_not_change_the_order(tmp_path: Path, mon
         Journal(tmp_path).intent(f"c{number}", SESSION, planned("128", "256"))
     alive(monkeypatch)
     assert [intent.id for intent in Journal(tmp_path).unresolved()] == ["c2", "c1", "c0"]
+
+
+def test_trials_come_newest_first(tmp_path: Path) -> None:
+    for name in ("first", "second", "third"):
+        Journal(tmp_path).intent(name, SESSION, planned("128", "256"), until=module.boot_clock() + 60)
+    assert [intent.id for intent in Journal(tmp_path).trials()] == ["third", "second", "first"]
+
+
+def test_a_changed_digit_costs_the_record_it_is_in_and_no_other(tmp_path: Path) -> None:
+    journal = filled(tmp_path, 2)
+    journal.file.write_bytes(journal.file.read_bytes().replace(b'"id":"c0"', b'"id":"c9"', 1))
+    assert [record["id"] for record in read_records(journal.file)] == ["c0", "c1", "c1"]
+
+
+@pytest.mark.parametrize("body", [b'{"no json', b'{"a":' * 9999])
+def test_what_is_whole_and_no_record_hides_none_behind_it(tmp_path: Path, body: bytes) -> None:
+    journal = filled(tmp_path, 1)
+    whole = b"%08x %d %s\n" % (zlib.crc32(body), len(body), body)
+    journal.file.write_bytes(whole + journal.file.read_bytes())
+    assert [record["id"] for record in read_records(journal.file)] == ["c0", "c0"]
+
+
+def test_a_full_disk_is_told_in_the_systems_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "write", lambda descriptor, data: 0)
+    with pytest.raises(StorageError, match=r"^The journal cannot be written: No space left on device\. Nothing was"):
+        Journal(tmp_path).intent("c1", SESSION, planned("128", "256"))
