@@ -337,6 +337,15 @@ class TestMadeAnew:
             await MdRaid(host).apply(change)
         assert host.ran == []
 
+    async def test_an_array_of_another_uuid_is_not_made_whatever_a_journal_says(self) -> None:
+        host = MdHost(array("raid10"))
+        change = await plan(host, "layout", "f2")
+        stop, create = change.writes
+        words = [word.replace(MDADM_UUID, MDADM_UUID[::-1]) for word in create.argv]
+        with pytest.raises(RefusedError, match="is made of"):
+            await MdRaid(host).apply(replace(change, writes=(stop, replace(create, argv=tuple(words)))))
+        assert host.ran == []
+
     @pytest.mark.parametrize(
         ("own", "words"),
         [

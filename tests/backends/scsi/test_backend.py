@@ -8,6 +8,7 @@ import pytest
 
 from backends.change import Write
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
+from backends.host import Command, Completed
 from backends.hosts.wrapped import ReadOnlyHost
 from backends.model import Drive, Media, Target
 from backends.settings import Persistence, Reading, Risk
@@ -319,6 +320,27 @@ async def test_a_step_of_a_forged_journal_is_not_taken(step: Write) -> None:
     with pytest.raises(RefusedError):
         await backend.apply(replace(change, writes=(step,)))
     assert (host.ran, host.written) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (Completed(returncode=5, stdout="", stderr=""), "exit status 5"),
+        (Completed(returncode=5, stdout="/dev/sda:\n", stderr="first\nHDIO: no such drive\n"), "HDIO: no such drive"),
+        (Completed(returncode=5, stdout="/dev/sda:\n not today\n", stderr=""), "not today"),
+    ],
+)
+async def test_a_tool_that_fails_is_told_in_its_last_words(said: Completed, told: str) -> None:
+    host = bench(Ata())
+    backend = ScsiBackend(host)
+    change = await backend.plan(SDA, "drive_cache", "off")
+
+    async def fail(command: Command) -> Completed:
+        return said
+
+    host.run = fail  # type: ignore[method-assign]
+    with pytest.raises(ToolFailedError, match=rf"could not be set: {told}\.$"):
+        await backend.apply(change)
 
 
 async def test_a_change_without_an_identity_is_not_made() -> None:
