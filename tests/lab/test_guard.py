@@ -100,6 +100,7 @@ def test_what_holds_something_needs_its_name(
     assert table.add("Guard", name, result, typed, "-", told(said, names(disk, other), tmp_path), ok=ok)
 
 
+@pytest.mark.seconds(400)
 @pytest.mark.parametrize("name", ALLOWED)
 def test_what_is_blank_is_written(
     writer: Writer, blank: Blank, table: Results, state: Path, tmp_path: Path, name: str
