@@ -76,7 +76,9 @@ def recover_command(listing: bool, answer: str | None, trials: bool, unit: str |
             return REFUSED
         worst = run(lambda interruption: _recover(bench, interruption, sweeps, experiments, files, answer))
         if folders and answer != "k":  # nobody has to be asked about nothing
-            lines([f"removed  {units.plural(remove_folders(folders), 'empty working folder')}"])
+            remove_folders(folders)  # the first program that was run may have removed them before
+            gone = sum(not Path(folder).exists() for folder in folders)
+            lines([f"removed  {units.plural(gone, 'empty working folder')}"])
         return worst
 
 

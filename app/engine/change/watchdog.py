@@ -45,7 +45,7 @@ async def watch(paths: Paths, session: str, until: float, found: Mapping[str, Fi
     """Wait for the end of a set of trials; returns how it ended: `kept`, `restored`, `conflict`, `failed`."""
     journal = Journal(paths.journal)
     while (left := until - boot_clock()) > 0:
-        if not _open(journal, session, until):
+        if not journal.trials_of(Path(session), until):
             return "kept"
         await asyncio.sleep(min(LOOK_EVERY, left))
     result = "kept"
@@ -57,21 +57,16 @@ async def watch(paths: Paths, session: str, until: float, found: Mapping[str, Fi
         emit=lambda _event: None,
         next_id=lambda: f"{trials[0].id}-back",
     )
-    while trials := _open(journal, session, until):  # newest first: a later change may rest on an earlier one
-        result = await _take_back(changer, trials[0])
+    while trials := journal.trials_of(Path(session), until):  # newest first: a later change may rest on an earlier one
+        result = await _take_back(changer, journal, trials[0])
         if result == "conflict":  # somebody else's value is never touched; nothing waits for it any more
             journal.outcome(trials[0].id, Path(session), "conflict")
-        elif result != "restored":
+        elif result == "failed":
             return result
     return result
 
 
-def _open(journal: Journal, session: str, until: float) -> list[OpenChange]:
-    """Trials of the set that are not decided, newest first."""
-    return [trial for trial in journal.trials() if (trial.session, trial.until) == (session, until)]
-
-
-async def _take_back(changer: Changer, intent: OpenChange) -> str:
+async def _take_back(changer: Changer, journal: Journal, intent: OpenChange) -> str:
     refusals = 0
     last = boot_clock() + LONGEST_WAIT
     while refusals < TRIES and boot_clock() < last:
@@ -81,6 +76,8 @@ async def _take_back(changer: Changer, intent: OpenChange) -> str:
             # As long as somebody is at it, what is read now is not yet what is to be taken back.
             refusals += not isinstance(error, HeldError)
             await asyncio.sleep(TRY_EVERY)
+            if not any(one.id == intent.id for one in journal.trials_of(Path(intent.session), intent.until or 0.0)):
+                return "kept"  # somebody decided meanwhile
         except RaidbenchError:
             break
     return "failed"
@@ -102,7 +99,7 @@ async def rehearse(journal: Journal, session: str, until: float) -> Mapping[str,
     host = LocalHost()
     found = Machine.of(host).backends
     everyone = dict(found)  # each made now
-    for trial in _open(journal, session, until):
+    for trial in journal.trials_of(Path(session), until):
         backend = found[trial.change.target.backend]
         if isinstance(backend, Sets):
             await backend.read(trial.change.target)

@@ -155,6 +155,14 @@ class Journal:
         ]
         return tuple(reversed(found))
 
+    def trials_of(self, session: Path, until: float) -> tuple[OpenChange, ...]:
+        """Trials of one set that are neither kept nor taken back, newest first, however long they are overdue.
+
+        Never raises.
+        """
+        found = [one for one in self._open().values() if (one.session, one.until) == (str(session), until)]
+        return tuple(reversed(found))
+
     def trials(self) -> tuple[OpenChange, ...]:
         """Trials of this boot that are neither kept nor taken back yet, newest first. Never raises."""
         boot, now = boot_id(), boot_clock()

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,14 +22,15 @@ from app.engine.change import trial as trial_module
 from app.engine.change import watchdog
 from app.engine.change.changer import Changer
 from app.engine.change.trial import arm, check_seconds
-from app.engine.session.journal import Journal, boot_clock
+from app.engine.session.journal import OVERDUE, Journal, boot_clock
+from app.engine.session.locks import hold_lock
 from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
 from backends.errors import RefusedError
 from backends.hosts.local import LocalHost
 from backends.model import Target
 from tests.backends.loops import loop, needs_loops
-from tests.engine.doubles import Bench, FakeBackend, planned
+from tests.engine.doubles import TARGET, Bench, FakeBackend, planned
 
 ROOT = Path(__file__).parents[3]
 
@@ -187,6 +189,35 @@ async def test_after_a_conflict_the_device_can_be_changed_again(tmp_path: Path) 
     bench.backend.value = "512"
     await watch(bench, tmp_path, until)
     assert (await bench.set("128", before="512")).result == "verified"
+
+
+async def test_what_is_kept_while_the_watchdog_waits_for_the_device_is_not_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Trial(tmp_path)
+    until = boot_clock() - 1
+    await bench.changer.apply(planned("128", "256"), until=until)
+    tried = asyncio.Event()
+
+    async def waits(_seconds: float) -> None:
+        tried.set()
+        await keeping
+        bench.journal.outcome("c1", bench.folder, "kept")
+
+    keeping = asyncio.get_running_loop().create_future()
+    monkeypatch.setattr(watchdog, "asyncio", SimpleNamespace(sleep=waits))
+    with hold_lock(bench.locks, str(TARGET), "measuring"):
+        watching = asyncio.create_task(watch(bench, tmp_path, until))
+        await tried.wait()
+    keeping.set_result(None)
+    assert (await watching, bench.backend.value) == ("kept", "256")
+
+
+async def test_a_device_that_was_held_long_does_not_keep_the_rest_of_the_set(tmp_path: Path) -> None:
+    bench = Trial(tmp_path)
+    until = boot_clock() - 2 * OVERDUE
+    await bench.changer.apply(planned("128", "256"), until=until)
+    assert (await watch(bench, tmp_path, until), bench.backend.value) == ("restored", "128")
 
 
 async def test_a_watchdog_that_does_not_answer_is_a_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
