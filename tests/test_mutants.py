@@ -19,6 +19,13 @@ def test_every_module_and_test_is_there(name: str) -> None:
     assert [path for path in (*target.modules, *target.tests) if not (ROOT / path).exists()] == []
 
 
+@pytest.mark.parametrize("name", TARGETS)
+def test_no_test_is_named_beside_its_folder(name: str) -> None:
+    """Pytest would then run that one alone, and every mutant of what the others hold survives."""
+    tests = [Path(path) for path in TARGETS[name].tests]
+    assert [path for path in tests if set(path.parents) & set(tests)] == []
+
+
 def _line(outcome: str | None, worker: str = "normal") -> str:
     mutation = {
         "module_path": "backends/guard.py",

@@ -30,7 +30,7 @@ TARGETS: dict[str, Target] = {
     ),
     "changer": Target(
         modules=("app/engine/change/changer.py",),
-        tests=("tests/engine/change/test_changer.py", "tests/engine/change"),
+        tests=tuple(f"tests/engine/change/test_{name}.py" for name in ("changer", "trials", "destroying", "sets")),
     ),
     "journal": Target(
         modules=("app/engine/session/journal.py",),
