@@ -171,3 +171,13 @@ def test_a_value_that_another_change_of_the_set_may_move_is_set_even_if_it_is_so
     settings = {one["key"]: one["now"] for one in demo("show", SDB, "--json").json["queue"]["settings"]}
     done = demo("set", SDB, "scheduler=mq-deadline", f"nr_requests={settings['nr_requests']}", "--dry-run", "--json")
     assert [one["key"] for one in done.json["changes"]] == ["scheduler", "nr_requests"]
+
+
+def test_a_drive_at_its_warning_temperature_ends_the_run(demo: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def hot(_host: object, device: str | None) -> tuple[str, ...]:
+        return (f"{device} has 84 °C (warns at 80 °C)",)
+
+    monkeypatch.setattr("app.engine.advisor.gather.too_warm", hot)
+    done = demo("bench", SDB, "--runtime", "3600", "--ramp", "0", "--json")
+    assert (done.status, done.json["run"]["status"]) == (1, "stopped")
+    assert "Stopped for heat: /dev/sdb has 84 °C (warns at 80 °C)." in done.err

@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from app.engine.advisor.gather import JobPlace
@@ -20,6 +21,7 @@ from app.engine.fio.target import JobTarget, TargetKind
 from app.engine.measure.device_access import Gate
 from app.engine.measure.device_faults import Witness
 from app.engine.measure.following import Following
+from app.engine.measure.heat import HeatWatch
 from app.engine.measure.preparation import Preparation, Request
 from app.engine.measure.scratch import ScratchPlan
 from app.engine.measure.scratch_place import LocalScratching, Scratching
@@ -52,11 +54,13 @@ class Measurer:
         scratching: Scratching | None = None,
         members: Callable[[str | None], Awaitable[MemberMeter]] | None = None,
         witness: Callable[[str | None], Awaitable[Witness]] | None = None,
+        heat: Callable[[str], Awaitable[tuple[str, ...]]] | None = None,
         simulated: bool = False,
     ) -> None:
         """`scratching`: where scratch files go, None is this machine. `simulated`: whether what is measured is.
 
         `members`: the meter of the devices below a disk; None counts none. `witness`: sees what befalls a disk.
+        `heat`: which of them are too warm, which ends a run; None where nothing tells.
         """
         self._load = load
         self._preflight = preflight
@@ -67,6 +71,7 @@ class Measurer:
         self._scratching: Scratching = scratching or LocalScratching()
         self._members = members
         self._witness = witness
+        self._heat = heat
         self._simulated = simulated
 
     async def prepare(self, request: Request) -> Preparation:
@@ -264,7 +269,10 @@ class Measurer:
             self._emit(LiveEvent(at=time.time(), id=run_id, progress=Advised(advice=watch.first())))
         figures = RunFigures(status=RunStatus.FAILED, reason="raidbench was interrupted.")
         try:
-            figures = await self._run(run_id, ready, target, workdir, stop, watch, layout=layout)
+            look = None if self._heat is None or ready.disk is None else partial(self._heat, ready.disk)
+            async with HeatWatch(look, stop) as heat:
+                figures = await self._run(run_id, ready, target, workdir, stop, watch, layout=layout)
+            figures = heat.tell(figures)
             figures = replace(figures, warnings=tuple(filter(None, (*ready.notes, *figures.warnings, moved()))))
             if watch is not None:  # the figures are safe already, should this be cut short
                 figures = replace(figures, advice=await watch.end(figures))

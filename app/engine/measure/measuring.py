@@ -52,6 +52,7 @@ class Measuring(Hardware):
         return scratching_on(self.host)
 
     def _measurer(self, folder: Path) -> Measurer:
+        from app.engine.advisor.gather import too_warm
         from app.engine.fio.load import FioLoad
         from app.engine.fio.preflight import preflight
         from app.engine.measure.device_access import Gate
@@ -69,6 +70,7 @@ class Measuring(Hardware):
             scratching=self._scratching,
             members=partial(member_meter, self.host),
             witness=partial(witness, self.host, self._samples),
+            heat=partial(too_warm, self.host),
             simulated=self.simulated,
         )
 
