@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from app.cli import confirm
-from app.cli.bench import allowed, job_options, not_read_only, scratch_size
+from app.cli.bench import allowed, job_options, not_read_only, scratch_size, wear_lines
 from app.cli.bench_job import job_of
 from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
@@ -178,6 +178,8 @@ async def _ab(bench: Workbench, interruption: Interruption, wish: _Wish, how: _A
         return DONE
     for row in _review(plan):
         say(row)
+    for row in await wear_lines(bench, plan.ready, times=2 * plan.pairs):
+        say(f"{row}.")
     say()
     typed = _ask(plan, await bench.nameplate(plan.change.target), how)
     await begin(bench)

@@ -26,6 +26,7 @@ from app.engine.fio.fields import FIELDS
 from app.engine.fio.job import Job
 from app.engine.judge.repeats import spreads
 from app.engine.measure.measurer import Preparation, Request
+from app.engine.measure.wear import wear_words
 from app.engine.session.figures import RunStatus
 from app.engine.session.state import RunRecord
 from app.engine.session.steady import SteadyPlan
@@ -128,6 +129,8 @@ async def _bench(
                 ready = ready.confirmed_with(first)
             else:
                 first = ready
+                for row in await wear_lines(bench, ready, times=repeat):
+                    say(f"{row}.")
                 typed = allowed(ready, typed)
                 _announce(ready)
                 said = frozenset(each.key for each in ready.advice)
@@ -175,6 +178,14 @@ def allowed(ready: Preparation, typed: str | None) -> str | None:
         say("  Nothing known was found on it.")
     assert ready.plate is not None  # what loses its data has one
     return confirmed(Risk.DESTROYS_DATA, (ready.plate,), yes=False, typed=typed, what="Write to it")
+
+
+async def wear_lines(bench: Workbench, ready: Preparation, *, times: int = 1) -> tuple[str, ...]:
+    """What a job that writes to a device costs it."""
+    if not ready.destructive:
+        return ()
+    inventory = await bench.probe() if bench.session.probing else bench.session.inventory
+    return wear_words(ready, bench.session.runs, inventory, times=times)
 
 
 def _announce(ready: Preparation) -> None:

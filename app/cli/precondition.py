@@ -7,7 +7,7 @@ from contextlib import closing
 
 import click
 
-from app.cli.bench import allowed, not_read_only, scratch_size
+from app.cli.bench import allowed, not_read_only, scratch_size, wear_lines
 from app.cli.bench_job import job_of
 from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
@@ -19,7 +19,7 @@ from app.cli.output import document, lines, say
 from app.cli.running import Interruption, run
 from app.cli.steady import precondition_options, steady_plan
 from app.engine.measure.measurer import Preparation, Request
-from app.engine.measure.preconditioning import WORKLOAD, precondition_request, wear_of
+from app.engine.measure.preconditioning import WORKLOAD, precondition_request
 from app.engine.session.events import PreconditionEnded
 from app.engine.session.figures import RunStatus
 from app.engine.session.state import RunRecord
@@ -103,15 +103,6 @@ def plan_lines(ready: Preparation, wear: tuple[str, ...] = ()) -> Iterator[str]:
         yield f"  {row}"
     for note in ready.notes:
         yield f"Note: {clean(note, 600)}"
-
-
-async def wear_lines(bench: Workbench, ready: Preparation) -> tuple[str, ...]:
-    """What is known of the wear of what is written: writing costs life."""
-    if ready.device is None or ready.scratch is not None:
-        return ()
-
-    inventory = await bench.probe() if bench.session.probing else bench.session.inventory
-    return wear_of(inventory, ready.disk or ready.device)
 
 
 def _asked(ready: Preparation, *, yes: bool, typed: str | None) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.engine.measure.preconditioning import wear_of
+from app.engine.measure.wear import wear_words
 from widgets.confirm import Confirmation, ConfirmDialog
 from widgets.plain import units
 
@@ -30,13 +30,17 @@ async def allowed(app: WorkbenchApp, ready: Preparation) -> bool:
         tier="destructive",
         summary="All data on it is lost. There is no undo.",
         commands=(ready.command,),
-        risks=(f"{device} is overwritten.", *ready.notes),
+        risks=(f"{device} is overwritten.", *_wear(app, ready), *ready.notes),
         evidence=ready.found or ("nothing: the device is blank",),
         devices=() if ready.plate is None else (ready.plate.sentence,),
         required=ready.confirm_text or "",
         apply_label="Overwrite",
     )
     return await app.push_screen_wait(ConfirmDialog(question)) is True
+
+
+def _wear(app: WorkbenchApp, ready: Preparation) -> tuple[str, ...]:
+    return tuple(f"{words}." for words in wear_words(ready, app.session.runs, app.session.inventory))
 
 
 def _precondition(app: WorkbenchApp, ready: Preparation) -> Confirmation:
@@ -48,13 +52,14 @@ def _precondition(app: WorkbenchApp, ready: Preparation) -> Confirmation:
     all_of_it = f"writes all {units.size(ready.size)} of it {fills} times in order, {whole} in all"
     workload = ready.job.describe().partition(f" · {ready.job.runtime} s")[0]
     then = f"then {workload} until steady, for {units.duration(ready.job.runtime)} at most"
-    wear = wear_of(app.session.inventory, ready.disk) if ready.destructive and ready.disk is not None else ()
     return Confirmation(
         title=f"preconditioning {shown}",
         tier="destructive" if ready.destructive else "harmless",
         summary=f"It {all_of_it}; {then}.{loss}",
         commands=(ready.fill_command, ready.command),
-        risks=(f"{device} is overwritten, which wears it.", *wear, *ready.notes) if ready.destructive else ready.notes,
+        risks=(f"{device} is overwritten, which wears it.", *_wear(app, ready), *ready.notes)
+        if ready.destructive
+        else ready.notes,
         evidence=(ready.found or ("nothing: the device is blank",)) if ready.destructive else (),
         devices=() if ready.plate is None else (ready.plate.sentence,),
         required=ready.confirm_text or "",
