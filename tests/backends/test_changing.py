@@ -151,6 +151,14 @@ def test_a_value_has_the_risk_of_its_choice(value: str, risk: Risk, text: str) -
     assert (change.risk, change.risk_text) == (risk, text)
 
 
+def test_a_change_keeps_the_words_of_its_two_values_and_no_others() -> None:
+    choices = tuple(
+        Choice(value=value, label=label) for value, label in (("off", "Off"), ("on", "on"), ("auto", "Auto"))
+    )
+    change = wanted(SDA, CACHE, Reading(now="off", choices=choices), "on").change((), (), PLANNED, "lock")
+    assert change.words == {"off": "Off"}
+
+
 @pytest.mark.parametrize(("root", "why"), [(True, None), (False, Denial.NEEDS_ROOT)])
 async def test_rights_stand_against_a_change(root: bool, why: Denial | None) -> None:
     assert await denial_of(FakeHost({"/sys/one": "1"}, root=root), "/sys/one") is why
