@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 from datetime import UTC, datetime
@@ -30,6 +31,7 @@ def main() -> int:
         parser.error(f"no such row: {', '.join(sorted(unknown))}")
     if (options.quick and (options.write or options.compare)) or (options.compare and options.only):
         parser.error("a table is compared with a whole run, and never made of small numbers")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # rows that still run are ended with it
     began = time.monotonic()
     results = []
     for result in run_all([row for row in ROWS if row.number in wanted], quick=options.quick):

@@ -29,13 +29,13 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T2",
-        what="kills at random moments of set, trial, bench, ab and sweep, with scratch files",
-        mark="300 times: no fio after 2 s, every value named or put back, every scratch file found and removed",
+        what="kills at random moments of set, trial, bench, ab and sweep",
+        mark="300: no fio goes on, every value and every scratch file that is left is named and put back",
         least=300,
         check="tests.cli.kills:run",
         count=300,
-        quick=5,
-        minutes=9,
+        quick=0,
+        minutes=7,
     ),
     Row(
         number="T3",
@@ -73,7 +73,7 @@ ROWS: tuple[Row, ...] = (
             f"{BACKENDS}test_twins.py",
             f"{CLI}test_on_loops.py::test_a_write_to_the_disk_of_the_system_is_refused_whatever_is_confirmed",
         ),
-        lab=("tests/lab/test_guard.py",),
+        lab=("tests/lab/test_guard.py", "tests/lab/test_layers.py"),
         minutes=2,
     ),
     Row(
@@ -118,7 +118,7 @@ ROWS: tuple[Row, ...] = (
         check="tests.backends.exchanged:run_swaps",
         count=100,
         quick=1,
-        lab=("tests/lab/test_faults.py",),
+        lab=("tests/lab/test_swaps.py", "tests/lab/test_faults.py"),
         minutes=1,
     ),
     Row(
@@ -137,7 +137,7 @@ ROWS: tuple[Row, ...] = (
             f"{STORCLI}a_row_of_success_is_success_whatever_the_exit_status",
             f"{TRIALS}the_watchdog_never_touches_somebody_elses_value",
         ),
-        lab=("tests/lab/test_scsi.py", "tests/lab/test_md.py"),
+        lab=("tests/lab/test_lying.py",),
     ),
     Row(
         number="T11",
@@ -280,7 +280,7 @@ ROWS: tuple[Row, ...] = (
         mark="none is written to",
         least=20,
         tests=(f"{BACKENDS}test_twins.py", f"{BACKENDS}test_paths.py"),
-        lab=("tests/lab/test_guard.py",),
+        lab=("tests/lab/test_layers.py",),
     ),
     Row(
         number="A2",

@@ -80,7 +80,7 @@ def _result(each: _Running, quick: bool) -> Result:
 
 def _end(each: _Running) -> None:
     """The row's process and what it left in its own process group."""
-    each.process.join(5.0)
+    each.process.join(5.0)  # it clears away what it made
     assert each.process.pid is not None
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(each.process.pid, signal.SIGKILL)
@@ -90,6 +90,7 @@ def _end(each: _Running) -> None:
 
 def _work(row: Row, quick: bool, answer: Connection) -> None:
     os.setpgid(0, 0)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.chdir(ROOT)
     with tempfile.TemporaryDirectory(prefix=f"raidbench-trust-{row.number}-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
