@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from collections.abc import Iterable
 from typing import Any
 
@@ -43,7 +43,7 @@ class Redactor:
         addresses, UUIDs and homes are replaced, too.
         """
         serials, names, labels, mounts = (frozenset(group) for group in (serials, names, labels, mounts))
-        self._key = secrets.token_bytes(32) if key is None else key
+        self._key = os.urandom(32) if key is None else key
         self._issued: dict[str, str] = {}
         self._taken: set[str] = set()
         everywhere = [f"(?i:{re.escape(one)})" for one in _longest(serials) if len(one) >= SHORTEST]
