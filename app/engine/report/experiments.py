@@ -59,7 +59,7 @@ def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGr
         if judgement is None or judgement.interval is None:
             continue
         seen = judgement.interval
-        label = f"{line.direction} {line.figure.label}"
+        label = line.name
         text = f"{seen}  {judgement.word}"
         rows.append(Whisker(label=label, mean=seen.percent, low=seen.percent_low, high=seen.percent_high, text=text))
     if not rows:
@@ -69,8 +69,8 @@ def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGr
     return IntervalGraph(
         key=f"{record.id}-differences",
         title=f"{record.id}: {start.label}, B against A",
-        about=f"{start.title} on {start.measured}; {a}, {b}; {comparison.counted}, 95 % intervals. The band is"
-        f" +-{THRESHOLD_PERCENT:g} %: what lies in it makes no difference.",
+        about=f"{start.title} on {start.measured}; {a}, {b}; {comparison.counted}, intervals of {comparison.covers}."
+        f" The band is +-{THRESHOLD_PERCENT:g} %: what lies in it makes no difference.",
         axis=Axis(
             label="B against A; of latencies less is faster",
             unit=AxisUnit.PERCENT,
