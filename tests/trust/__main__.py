@@ -32,20 +32,21 @@ def main() -> int:
     if (options.quick and (options.write or options.compare)) or (options.compare and options.only):
         parser.error("a table is compared with a whole run, and never made of small numbers")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # rows that still run are ended with it
+    before = PAGE.read_text()
     began = time.monotonic()
     results = []
     for result in run_all([row for row in ROWS if row.number in wanted], quick=options.quick):
         results.append(result)
         _tell(result)
+        if options.write:  # at once: a long run that is cut off keeps what it tried
+            PAGE.write_text(table.with_table(PAGE.read_text(), [result], datetime.now(UTC).date().isoformat()))
     below = [result.row.number for result in table.in_order(results) if not result.held]
     print(f"{len(results) - len(below)} of {len(results)} rows at their marks, {time.monotonic() - began:.0f} s")
     if below:
         print(f"below: {', '.join(below)}")
-    differs = [] if options.quick or options.only else table.differences(PAGE.read_text(), results)
+    differs = [] if options.quick or options.only else table.differences(before, results)
     for line in differs:
         print(f"differs: {line}")
-    if options.write:
-        PAGE.write_text(table.with_table(PAGE.read_text(), results, datetime.now(UTC).date().isoformat()))
     return 1 if below or (options.compare and differs) else 0
 
 

@@ -18,6 +18,8 @@ from tests.tally import Tally
 DAY = 86_400.0
 LONG = 3.0
 """Seconds of a trial."""
+APART = 0.5
+"""Seconds between two of them: each has a program of its own elsewhere, here all are in one."""
 LATE = 1.0
 """Seconds after its deadline by which it has to be back."""
 
@@ -33,11 +35,12 @@ def run(folder: Path, tries: int, seed: int) -> Tally:
 
 
 async def _trials(folder: Path, tries: int, tally: Tally) -> None:
-    await asyncio.gather(*(_trial(folder / str(number), tally) for number in range(tries)))
+    await asyncio.gather(*(_trial(folder / str(number), number * APART, tally) for number in range(tries)))
 
 
-async def _trial(folder: Path, tally: Tally) -> None:
+async def _trial(folder: Path, after: float, tally: Tally) -> None:
     folder.mkdir()
+    await asyncio.sleep(after)
     bench = Trial(folder)
     until = boot_clock() + LONG
     await bench.changer.apply(planned("128", "256"), until=until)
