@@ -179,7 +179,7 @@ ROWS: tuple[Row, ...] = (
         what="terminals of one cell, that change their size, stop and go on, know no colours, no cursor or no "
         "UTF-8; a closed or full standard output, a reader that leaves; an exception on a screen",
         mark="no traceback, the terminal is as it was",
-        least=15,
+        least=14,
         tests=(
             f"{SCREENS}a_tiny_terminal_is_no_reason_to_fail",
             f"{SCREENS}a_run_survives_any_size",
@@ -270,7 +270,7 @@ ROWS: tuple[Row, ...] = (
         least=20,
         check="tests.cli.typing_ahead:run",
         count=1,
-        quick=1,
+        quick=0,
         minutes=1.0,
     ),
     Row(
