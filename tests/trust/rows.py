@@ -394,7 +394,7 @@ ROWS: tuple[Row, ...] = (
         number="A12",
         what="what a session leaves under an umask that lets everybody read and write",
         mark="nothing of it is open to others",
-        least=4,
+        least=3,
         tests=(f"{CLI}test_private_files.py",),
         minutes=0.5,
     ),
