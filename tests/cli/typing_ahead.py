@@ -150,17 +150,17 @@ DIALOGS: dict[str, Callable[[Clock], Screen[Any]]] = {
 }
 """Every dialog that answers something."""
 
-_TYPED = (*("y", "t", "enter") * 3, "tab", *WORD, "enter", "tab", "enter", "ctrl+s")
+TYPED = (*("y", "t", "enter") * 3, "tab", *WORD, "enter", "tab", "enter", "ctrl+s")
 
 
-async def answers_ahead(name: str, waited: float = 0.0) -> list[object]:
+async def answers_ahead(name: str, waited: float = 0.0, keys: Sequence[str] = TYPED) -> list[object]:
     """What a dialog answers to keys that come `waited` seconds after it could be seen."""
     clock = Clock()
     app = Asking(lambda: DIALOGS[name](clock))
     async with app.run_test(size=(80, 40)) as pilot:
         await pilot.pause()
         clock.advance(waited)
-        await pilot.press(*_TYPED)
+        await pilot.press(*keys)
         await pilot.pause()
         return app.answers
 
