@@ -35,7 +35,7 @@ def devices_command(as_json: bool) -> int:
     from app.engine.session.root_journal import journal_on
 
     host = host_of(current())
-    warn_of_journal(journal_on(host, Paths.default()))
+    warn_of_journal(journal_on(host, Paths.default().journal_of(simulated=current().simulated)))
     return run(lambda _: _devices(host, as_json))
 
 

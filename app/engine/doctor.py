@@ -158,7 +158,7 @@ def _folder(what: str, folder: Path, purpose: str) -> Finding:
 
 
 def _unresolved(host: Host, paths: Paths) -> Finding:
-    left = journal_on(host, paths).unresolved()
+    left = journal_on(host, paths.journal).unresolved()
     if not left:
         return Finding(grade=Grade.OK, what="changes", detail="none was left in the middle")
     named = ", ".join(clean(f"{intent.change.target} {intent.change.key}", 80) for intent in left)

@@ -46,7 +46,7 @@ async def verdict(path: str, intent: Intent = Intent.WRITE) -> GuardAnswer:
 
 async def test_a_blank_device_may_be_written(device: Loop) -> None:
     answer = await verdict(device.device)
-    assert answer == GuardAnswer(device=device.device, ok=True)
+    assert replace(answer, plate=None) == GuardAnswer(device=device.device, ok=True)
 
 
 @needs("mkfs.ext4")
@@ -112,7 +112,7 @@ async def test_a_disk_is_confirmed_with_all_that_lies_on_its_partitions(device: 
 
 async def test_a_blank_partition_may_be_written_while_its_disk_has_a_table(device: Loop) -> None:
     (first,) = device.partition((2048, 32768))
-    assert await verdict(first) == GuardAnswer(device=first, ok=True)
+    assert replace(await verdict(first), plate=None) == GuardAnswer(device=first, ok=True)
 
 
 @needs("mkswap")
@@ -333,7 +333,7 @@ async def test_nothing_else_can_take_a_device_that_is_held(device: Loop) -> None
             assert file.write(bytes(4096)) == 4096
         with pytest.raises(RefusedError):
             Hold(device.device, hold._identity, write=True).open()
-    assert await verdict(device.device) == GuardAnswer(device=device.device, ok=True)
+    assert replace(await verdict(device.device), plate=None) == GuardAnswer(device=device.device, ok=True)
 
 
 async def test_a_program_that_opens_it_just_before_it_is_held_is_seen_while_it_is(

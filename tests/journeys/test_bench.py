@@ -214,6 +214,7 @@ async def test_a_job_of_ones_own_is_taken(bench: Pilot[int]) -> None:
     await bench.press("e")
     await bench.pause()
     bench.app.screen.query_one("#field-iodepth").value = "7"  # type: ignore[attr-defined]
+    await heard(bench)
     await bench.press("ctrl+s")
     await bench.pause()
     assert (screen_of(bench).job.iodepth, screen_of(bench).profile) == (7, None)

@@ -32,7 +32,7 @@ class Changes(Hardware):
 
     def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
         super().__init__(host, paths=paths)
-        self.journal = journal_on(host, self.paths)
+        self.journal = journal_on(host, self.paths.journal_of(simulated=self.simulated))
         self._armed: float | None = None
 
     def _changer(self) -> Changer:

@@ -7,17 +7,14 @@ from typing import Any
 
 from app.engine.session.journal import Journal, OpenChange
 from app.engine.session.json_values import structure
-from app.engine.session.paths import Paths
 from backends.change import Change
 from backends.errors import RefusedError, StorageError
 from backends.host import Host
 from backends.rootside import RootSide
 
 
-def journal_on(host: Host, paths: Paths) -> Journal:
-    """The journal of changes of a host: the machine's where a helper keeps it, else the user's own."""
-    # What is done to a recorded or simulated machine must never be taken for a change of this one.
-    folder = paths.journal_of(simulated=host.simulated)
+def journal_on(host: Host, folder: Path) -> Journal:
+    """The journal of changes of a host: the machine's where a helper keeps it, else the user's own in `folder`."""
     return Journal(folder) if host.root_side is None else RootJournal(folder, host.root_side)
 
 
