@@ -227,6 +227,18 @@ async def test_what_moves_along_is_put_back_and_told(table: Table) -> None:
     assert table.bench.undoable() == ()
 
 
+async def test_what_moves_along_and_back_by_itself_is_told_too(table: Table) -> None:
+    def follows(host: FakeHost, path: str, text: str) -> None:
+        kernel(host, path, text)
+        if path == KB:
+            host.files[f"{SECTOR}/nomerges"] = "2" if text == "4096" else "0"
+
+    table.host.kernel = follows
+    record = await run_experiment(table.bench, await planned(table))
+    assert record.end is not None
+    assert record.end.moved == {"nomerges": "0 -> 2"}
+
+
 async def test_nothing_else_is_measured_meanwhile(table: Table) -> None:
     plan = await planned(table)
     refused: list[Exception] = []

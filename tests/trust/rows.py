@@ -373,13 +373,14 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A10",
-        what="scratch files that were left by a kill in a run, between two runs of an experiment or a sweep",
+        what="scratch files and folders left by a kill in a run, between two runs of an experiment or a sweep",
         mark="recover finds them, and nothing else",
         least=8,
         tests=(
             f"{ENGINE}measure/test_leftovers.py",
             f"{CLI}test_recover.py::test_a_scratch_file_that_was_left_is_removed",
             f"{CLI}test_recover.py::test_a_file_without_our_mark_is_not_removed",
+            f"{BACKENDS}test_working_folders.py",
         ),
     ),
     Row(
@@ -403,7 +404,7 @@ ROWS: tuple[Row, ...] = (
         what="sudo raidbench: the session belongs to the user, and root runs no installation of the user's own",
         mark="nothing of root's is left in the user's home, nothing of the user's is run as root",
         least=4,
-        tests=("tests/priv/test_split.py",),
+        tests=("tests/priv/test_split.py", f"{ENGINE}session/test_paths.py"),
         minutes=1,
     ),
     Row(

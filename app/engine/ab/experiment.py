@@ -141,6 +141,8 @@ class AbExperiment:
             made = await self._bench.apply(self._plan.change)
             if made.result != "verified":
                 raise BlockedError(f"{self._plan.change.label} was not set: {made.message or made.result}.")
+            # Seen now: what moved may move back by itself with the value, and B was another thing all the same.
+            self._moved |= {key: f"{before} -> {now}" for key, before, now in await self._along()}
 
     def _own(self) -> tuple[ChangeRecord, ...]:
         """What this experiment has set, oldest first.
@@ -171,10 +173,7 @@ class AbExperiment:
     async def _back_along(self, change_id: str) -> None:
         """Some settings move along with another one, and do not move back."""
         change = self._plan.change
-        for key, now in (await self._read()).items():
-            before = self._values.get(key)
-            if key == change.key or before is None or now is None or now == before:
-                continue
+        for key, before, now in await self._along():
             self._moved[key] = f"{before} -> {now}"
             planned = await self._bench.machine.setter(change.target).plan(change.target, key, before)
             if planned.effect is not Effect.AT_ONCE or planned.risk is Risk.DESTROYS_DATA:
@@ -182,6 +181,14 @@ class AbExperiment:
             made = await self._bench.apply(planned, undoes=change_id)
             if made.result != "verified":
                 raise BlockedError(f"{planned.label} moved along and was not put back: {made.message}.")
+
+    async def _along(self) -> list[tuple[str, str, str]]:
+        """Settings beside the tried one that are not what they were: key, value before, value now."""
+        return [
+            (key, before, now)
+            for key, now in (await self._read()).items()
+            if key != self._plan.change.key and now is not None and (before := self._values.get(key)) not in (None, now)
+        ]
 
     async def _read(self) -> dict[str, str | None]:
         readings = await self._bench.read(self._plan.change.target)

@@ -50,7 +50,7 @@ class JobTarget:
                 hint="Use a path of letters, digits and . _ - / : + @ only.",
             )
         if self.size <= 0:
-            raise InvalidValueError(f"{clean(self.name)} is empty", hint="Lay out the scratch file first.")
+            raise InvalidValueError(f"{clean(self.name)} has no size: nothing can be read there")
 
     @property
     def escaped(self) -> str:
