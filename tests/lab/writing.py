@@ -43,7 +43,11 @@ class Writer:
 
     def raw(self, device: str, typed: str | None) -> tuple[str, str]:
         """What came of a run that writes to the device, and what was said."""
-        return self.measured(self.ready(device), typed)
+        try:
+            ready = self.ready(device)
+        except RaidbenchError as error:
+            return "refused", error.message
+        return self.measured(ready, typed)
 
     def ready(self, device: str) -> Preparation:
         """Such a run, as it is shown before somebody agrees."""

@@ -31,7 +31,7 @@ from app.engine.session.figures import Phase, RunFigures, RunStatus
 from app.engine.session.locks import LockPlace, hold_lock
 from app.engine.session.paths import private_folder
 from app.engine.session.progress import Advised
-from backends.errors import RaidbenchError, StorageError
+from backends.errors import RaidbenchError, RefusedError, StorageError
 from backends.guard import require
 
 __all__ = ["Emit", "Measurer", "Preparation", "Request"]
@@ -88,6 +88,8 @@ class Measurer:
             judgement = await self._gate.judge(request.where, writes=request.writes)
             job, notes = fit(wanted, judgement.logical_block_size)
             size = judgement.size
+            if not size and judgement.refused:  # the guard's word comes before what fio would need
+                raise RefusedError(" ".join(judgement.refused), hint="Choose another device.")
             target = JobTarget(
                 path=judgement.device,
                 name=judgement.device,
