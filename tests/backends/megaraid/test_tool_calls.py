@@ -24,6 +24,7 @@ def started(folder: Path, tool: str, *words: str) -> tuple[int, str]:
     return len(lines_of(program)), result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", ["storcli64", "storcli2", "MegaCli64"])
 def test_the_settings_of_240_volumes_cost_no_question_more_than_their_list(
     tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
