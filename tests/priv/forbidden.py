@@ -78,7 +78,7 @@ PATHS = (
     "/etc/shadow", "/proc/self/mem", "/proc/kcore", "/proc/1/environ", "/proc/1/mem", "/proc/1/root/etc/shadow",
     "/sys/../etc/shadow", "/sys/block/../../etc/shadow", "/sys/class/./../../proc/kcore", "/sys/kernel/debug/x",
     "/sys/firmware/efi/efivars/x", "/sys/block//sda", "sys/block/sda/size", "/dev/mem", NODE, "/sys", "/sys/block",
-    "/sys/block/sda\0/size", "/sys/block/sda/size\n", "/proc/1/mountinfo/..", "/proc/2/mountinfo", "/root/.ssh/id_rsa",
+    "/sys/block/sda\0/size", "/sys/block/sda/size\n", "/proc/1/mountinfo/..", "/proc/2/mountinfo", "/etc/shadow",
     "/sys/block/" + "a/" * 40, "/sys/block/" + "a" * 2000, "",
 )  # fmt: skip
 """Files that are not read."""

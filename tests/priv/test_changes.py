@@ -19,26 +19,10 @@ from backends.change import Change, Write
 from backends.errors import RefusedError
 from backends.hosts.local import LocalHost
 from backends.model import Target
-from tests.backends.loops import Loop, loop, needs_loops, wait_for
+from tests.backends.loops import Loop, needs_loops, wait_for
 from tests.priv.helping import Helper, helper, needs_root
 
 pytestmark = [needs_root, needs_loops()]
-
-
-@pytest.fixture
-def stack() -> Iterator[ExitStack]:
-    with ExitStack() as one:
-        yield one
-
-
-@pytest.fixture
-def device(tmp_path: Path, stack: ExitStack) -> Loop:
-    return stack.enter_context(loop(tmp_path / "disk"))
-
-
-@pytest.fixture
-def root(tmp_path: Path, stack: ExitStack) -> Helper:
-    return stack.enter_context(helper(tmp_path / "root"))
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import socket
 import stat
 import subprocess
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -23,27 +22,11 @@ from backends.hosts.split.connection import Connection
 from backends.hosts.split.frames import HEAD, REPLY_LIMIT, length_of, pack, unpack
 from backends.identity import Identity
 from backends.lent import lent_facts
-from tests.backends.loops import Loop, loop, mounted, needs_loops, program, run, wait_for
+from tests.backends.loops import Loop, mounted, needs_loops, program, run, wait_for
 from tests.packages import absence
 from tests.priv.helping import AS_NOBODY, Helper, command, environment, helper, needs_root
 
 pytestmark = [needs_root, needs_loops(), pytest.mark.skipif(bool(absence("setpriv")), reason="needs setpriv")]
-
-
-@pytest.fixture
-def stack() -> Iterator[ExitStack]:
-    with ExitStack() as one:
-        yield one
-
-
-@pytest.fixture
-def device(tmp_path: Path, stack: ExitStack) -> Loop:
-    return stack.enter_context(loop(tmp_path / "disk"))
-
-
-@pytest.fixture
-def root(tmp_path: Path, stack: ExitStack) -> Helper:
-    return stack.enter_context(helper(tmp_path / "state"))
 
 
 def holding(device: Loop, **other: object) -> dict[str, object]:

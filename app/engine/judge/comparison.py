@@ -201,8 +201,12 @@ def varying(mappings: list[Mapping[str, str]]) -> list[str]:
 
 def interim(session: Session, experiment_id: str) -> str:
     """The headline of a running experiment so far: an interval, never a verdict; "" before there is one."""
-    comparison = compare_experiment(session, experiment_id)
-    row = None if comparison is None else comparison.headline
+    sides = pairs_of(session, experiment_id)
+    if not sides.a:
+        return ""
+    # This alone: it is drawn again with every sample of a run.
+    about, direction = _headline(sides)
+    row = _compared_figure(direction, about, sides, headline=True)
     interval = None if row is None or row.judgement is None else row.judgement.interval
     return "" if row is None or interval is None else f"{row.name} {interval}, not yet decided"
 
