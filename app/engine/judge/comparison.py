@@ -304,8 +304,8 @@ def _sentences(rows: Sequence[FigureComparison], sides: Sides, names: tuple[str,
 
 
 def _tail(rows: Sequence[FigureComparison]) -> FigureComparison | None:
-    """The 99th percentile that stands beside every headline: that of the slower direction."""
-    found = [row for row in rows if row.figure.key == "latency_p99_ns" and row.judgement is not None]
+    """The 99th percentile beside every headline, that of the slower direction; None of single runs."""
+    found = [row for row in rows if row.figure.key == "latency_p99_ns" and row.judgement and row.judgement.interval]
     return max(found, key=lambda row: row.a or 0.0, default=None)
 
 
