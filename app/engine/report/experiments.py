@@ -94,7 +94,7 @@ def _pairs(record: ExperimentRecord, comparison: Comparison) -> LineGraph | None
     for name, runs in zip(_names(record), (comparison.sides.a, comparison.sides.b), strict=True):
         values = [sum(each.iops for each in (run.figures.read, run.figures.write) if each is not None) for run in runs]
         points = tuple((float(pair), value) for pair, value in enumerate(values, start=1))
-        series.append(GraphLine(name=name, points=points, measured=True))
+        series.append(GraphLine(name=name, points=points, measured=True, joined=False))
     if len(series[0].points) < 2:
         return None
     y = Axis(label="IOPS, reads and writes", unit=AxisUnit.IOPS)

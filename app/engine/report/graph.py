@@ -67,6 +67,10 @@ class GraphLine:
     """Ascending x."""
     measured: bool = False
     """Each point is a measurement of its own, and gets a marker."""
+    joined: bool = True
+    """Points follow from each other; those that do not are drawn without a line between them."""
+    spread: tuple[tuple[float, float] | None, ...] = ()
+    """The interval of each point's y: low and high; None of a point that has none. Empty where no point has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

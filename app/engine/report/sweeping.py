@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import exp
 
+from app.engine.judge.stats import log_ratios, of_ratios
 from app.engine.report.blocks import Graphs, Paragraph, Section, Sentences, grid, section
 from app.engine.report.graph import (
     Axis,
@@ -28,6 +30,8 @@ from widgets.plain import units
 _UNITS = {Rank.IOPS: AxisUnit.IOPS, Rank.BANDWIDTH: AxisUnit.MIB_PER_S, Rank.P99: AxisUnit.LATENCY}
 _MOST_ROWS = 24
 _MOST_LINES = 6
+_AXES = {"iodepth": "queue depth", "bs": "block size", "numjobs": "jobs at once", "rwmixread": "reads, %"}
+"""Fields of a job that take numbers, as an axis calls them."""
 
 
 def sweep_sections(session: Session) -> Iterator[Section]:
@@ -111,30 +115,30 @@ def _curves(found: Results, title: str, simulated: bool) -> list[Graph | None]:
     values = sorted({number_of(one.cell.job[field]) for line in kept.values() for one in line})
     wide = values[0] > 0 and values[-1] / values[0] > 10
     unit = AxisUnit.BYTES if field == "bs" else AxisUnit.NUMBER
-    x = Axis(label=field, unit=unit, spacing=Spacing.LOG if wide else Spacing.LINEAR, at=tuple(values))
+    x = Axis(
+        label=_AXES.get(field, field), unit=unit, spacing=Spacing.LOG if wide else Spacing.LINEAR, at=tuple(values)
+    )
     figure = Axis(label=RANK_TITLES[found.rank], unit=_UNITS[found.rank])
     latency = Axis(label="p99 of the completion latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG)
     made: list[Graph | None] = []
-    for key, y, read in (("figure", figure, _value), ("p99", latency, _p99)):
+    for key, y, read, ends in (("figure", figure, _value, _ends), ("p99", latency, _p99, _p99_ends)):
         if key == "p99" and found.rank is Rank.P99:
             continue
-        series = tuple(
-            GraphLine(
-                name=name or line[0].cell.row,
-                points=tuple(sorted((number_of(one.cell.job[field]), read(one)) for one in line)),
-                measured=True,
-            )
-            for name, line in kept.items()
-        )
+        series = []
+        for name, line in kept.items():
+            ordered = sorted(line, key=lambda one: number_of(one.cell.job[field]))
+            points = tuple((number_of(one.cell.job[field]), read(one)) for one in ordered)
+            spread = tuple(map(ends, ordered))
+            series.append(GraphLine(name=name or line[0].cell.row, points=points, measured=True, spread=spread))
         if any(y is not None for each in series for _, y in each.points):
             made.append(
                 LineGraph(
                     key=f"sweep-{key}",
-                    title=f"{y.label} by {field}",
-                    about=f"{title}. Means of the runs of each cell.",
+                    title=f"{y.label} by {x.label}",
+                    about=f"{title}. Means of the runs of each cell with their 95 % intervals.",
                     x=x,
                     y=y,
-                    series=series,
+                    series=tuple(series),
                     simulated=simulated,
                 )
             )
@@ -147,8 +151,7 @@ def _intervals(found: Results, title: str, simulated: bool) -> IntervalGraph | N
         seen = one.figure
         if seen is None:
             continue
-        half = seen.half
-        low, high = (None, None) if half is None else (max(0.0, seen.mean - half), seen.mean + half)
+        half, (low, high) = seen.half, _ends(one) or (None, None)
         shown = figure_text(seen.mean, found.rank)
         share = f" ±{units.percent(half / seen.mean * 100)}" if half is not None and seen.mean else ""
         text = f"{shown}{share}  n={seen.n}"
@@ -170,5 +173,20 @@ def _value(one: CellResult) -> float | None:
     return one.value
 
 
+def _ends(one: CellResult) -> tuple[float, float] | None:
+    """Of the figure the interval of its mean; None of a single run."""
+    seen = one.figure
+    return None if seen is None or seen.half is None else (max(0.0, seen.mean - seen.half), seen.mean + seen.half)
+
+
 def _p99(one: CellResult) -> float | None:
     return one.p99_ns
+
+
+def _p99_ends(one: CellResult) -> tuple[float, float] | None:
+    """Of the 99th percentile the same, of its logarithms: a tail doubles and halves."""
+    tails = [score.p99_ns for score in one.scores if score.p99_ns]
+    if one.p99_ns is None or len(tails) < 2:
+        return None
+    seen = of_ratios(log_ratios([1.0] * len(tails), tails))
+    return exp(seen.low), exp(seen.high)

@@ -103,6 +103,22 @@ def test_a_sweep_over_a_number_has_a_curve() -> None:
     assert [at for at, _ in graph.series[0].points] == [1.0, 8.0, 64.0]
 
 
+def test_every_curve_of_a_sweep_has_the_intervals_of_its_points() -> None:
+    graphs = [graph for graph in report_of(swept(DEPTHS)).graphs if isinstance(graph, LineGraph)]
+    assert [graph.key for graph in graphs] == ["sweep-figure", "sweep-p99"]
+    for graph in graphs:
+        for (_, mean), ends in zip(graph.series[0].points, graph.series[0].spread, strict=True):
+            assert ends is not None
+            assert mean is not None
+            assert ends[0] <= mean <= ends[1]
+
+
+def test_pairs_are_points_without_a_line_between_them() -> None:
+    pairs = next(graph for graph in experiment_graphs(compared()) if graph.key == "e1-pairs")
+    assert isinstance(pairs, LineGraph)
+    assert not any(series.joined for series in pairs.series)
+
+
 def test_the_leader_of_a_sweep_is_named() -> None:
     assert "ahead=some leads with 2.00k IOPS" in told(report_of(swept(AHEAD, ahead_some=2000)).sections[0])
 

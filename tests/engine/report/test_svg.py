@@ -93,6 +93,28 @@ def test_a_line_is_interrupted_where_there_is_no_figure() -> None:
     assert drawn.partition(' d="')[2].partition('"')[0].count("M") == 2
 
 
+def kinds(graph: LineGraph) -> list[str]:
+    return [element.get("class") or "" for element in picture(to_svg(graph, standalone=True)).iter()]
+
+
+def with_series(*, joined: bool = True, spread: tuple[tuple[float, float] | None, ...] = ()) -> LineGraph:
+    return replace(LINES, series=(replace(LINES.series[0], measured=True, joined=joined, spread=spread),))
+
+
+def test_points_that_do_not_follow_from_each_other_have_no_line_between_them() -> None:
+    assert "curve c0" in kinds(with_series())
+    assert "curve c0" not in kinds(with_series(joined=False))
+
+
+def test_every_point_with_an_interval_shows_it() -> None:
+    assert kinds(with_series(spread=((80_000.0, 100_000.0), None))).count("bar b0") == 3
+
+
+def test_an_interval_fits_into_the_picture() -> None:
+    high = with_series(spread=((80_000.0, 190_000.0), None))
+    assert "200k" in words(to_svg(high, standalone=True))
+
+
 def test_rates_begin_at_zero() -> None:
     assert "0" in words(to_svg(LINES, standalone=True))
 

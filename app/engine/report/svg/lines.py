@@ -14,6 +14,8 @@ _LEFT, _RIGHT, _HEIGHT = 62, 14, 200
 _LEGEND = 20
 _MARKED = 7
 """Markers along a line of many points."""
+_CAP = 4
+"""Half the width of the ends of an interval."""
 
 _NAMES = {AxisUnit.MIB_PER_S: "MiB/s", AxisUnit.SECONDS: "s", AxisUnit.PERCENT: "%"}
 
@@ -23,7 +25,8 @@ def line_svg(graph: LineGraph, *, standalone: bool = False) -> Svg:
     shown = graph.series[:SERIES]
     x = Scale(graph.x, [at for series in shown for at, _ in series.points])
     x.spread(_LEFT, WIDTH - _RIGHT)
-    heights = [y for series in shown for _, y in series.points if y is not None]
+    ends = [end for series in shown for each in series.spread if each is not None for end in each]
+    heights = [*(y for series in shown for _, y in series.points if y is not None), *ends]
     y = Scale(graph.y, heights, zero=graph.from_zero and graph.y.spacing is Spacing.LINEAR)
     legend, rows = _legend(shown)
     top = TOP + rows * _LEGEND + 20
@@ -46,7 +49,8 @@ def _legend(shown: tuple[GraphLine, ...]) -> tuple[list[Svg], int]:
         if at + width > WIDTH and at > 4:
             at, row = 4.0, row + 1
         y = TOP + row * _LEGEND + 4
-        parts.append(line(at, y, at + 28, y, f"curve c{number}"))
+        if series.joined:
+            parts.append(line(at, y, at + 28, y, f"curve c{number}"))
         parts.append(marker(number, at + 14, y))
         parts.append(text(series.name, at + 34, y + 4))
         at += width + 12
@@ -88,7 +92,11 @@ def _axis_name(label: str, unit: AxisUnit) -> str:
 
 def _drawn(series: GraphLine, number: int, x: Scale, y: Scale) -> Iterator[Svg]:
     placed = [None if value is None else (x.place(at), y.place(value)) for at, value in series.points]
-    yield path(placed, f"curve c{number}")
+    if series.joined:
+        yield path(placed, f"curve c{number}")
+    for (at, _), ends in zip(series.points, series.spread, strict=False):
+        if ends is not None:
+            yield from _whisker(x.place(at), y.place(ends[0]), y.place(ends[1]), f"bar b{number}")
     there = [point for point in placed if point is not None]
     every = 1 if series.measured else max(1, len(there) // _MARKED)
     # Lines that lie on each other have their markers at different places.
@@ -96,6 +104,12 @@ def _drawn(series: GraphLine, number: int, x: Scale, y: Scale) -> Iterator[Svg]:
     if len(there) == 1 or series.measured or len(there) > _MARKED:
         for px, py in there[start::every]:
             yield marker(number, px, py)
+
+
+def _whisker(x: float, low: float, high: float, kind: str) -> Iterator[Svg]:
+    """An interval: a line with its ends across."""
+    yield line(x, low, x, high, kind)
+    yield from (line(x - _CAP, end, x + _CAP, end, kind) for end in (low, high))
 
 
 def marker(number: int, x: float, y: float) -> Svg:

@@ -11,7 +11,7 @@ from widgets.plain.ticks import ALMOST, one_two_five, outer_multiples, si_label,
 
 _MEBI = 1 << 20
 _MOST_NINES = 6
-_FACTORS = ((1, 2, 5), (1, 3), (1,))
+_FACTORS = ((1, 2, 5), (1, 5), (1,))
 _PERCENTILES = (0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
 
 

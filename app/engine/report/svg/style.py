@@ -31,6 +31,7 @@ svg.graph .cell{stroke:var(--paper);stroke-width:2}
 svg.graph .frame{fill:none;stroke:var(--ink);stroke-width:2}
 svg.graph .curve{fill:none;stroke-width:1.8;stroke-linejoin:round;stroke-linecap:round}
 svg.graph .mark{stroke-width:1.4}
+svg.graph .bar{stroke-width:1.4}
 """.strip()
 
 
@@ -39,6 +40,7 @@ def graph_css() -> str:
     rows = [_SHAPES]
     for number in range(SERIES):
         rows.append(f"svg.graph .c{number}{{stroke:var(--s{number});stroke-dasharray:{_DASHES[number]}}}")
+        rows.append(f"svg.graph .b{number}{{stroke:var(--s{number})}}")
         rows.append(f"svg.graph .m{number}{{stroke:var(--s{number});fill:var(--s{number})}}")
     return "\n".join(rows)
 
