@@ -42,6 +42,13 @@ class Engine(StrEnum):
         return self in (Engine.LIBAIO, Engine.IO_URING, Engine.POSIXAIO)
 
 
+class Arrival(StrEnum):
+    """When requests of a held rate come: fio's `rate_process`."""
+
+    UNIFORM = "uniform"
+    POISSON = "poisson"
+
+
 _SECONDS = {"": 1, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 _YES = {
     "1": True,
@@ -53,7 +60,7 @@ _YES = {
     "false": False,
     "off": False,
 }
-_ALIASES = {"readwrite": "rw"}
+_ALIASES = {"readwrite": "rw", "linear": "uniform"}
 
 
 def parse_seconds(text: str) -> int:
@@ -91,6 +98,12 @@ def parse_split(text: str) -> Split:
             )
         parts.append((parse_size(size), parse_number(percent)))
     return tuple(parts)
+
+
+def parse_arrival(text: str) -> Arrival | None:
+    """When requests come; None for fio's default, evenly. Raises InvalidValueError."""
+    found = _one_of(Arrival, "a way for requests to arrive")(text)
+    return Arrival.POISSON if found is Arrival.POISSON else None
 
 
 def _one_of(kind: type[StrEnum], what: str) -> Callable[[str], object]:
@@ -197,8 +210,16 @@ FIELDS: tuple[JobField, ...] = (
     JobField(
         key="rate_iops",
         label="IOPS limit",
-        help="Hold every job at this many I/Os per second; empty for as fast as it goes.",
+        help="Hold every job at this many I/Os per second, reads and writes together; empty for as fast as it goes.",
         parse=parse_number,
+        optional=True,
+    ),
+    JobField(
+        key="arrival",
+        label="Arrivals",
+        help="When the requests of a held rate come: evenly, or at random as from many users (Poisson).",
+        parse=parse_arrival,
+        choices=tuple(Arrival),
         optional=True,
     ),
     JobField(

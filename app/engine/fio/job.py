@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.engine.fio.fields import FIELDS, Engine, Pattern, Split
+from app.engine.fio.fields import FIELDS, Arrival, Engine, Pattern, Split
 from app.engine.fio.sizes import format_size
 from app.engine.fio.target import JobTarget, TargetKind
 from backends.errors import InvalidValueError
 from backends.text import clean
 
-__all__ = ["Engine", "InvalidJobError", "Job", "JobTarget", "Pattern", "TargetKind", "check", "fit"]
+__all__ = ["Arrival", "Engine", "InvalidJobError", "Job", "JobTarget", "Pattern", "TargetKind", "check", "fit"]
 
 _SECTOR = 512
 _LARGEST_BLOCK = 1 << 30
@@ -61,7 +61,9 @@ class Job:
     direct: bool = True
     """Past the page cache."""
     rate_iops: int | None = None
-    """Limit of I/Os per second and job."""
+    """Limit of I/Os per second and job, reads and writes together."""
+    arrival: Arrival | None = None
+    """When the requests of a held rate come; None is evenly."""
     offset_increment: int | None = None
     """Bytes between the starts of the jobs; None shares the target out between sequential jobs."""
     norandommap: bool = True
@@ -138,6 +140,8 @@ class Job:
             parts.append(f"aligned to {format_size(self.blockalign)}")
         if self.rate_iops is not None:
             parts.append(f"at most {self.rate_iops} IOPS a job")
+        if self.arrival is Arrival.POISSON:
+            parts.append("Poisson arrivals")
         if self.fsync is not None:
             parts.append(f"flush every {self.fsync} writes")
         if self.ioengine is not Engine.LIBAIO:
@@ -269,6 +273,14 @@ def _problems(job: Job) -> dict[str, str]:
     if job.size is not None:
         need("size", job.size >= max(sizes), "must hold at least one block")
     need("rate_iops", job.rate_iops is None or job.rate_iops >= 1, "at least 1; leave it empty for no limit")
+    scarce = min(job.rwmixread, 100 - job.rwmixread) if job.mixed else 0
+    if job.rate_iops is not None and scarce > 0:
+        least = -(-100 // scarce)
+        need("rate_iops", job.rate_iops >= least, f"at least {least}, for one read and one write a second")
+    if job.arrival is Arrival.POISSON:
+        need("arrival", job.rate_iops is not None, "only of a held rate: name an IOPS limit")
+        # axboe/fio#2028: fio looks up the rate of a flush where there is none.
+        need("arrival", job.fsync is None, "fio crashes when flushes come at random: take uniform, or no flushes")
     need("offset_increment", job.offset_increment is None or job.offset_increment >= 0, "cannot be negative")
     need("randseed", job.randseed is None or 0 <= job.randseed < 1 << 64, "between 0 and 2^64 - 1")
     need(

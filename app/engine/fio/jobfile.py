@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.engine.fio.job import InvalidJobError, Job
-from app.engine.fio.joboptions import ALIASES, ELSEWHERE, PASSED_OVER, refusal, take
+from app.engine.fio.joboptions import ALIASES, ELSEWHERE, LAST, PASSED_OVER, refusal, take
 from backends.errors import InvalidValueError
 from backends.text import clean
 
@@ -144,7 +144,7 @@ def _job(section: _Section, options: Mapping[str, tuple[str, int]], problems: li
     texts: dict[str, str] = {}
     notes: list[str] = []
     where: dict[str, int] = {}
-    for raw_key, (value, number) in options.items():
+    for raw_key, (value, number) in sorted(options.items(), key=lambda option: option[0] in LAST):
         key = ALIASES.get(raw_key, raw_key)
         shown = clean(raw_key, 40)
         if reason := refusal(key, value):

@@ -73,9 +73,12 @@ ALIASES: Mapping[str, str] = {
     "timeout": "runtime",
     "ramp_time": "ramp",
     "io_limit": "io_size",
+    "rate_process": "arrival",
 }
+LAST = ("rate_iops",)
+"""Options that mean something else by what the others say."""
 _SIZES = ("bs", "blockalign", "size", "offset_increment")
-_PLAIN = ("rw", "ioengine", "iodepth", "numjobs", "rwmixread", "rate_iops", "randseed", "fsync", "bssplit")
+_PLAIN = ("rw", "ioengine", "iodepth", "numjobs", "rwmixread", "arrival", "randseed", "fsync", "bssplit")
 
 
 def refusal(key: str, value: str) -> str:
@@ -157,6 +160,23 @@ def _offset(value: str, _texts: dict[str, str], _notes: list[str]) -> None:
         raise InvalidValueError("raidbench works from the start of the target")
 
 
+def _rate_iops(value: str, texts: dict[str, str], notes: list[str]) -> None:
+    """A rate for reads and writes; fio holds each of them by it, whatever their shares are."""
+    rates = [parse_number(part) for part in value.split(",") if part.strip()]
+    if not rates:
+        raise InvalidValueError("names no rate")
+    reads, writes = rates[0], rates[min(1, len(rates) - 1)]
+    match texts.get("rw", "read"):
+        case "rw" | "readwrite" | "randrw":
+            share = round(100 * reads / max(1, reads + writes))
+            texts |= {"rate_iops": str(reads + writes), "rwmixread": str(share)}
+            notes.append(f"rate_iops={clean(value, 40)} holds reads and writes each: {share} % of the I/Os are reads")
+        case "write" | "randwrite":
+            texts["rate_iops"] = str(writes)
+        case _:
+            texts["rate_iops"] = str(reads)
+
+
 _SPECIAL: Mapping[str, Callable[[str, dict[str, str], list[str]], None]] = {
     "direct": _direct,
     "buffered": _buffered,
@@ -166,4 +186,5 @@ _SPECIAL: Mapping[str, Callable[[str, dict[str, str], list[str]], None]] = {
     "runtime": _seconds("runtime"),
     "ramp": _seconds("ramp"),
     "offset": _offset,
+    "rate_iops": _rate_iops,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from app.engine.fio.job import Engine, Job
+from app.engine.fio.job import Arrival, Engine, Job
 from app.engine.fio.sizes import format_size
 from app.engine.fio.target import JobTarget, TargetKind
 from app.engine.session.steady import SteadyPlan
@@ -86,7 +86,7 @@ def render(
         # The file is laid out beforehand; a sparse or preallocated extent would answer without the device.
         ("fallocate", "none"),
         *([("fsync", job.fsync)] if job.fsync is not None else []),
-        *([("rate_iops", job.rate_iops)] if job.rate_iops is not None else []),
+        *_rate(job),
     ]
     # Written data: fio fills buffers with random bytes and changes them before each write (scramble_buffers,
     # the default), so nothing can be compressed; refilling them whole would cost a core per GB/s.
@@ -161,6 +161,18 @@ def _blocks(job: Job) -> list[tuple[str, object]]:
     if job.mixed:
         found.append(("rwmixread", job.rwmixread))
     return found
+
+
+def _rate(job: Job) -> list[tuple[str, object]]:
+    """What holds the load; fio holds reads and writes each by a rate of its own, and forgets their shares."""
+    if job.rate_iops is None:
+        return []
+    poisson = job.arrival is Arrival.POISSON
+    # Evenly, fio counts bytes in units of the smallest block: a mix would come at a lower rate.
+    rate = round(job.rate_iops * (1.0 if poisson else job.mean_block_size / job.block_sizes[0]))
+    reads = round(rate * job.rwmixread / 100)
+    held = f"{reads},{rate - reads}" if job.mixed else rate
+    return [("rate_iops", held), *([("rate_process", "poisson")] if poisson else [])]
 
 
 def _region(job: Job, target: JobTarget) -> list[tuple[str, object]]:

@@ -8,7 +8,7 @@ from app.engine.fio.sizes import parse_size
 from app.engine.sweep.results import CellResult, Results
 from backends.errors import InvalidValueError
 
-_FIELDS = ("iodepth", "bs", "numjobs", "rwmixread")
+_FIELDS = ("iodepth", "bs", "numjobs", "rwmixread", "rate_iops")
 
 
 def numeric_field(found: Results) -> str | None:

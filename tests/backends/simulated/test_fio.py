@@ -114,6 +114,7 @@ async def test_every_workload_runs_to_a_good_end(name: str, host: SimulatedHost,
         {"bs": "512", "blockalign": "512"},
         {"ioengine": "psync", "iodepth": "1"},
         {"rate_iops": "1000"},
+        {"rate_iops": "1000", "arrival": "poisson"},
         {"direct": "no", "rw": "read", "iodepth": "1"},
         {"size": "1G", "randseed": "7"},
         {"rw": "randwrite", "fsync": "10"},
@@ -129,6 +130,16 @@ async def test_a_rate_limit_is_kept(host: SimulatedHost, tmp_path: Path) -> None
     figures = (await run(host, Job(iodepth=16, rate_iops=5000, runtime=5, ramp=0), tmp_path)).figures
     assert figures.read is not None
     assert 4500 < figures.read.iops <= 5001
+
+
+@pytest.mark.parametrize("texts", [{"rw": "randrw", "rwmixread": "70"}, {"bssplit": "4k/50:64k/50"}])
+async def test_a_rate_is_of_all_ios_of_whatever_kind(
+    texts: dict[str, str], host: SimulatedHost, tmp_path: Path
+) -> None:
+    job = Job.from_fields({"iodepth": "16", "rate_iops": "5000", "runtime": "5", "ramp": "0", **texts})
+    figures = (await run(host, job, tmp_path)).figures
+    done = sum(one.iops for one in (figures.read, figures.write) if one is not None)
+    assert 4500 < done <= 5002
 
 
 async def test_stopping_keeps_the_figures_until_then(host: SimulatedHost, tmp_path: Path) -> None:

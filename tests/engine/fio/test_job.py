@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.fio.job import InvalidJobError, Job, Pattern, check, fit
+from app.engine.fio.job import Arrival, InvalidJobError, Job, Pattern, check, fit
 from app.engine.fio.profiles import PROFILES, profile
 from app.engine.fio.render import render
 from app.engine.fio.sizes import format_size, parse_size
@@ -63,6 +63,10 @@ def test_every_field_of_a_job_reads_back_what_it_writes() -> None:
         ({"ioengine": "exec"}, "ioengine"),
         ({"direct": "maybe"}, "direct"),
         ({"rate_iops": "0"}, "rate_iops"),
+        ({"rate_iops": "9", "rw": "randrw", "rwmixread": "90"}, "rate_iops"),
+        ({"arrival": "poisson"}, "arrival"),
+        ({"arrival": "now and then"}, "arrival"),
+        ({"arrival": "poisson", "rate_iops": "9", "rw": "randwrite", "fsync": "8"}, "arrival"),
         ({"fsync": "1"}, "fsync"),
         ({"exec_prerun": "rm"}, "exec_prerun"),
     ],
@@ -183,3 +187,32 @@ def test_the_same_blocks_are_not_read_again_unless_asked() -> None:
     assert plain["randrepeat"] == "0"
     assert "randseed" not in plain
     assert seeded["randseed"] == "7"
+
+
+@pytest.mark.parametrize(
+    ("job", "held"),
+    [
+        (Job(rate_iops=1000), {"rate_iops": "1000"}),
+        (Job(rate_iops=1000, arrival=Arrival.POISSON), {"rate_iops": "1000", "rate_process": "poisson"}),
+        (Job(rate_iops=1000, rw=Pattern.RANDRW, rwmixread=70), {"rate_iops": "700,300"}),
+        (Job(rate_iops=1000, bssplit=((4096, 50), (8192, 50))), {"rate_iops": "1500"}),
+        (Job(), {}),
+    ],
+)
+def test_a_rate_is_written_so_that_fio_holds_it(job: Job, held: dict[str, str]) -> None:
+    written = options(render(job, DEVICE, jobfile="job.fio").text)
+    assert {key: value for key, value in written.items() if key.startswith("rate")} == held
+
+
+def test_a_rate_of_poisson_arrivals_is_of_i_os_whatever_their_sizes_are() -> None:
+    job = Job(rate_iops=1000, arrival=Arrival.POISSON, bssplit=((4096, 50), (8192, 50)))
+    assert options(render(job, DEVICE, jobfile="job.fio").text)["rate_iops"] == "1000"
+
+
+def test_a_job_says_how_its_requests_arrive() -> None:
+    job = Job(rate_iops=500, arrival=Arrival.POISSON)
+    assert job.describe().endswith("at most 500 IOPS a job · Poisson arrivals")
+
+
+def test_even_arrivals_are_what_a_rate_means_unless_another_is_named() -> None:
+    assert Job.from_fields({"arrival": "uniform"}, Job(rate_iops=9, arrival=Arrival.POISSON)) == Job(rate_iops=9)

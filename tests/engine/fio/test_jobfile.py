@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engine.fio.job import Engine, Job, Pattern
+from app.engine.fio.job import Arrival, Engine, Job, Pattern
 from app.engine.fio.jobfile import Imported, import_jobfile
 from backends.errors import InvalidValueError
 
@@ -155,3 +155,22 @@ def test_what_names_another_target_is_refused_however_lines_end(end: str) -> Non
 def test_nothing_may_follow_a_section_name() -> None:
     with pytest.raises(InvalidValueError, match="not a section name"):
         import_jobfile("[j] rw=write\n")
+
+
+@pytest.mark.parametrize(
+    ("lines", "rate", "share"),
+    [
+        ("rw=randread\nrate_iops=700", 700, 50),
+        ("rw=randwrite\nrate_iops=700,300", 300, 50),
+        ("rate_iops=700,300\nrw=randrw\nrwmixread=20", 1000, 70),
+        ("rw=randrw\nrwmixread=20\nrate_iops=700", 1400, 50),
+    ],
+)
+def test_a_rate_is_understood_as_fio_holds_it(lines: str, rate: int, share: int) -> None:
+    job = only(f"[a]\n{lines}\nruntime=9\n")
+    assert (job.rate_iops, job.rwmixread) == (rate, share)
+
+
+def test_the_way_requests_arrive_is_understood() -> None:
+    assert only("[a]\nrate_iops=700\nrate_process=poisson\nruntime=9\n").arrival is Arrival.POISSON
+    assert only("[a]\nrate_iops=700\nrate_process=linear\nruntime=9\n").arrival is None

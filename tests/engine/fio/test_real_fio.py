@@ -16,7 +16,7 @@ import pytest
 
 from app.engine.fio.events import Finished, LoadEvent
 from app.engine.fio.histogram import bucket_of
-from app.engine.fio.job import Engine, Job, Pattern
+from app.engine.fio.job import Arrival, Engine, Job, Pattern
 from app.engine.fio.load import FioLoad
 from app.engine.fio.preflight import preflight
 from app.engine.fio.target import JobTarget, TargetKind
@@ -288,3 +288,25 @@ async def test_a_file_is_filled_as_often_as_asked(scratch: JobTarget, tmp_path: 
     assert figures.write is not None
     assert (figures.status, figures.write.total_bytes) == (RunStatus.OK, 2 * SIZE)
     assert PhaseChanged(phase=Phase.FILLING, total_bytes=2 * SIZE) in events
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"rw": "randrw", "rwmixread": "75"},
+        {"bssplit": "4k/50:16k/50"},
+        {"bssplit": "4k/50:16k/50", "arrival": "poisson"},
+    ],
+)
+async def test_a_rate_is_of_all_ios_of_whatever_kind(texts: dict[str, str], scratch: JobTarget, tmp_path: Path) -> None:
+    job = Job.from_fields({"rate_iops": "200", "ioengine": "psync", "runtime": "4", "ramp": "0", **texts})
+    figures = verdict(await run(job, scratch, tmp_path))
+    both = [one.iops for one in (figures.read, figures.write) if one is not None]
+    assert sum(both) == pytest.approx(200, rel=0.15), figures
+    assert both[0] / sum(both) == pytest.approx(job.rwmixread / 100 if job.mixed else 1, abs=0.03)
+
+
+async def test_requests_arrive_as_asked(scratch: JobTarget, tmp_path: Path) -> None:
+    job = Job(rate_iops=200, arrival=Arrival.POISSON, ioengine=Engine.PSYNC, runtime=1, ramp=0)
+    assert verdict(await run(job, scratch, tmp_path)).status is RunStatus.OK
+    assert '"rate_process" : "poisson"' in (tmp_path / "fio.out").read_text()

@@ -72,6 +72,15 @@ class FioJob:
         return max(1, self.number("iodepth", 1)) if self.text("ioengine") in _QUEUES else 1
 
     @property
+    def rate_iops(self) -> int:
+        """I/Os per second that each thread is held at, reads and writes together; 0 without a limit."""
+        rate = sum(int(part) for part in self.text("rate_iops").split(",") if part.isascii() and part.isdigit())
+        if self.text("rate_process") == "poisson":
+            return rate
+        # Evenly, fio counts in units of the smallest block.
+        return round(rate * min(size for size, _ in self.sizes) / sum(size * share for size, share in self.sizes))
+
+    @property
     def sizes(self) -> tuple[tuple[int, float], ...]:
         """Block sizes with their shares."""
         split = self.text("bssplit")
@@ -84,7 +93,7 @@ class FioJob:
         """What the load model is asked for."""
         pattern = self.text("rw", "read")
         share = 1.0 if not self.writes else 0.0 if not self.reads else self.number("rwmixread", 50) / 100
-        rate = self.number("rate_iops")
+        rate = self.rate_iops
         depth = self.depth
         if self.text("direct", "1") == "0":
             # Through the page cache there is one request a thread, and for streams what the kernel reads ahead.

@@ -132,7 +132,7 @@ class SimulatedFio(MadeUpProcess):
         pace = self._level * math.exp(self._wander)
         if self._chance.random() < _DIP:
             pace *= self._chance.uniform(0.85, 0.95)
-        held = self._job.number("rate_iops") > 0
+        held = self._job.rate_iops > 0
         if held:
             pace = min(pace, 1.0)
         for direction, counters in ((expected.read, self._read), (expected.write, self._write)):
