@@ -37,6 +37,12 @@ def test_the_first_screen_has_nothing_of_what_is_measured_judged_or_swept() -> N
     assert loaded_by(screens, *(f"app.engine.{name}" for name in later), *drawing) == ""
 
 
+def test_what_was_written_to_a_device_is_looked_up_without_libcrypto_where_nothing_was() -> None:
+    look = "from pathlib import Path; from app.engine.measure.preconditioning import DeviceMemory; "
+    look += "from backends.identity import Identity; DeviceMemory(Path('/nowhere')).last_written(Identity(name='sda', serial='S1'))"
+    assert loaded_by(look, "hashlib") == ""
+
+
 def test_a_card_is_listed_from_the_bus_without_what_reads_its_firmware() -> None:
     assert loaded_by("import backends.vendors.hba.backend", "backends.vendors.megaraid.inventory") == ""
 

@@ -120,6 +120,8 @@ class DeviceMemory:
 
     def last_written(self, identity: Identity) -> Written | None:
         """The last preconditioning of the device that filled any of it; None if none is known."""
+        if not self._folder.is_dir():  # nothing was ever filled here, as on most machines: no key, and no libcrypto
+            return None
         key = device_key(identity)
         if key is None:
             return None

@@ -21,6 +21,9 @@ def again(command: Command, done: Completed) -> Command | None:
     """
     if "nolog" not in command.argv:
         return None
+    printed = (done.stdout + done.stderr).lower()
+    if not any(phrase in printed for phrase in _UNFIT):  # an answer of a large chassis is taken apart once, not twice
+        return None
     found = replies(done.stdout)
     words = " ".join(reply.description for reply in found) if found else said(done.stdout + done.stderr)
     unfit = any(phrase in words.lower() for phrase in _UNFIT)
