@@ -39,7 +39,8 @@ def test_the_first_screen_has_nothing_of_what_is_measured_judged_or_swept() -> N
 
 def test_what_was_written_to_a_device_is_looked_up_without_libcrypto_where_nothing_was() -> None:
     look = "from pathlib import Path; from app.engine.measure.preconditioning import DeviceMemory; "
-    look += "from backends.identity import Identity; DeviceMemory(Path('/nowhere')).last_written(Identity(name='sda', serial='S1'))"
+    look += "from backends.identity import Identity; thing = Identity(name='sda', serial='S1'); "
+    look += "DeviceMemory(Path('/nowhere')).last_written(thing)"
     assert loaded_by(look, "hashlib") == ""
 
 
