@@ -157,11 +157,12 @@ async def _apply(
             trouble = error
     left = changes[len(done) :]
     _tell(bench, done, left, already, trouble, how.as_json)
+    decided = True
     if how.trial is not None and bench.trials() and trouble is None and not interruption.asked():
-        await decide(bench, how.trial)
+        decided = await decide(bench, how.trial)
     if trouble is not None:
         raise trouble
-    if any(ended.result != "verified" for _, ended in done):
+    if not decided or any(ended.result != "verified" for _, ended in done):
         return FAILED
     return INTERRUPTED if interruption.asked() and left else DONE
 

@@ -13,33 +13,35 @@ from app.cli.output import ask_within, can_ask, document, lines, say
 from app.cli.running import run
 from app.engine.view import change as view
 from backends.errors import NotFoundError
+from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.engine.session.journal import OpenChange
+    from app.engine.session.events import ChangeEnded
     from app.engine.workbench import Workbench
+    from backends.change import Change
 
 
 async def decide(bench: Workbench, seconds: float) -> bool:
     """Ask whether the values on trial may stay; without a terminal or an answer they are taken back.
 
-    Returns whether they stay. Raises StorageError: then they are taken back.
+    Returns whether the values are by now what was decided. Raises StorageError: then they are taken back.
     """
     if not can_ask():
         say(f"On trial: the old values come back in {seconds:.0f} s unless `raidbench keep` is run before.")
-        return False
+        return True
     say(f"On trial: without an answer the old values come back in {seconds:.0f} s by themselves.")
     answer = await asyncio.to_thread(ask_within, "Keep? [y/N]", seconds)
     if answer.lower() in ("y", "yes"):
-        kept = bench.keep_trials()
-        say(
-            f"Kept: {', '.join(trial.change.label for trial in kept)}."
-            if kept
-            else "Too late: the old values are back."
-        )
-        await bench.end_trials()
-        return bool(kept)
+        kept = await bench.keep_trials()
+        if kept:
+            told = ", ".join(view.kept(trial.change, ended) for trial, ended in kept)
+            say(f"Kept: {clean(told, 1000)}.")
+            return not any(ended.message for _, ended in kept)
+        back = await bench.end_trials()
+        say(f"Too late: {view.trial_over(back)}.")
+        return back
     say("The old values come back when the time is over; `raidbench keep` still keeps the new ones.")
-    return False
+    return True
 
 
 @click.command("keep")
@@ -51,27 +53,28 @@ def keep_command(as_json: bool) -> int:
 
 
 async def _keep(bench: Workbench, as_json: bool) -> int:
-    from pathlib import Path
-
     from app.engine.view import schema
 
-    trials = bench.journal.trials()
-    if not trials:
+    kept = await bench.keep_trials(of_all=True)
+    if not kept:
         raise NotFoundError("Nothing is on trial.", hint="A trial begins with `raidbench set ... --trial SECONDS`.")
-    for trial in trials:
-        bench.journal.outcome(trial.id, Path(trial.session), "kept")
     if as_json:
-        document(schema.document(kept=[_shown(trial) for trial in trials]))
+        document(schema.document(kept=[_shown(trial.change, ended) for trial, ended in kept]))
     else:
-        lines(f"kept  {trial.change.target} {trial.change.key}: {view.after(trial.change)}" for trial in trials)
+        lines(
+            f"kept  {trial.change.target} {trial.change.key}: {clean(view.ended_words(trial.change, ended), 1000)}"
+            for trial, ended in kept
+        )
     still_there = {(trial.session, trial.id) for trial in bench.journal.trials()}
-    return FAILED if any((trial.session, trial.id) in still_there for trial in trials) else DONE
+    failed = any(ended.message or (trial.session, trial.id) in still_there for trial, ended in kept)
+    return FAILED if failed else DONE
 
 
-def _shown(trial: OpenChange) -> dict[str, str | None]:
+def _shown(change: Change, ended: ChangeEnded) -> dict[str, str | None]:
     return {
-        "target": str(trial.change.target),
-        "key": trial.change.key,
-        "before": trial.change.before,
-        "value": trial.change.after,
+        "target": str(change.target),
+        "key": change.key,
+        "before": change.before,
+        "value": change.after,
+        "now": ended.now,
     }

@@ -69,7 +69,7 @@ class Leaving:
             )
         )
         if answer == "keep":
-            return self._keep_trials()
+            return await self._keep_trials()
         if answer != "restore":
             return False
         for record in changes:
@@ -83,14 +83,17 @@ class Leaving:
                 return False
         return True
 
-    def _keep_trials(self) -> bool:
-        """What is kept is kept, also what was only on trial. False when that could not be put on disk."""
+    async def _keep_trials(self) -> bool:
+        """What is kept is kept, also what was only on trial. False when it could not be put on disk or did not stay."""
         try:
-            self._workbench.keep_trials()
+            kept = await self._workbench.keep_trials()
         except RaidbenchError as error:
             self._app.tell(error, title="What is on trial will be taken back")
             return False
-        return True
+        gone = [view.kept(trial.change, ended) for trial, ended in kept if ended.message]
+        if gone:
+            self._app.notify(", ".join(gone), title="It did not stay", severity="error", markup=False)
+        return not gone
 
     async def offer_recovery(self) -> None:
         """Say what a crash left in the middle, and offer to restore it."""

@@ -46,6 +46,15 @@ def test_a_kept_trial_stays(disk: Loop) -> None:
     assert (kept.status, read_ahead(disk)) == (0, wanted)
 
 
+def test_what_went_back_by_itself_is_not_called_kept(disk: Loop) -> None:
+    before = read_ahead(disk)
+    wanted = other(before)
+    program("set", f"block:{disk.name}", f"read_ahead_kb={wanted}", "--yes", "--trial", "60")
+    Path(f"/sys/block/{disk.name}/queue/read_ahead_kb").write_text(before)
+    kept = program("keep")
+    assert (kept.status, f"{wanted} did not stay" in kept.out) == (1, True)
+
+
 def test_nothing_on_trial_is_a_sentence() -> None:
     assert "Nothing is on trial" in program("keep").err
 

@@ -123,19 +123,23 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T10",
-        what="tools that lie: nothing set, another value set, an unreadable value, a complaint though it is set,"
-        " success with a failed row, a failed row among good ones, another hand during a trial",
+        what="tools that lie: nothing set, another value set, an unreadable value, set later, gone back by itself, a"
+        " complaint though it is set, success with a failed row, a failed row among good ones, another hand during"
+        " a trial",
         mark="each is told as what it is, and taken back or left as a conflict",
-        least=10,
+        least=20,
         tests=(
             f"{CHANGER}a_set_that_says_yes_and_does_something_else_differs",
             f"{CHANGER}a_value_that_cannot_be_read_back_is_a_failure",
             f"{CHANGER}a_tool_that_complains_and_did_it_all_the_same_is_a_failure_that_can_be_undone",
             f"{CHANGER}undo_of_what_is_already_back_writes_nothing",
+            f"{CHANGER}what_comes_only_after_it_was_read_back_can_be_taken_back",
             f"{STORCLI}exit_0_with_a_failed_row_is_a_failure_in_the_tools_words",
             f"{STORCLI}one_failed_row_among_good_ones_is_a_failure",
             f"{STORCLI}a_row_of_success_is_success_whatever_the_exit_status",
             f"{TRIALS}the_watchdog_never_touches_somebody_elses_value",
+            f"{ENGINE}change/test_keeping_trials.py",
+            f"{CLI}test_trial.py::test_what_went_back_by_itself_is_not_called_kept",
         ),
         lab=("tests/lab/test_lying.py",),
     ),
@@ -166,7 +170,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T12",
-        what="plans of random values with --dry-run, every system call of it recorded",
+        what="plans of random values for set, trials and ab with --dry-run, every file opened and program run recorded",
         mark="100 plans: nothing below /dev or /sys opened for writing, no command of a plan run",
         least=100,
         check="tests.cli.dry_runs:run",

@@ -20,7 +20,7 @@ from app.engine.session.paths import Paths
 from app.engine.session.root_journal import journal_on
 from app.engine.session.state import ChangeRecord
 from backends.change import Change
-from backends.errors import BlockedError, NotFoundError, RefusedError
+from backends.errors import BlockedError, NotFoundError, RaidbenchError, RefusedError
 from backends.host import Host
 from backends.model import Controller, Target
 from backends.protocol import CanRemake, TellsRemains
@@ -97,13 +97,30 @@ class Changes(Hardware):
         """Trials of this session that are not decided yet, newest first."""
         return tuple(trial for trial in self.journal.trials() if trial.session == str(self.folder))
 
-    def keep_trials(self) -> tuple[OpenChange, ...]:
-        """Let the values on trial stand; returns which. Raises StorageError: the rest is then taken back."""
-        kept = self.trials()
-        for trial in kept:
-            self.journal.outcome(trial.id, self.need_recording(), "kept")
-            self.emit(ChangeEnded(at=time.time(), id=trial.id, result="kept", now=trial.change.after))
-        return kept
+    async def keep_trials(self, *, of_all: bool = False) -> tuple[tuple[OpenChange, ChangeEnded], ...]:
+        """Let the values on trial stand, of this session or `of_all`; which, and what is read by now.
+
+        Raises StorageError: the rest is then taken back.
+        """
+        kept = self.journal.trials() if of_all else self.trials()
+        for trial in kept:  # decided before anything is read: a card thinks slowly, and a deadline may come
+            self.journal.outcome(trial.id, Path(trial.session), "kept")
+        ends = [(trial, await self._kept(trial)) for trial in kept]
+        for trial, ended in ends:
+            if trial.session == str(self.folder):
+                self.emit(ended)
+        return tuple(ends)
+
+    async def _kept(self, trial: OpenChange) -> ChangeEnded:
+        """What was verified when it was set may have gone back by itself since."""
+        change = trial.change
+        try:
+            reading = (await self.read(change.target)).get(change.key)
+            now = None if reading is None else reading.now
+            message = "" if now == change.after else f"{change.after} did not stay"
+        except RaidbenchError as error:
+            now, message = None, error.message
+        return ChangeEnded(at=time.time(), id=trial.id, result="kept", now=now, message=message)
 
     def trial_left(self) -> float | None:
         """Seconds until what this session has on trial is taken back; None where nothing is on trial."""
@@ -120,14 +137,16 @@ class Changes(Hardware):
         known = (thing.target if isinstance(thing, Controller) else thing.controller for thing in things if thing)
         return next((controller for controller in known if controller is not None), None)
 
-    async def end_trials(self) -> None:
-        """Note in the session what the watchdog took back meanwhile."""
+    async def end_trials(self) -> bool:
+        """Note in the session what the watchdog took back meanwhile; whether all of it is back."""
         undecided = {trial.id for trial in self.trials()}
+        all_back = True
         for record in self.undoable():
             if record.on_trial and record.id not in undecided:
                 reading = (await self.read(record.change.target)).get(record.change.key)
                 now = None if reading is None else reading.now
                 back = standing_of(record, now) is ValueState.BEFORE
+                all_back = all_back and back
                 self.emit(
                     ChangeEnded(
                         at=time.time(),
@@ -137,6 +156,7 @@ class Changes(Hardware):
                         message="the trial was over" if back else "the trial was over, but it was not taken back",
                     )
                 )
+        return all_back
 
     async def undo(self, change_id: str, *, confirm: str | None = None) -> ChangeEnded:
         """Take a change of this session back. See `Changer.undo`.

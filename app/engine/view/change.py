@@ -172,6 +172,16 @@ def ended_words(change: Change, ended: ChangeEnded) -> str:
     return f"{now}  ({ended.message})" if ended.message else now
 
 
+def kept(change: Change, ended: ChangeEnded) -> str:
+    """Which setting stays from now on, and its value where that is not the one that was tried."""
+    return f"{change.label} reads {ended_words(change, ended)}" if ended.message else change.label
+
+
+def trial_over(all_back: bool) -> str:
+    """What became of values that nobody kept in time."""
+    return "the old values are back" if all_back else "not every old value is back; the log of the session says which"
+
+
 def standing(record: ChangeRecord) -> str:
     """What still stands of a change, in a sentence."""
     change = record.change

@@ -38,6 +38,14 @@ async def test_a_set_that_says_yes_and_does_something_else_differs(tmp_path: Pat
     assert (ended.result, ended.now) == ("differs", really)
 
 
+async def test_what_comes_only_after_it_was_read_back_can_be_taken_back(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, FakeBackend(sets=lambda value: "128"))
+    await bench.set("256")
+    bench.backend.value, bench.backend.sets = "256", lambda value: value
+    await bench.changer.undo(bench.record())
+    assert bench.backend.value == "128"
+
+
 async def test_what_differs_is_said_in_a_sentence(tmp_path: Path) -> None:
     ended = await Bench(tmp_path, FakeBackend(sets=lambda value: "512")).set("256")
     assert ended.message == "Read-ahead reads 512 after 256 was accepted"

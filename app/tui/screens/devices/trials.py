@@ -48,17 +48,21 @@ class Trials:
         answer = await asked
         try:
             if answer == "keep":
-                kept = self._workbench.keep_trials()
-                self._app.notify(f"Kept: {', '.join(trial.change.label for trial in kept)}.", markup=False)
+                kept = await self._workbench.keep_trials()
+                told = ", ".join(view.kept(trial.change, ended) for trial, ended in kept)
+                self._tell(f"Kept: {told}.", well=not any(ended.message for _, ended in kept))
                 return
             self._app.notify("It is taken back when its time is over.", markup=False)
             while self._workbench.trials() and self._left(trials) > -AFTER:
                 await asyncio.sleep(0.5)
-            await self._workbench.end_trials()
+            back = await self._workbench.end_trials()
         except RaidbenchError as error:
             self._app.tell(error, title="Not kept" if answer == "keep" else "The trial")
             return
-        self._app.notify("The trial is over: the old values are back.", markup=False)
+        self._tell(f"The trial is over: {view.trial_over(back)}.", well=back)
+
+    def _tell(self, message: str, *, well: bool) -> None:
+        self._app.notify(message, severity="information" if well else "error", markup=False)
 
     async def _ask(self, dialog: QuestionDialog) -> str:
         return await self._app.push_screen_wait(dialog) or "wait"
