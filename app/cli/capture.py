@@ -11,10 +11,12 @@ from app.cli.opening import host_of
 from app.cli.options import REDACTED, current
 from app.cli.output import lines, say
 from app.cli.running import run
+from app.engine.measure.provenance import provenance
 from app.engine.session.machine import machine_facts
 from app.engine.session.redaction import identifiers, redactor_for, spellings
 from backends.errors import RaidbenchError, RefusedError, StorageError
 from backends.hosts.recorded import RecordingHost
+from backends.model import Array, Drive
 from backends.redaction import Redactor
 from backends.registry import Machine
 from backends.text import clean
@@ -51,6 +53,9 @@ async def _capture(folder: Path, *, redact: bool) -> int:
             await machine.read(target)
         except RaidbenchError as error:
             say(f"{target}: {clean(error.message, 300)}")
+    things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
+    for device in dict.fromkeys(thing.device for thing in things if thing.device is not None):
+        await provenance(host, inventory, device)
     secrets = set(identifiers(inventory))
     if redact:
         mounts = [line.split()[4] for line in (await host.read("/proc/self/mountinfo") or "").splitlines()]

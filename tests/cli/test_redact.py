@@ -16,6 +16,7 @@ from tests.cli.conftest import Cli
 from tests.engine import sessions
 
 HOST = "pear.orchard.example"
+UUID = "0c1d2e3f-1111-2222-3333-444455556666"
 SECRETS = (
     "WD-WX11D1234567",
     "50014ee2b1234abc",
@@ -27,7 +28,7 @@ SECRETS = (
     "joedoe",
     "192.168.17.4",
     "00:1b:21:22:e8:65",
-    "0c1d2e3f-1111-2222-3333-444455556666",
+    UUID,
     "payroll-2026",
     "/srv/payroll",
 )
@@ -56,7 +57,7 @@ def rich() -> list[LoggedEvent]:
                 state=State.ONLINE,
                 identity=disk,
                 uses=(Use(kind="mount", detail="mounted on /srv/payroll", part="sda1"),),
-                signatures=(Signature(kind="ext4", label="payroll-2026", uuid="0c1d2e3f-1111-2222-3333-444455556666"),),
+                signatures=(Signature(kind="ext4", label="payroll-2026", uuid=UUID),),
             ),
         ),
     )
@@ -65,11 +66,11 @@ def rich() -> list[LoggedEvent]:
     note = "at 192.168.17.4, 00:1b:21:22:e8:65, joedoe's /home/joedoe, xfs 'payroll-2026' on /srv/payroll/x of pear"
     start = sessions.started()
     return [
-        replace(start, machine=replace(start.machine, host=HOST)),
+        replace(start, machine=replace(start.machine, host=HOST, command_line=f"root=UUID={UUID} quiet")),
         InventorySeen(at=1001.0, inventory=inventory),
         CommandRan(at=1001.5, line=line, mutates=False, seconds=0.1, returncode=0, output=output.replace("\n", " ")),
         *sessions.change(),
-        *sessions.run("r1"),
+        *sessions.run("r1", provenance={"drive_serial": "WD-WX11D1234567; -", "backing_file": "/srv/payroll/x.img"}),
         NoteAdded(at=1009.0, text=note),
     ]
 

@@ -71,6 +71,8 @@ def run(
     advice: tuple[Advice, ...] = (),
     steady: SteadyFigures | None = None,
     at: float = 1003.0,
+    provenance: dict[str, str] | None = None,
+    fio: str | None = None,
 ) -> list[LoggedEvent]:
     """A read run; never ended if not `ended`."""
     start = RunStarted(
@@ -84,6 +86,8 @@ def run(
         planned_seconds=60.0,
         settings=settings or {"read_ahead_kb": "128"},
         scratch=scratch,
+        provenance=provenance or {},
+        fio_version=fio,
     )
     latency = LatencyFigures(mean=1_000_000.0, p50=900_000, p95=1_500_000, p99=2_000_000, p99_9=None, max=9_000_000)
     read = DirectionFigures(

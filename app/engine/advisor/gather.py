@@ -151,7 +151,7 @@ async def throttles(host: Host) -> int:
 
 async def too_warm(host: Host, device: str | None) -> tuple[str, ...]:
     """Drives below a disk that are as warm as their own warning, a clause each."""
-    names = await _disks(host, kernel_name(device)) if device is not None else ()
+    names = await disks_below(host, kernel_name(device)) if device is not None else ()
     found = []
     for name in names:
         for pattern in _TEMPERATURES:
@@ -173,7 +173,7 @@ async def _takes(host: Host, device: str | None, job: Job) -> tuple[int | None, 
     if device is None:
         return None, ""
     name = kernel_name(device)
-    disks = await _disks(host, name)
+    disks = await disks_below(host, name)
     counts = [await _queue(host, disk, job.numjobs) for disk in disks]
     known = [count for count, _ in counts if count is not None]
     if not known or len(known) < len(counts):
@@ -183,7 +183,7 @@ async def _takes(host: Host, device: str | None, job: Job) -> tuple[int | None, 
     return sum(known), f"its {len(disks)} disks together"
 
 
-async def _disks(host: Host, name: str, deep: int = 0) -> tuple[str, ...]:
+async def disks_below(host: Host, name: str, deep: int = 0) -> tuple[str, ...]:
     """The disks with queues of their own that a device is made of: itself unless it is md, dm or bcache."""
     if not name.startswith(_BIO_BASED) or deep > _DEEPEST:
         return (name,)
@@ -192,7 +192,7 @@ async def _disks(host: Host, name: str, deep: int = 0) -> tuple[str, ...]:
         folder = await host.link(path) or path
         if await host.read(f"{folder}/partition") is not None:
             folder = folder.rpartition("/")[0]
-        found += await _disks(host, folder.rpartition("/")[2], deep + 1)
+        found += await disks_below(host, folder.rpartition("/")[2], deep + 1)
     return tuple(dict.fromkeys(found))
 
 

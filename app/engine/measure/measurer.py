@@ -265,6 +265,7 @@ class Measurer:
                 mark=ready.mark,
                 steady=ready.request.steady,
                 fills=ready.request.fills,
+                provenance=dict(ready.provenance),
             )
         )
         if watch is not None:

@@ -138,7 +138,10 @@ class Measuring(Hardware):
         try:
             readings = await self.readings_of(ready.device)
             settings = {key: reading.now for key, (_, reading) in readings.items() if reading.now is not None}
-            watch = await self._watch(ready, readings)
+            facts = await self._facts(ready.place)
+            watch = await self._watch(ready, facts, readings)
+            told = await self._provenance(ready, facts, readings)
+            ready = replace(ready, provenance=told)
             await measurer.measure(run_id, ready, confirm=confirm, settings=settings, stop=self._stop, watch=watch)
             self._remember_fill(run_id, ready)
         finally:
@@ -215,13 +218,26 @@ class Measuring(Hardware):
         """Wait until no job is being run."""
         await self._idle.wait()
 
-    async def _watch(self, ready: Preparation, readings: Mapping[str, tuple[str, Reading]]) -> Watch:
+    async def _provenance(
+        self, ready: Preparation, facts: RunFacts, readings: Mapping[str, tuple[str, Reading]]
+    ) -> dict[str, str]:
+        from app.engine.measure.provenance import provenance
+
+        return await provenance(
+            self.host,
+            self.session.inventory,
+            ready.disk,
+            size_bytes=ready.size,
+            governors=facts.governors,
+            readings=readings,
+        )
+
+    async def _watch(self, ready: Preparation, facts: RunFacts, readings: Mapping[str, tuple[str, Reading]]) -> Watch:
         """The advisor for one run: with the condition as it is now, and the way to read it again at the end."""
         from app.engine.advisor import Condition
         from app.engine.advisor.gather import policies_of
         from app.engine.advisor.watching import Watch
 
-        facts = await self._facts(ready.place)
         tasks = await self.tasks_of(ready.disk)
         before = Condition(tasks=facts.before.tasks if tasks is None else tasks, policies=policies_of(readings))
 

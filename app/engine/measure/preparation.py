@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from app.engine.fio.job import Job
@@ -73,6 +74,8 @@ class Preparation:
     """What makes the figures doubtful and can still be mended."""
     mark: ExperimentMark | None = None
     """Its place in an experiment."""
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    """What lies beneath, found as the run begins; empty before."""
 
     @property
     def refused(self) -> tuple[str, ...]:

@@ -56,19 +56,26 @@ _DIRECTION = (
 _SAMPLE = ("iops", "bytes_per_s", "ios", "latency_p50_ns", "latency_p99_ns", "latency_p99_9_ns", "latency_max_ns")
 _AFTER = ("fio_cpu_percent_of_core", "host_cpu_percent", "reason", "warnings", "advice")
 
+_SAID = ("host", "fio_version")
+"""What has a column of its own beside the provenance."""
+
 Value = str | int | float | bool | None
 
 
 def runs_csv(session: Session) -> str:
-    """One row a run. Columns `job_*` are the fields of the job, `setting_*` the settings that were in force."""
+    """One row a run. Columns `job_*` are the fields of the job, `setting_*` the settings that were in force,
+    `provenance_*` what else was so.
+    """
     fields = list(dict.fromkeys([*Job().texts(), *(key for run in session.runs for key in run.start.job)]))
     settings = list(dict.fromkeys(key for run in session.runs for key in run.start.settings))
+    provenance = list(dict.fromkeys(key for run in session.runs for key in run.provenance if key not in _SAID))
     header = [
         *_RUN,
         *(f"job_{key}" for key in fields),
         *(f"{name}_{key}" for name in ("read", "write") for key in _DIRECTION),
         *_AFTER,
         *(f"setting_{key}" for key in settings),
+        *(f"provenance_{key}" for key in provenance),
     ]
     cells = _sweep_cells(session)
     rows = (
@@ -79,8 +86,10 @@ def runs_csv(session: Session) -> str:
             *_direction(run.figures.write),
             *_after(run),
             *(run.start.settings.get(key) for key in settings),
+            *(known.get(key) for key in provenance),
         ]
         for run in session.runs
+        for known in (run.provenance,)
     )
     return _written(header, rows)
 
@@ -138,7 +147,8 @@ def _identity(run: RunRecord, session: Session, place: tuple[str, str]) -> Itera
     yield from (start.target, start.device, start.title, start.profile)
     yield from (None, None, None) if mark is None else (mark.experiment, mark.letter, mark.pair)
     yield from place
-    yield from (run.figures.status.value, start.simulated, start.destructive, start.fio_version, run.figures.seconds)
+    version = f"fio-{start.fio_version}" if start.fio_version else None  # 3.40 is no number, whatever reads this
+    yield from (run.figures.status.value, start.simulated, start.destructive, version, run.figures.seconds)
 
 
 def _utc(at: float) -> str | None:

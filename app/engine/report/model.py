@@ -54,6 +54,7 @@ def _sections(session: Session, raw: Raw) -> Iterator[Section]:
         if any(run.figures.members for run in session.runs)
         else ()
     )
+    yield from section("Provenance", runs.provenance(session.runs))
     yield from section("Devices", devices.devices(session.inventory), always=True)
 
 

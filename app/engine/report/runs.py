@@ -61,6 +61,20 @@ def common(runs: Sequence[RunRecord]) -> str:
     return f"The same in all runs: {', '.join(same)}." if same else ""
 
 
+def provenance(runs: Sequence[RunRecord]) -> Grid:
+    """What each run came from, and in which of them it was so."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for run in runs:
+        for fact in run.provenance.items():
+            found.setdefault(fact, []).append(run.id)
+    order = list(dict.fromkeys(key for key, _ in found))
+    rows = [
+        (key, text, "all" if len(ids) == len(runs) else named(ids))
+        for (key, text), ids in sorted(found.items(), key=lambda item: order.index(item[0][0]))
+    ]
+    return Grid(columns=("What", "Value", "Runs"), rows=tuple(rows))
+
+
 def latencies(runs: Sequence[RunRecord]) -> Grid:
     """Percentiles of each run and direction."""
     measured = [run for run in runs if any(both_directions(run.figures))]

@@ -32,6 +32,12 @@ class MachineFacts:
     """Distribution."""
     root: bool
     """Whether raidbench runs as root."""
+    boot_id: str | None = None
+    """The kernel's name for this boot; None, as all that follows, in logs of earlier versions."""
+    command_line: str | None = None
+    """What the kernel was started with."""
+    mitigations: dict[str, str] = field(default_factory=dict)
+    """What the kernel says of each weakness of the processor; some of it costs time at every I/O."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +172,8 @@ class RunStarted:
     """What was asked for about the steady state; None if nothing."""
     fills: int = 0
     """How often the target is written in full before, to precondition it."""
+    provenance: dict[str, str] = field(default_factory=dict)
+    """What else was so beneath it, as `measure/provenance.py` finds it; empty in logs of earlier versions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from app.engine.session.events import MachineFacts
 from backends.host import Host
 from backends.text import clean
@@ -10,11 +12,16 @@ _CPUINFO = "/proc/cpuinfo"
 _MEMINFO = "/proc/meminfo"
 _RELEASE = "/proc/sys/kernel/osrelease"
 _SYSTEM = "/etc/os-release"
+_BOOT = "/proc/sys/kernel/random/boot_id"
+_COMMAND_LINE = "/proc/cmdline"
+_MITIGATIONS = "/sys/devices/system/cpu/vulnerabilities/*"
+"""Documentation/ABI/testing/sysfs-devices-system-cpu."""
 
 
 async def machine_facts(host: Host) -> MachineFacts:
     """Read them; what a host does not tell is empty, 0 or None."""
-    files = await host.read_many((_CPUINFO, _MEMINFO, _RELEASE, _SYSTEM))
+    weaknesses = await host.list(_MITIGATIONS)
+    files = await host.read_many((_CPUINFO, _MEMINFO, _RELEASE, _SYSTEM, _BOOT, _COMMAND_LINE, *weaknesses))
     cpu, cores = _cpu(files.get(_CPUINFO, ""))
     return MachineFacts(
         host=host.name,
@@ -24,7 +31,26 @@ async def machine_facts(host: Host) -> MachineFacts:
         kernel=clean(files.get(_RELEASE, ""), 64),
         system=_system(files.get(_SYSTEM, "")),
         root=host.is_root,
+        boot_id=clean(files.get(_BOOT, ""), 64) or None,
+        command_line=clean(files.get(_COMMAND_LINE, ""), 2048) or None,
+        mitigations={path.rpartition("/")[2]: clean(files[path], 256) for path in weaknesses if path in files},
     )
+
+
+def provenance_of(machine: MachineFacts) -> Mapping[str, str]:
+    """What a run is to remember of its machine, by the keys of a run's provenance; what is not known is left out."""
+    known = {
+        "host": machine.host,
+        "system": machine.system,
+        "kernel": machine.kernel,
+        "boot_id": machine.boot_id,
+        "kernel_command_line": machine.command_line,
+        "cpu": machine.cpu,
+        "cores": str(machine.cores or ""),
+        "memory_bytes": str(machine.memory_bytes or ""),
+        **{f"mitigation_{name}": text for name, text in machine.mitigations.items()},
+    }
+    return {key: text for key, text in known.items() if text}
 
 
 def _cpu(text: str) -> tuple[str, int]:

@@ -28,6 +28,7 @@ from app.engine.session.events import (
     SessionStarted,
 )
 from app.engine.session.figures import Advice, MemberFigures, Phase, RunFigures, RunStatus, Sample, SteadyFigures
+from app.engine.session.machine import provenance_of
 from app.engine.session.progress import Advised, CpuSampled, MembersSampled, PhaseChanged, SampleTaken, SteadinessSeen
 from app.engine.session.sweep_events import (
     SweepEnded,
@@ -86,6 +87,17 @@ class RunRecord:
     """What was to be measured."""
     end: RunEnded | None = None
     """None while it runs, or after a crash."""
+    machine: MachineFacts | None = None
+    """The machine as it was when the program that measured it began."""
+    version: str = ""
+    """That program's version."""
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """All that is known of how it came about beside its job and settings: of the machine, then of the device."""
+        known = {} if self.machine is None else dict(provenance_of(self.machine))
+        tools = {"raidbench_version": self.version, "fio_version": self.start.fio_version or ""}
+        return known | {key: text for key, text in tools.items() if text} | self.start.provenance
 
     @property
     def id(self) -> str:
@@ -308,7 +320,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
         case RunStarted():
             return replace(
                 session,
-                runs=(*session.runs, RunRecord(start=event)),
+                runs=(*session.runs, RunRecord(start=event, machine=session.machine, version=session.version)),
                 active=ActiveRun(start=event, phase_since=event.at),
                 sweep=with_run(session.sweep, event.id),
             )

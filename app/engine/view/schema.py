@@ -208,6 +208,7 @@ def run(record: RunRecord, *, session: str) -> Json:
         "cpu": picked(figures.cpu, "fio_percent_of_core", "host_percent"),
         "members": [member(each) for each in figures.members],
         "settings": dict(start.settings),
+        "provenance": record.provenance,
         "advice": [
             *(advice(each) for each in figures.advice),
             *({"key": "note", "message": sentence, "do": None, "about": []} for sentence in figures.warnings),

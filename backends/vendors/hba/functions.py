@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from backends.host import Host
+from backends.pci import DEVICES, SLOT, Link, link_of, node_of, version_of
 from backends.text import clean
-
-DEVICES = "/sys/bus/pci/devices"
-"""Every PCI function."""
 
 KINDS: Mapping[str, str] = {
     "0100": "SCSI controller",
@@ -27,17 +25,7 @@ KINDS: Mapping[str, str] = {
 _DISKS_THEMSELVES = ("virtio_blk", "xen_blkfront")
 """Drivers of functions that are one disk each and no controller."""
 
-_ATTRIBUTES = (
-    "vendor",
-    "device",
-    "subsystem_vendor",
-    "subsystem_device",
-    "numa_node",
-    "current_link_speed",
-    "current_link_width",
-    "max_link_speed",
-    "max_link_width",
-)
+_ATTRIBUTES = ("vendor", "device", "subsystem_vendor", "subsystem_device", *SLOT)
 
 MODEL = ("board_name", "model_name", "modelname", "model", "host_fw_model")
 """Where drivers put a card's model: mpt3sas, qla2xxx, lpfc, smartpqi and aacraid, arcmsr."""
@@ -63,40 +51,6 @@ LIMITS = ("can_queue", "cmd_per_lun", "sg_tablesize", "nr_hw_queues")
 """What the SCSI layer may hand to a host: commands in flight, commands for a device, segments, queues."""
 
 _HOST_ATTRIBUTES = ("proc_name", "state", *MODEL, *FIRMWARE, *SERIAL, *BIOS, *LIMITS)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
-    """A PCI Express link: what it has become and what the card is made for. None where it is not told."""
-
-    speed: str | None = None
-    """`8.0 GT/s`."""
-    width: int | None = None
-    """Lanes."""
-    max_speed: str | None = None
-    """As the card could."""
-    max_width: int | None = None
-    """Lanes that the card has."""
-
-    @property
-    def shown(self) -> str | None:
-        """`8.0 GT/s x4, the card can do 8.0 GT/s x8`; None if it is not known."""
-        if self.speed is None or self.width is None:
-            return None
-        now = f"{self.speed} x{self.width}"
-        return f"{now}, the card can do {self.best}" if self.narrowed else now
-
-    @property
-    def best(self) -> str:
-        """What the card can do."""
-        return f"{self.max_speed} x{self.max_width}"
-
-    @property
-    def narrowed(self) -> bool:
-        """Whether the card has fewer lanes, or slower ones, than it is made for."""
-        lanes = self.width is not None and self.max_width is not None and self.width < self.max_width
-        now, best = _rate(self.speed), _rate(self.max_speed)
-        return lanes or (now is not None and best is not None and now < best)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +115,6 @@ async def _function(host: Host, path: str, kind: str, hosts: tuple[ScsiHost, ...
     real = await host.link(path) or path
     mine = tuple(one for one in hosts if one.path.startswith(f"{real}/"))
     driver = await _driver(host, path, real, mine)
-    numa = said["numa_node"]
     return Function(
         address=path.rsplit("/", 1)[1],
         path=real,
@@ -171,9 +124,9 @@ async def _function(host: Host, path: str, kind: str, hosts: tuple[ScsiHost, ...
         subsystem_vendor=_id(said["subsystem_vendor"]),
         subsystem_device=_id(said["subsystem_device"]),
         driver=driver,
-        driver_version=await _version(host, driver),
-        numa_node=int(numa) if numa.isdigit() else None,
-        link=_link(said),
+        driver_version=await version_of(host, driver),
+        numa_node=node_of(said),
+        link=link_of(said),
         hosts=mine,
     )
 
@@ -187,12 +140,6 @@ async def _driver(host: Host, path: str, real: str, hosts: tuple[ScsiHost, ...])
         inner = [await host.link(f"{one}/driver") for one in await host.list(f"{real}/virtio*")]
         return named or next((one.rsplit("/", 1)[1] for one in inner if one), name)
     return name or named
-
-
-async def _version(host: Host, driver: str | None) -> str | None:
-    if driver is None:
-        return None
-    return clean(await host.read(f"/sys/module/{driver.replace('-', '_')}/version") or "", 64) or None
 
 
 async def _hosts(host: Host) -> tuple[ScsiHost, ...]:
@@ -215,29 +162,3 @@ def _kind(text: str | None) -> str:
 def _id(text: str) -> str | None:
     digits = text.removeprefix("0x").lower()
     return digits if len(digits) == 4 and all(char in "0123456789abcdef" for char in digits) else None
-
-
-def _link(said: Mapping[str, str]) -> Link:
-    """The link; functions inside the chipset say `Unknown`, 0 or 255."""
-    return Link(
-        speed=_speed(said["current_link_speed"]),
-        width=_width(said["current_link_width"]),
-        max_speed=_speed(said["max_link_speed"]),
-        max_width=_width(said["max_link_width"]),
-    )
-
-
-def _speed(text: str) -> str | None:
-    return text.removesuffix(" PCIe") if _rate(text) is not None else None
-
-
-def _rate(text: str | None) -> float | None:
-    """8.0 of `8.0 GT/s PCIe`."""
-    try:
-        return float((text or "").split()[0])
-    except (IndexError, ValueError):
-        return None
-
-
-def _width(text: str) -> int | None:
-    return int(text) if text.isdigit() and 0 < int(text) <= 32 else None

@@ -132,6 +132,28 @@ def test_a_row_says_that_the_wait_for_the_steady_state_was_cut_off(session: Sess
     assert "NOT STEADY after 70 s of waiting, measured anyway" in row["warnings"]
 
 
+def test_a_row_has_what_the_run_came_from(folder: Path) -> None:
+    session = replay([sessions.started(), *run("r1", provenance={"drive_firmware": "A1"}), *run("r2")])
+    rows = list(csv.DictReader(report_text(session, folder, Form.CSV).splitlines()))
+    told = [(row["provenance_kernel"], row["provenance_drive_firmware"]) for row in rows]
+    assert told == [("6.1.0", "A1"), ("6.1.0", "")]
+
+
+def test_a_version_of_fio_is_no_number_in_a_table(folder: Path) -> None:
+    session = replay([sessions.started(), *run("r1", fio_version="3.40")])
+    (row,) = csv.DictReader(report_text(session, folder, Form.CSV).splitlines())
+    assert row["fio_version"] == "fio-3.40"
+
+
+def test_the_document_says_in_which_runs_what_was_so(folder: Path) -> None:
+    session = replay(
+        [sessions.started(), *run("r1", provenance={"turbo": "on"}), *run("r2", provenance={"turbo": "off"})]
+    )
+    text = report_text(session, folder, Form.MARKDOWN)
+    assert "| kernel | 6.1.0 | all |" in text
+    assert "| turbo | off | r2 |" in text
+
+
 def test_names_of_columns_stay(session: Session, folder: Path) -> None:
     header = report_text(session, folder, Form.CSV).splitlines()[0].split(",")
     assert header[:8] == ["run", "session", "started_utc", "host", "target", "device", "job", "profile"]

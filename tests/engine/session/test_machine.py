@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from app.engine.session.events import MachineFacts
-from app.engine.session.machine import machine_facts
+from app.engine.session.machine import machine_facts, provenance_of
 from backends.hosts.local import LocalHost
 from backends.hosts.recorded import ReplayHost
 
@@ -19,6 +19,8 @@ def host(folder: Path, **files: str) -> ReplayHost:
         "meminfo": "/proc/meminfo",
         "release": "/proc/sys/kernel/osrelease",
         "system": "/etc/os-release",
+        "boot": "/proc/sys/kernel/random/boot_id",
+        "line": "/proc/cmdline",
     }
     data = {"format": 1, "name": "apricot", "root": True, "files": {names[key]: text for key, text in files.items()}}
     (folder / "machine.json").write_text(json.dumps(data))
@@ -57,6 +59,24 @@ async def test_the_first_processor_names_all_and_is_cleaned(tmp_path: Path) -> N
 
 async def test_a_size_that_is_no_number_is_unknown(tmp_path: Path) -> None:
     assert (await machine_facts(host(tmp_path, meminfo="MemTotal: lots kB"))).memory_bytes is None
+
+
+async def test_the_boot_and_what_the_kernel_was_started_with_are_told(tmp_path: Path) -> None:
+    facts = await machine_facts(host(tmp_path, boot="b-1\n", line="quiet mitigations=off \x1b[31m"))
+    assert (facts.boot_id, facts.command_line) == ("b-1", "quiet mitigations=off \ufffd[31m")
+
+
+async def test_what_is_done_about_each_weakness_is_told(tmp_path: Path) -> None:
+    folder = "/sys/devices/system/cpu/vulnerabilities"
+    lists = {f"{folder}/*": [f"{folder}/mds", f"{folder}/l1tf"]}
+    data = {"format": 1, "name": "pear", "root": True, "files": {f"{folder}/mds": "Not affected"}, "lists": lists}
+    (tmp_path / "machine.json").write_text(json.dumps(data))
+    assert (await machine_facts(ReplayHost(tmp_path))).mitigations == {"mds": "Not affected"}
+
+
+def test_what_is_not_known_of_a_machine_is_left_out() -> None:
+    facts = MachineFacts(host="pear", cpu="", cores=0, memory_bytes=None, kernel="6.1", system="", root=True)
+    assert provenance_of(facts) == {"host": "pear", "kernel": "6.1"}
 
 
 async def test_this_machine_has_a_processor_and_memory() -> None:

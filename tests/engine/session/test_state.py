@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -28,6 +28,7 @@ from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken
 from app.engine.session.state import Session, fold, replay
 from backends.change import Change
 from backends.model import Drive, Inventory, Target
+from tests.engine import sessions
 from tests.engine.doubles import TARGET
 from tests.engine.generated import related_events
 
@@ -189,6 +190,19 @@ def test_a_run_that_never_ended_has_failed() -> None:
 
 def test_a_program_that_continues_a_session_has_no_run_of_its_own() -> None:
     assert folded(run(), STARTED).active is None
+
+
+def test_a_run_remembers_the_machine_of_the_program_that_measured_it() -> None:
+    later = replace(STARTED, version="2", machine=replace(MACHINE, kernel="6.9", boot_id="b2"))
+    session = replay([STARTED, *sessions.run("r1"), later, *sessions.run("r2")])
+    known = [[run.provenance.get(key) for key in ("kernel", "boot_id", "raidbench_version")] for run in session.runs]
+    assert known == [["6.1", None, "1"], ["6.9", "b2", "2"]]
+
+
+def test_what_lies_beneath_a_run_stands_beside_its_machine() -> None:
+    session = replay([STARTED, *sessions.run("r1", fio="3.40", provenance={"pcie_link": "8.0 GT/s x4"})])
+    known = session.runs[0].provenance
+    assert [known[key] for key in ("host", "fio_version", "pcie_link")] == ["apricot", "3.40", "8.0 GT/s x4"]
 
 
 def test_samples_of_another_run_are_not_shown() -> None:

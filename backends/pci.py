@@ -1,0 +1,95 @@
+"""A PCI function as sysfs has it: its PCI Express link, NUMA node and driver, and where its interrupts go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from backends.host import Host
+from backends.text import clean
+
+DEVICES = "/sys/bus/pci/devices"
+"""Every PCI function."""
+
+SLOT = ("numa_node", "current_link_speed", "current_link_width", "max_link_speed", "max_link_width")
+"""What sysfs says of the slot that a function sits in (Documentation/ABI/testing/sysfs-bus-pci)."""
+
+_ADDRESS = re.compile(r"(?<=/)[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7](?=/|$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A PCI Express link: what it has become and what the card is made for. None where it is not told."""
+
+    speed: str | None = None
+    """`8.0 GT/s`."""
+    width: int | None = None
+    """Lanes."""
+    max_speed: str | None = None
+    """As the card could."""
+    max_width: int | None = None
+    """Lanes that the card has."""
+
+    @property
+    def shown(self) -> str | None:
+        """`8.0 GT/s x4, the card can do 8.0 GT/s x8`; None if it is not known."""
+        if self.speed is None or self.width is None:
+            return None
+        now = f"{self.speed} x{self.width}"
+        return f"{now}, the card can do {self.best}" if self.narrowed else now
+
+    @property
+    def best(self) -> str:
+        """What the card can do."""
+        return f"{self.max_speed} x{self.max_width}"
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether the card has fewer lanes, or slower ones, than it is made for."""
+        lanes = self.width is not None and self.max_width is not None and self.width < self.max_width
+        now, best = _rate(self.speed), _rate(self.max_speed)
+        return lanes or (now is not None and best is not None and now < best)
+
+
+def address_of(path: str | None) -> str | None:
+    """The function that a device hangs from, by its folder in sysfs with links resolved; None if from none."""
+    return next(reversed(_ADDRESS.findall(path or "")), None)
+
+
+async def version_of(host: Host, driver: str | None) -> str | None:
+    """Version of a driver's module, None if it has none of its own."""
+    if driver is None:
+        return None
+    return clean(await host.read(f"/sys/module/{driver.replace('-', '_')}/version") or "", 64) or None
+
+
+def node_of(said: Mapping[str, str]) -> int | None:
+    """The NUMA node, by what SLOT says; None if the machine has none."""
+    return int(said["numa_node"]) if said["numa_node"].isdigit() else None
+
+
+def link_of(said: Mapping[str, str]) -> Link:
+    """The link, by what SLOT says; functions inside the chipset say `Unknown`, 0 or 255."""
+    return Link(
+        speed=_speed(said["current_link_speed"]),
+        width=_width(said["current_link_width"]),
+        max_speed=_speed(said["max_link_speed"]),
+        max_width=_width(said["max_link_width"]),
+    )
+
+
+def _speed(text: str) -> str | None:
+    return text.removesuffix(" PCIe") if _rate(text) is not None else None
+
+
+def _rate(text: str | None) -> float | None:
+    """8.0 of `8.0 GT/s PCIe`."""
+    try:
+        return float((text or "").split()[0])
+    except (IndexError, ValueError):
+        return None
+
+
+def _width(text: str) -> int | None:
+    return int(text) if text.isdigit() and 0 < int(text) <= 32 else None
