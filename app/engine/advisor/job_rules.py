@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import gcd
 
 from app.engine.advisor.facts import RunFacts
-from app.engine.fio.fields import Engine
+from app.engine.fio.job_values import Engine
 from app.engine.fio.sizes import format_size
 from app.engine.session.figures import Advice
 from app.engine.session.steady import WINDOW

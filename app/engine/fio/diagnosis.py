@@ -122,7 +122,10 @@ _ERRNO: dict[int, Diagnosis] = {
     38: Diagnosis("The kernel does not have this function (ENOSYS)", "Use the engine libaio, or psync."),
     61: Diagnosis("The device could not read the data (ENODATA)", "Check the drive for unreadable sectors."),
     84: Diagnosis("The device reported wrong data protection bytes (EILSEQ)", "Check cabling and the drive."),
-    95: Diagnosis("The target does not support the operation (EOPNOTSUPP)", ""),
+    95: Diagnosis(
+        "The target does not support the operation (EOPNOTSUPP)",
+        "If the job polls (hipri): the driver has no queues for it, on NVMe see its parameter poll_queues.",
+    ),
     110: Diagnosis("The device did not answer in time (ETIMEDOUT)", "Look into the kernel log for resets."),
     117: Diagnosis("The filesystem is damaged (EUCLEAN)", "Unmount and check it."),
     121: Diagnosis("The device reported an I/O error (EREMOTEIO)", "Look into the kernel log."),

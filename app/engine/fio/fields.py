@@ -1,122 +1,14 @@
-"""The fields of a job, declared once: form, command line, sweep axis and job file import read this table."""
+"""The fields of a job, declared once: form, command line, sweep axis and job files derive from this table."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.engine.fio.sizes import format_size, parse_size
-from backends.errors import InvalidValueError
-from backends.text import clean
-
-Split = tuple[tuple[int, int], ...]
-"""Block sizes with their percentages: ((512, 10), (4096, 90))."""
-
-
-class Pattern(StrEnum):
-    """fio's `rw`, without the trims: a trim destroys data and measures no transfer."""
-
-    READ = "read"
-    WRITE = "write"
-    RANDREAD = "randread"
-    RANDWRITE = "randwrite"
-    READWRITE = "rw"
-    RANDRW = "randrw"
-
-
-class Engine(StrEnum):
-    """fio's `ioengine`, those that measure a local device."""
-
-    LIBAIO = "libaio"
-    IO_URING = "io_uring"
-    PSYNC = "psync"
-    PVSYNC2 = "pvsync2"
-    SYNC = "sync"
-    POSIXAIO = "posixaio"
-
-    @property
-    def keeps_a_queue(self) -> bool:
-        """Whether one job can have more than one I/O in flight."""
-        return self in (Engine.LIBAIO, Engine.IO_URING, Engine.POSIXAIO)
-
-
-class Arrival(StrEnum):
-    """When requests of a held rate come: fio's `rate_process`."""
-
-    UNIFORM = "uniform"
-    POISSON = "poisson"
-
-
-_SECONDS = {"": 1, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
-_YES = {
-    "1": True,
-    "yes": True,
-    "true": True,
-    "on": True,
-    "0": False,
-    "no": False,
-    "false": False,
-    "off": False,
-}
-_ALIASES = {"readwrite": "rw", "linear": "uniform"}
-
-
-def parse_seconds(text: str) -> int:
-    """Whole seconds meant by `60`, `60s`, `5m`, `2h`. Raises InvalidValueError."""
-    match = re.fullmatch(r"(\d{1,9})\s*([a-z]*)", text.strip().lower())
-    if match is None or match[2] not in _SECONDS:
-        raise InvalidValueError(f"'{clean(text, 40)}' is not a time in whole seconds", hint="Write 60, 60s, 5m or 2h.")
-    return int(match[1]) * _SECONDS[match[2]]
-
-
-def parse_number(text: str) -> int:
-    """A whole number, not negative. Raises InvalidValueError."""
-    if not re.fullmatch(r"\d{1,18}", text.strip(), re.ASCII):
-        raise InvalidValueError(f"'{clean(text, 40)}' is not a whole number")
-    return int(text)
-
-
-def parse_flag(text: str) -> bool:
-    """Yes or no in any usual spelling. Raises InvalidValueError."""
-    flag = _YES.get(text.strip().lower())
-    if flag is None:
-        raise InvalidValueError(f"'{clean(text, 40)}' is neither yes nor no")
-    return flag
-
-
-def parse_split(text: str) -> Split:
-    """`512/10:4k/90` as ((512, 10), (4096, 90)). Raises InvalidValueError."""
-    parts: list[tuple[int, int]] = []
-    for part in text.strip().split(":"):
-        size, slash, percent = part.partition("/")
-        if not slash or not percent.strip():
-            raise InvalidValueError(
-                f"'{clean(part, 40)}' is not a block size with its percentage",
-                hint="Write size/percent separated by colons: 512/10:4k/60:64k/30.",
-            )
-        parts.append((parse_size(size), parse_number(percent)))
-    return tuple(parts)
-
-
-def parse_arrival(text: str) -> Arrival | None:
-    """When requests come; None for fio's default, evenly. Raises InvalidValueError."""
-    found = _one_of(Arrival, "a way for requests to arrive")(text)
-    return Arrival.POISSON if found is Arrival.POISSON else None
-
-
-def _one_of(kind: type[StrEnum], what: str) -> Callable[[str], object]:
-    def parse(text: str) -> object:
-        word = text.strip().lower()
-        try:
-            return kind(_ALIASES.get(word, word))
-        except ValueError:
-            raise InvalidValueError(
-                f"'{clean(text, 40)}' is not {what}", hint="One of " + ", ".join(kind) + "."
-            ) from None
-
-    return parse
+from app.engine.fio import job_values as values
+from app.engine.fio.job_values import Arrival, Engine, Pattern
+from app.engine.fio.sizes import parse_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,16 +29,57 @@ class JobField:
     """All values there are; empty for free text."""
     optional: bool = False
     """Whether an empty text is a value (None)."""
+    option: str = ""
+    """fio's name of it; "" where it is `key`."""
+    aliases: tuple[str, ...] = ()
+    """Other names that fio has for it."""
+
+    @property
+    def fio(self) -> str:
+        """fio's name of it."""
+        return self.option or self.key
+
+    @property
+    def is_size(self) -> bool:
+        """Whether it is in bytes."""
+        return self.parse is parse_size
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is yes or no."""
+        return self.format is values.format_flag
+
+    def in_fio(self, value: object) -> str:
+        """The value as a job file has it."""
+        match value:
+            case bool():
+                return str(int(value))
+            case StrEnum():
+                return value.value
+            case _:
+                return self.format(value)
 
 
-def _size_text(value: object) -> str:
-    return format_size(value) if isinstance(value, int) else str(value)
+def _size(key: str, label: str, about: str, *, optional: bool = False, aliases: tuple[str, ...] = ()) -> JobField:
+    return JobField(
+        key=key,
+        label=label,
+        help=about,
+        parse=parse_size,
+        format=values.format_bytes,
+        optional=optional,
+        aliases=aliases,
+    )
 
 
-def _split_text(value: object) -> str:
-    if not isinstance(value, tuple):
-        return str(value)
-    return ":".join(f"{format_size(size)}/{percent}" for size, percent in value)
+def _count(key: str, label: str, about: str, *, optional: bool = False) -> JobField:
+    return JobField(key=key, label=label, help=about, parse=values.parse_number, optional=optional)
+
+
+def _flag(key: str, label: str, about: str) -> JobField:
+    return JobField(
+        key=key, label=label, help=about, parse=values.parse_flag, format=values.format_flag, choices=("yes", "no")
+    )
 
 
 FIELDS: tuple[JobField, ...] = (
@@ -154,102 +87,163 @@ FIELDS: tuple[JobField, ...] = (
         key="rw",
         label="Pattern",
         help="Sequential or random, reads, writes or both.",
-        parse=_one_of(Pattern, "an I/O pattern"),
+        parse=values.one_of(Pattern, "an I/O pattern"),
         choices=tuple(Pattern),
+        aliases=("readwrite",),
     ),
-    JobField(key="bs", label="Block size", help="Bytes of one I/O: 4k, 1M.", parse=parse_size, format=_size_text),
+    _size("bs", "Block size", "Bytes of one I/O: 4k, 1M.", aliases=("blocksize",)),
     JobField(
         key="bssplit",
         label="Block size mix",
         help="Several block sizes with their percentages, instead of one: 512/10:4k/60:64k/30.",
-        parse=parse_split,
-        format=_split_text,
+        parse=values.parse_split,
+        format=values.format_split,
         optional=True,
     ),
-    JobField(
-        key="blockalign",
-        label="Alignment",
-        help="Random offsets are multiples of it; fio's default is the smallest block size.",
-        parse=parse_size,
-        format=_size_text,
+    _size(
+        "blockalign",
+        "Alignment",
+        "Random offsets are multiples of it; fio's default is the smallest block size.",
         optional=True,
+        aliases=("ba",),
     ),
-    JobField(key="iodepth", label="Queue depth", help="I/Os each job keeps in flight.", parse=parse_number),
-    JobField(key="numjobs", label="Jobs", help="Threads doing the same at once.", parse=parse_number),
+    _count("iodepth", "Queue depth", "I/Os each job keeps in flight."),
+    _count("numjobs", "Jobs", "Threads doing the same at once."),
+    _count("rwmixread", "Read share", "Percent of reads when reading and writing."),
     JobField(
-        key="rwmixread",
-        label="Read share",
-        help="Percent of reads when reading and writing.",
-        parse=parse_number,
+        key="runtime",
+        label="Run time",
+        help="Measured seconds, after the ramp.",
+        parse=values.parse_seconds,
+        aliases=("timeout",),
     ),
-    JobField(key="runtime", label="Run time", help="Measured seconds, after the ramp.", parse=parse_seconds),
-    JobField(key="ramp", label="Ramp", help="Seconds of warm-up that do not count.", parse=parse_seconds),
     JobField(
-        key="size",
-        label="Region",
-        help="Use only this much of the target, from its start; empty for all of it.",
-        parse=parse_size,
-        format=_size_text,
+        key="ramp",
+        label="Ramp",
+        help="Seconds of warm-up that do not count.",
+        parse=values.parse_seconds,
+        option="ramp_time",
+    ),
+    _size(
+        "size",
+        "Region",
+        "Use only this much of the target, from its start; empty for all of it.",
         optional=True,
     ),
     JobField(
         key="ioengine",
         label="I/O engine",
         help="How requests reach the kernel.",
-        parse=_one_of(Engine, "an I/O engine raidbench uses"),
+        parse=values.one_of(Engine, "an I/O engine raidbench uses"),
         choices=tuple(Engine),
     ),
-    JobField(
-        key="direct",
-        label="Direct I/O",
-        help="Go past the page cache; without it memory is measured.",
-        parse=parse_flag,
-        format=lambda value: "yes" if value else "no",
-        choices=("yes", "no"),
+    _flag("direct", "Direct I/O", "Go past the page cache; without it memory is measured."),
+    _count(
+        "rate_iops",
+        "IOPS limit",
+        "Hold every job at this many I/Os per second, reads and writes together; empty for as fast as it goes.",
+        optional=True,
     ),
-    JobField(
-        key="rate_iops",
-        label="IOPS limit",
-        help="Hold every job at this many I/Os per second, reads and writes together; empty for as fast as it goes.",
-        parse=parse_number,
+    _size(
+        "rate",
+        "Rate limit",
+        "Hold every job at this many bytes per second, reads and writes together: 20M.",
         optional=True,
     ),
     JobField(
         key="arrival",
         label="Arrivals",
         help="When the requests of a held rate come: evenly, or at random as from many users (Poisson).",
-        parse=parse_arrival,
+        parse=values.parse_arrival,
         choices=tuple(Arrival),
         optional=True,
+        option="rate_process",
     ),
     JobField(
-        key="offset_increment",
-        label="Stream distance",
-        help="How far apart jobs start; empty to share the target out between sequential jobs.",
-        parse=parse_size,
-        format=_size_text,
+        key="thinktime",
+        label="Think time",
+        help="Every job pauses so long after its blocks: 500us, 2ms.",
+        parse=values.parse_microseconds,
+        format=values.format_microseconds,
         optional=True,
     ),
+    _count("thinktime_blocks", "Think after", "I/Os between two pauses; empty for one.", optional=True),
     JobField(
-        key="norandommap",
-        label="No random map",
-        help="Draw random blocks without remembering them; the map of an 8 TiB array takes 270 MB.",
-        parse=parse_flag,
-        format=lambda value: "yes" if value else "no",
+        key="random_distribution",
+        label="Distribution",
+        help="Where random I/Os go: zipf:1.1, pareto:0.9, normal:20, zoned:60/10:40/90; empty for everywhere alike.",
+        parse=values.parse_distribution,
+        optional=True,
+    ),
+    _count(
+        "percentage_random",
+        "Random share",
+        "Percent of the I/Os of a random pattern that are at random; the others follow the one before.",
+        optional=True,
+    ),
+    _size(
+        "offset_increment",
+        "Stream distance",
+        "How far apart jobs start; empty to share the target out between sequential jobs.",
+        optional=True,
+    ),
+    _flag(
+        "norandommap",
+        "No random map",
+        "Draw random blocks without remembering them; the map of an 8 TiB array takes 270 MB.",
+    ),
+    _count("randseed", "Random seed", "Same seed, same blocks; empty for other blocks in each run.", optional=True),
+    _count("fsync", "Flush every", "An fsync after so many writes, as databases do; empty for none.", optional=True),
+    _count(
+        "fdatasync",
+        "Data flush every",
+        "The same with fdatasync, which leaves out what a file's times need.",
+        optional=True,
+    ),
+    _count("number_ios", "End after I/Os", "Every job ends after so many I/Os, or at its run time.", optional=True),
+    _size(
+        "io_size",
+        "End after bytes",
+        "Every job ends after so many bytes, or at its run time.",
+        optional=True,
+        aliases=("io_limit",),
+    ),
+    JobField(
+        key="hipri",
+        label="Polling",
+        help="Wait for completions by polling, not by interrupts (io_uring, pvsync2).",
+        parse=values.parse_wish,
+        format=values.format_flag,
         choices=("yes", "no"),
-    ),
-    JobField(
-        key="randseed",
-        label="Random seed",
-        help="Same seed, same blocks; empty for other blocks in each run.",
-        parse=parse_number,
         optional=True,
     ),
     JobField(
-        key="fsync",
-        label="Flush every",
-        help="An fsync after so many writes, as databases do; empty for none.",
-        parse=parse_number,
+        key="cpus_allowed",
+        label="Processors",
+        help="The processors that jobs may run on: 0-3,8.",
+        parse=values.parse_list,
+        optional=True,
+    ),
+    JobField(
+        key="cpus_allowed_policy",
+        label="Share them",
+        help="All jobs on all of these processors, or each job on one of them.",
+        parse=values.one_of(values.CpuPolicy, "a way to share processors"),
+        choices=tuple(values.CpuPolicy),
+        optional=True,
+    ),
+    JobField(
+        key="numa_cpu_nodes",
+        label="NUMA nodes",
+        help="Jobs run on the processors of these NUMA nodes: 0, 0-1, all.",
+        parse=values.parse_nodes,
+        optional=True,
+    ),
+    JobField(
+        key="numa_mem_policy",
+        label="NUMA memory",
+        help="Where the buffers of jobs lie: local, bind:0, prefer:1, interleave:0-1.",
+        parse=values.parse_memory_policy,
         optional=True,
     ),
 )

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.engine.fio.fields import FIELDS, Arrival, Engine, Pattern, Split
+from app.engine.fio.fields import FIELDS, JobField
+from app.engine.fio.job_problems import problems_of
+from app.engine.fio.job_values import Arrival, CpuPolicy, Engine, Pattern, Split
 from app.engine.fio.sizes import format_size
 from app.engine.fio.target import JobTarget, TargetKind
 from backends.errors import InvalidValueError
 from backends.text import clean
 
 __all__ = ["Arrival", "Engine", "InvalidJobError", "Job", "JobTarget", "Pattern", "TargetKind", "check", "fit"]
-
-_SECTOR = 512
-_LARGEST_BLOCK = 1 << 30
-_LARGEST_BUFFERS = 4 << 30
-_LONGEST = 7 * 86400
 
 
 class InvalidJobError(InvalidValueError):
@@ -64,6 +61,16 @@ class Job:
     """Limit of I/Os per second and job, reads and writes together."""
     arrival: Arrival | None = None
     """When the requests of a held rate come; None is evenly."""
+    rate: int | None = None
+    """Limit of bytes per second and job, reads and writes together."""
+    thinktime: int | None = None
+    """Microseconds that each job pauses."""
+    thinktime_blocks: int | None = None
+    """I/Os between two pauses; None is one."""
+    random_distribution: str | None = None
+    """Where random I/Os go, in fio's words (`zipf:1.1`); None is everywhere alike."""
+    percentage_random: int | None = None
+    """Percent of the I/Os of a random pattern that are at random; None is all."""
     offset_increment: int | None = None
     """Bytes between the starts of the jobs; None shares the target out between sequential jobs."""
     norandommap: bool = True
@@ -72,9 +79,25 @@ class Job:
     """Seed of the random offsets; None lets fio draw one."""
     fsync: int | None = None
     """Writes between two fsync calls; None for none."""
+    fdatasync: int | None = None
+    """Writes between two fdatasync calls; None for none."""
+    number_ios: int | None = None
+    """I/Os after which each job ends; None for by time alone."""
+    io_size: int | None = None
+    """Bytes after which each job ends; None for by time alone."""
+    hipri: bool | None = None
+    """Completions are polled for; None is by interrupts."""
+    cpus_allowed: str | None = None
+    """Processors that jobs may run on; None is all."""
+    cpus_allowed_policy: CpuPolicy | None = None
+    """Whether the jobs share them; None is fio's default, shared."""
+    numa_cpu_nodes: str | None = None
+    """NUMA nodes on whose processors jobs run; None is all."""
+    numa_mem_policy: str | None = None
+    """Where the buffers lie; None is the kernel's choice."""
 
     def __post_init__(self) -> None:
-        if problems := _problems(self):
+        if problems := problems_of(self):
             raise InvalidJobError(problems)
 
     @property
@@ -112,6 +135,21 @@ class Job:
         return sum(size * percent for size, percent in self.bssplit) / 100
 
     @property
+    def held(self) -> bool:
+        """Whether its rate is fixed, so that latency is what it is about."""
+        return self.rate_iops is not None or self.rate is not None
+
+    @property
+    def flushes(self) -> bool:
+        """Whether it flushes as it writes."""
+        return self.fsync is not None or self.fdatasync is not None
+
+    @property
+    def ends_by_amount(self) -> bool:
+        """Whether it may end before its run time."""
+        return self.number_ios is not None or self.io_size is not None
+
+    @property
     def required_alignment(self) -> int:
         """The largest logical block size of a device that can serve this job, bytes; 1 without direct I/O."""
         if not self.direct:
@@ -135,20 +173,16 @@ class Job:
             f"{self.numjobs} job" + ("s" if self.numjobs > 1 else ""),
             f"{self.runtime} s",
             "direct" if self.direct else "buffered",
+            *(words.format(field.format(value)) for field, words, value in self._told()),
         ]
-        if self.blockalign is not None:
-            parts.append(f"aligned to {format_size(self.blockalign)}")
-        if self.rate_iops is not None:
-            parts.append(f"at most {self.rate_iops} IOPS a job")
-        if self.arrival is Arrival.POISSON:
-            parts.append("Poisson arrivals")
-        if self.fsync is not None:
-            parts.append(f"flush every {self.fsync} writes")
-        if self.ioengine is not Engine.LIBAIO:
-            parts.append(self.ioengine)
-        if self.size is not None:
-            parts.append(f"first {format_size(self.size)}")
         return " · ".join(parts)
+
+    def _told(self) -> Iterator[tuple[JobField, str, object]]:
+        """Fields with their words, where they are not what most jobs have."""
+        known = {field.key: field for field in FIELDS}
+        for key, words in _WORDS.items():
+            if (value := getattr(self, key)) not in (None, Engine.LIBAIO):
+                yield known[key], words, value
 
     def texts(self) -> dict[str, str]:
         """Every field as text that `from_fields` reads back; "" where there is none."""
@@ -159,7 +193,8 @@ class Job:
     def from_fields(cls, texts: Mapping[str, str], base: Job | None = None) -> Job:
         """The job that texts of a form or command line ask for; absent fields are those of `base`.
 
-        A run time as short as the base's ramp shortens the ramp too, unless the texts name one.
+        A run time as short as the base's ramp shortens the ramp too, and an end by amount takes it away, unless the
+        texts name one.
         Raises InvalidJobError with a sentence for each field that is wrong.
         """
         values: dict[str, Any] = {}
@@ -182,7 +217,31 @@ class Job:
         start = base or cls()
         if "ramp" not in values and 0 < values.get("runtime", 0) <= start.ramp:
             values["ramp"] = values["runtime"] // 3
+        if "ramp" not in values and any(values.get(key) is not None for key in ("number_ios", "io_size")):
+            values["ramp"] = 0
         return replace(start, **values)
+
+
+_WORDS = {
+    "blockalign": "aligned to {}",
+    "rate_iops": "at most {} IOPS a job",
+    "rate": "at most {}/s a job",
+    "arrival": "Poisson arrivals",
+    "thinktime": "pauses of {}",
+    "random_distribution": "{}",
+    "percentage_random": "{} % at random",
+    "fsync": "flush every {} writes",
+    "fdatasync": "data flush every {} writes",
+    "number_ios": "ends after {} I/Os a job",
+    "io_size": "ends after {} a job",
+    "ioengine": "{}",
+    "hipri": "polling",
+    "cpus_allowed": "on CPUs {}",
+    "numa_cpu_nodes": "on NUMA nodes {}",
+    "numa_mem_policy": "memory {}",
+    "size": "first {}",
+}
+"""What a description says of a field that is set."""
 
 
 def check(texts: Mapping[str, str], base: Job | None = None) -> Mapping[str, str]:
@@ -227,65 +286,3 @@ def _action(job: Job) -> str:
 
 def _power_of_two_in(number: int) -> int:
     return number & -number
-
-
-def _problems(job: Job) -> dict[str, str]:
-    """What is wrong with each field, first complaint first."""
-    found: dict[str, str] = {}
-
-    def need(key: str, condition: bool, sentence: str) -> None:
-        if not condition:
-            found.setdefault(key, sentence)
-
-    sizes = [size for size, _ in job.bssplit] if job.bssplit else [job.bs]
-    where = "bssplit" if job.bssplit else "bs"
-    need(where, min(sizes) >= 1, "a block has at least one byte")
-    need(where, max(sizes) <= _LARGEST_BLOCK, "a block larger than 1G is not sensible")
-    if job.bssplit is not None:
-        total = sum(percent for _, percent in job.bssplit)
-        need("bssplit", bool(job.bssplit), "name at least one block size")
-        need("bssplit", total == 100, f"the percentages add up to {total}, not 100")
-        need("bssplit", len(job.bssplit) <= 64, "fio takes at most 64 block sizes")
-    if job.direct:
-        need(
-            where,
-            all(size % _SECTOR == 0 for size in sizes),
-            "direct I/O moves whole sectors: use a multiple of 512 bytes, or switch direct off",
-        )
-    if job.blockalign is not None:
-        need("blockalign", job.blockalign >= 1, "must be at least one byte")
-        need("blockalign", not job.direct or job.blockalign % _SECTOR == 0, "must be a multiple of 512 bytes")
-        need("blockalign", not job.sequential, "only random offsets can be aligned")
-    need("iodepth", 1 <= job.iodepth <= 65536, "between 1 and 65536")
-    need("numjobs", 1 <= job.numjobs <= 1024, "between 1 and 1024")
-    buffers = max(sizes) * job.iodepth * job.numjobs
-    need(
-        "iodepth",
-        buffers <= _LARGEST_BUFFERS,
-        f"{job.numjobs} x {job.iodepth} blocks of {format_size(max(sizes))} need"
-        f" {buffers / (1 << 30):.0f} GiB of memory; 4 GiB is the limit",
-    )
-    need("rwmixread", 0 <= job.rwmixread <= 100, "a percentage, 0 to 100")
-    need("runtime", 1 <= job.runtime <= _LONGEST, "between 1 second and 7 days")
-    need("ramp", 0 <= job.ramp <= _LONGEST, "between 0 and 7 days")
-    # axboe/fio#2041: a ramp longer than the run misbehaves.
-    need("ramp", job.ramp < max(job.runtime, 1), "the ramp must be shorter than the run time")
-    if job.size is not None:
-        need("size", job.size >= max(sizes), "must hold at least one block")
-    need("rate_iops", job.rate_iops is None or job.rate_iops >= 1, "at least 1; leave it empty for no limit")
-    scarce = min(job.rwmixread, 100 - job.rwmixread) if job.mixed else 0
-    if job.rate_iops is not None and scarce > 0:
-        least = -(-100 // scarce)
-        need("rate_iops", job.rate_iops >= least, f"at least {least}, for one read and one write a second")
-    if job.arrival is Arrival.POISSON:
-        need("arrival", job.rate_iops is not None, "only of a held rate: name an IOPS limit")
-        # axboe/fio#2028: fio looks up the rate of a flush where there is none.
-        need("arrival", job.fsync is None, "fio crashes when flushes come at random: take uniform, or no flushes")
-    need("offset_increment", job.offset_increment is None or job.offset_increment >= 0, "cannot be negative")
-    need("randseed", job.randseed is None or 0 <= job.randseed < 1 << 64, "between 0 and 2^64 - 1")
-    need(
-        "fsync",
-        job.fsync is None or (job.fsync >= 1 and job.writes),
-        "at least 1, and only for jobs that write",
-    )
-    return found

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from app.engine.fio.fields import parse_flag, parse_number
+from app.engine.fio.fields import FIELDS
+from app.engine.fio.job_values import parse_flag, parse_number
 from backends.errors import InvalidValueError
 from backends.text import clean
 
@@ -48,6 +49,9 @@ PASSED_OVER: Mapping[str, str] = {  # option: what happens instead; "" if it mak
     "overwrite": "",
     "disk_util": "",
     "clat_percentiles": "",
+    "lat_percentiles": "",
+    "slat_percentiles": "",
+    "thinktime_blocks_type": "blocks are counted as they are issued",
     "percentile_list": "",
     "iodepth_batch": "requests are submitted as fio does by default",
     "iodepth_batch_submit": "requests are submitted as fio does by default",
@@ -57,28 +61,19 @@ PASSED_OVER: Mapping[str, str] = {  # option: what happens instead; "" if it mak
     "wait_for_previous": "sections run one at a time anyway",
     "startdelay": "a job starts at once",
     "loops": "a job runs by time",
-    "io_size": "a job runs by time",
-    "number_ios": "a job runs by time",
     "filesize": "",
     "end_fsync": "",
     "softrandommap": "",
     "random_generator": "",
 }
 
-ALIASES: Mapping[str, str] = {
-    "readwrite": "rw",
-    "blocksize": "bs",
-    "bs": "bs",
-    "ba": "blockalign",
-    "timeout": "runtime",
-    "ramp_time": "ramp",
-    "io_limit": "io_size",
-    "rate_process": "arrival",
-}
-LAST = ("rate_iops",)
+ALIASES: Mapping[str, str] = {name: field.key for field in FIELDS for name in (field.fio, *field.aliases)}
+"""fio's names for fields."""
+
+LAST = ("rate_iops", "rate", "time_based")
 """Options that mean something else by what the others say."""
-_SIZES = ("bs", "blockalign", "size", "offset_increment")
-_PLAIN = ("rw", "ioengine", "iodepth", "numjobs", "rwmixread", "arrival", "randseed", "fsync", "bssplit")
+
+_BY_KEY = {field.key: field for field in FIELDS}
 
 
 def refusal(key: str, value: str) -> str:
@@ -96,16 +91,20 @@ def refusal(key: str, value: str) -> str:
 
 def take(key: str, value: str, texts: dict[str, str], notes: list[str]) -> bool:
     """Put an option's meaning into `texts`; False if it is unknown. Raises InvalidValueError."""
-    if key in _SIZES:
+    if (special := _SPECIAL.get(key)) is not None:
+        special(value, texts, notes)
+    elif (field := _BY_KEY.get(key)) is None:
+        return False
+    elif field.is_size:
         if (size := _size(key, value)) is not None:
             texts[key] = size
-    elif key in _PLAIN:
-        texts[key] = value
-    elif (special := _SPECIAL.get(key)) is not None:
-        special(value, texts, notes)
     else:
-        return False
+        texts[key] = _flag_text(value) if field.is_flag else value
     return True
+
+
+def _flag_text(value: str) -> str:
+    return "yes" if parse_flag(value) else "no"
 
 
 def _size(key: str, value: str) -> str | None:
@@ -122,10 +121,6 @@ def _size(key: str, value: str) -> str | None:
     return parts.pop()
 
 
-def _direct(value: str, texts: dict[str, str], _notes: list[str]) -> None:
-    texts["direct"] = "yes" if parse_flag(value) else "no"
-
-
 def _buffered(value: str, texts: dict[str, str], _notes: list[str]) -> None:
     texts["direct"] = "no" if parse_flag(value) else "yes"
 
@@ -136,23 +131,20 @@ def _mix_write(value: str, texts: dict[str, str], _notes: list[str]) -> None:
     texts["rwmixread"] = str(100 - percent)
 
 
-def _no_map(value: str, texts: dict[str, str], _notes: list[str]) -> None:
-    texts["norandommap"] = "yes" if parse_flag(value) else "no"
-
-
-def _time_based(value: str, _texts: dict[str, str], notes: list[str]) -> None:
-    if not parse_flag(value):
+def _time_based(value: str, texts: dict[str, str], notes: list[str]) -> None:
+    if parse_flag(value):
+        for key in ("number_ios", "io_size"):
+            if texts.pop(key, None) is not None:
+                notes.append(f"{key} was not taken over: with time_based fio passes over it")
+    elif not {"number_ios", "io_size"} & texts.keys():
         notes.append("time_based=0 was not taken over: a job runs by time")
 
 
-def _seconds(key: str) -> Callable[[str, dict[str, str], list[str]], None]:
-    def read(value: str, texts: dict[str, str], notes: list[str]) -> None:
-        if key == "runtime" and value.strip() == "0":
-            notes.append("runtime=0 was not taken over: a job runs by time")
-        else:
-            texts[key] = value
-
-    return read
+def _runtime(value: str, texts: dict[str, str], notes: list[str]) -> None:
+    if value.strip() == "0":
+        notes.append("runtime=0 was not taken over: a job runs by time")
+    else:
+        texts["runtime"] = value
 
 
 def _offset(value: str, _texts: dict[str, str], _notes: list[str]) -> None:
@@ -160,31 +152,33 @@ def _offset(value: str, _texts: dict[str, str], _notes: list[str]) -> None:
         raise InvalidValueError("raidbench works from the start of the target")
 
 
-def _rate_iops(value: str, texts: dict[str, str], notes: list[str]) -> None:
+def _rate(key: str) -> Callable[[str, dict[str, str], list[str]], None]:
     """A rate for reads and writes; fio holds each of them by it, whatever their shares are."""
-    rates = [parse_number(part) for part in value.split(",") if part.strip()]
-    if not rates:
-        raise InvalidValueError("names no rate")
-    reads, writes = rates[0], rates[min(1, len(rates) - 1)]
-    match texts.get("rw", "read"):
-        case "rw" | "readwrite" | "randrw":
-            share = round(100 * reads / max(1, reads + writes))
-            texts |= {"rate_iops": str(reads + writes), "rwmixread": str(share)}
-            notes.append(f"rate_iops={clean(value, 40)} holds reads and writes each: {share} % of the I/Os are reads")
-        case "write" | "randwrite":
-            texts["rate_iops"] = str(writes)
-        case _:
-            texts["rate_iops"] = str(reads)
+
+    def read(value: str, texts: dict[str, str], notes: list[str]) -> None:
+        rates = [_BY_KEY[key].parse(part) for part in value.split(",") if part.strip()]
+        if not rates:
+            raise InvalidValueError("names no rate")
+        reads, writes = (rate if isinstance(rate, int) else 0 for rate in (rates[0], rates[min(1, len(rates) - 1)]))
+        match texts.get("rw", "read"):
+            case "rw" | "readwrite" | "randrw":
+                share = round(100 * reads / max(1, reads + writes))
+                texts |= {key: str(reads + writes), "rwmixread": str(share)}
+                notes.append(f"{key}={clean(value, 40)} holds reads and writes each: {share} % of the I/Os are reads")
+            case "write" | "randwrite":
+                texts[key] = str(writes)
+            case _:
+                texts[key] = str(reads)
+
+    return read
 
 
 _SPECIAL: Mapping[str, Callable[[str, dict[str, str], list[str]], None]] = {
-    "direct": _direct,
     "buffered": _buffered,
     "rwmixwrite": _mix_write,
-    "norandommap": _no_map,
     "time_based": _time_based,
-    "runtime": _seconds("runtime"),
-    "ramp": _seconds("ramp"),
+    "runtime": _runtime,
     "offset": _offset,
-    "rate_iops": _rate_iops,
+    "rate_iops": _rate("rate_iops"),
+    "rate": _rate("rate"),
 }

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from app.engine.fio.diagnosis import Diagnosis, diagnose, engine_refusal
-from app.engine.fio.fields import Engine
 from app.engine.fio.job import Job
+from app.engine.fio.job_values import Engine
 from app.engine.fio.stream import Document, Noise, StreamParser
 from backends.errors import ToolFailedError, ToolMissingError
 from backends.host import Command, Host

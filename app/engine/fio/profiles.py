@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from app.engine.fio.fields import Pattern, Split
 from app.engine.fio.job import Job
+from app.engine.fio.job_values import Pattern, Split
 from backends.errors import NotFoundError
 from backends.text import clean
 

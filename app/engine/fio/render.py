@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
+from app.engine.fio.fields import FIELDS
 from app.engine.fio.job import Arrival, Engine, Job
 from app.engine.fio.sizes import format_size
 from app.engine.fio.target import JobTarget, TargetKind
@@ -61,32 +63,20 @@ def render(
     """
     options: list[tuple[str, object]] = [
         ("filename", target.escaped),
-        ("rw", job.rw.value),
-        *_blocks(job),
-        ("ioengine", job.ioengine.value),
-        ("iodepth", job.iodepth),
-        ("numjobs", job.numjobs),
-        ("direct", int(job.direct)),
+        *_plain(job),
         *_region(job, target),
-        # By time, not by amount: runs of equal length compare. The ramp's I/Os are dropped by fio.
-        ("time_based", 1),
-        ("runtime", f"{job.runtime if steady is None else steady.fio_seconds(job.runtime)}s"),
-        *([("ramp_time", f"{job.ramp}s")] if job.ramp else []),
+        *_length(job, steady),
+        *_rate(job),
         # One entry for all jobs: 40 kB a document however many there are.
         ("group_reporting", 1),
         # A run of which one job failed is no measurement: stop the others.
         ("exitall_on_error", 1),
         # The default replays the same blocks in every run, and the second run finds them in the cache.
         ("randrepeat", 0),
-        *([("randseed", job.randseed)] if job.randseed is not None else []),
-        # One bit a block: 270 MB for 8 TiB. Without the map blocks may repeat, as in real life.
-        *([("norandommap", int(job.norandommap))] if not job.sequential else []),
         # What an earlier run left in the page cache must not answer.
         ("invalidate", 1),
         # The file is laid out beforehand; a sparse or preallocated extent would answer without the device.
         ("fallocate", "none"),
-        *([("fsync", job.fsync)] if job.fsync is not None else []),
-        *_rate(job),
     ]
     # Written data: fio fills buffers with random bytes and changes them before each write (scramble_buffers,
     # the default), so nothing can be compressed; refilling them whole would cost a core per GB/s.
@@ -150,29 +140,64 @@ def _text(options: list[tuple[str, object]]) -> str:
     return "\n".join([f"[{JOB_NAME}]", *(f"{key}={value}" for key, value in options)]) + "\n"
 
 
-def _blocks(job: Job) -> list[tuple[str, object]]:
-    found: list[tuple[str, object]] = []
-    if job.bssplit is None:
-        found.append(("bs", format_size(job.bs)))
-    else:
-        found.append(("bssplit", ":".join(f"{format_size(size)}/{share}" for size, share in job.bssplit)))
-    if job.blockalign is not None:
-        found.append(("blockalign", format_size(job.blockalign)))
-    if job.mixed:
-        found.append(("rwmixread", job.rwmixread))
-    return found
+_JOINTLY = ("size", "offset_increment", "runtime", "ramp", "number_ios", "io_size", "rate_iops", "rate", "arrival")
+"""Fields that are written together with others, or with what is known of the target."""
+
+_ONLY: Mapping[str, Callable[[Job], bool]] = {
+    "bs": lambda job: job.bssplit is None,
+    "rwmixread": lambda job: job.mixed,
+    # One bit a block: 270 MB for 8 TiB. Without the map blocks may repeat, as in real life.
+    "norandommap": lambda job: not job.sequential,
+}
+"""Fields that say nothing in some jobs."""
+
+
+def _plain(job: Job) -> Iterator[tuple[str, object]]:
+    """Fields that are one option of fio each."""
+    for field in FIELDS:
+        value = getattr(job, field.key)
+        says = _ONLY.get(field.key)
+        if field.key not in _JOINTLY and value is not None and (says is None or says(job)):
+            yield field.fio, field.in_fio(value)
+    if job.thinktime_blocks is not None:
+        # By completions, a deep queue is refilled during the pause.
+        yield "thinktime_blocks_type", "issue"
+
+
+def _length(job: Job, steady: SteadyPlan | None) -> list[tuple[str, object]]:
+    """How long it runs: by time, not by amount, unless an amount is named: runs of equal length compare."""
+    seconds = job.runtime if steady is None else steady.fio_seconds(job.runtime)
+    found: list[tuple[str, object]] = [("runtime", f"{seconds}s")]
+    if job.ramp:
+        found.append(("ramp_time", f"{job.ramp}s"))  # its I/Os are dropped by fio
+    if not job.ends_by_amount:
+        return [("time_based", 1), *found]
+    if steady is not None and steady.until:
+        raise InvalidValueError(
+            "A job that ends by amount cannot wait for the steady state", hint="Leave out the wait, or the amount."
+        )
+    if job.number_ios is not None:
+        # By itself, it would end with the region although I/Os are left.
+        return [*found, ("number_ios", job.number_ios), ("io_size", job.number_ios * max(job.block_sizes))]
+    return [*found, ("io_size", job.io_size)]
 
 
 def _rate(job: Job) -> list[tuple[str, object]]:
     """What holds the load; fio holds reads and writes each by a rate of its own, and forgets their shares."""
-    if job.rate_iops is None:
+    if not job.held:
         return []
     poisson = job.arrival is Arrival.POISSON
-    # Evenly, fio counts bytes in units of the smallest block: a mix would come at a lower rate.
-    rate = round(job.rate_iops * (1.0 if poisson else job.mean_block_size / job.block_sizes[0]))
+    if job.rate is not None:
+        key, rate = "rate", job.rate
+    else:
+        # Evenly, fio counts bytes in units of the smallest block: a mix would come at a lower rate.
+        key, rate = (
+            "rate_iops",
+            round((job.rate_iops or 0) * (1.0 if poisson else job.mean_block_size / job.block_sizes[0])),
+        )
     reads = round(rate * job.rwmixread / 100)
     held = f"{reads},{rate - reads}" if job.mixed else rate
-    return [("rate_iops", held), *([("rate_process", "poisson")] if poisson else [])]
+    return [(key, held), *([("rate_process", Arrival.POISSON.value)] if poisson else [])]
 
 
 def _region(job: Job, target: JobTarget) -> list[tuple[str, object]]:

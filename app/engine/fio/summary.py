@@ -176,7 +176,9 @@ def _verdict(
     failure = _nothing_done(document, interrupted, lines) or _not_all_done(document, job) or _too_little(document, job)
     if failure is not None:
         return failure
-    if job is not None and (seconds >= _SHARE_OF_PLAN * job.runtime or outcome.window.ended_early):
+    if job is not None and (
+        seconds >= _SHARE_OF_PLAN * job.runtime or outcome.window.ended_early or _amount_done(document, job)
+    ):
         return RunStatus.OK, Diagnosis("")
     before = " while it was waited for the steady state" if outcome.window.settling else " during the ramp"
     how = "" if job is None else f" after {seconds:.1f} of {job.runtime} s" if seconds else before
@@ -186,7 +188,19 @@ def _verdict(
         return RunStatus.STOPPED, Diagnosis(by + how, hint)
     if job is None:
         return RunStatus.OK, Diagnosis("")
-    return RunStatus.FAILED, Diagnosis(f"fio ended{how} without saying why")
+    return RunStatus.FAILED, Diagnosis(
+        f"fio ended{how} without saying why", "What it did until then is not what was asked for: measure again."
+    )
+
+
+def _amount_done(document: FioDocument, job: Job) -> bool:
+    """Whether all was done of a job that ends by amount; each of its threads leaves out a last piece of a block."""
+    parts = [part for name in ("read", "write") if (part := document.counters(name))]
+    if job.number_ios is not None:
+        return sum(part.completed for part in parts) >= job.number_ios * job.numjobs
+    if job.io_size is not None:
+        return sum(part.io_bytes for part in parts) > (job.io_size - max(job.block_sizes)) * job.numjobs
+    return False
 
 
 def _nothing_done(document: FioDocument, interrupted: bool, lines: Sequence[str]) -> tuple[RunStatus, Diagnosis] | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.engine.fio.fields import FIELDS, parse_seconds
+from app.engine.fio.fields import FIELDS
+from app.engine.fio.job_values import parse_seconds
 from app.engine.fio.profiles import profile
 from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.plan import MOST_VALUES

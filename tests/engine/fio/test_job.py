@@ -9,10 +9,34 @@ from app.engine.fio.profiles import PROFILES, profile
 from app.engine.fio.render import render
 from app.engine.fio.sizes import format_size, parse_size
 from app.engine.fio.target import JobTarget, TargetKind
+from app.engine.session.steady import SteadyPlan
 from backends.errors import InvalidValueError, NotFoundError
 
 GIB = 1 << 30
 DEVICE = JobTarget(path="/proc/42/fd/7", name="/dev/sdb", kind=TargetKind.BLOCK, size=8 * GIB)
+FIELDS_WRITTEN: list[tuple[dict[str, str], dict[str, str]]] = [
+    ({"rate": "20M"}, {"rate": "20971520"}),
+    ({"rate": "20M", "arrival": "poisson"}, {"rate": "20971520", "rate_process": "poisson"}),
+    ({"thinktime": "500"}, {"thinktime": "500us"}),
+    (
+        {"thinktime": "2ms", "thinktime_blocks": "16"},
+        {"thinktime": "2ms", "thinktime_blocks": "16", "thinktime_blocks_type": "issue"},
+    ),
+    ({"random_distribution": "Zipf: 1.1"}, {"random_distribution": "zipf:1.1"}),
+    ({"random_distribution": "zoned:60/10:40/90"}, {"random_distribution": "zoned:60/10:40/90"}),
+    ({"percentage_random": "30"}, {"percentage_random": "30"}),
+    ({"rw": "write", "fdatasync": "8"}, {"fdatasync": "8"}),
+    ({"number_ios": "1000", "bs": "8k"}, {"number_ios": "1000", "io_size": "8192000"}),
+    ({"io_size": "1G"}, {"io_size": "1073741824"}),
+    ({"hipri": "yes", "ioengine": "io_uring"}, {"hipri": "1"}),
+    (
+        {"cpus_allowed": "0-1, 3", "cpus_allowed_policy": "split"},
+        {"cpus_allowed": "0-1,3", "cpus_allowed_policy": "split"},
+    ),
+    ({"numa_cpu_nodes": "all"}, {"numa_cpu_nodes": "all"}),
+    ({"numa_mem_policy": "Bind:0-1"}, {"numa_mem_policy": "bind:0-1"}),
+]
+"""Fields as people give them, and as fio gets them."""
 FILE = JobTarget(path="/srv/scratch.dat", name="/srv/scratch.dat", kind=TargetKind.FILE, size=GIB)
 
 
@@ -69,10 +93,68 @@ def test_every_field_of_a_job_reads_back_what_it_writes() -> None:
         ({"arrival": "poisson", "rate_iops": "9", "rw": "randwrite", "fsync": "8"}, "arrival"),
         ({"fsync": "1"}, "fsync"),
         ({"exec_prerun": "rm"}, "exec_prerun"),
+        ({"rate": "1k"}, "rate"),
+        ({"rate": "1M", "rate_iops": "100"}, "rate"),
+        ({"thinktime": "soon"}, "thinktime"),
+        ({"thinktime": "2s"}, "thinktime"),
+        ({"thinktime_blocks": "8"}, "thinktime_blocks"),
+        ({"random_distribution": "zipf"}, "random_distribution"),
+        ({"random_distribution": "zipf:1.0"}, "random_distribution"),
+        ({"random_distribution": "pareto:1"}, "random_distribution"),
+        ({"random_distribution": "normal:101"}, "random_distribution"),
+        ({"random_distribution": "zoned:60/10:30/90"}, "random_distribution"),
+        ({"random_distribution": "zoned:60/10:40/80"}, "random_distribution"),
+        ({"random_distribution": "zipf:1.1", "rw": "read"}, "random_distribution"),
+        ({"random_distribution": "zipf:1.1", "bs": "16k", "blockalign": "4k"}, "random_distribution"),
+        ({"percentage_random": "101"}, "percentage_random"),
+        ({"percentage_random": "50", "rw": "write"}, "percentage_random"),
+        ({"fdatasync": "1"}, "fdatasync"),
+        ({"fdatasync": "1", "fsync": "1", "rw": "write"}, "fdatasync"),
+        ({"number_ios": "0"}, "number_ios"),
+        ({"io_size": "1k"}, "io_size"),
+        ({"io_size": "1M", "number_ios": "9"}, "io_size"),
+        ({"number_ios": "9", "ramp": "5"}, "ramp"),
+        ({"hipri": "yes"}, "hipri"),
+        ({"hipri": "yes", "ioengine": "io_uring", "direct": "no"}, "hipri"),
+        ({"cpus_allowed": "3-1"}, "cpus_allowed"),
+        ({"cpus_allowed": "all"}, "cpus_allowed"),
+        ({"cpus_allowed_policy": "split"}, "cpus_allowed_policy"),
+        ({"cpus_allowed": "0", "numa_cpu_nodes": "0"}, "numa_cpu_nodes"),
+        ({"numa_mem_policy": "bind"}, "numa_mem_policy"),
     ],
 )
 def test_a_wrong_field_is_named(texts: dict[str, str], key: str) -> None:
     assert set(check(texts)) == {key}
+
+
+@pytest.mark.parametrize(("texts", "written"), FIELDS_WRITTEN)
+def test_a_field_is_written_in_fios_words(texts: dict[str, str], written: dict[str, str]) -> None:
+    found = options(render(Job.from_fields(texts), DEVICE, jobfile="j").text)
+    assert {key: found.get(key) for key in written} == written
+
+
+@pytest.mark.parametrize(("texts", "_written"), FIELDS_WRITTEN)
+def test_a_field_reads_back_what_it_writes(texts: dict[str, str], _written: dict[str, str]) -> None:
+    job = Job.from_fields(texts)
+    assert Job.from_fields(job.texts()) == job
+
+
+@pytest.mark.parametrize(("texts", "_written"), FIELDS_WRITTEN)
+def test_a_job_tells_what_is_unusual_about_it(texts: dict[str, str], _written: dict[str, str]) -> None:
+    assert Job.from_fields(texts).describe() != Job.from_fields({"rw": texts.get("rw", "randread")}).describe()
+
+
+def test_a_job_that_ends_by_amount_has_no_ramp_unless_one_is_named() -> None:
+    assert Job.from_fields({"number_ios": "1000"}).ramp == 0
+
+
+def test_a_distribution_of_everywhere_alike_is_none() -> None:
+    assert Job.from_fields({"random_distribution": "random"}) == Job()
+
+
+def test_an_amount_and_the_wait_for_the_steady_state_exclude_each_other() -> None:
+    with pytest.raises(InvalidValueError, match="amount"):
+        render(Job(number_ios=9, ramp=0), DEVICE, jobfile="j", steady=SteadyPlan(until=True))
 
 
 def test_a_short_run_time_shortens_the_ramp() -> None:

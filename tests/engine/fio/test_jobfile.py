@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from app.engine.fio.job import Arrival, Engine, Job, Pattern
 from app.engine.fio.jobfile import Imported, import_jobfile
+from app.engine.fio.render import render
+from app.engine.fio.target import JobTarget, TargetKind
 from backends.errors import InvalidValueError
 
 
@@ -169,6 +171,25 @@ def test_nothing_may_follow_a_section_name() -> None:
 def test_a_rate_is_understood_as_fio_holds_it(lines: str, rate: int, share: int) -> None:
     job = only(f"[a]\n{lines}\nruntime=9\n")
     assert (job.rate_iops, job.rwmixread) == (rate, share)
+
+
+def test_every_field_that_raidbench_writes_is_read() -> None:
+    job = Job.from_fields(
+        {
+            "rw": "randrw", "rwmixread": "70", "rate": "10M", "random_distribution": "zipf:1.1", "fdatasync": "8",
+            "thinktime": "2ms", "thinktime_blocks": "4", "percentage_random": "60", "io_size": "1G",
+            "ioengine": "io_uring", "hipri": "yes", "cpus_allowed": "0-3", "cpus_allowed_policy": "split",
+            "numa_mem_policy": "local",
+        }
+    )  # fmt: skip
+    device = JobTarget(path="/dev/x", name="x", kind=TargetKind.BLOCK, size=1 << 34)
+    written = render(job, device, jobfile="j").text
+    assert only(written.replace("filename=/dev/x\n", "")) == job
+
+
+def test_an_amount_is_passed_over_where_fio_does_so() -> None:
+    (found,) = import_jobfile("[a]\ntime_based\nnumber_ios=1000\nruntime=9\n").jobs
+    assert (found.job.number_ios, "number_ios" in " ".join(found.notes)) == (None, True)
 
 
 def test_the_way_requests_arrive_is_understood() -> None:

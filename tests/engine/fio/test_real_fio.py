@@ -19,6 +19,7 @@ from app.engine.fio.histogram import bucket_of
 from app.engine.fio.job import Arrival, Engine, Job, Pattern
 from app.engine.fio.load import FioLoad
 from app.engine.fio.preflight import preflight
+from app.engine.fio.render import render
 from app.engine.fio.target import JobTarget, TargetKind
 from app.engine.session.figures import DirectionFigures, Phase, RunFigures, RunStatus, Sample
 from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken
@@ -304,6 +305,44 @@ async def test_a_rate_is_of_all_ios_of_whatever_kind(texts: dict[str, str], scra
     both = [one.iops for one in (figures.read, figures.write) if one is not None]
     assert sum(both) == pytest.approx(200, rel=0.15), figures
     assert both[0] / sum(both) == pytest.approx(job.rwmixread / 100 if job.mixed else 1, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"rate": "1M"},
+        {"rate": "1M", "arrival": "poisson"},
+        {"thinktime": "2ms", "thinktime_blocks": "4"},
+        {"random_distribution": "zipf:1.1"},
+        {"random_distribution": "pareto:0.9"},
+        {"random_distribution": "normal:20"},
+        {"random_distribution": "zoned:60/10:30/20:10/70", "percentage_random": "70"},
+        {"cpus_allowed": "0", "cpus_allowed_policy": "split", "numa_mem_policy": "local"},
+        {"numa_cpu_nodes": "all"},
+        {"number_ios": "1000"},
+        {"number_ios": "20000", "size": "1M"},
+        {"io_size": "64M"},
+        {"io_size": "64M", "numjobs": "2", "rw": "read"},
+        {"rw": "randwrite", "fdatasync": "16"},
+    ],
+    ids=" ".join,
+)
+async def test_the_real_fio_takes_every_field(texts: dict[str, str], scratch: JobTarget, tmp_path: Path) -> None:
+    base = {"ioengine": "psync", "runtime": "1", "ramp": "0", "direct": "no"}
+    figures = verdict(await run(Job.from_fields({**base, **texts}), scratch, tmp_path))
+    assert figures.status is RunStatus.OK, figures
+
+
+async def test_zipf_reaches_the_whole_region(scratch: JobTarget, tmp_path: Path) -> None:
+    """A block of a different size than the alignment would leave most of it alone."""
+    job = Job(bs=16384, blockalign=16384, random_distribution="zipf:1.1", ioengine=Engine.PSYNC, runtime=1, ramp=0)
+    text = render(job, scratch, jobfile="x").text + f"write_iolog={tmp_path}/log\n"
+    (tmp_path / "job.fio").write_text(text)
+    subprocess.run(
+        ["fio", "--allow_file_create=0", "--readonly", str(tmp_path / "job.fio")], check=True, capture_output=True
+    )
+    places = [int(row.split()[-2]) for row in (tmp_path / "log").read_text().splitlines() if " read " in row]
+    assert max(places) > 0.9 * SIZE
 
 
 async def test_requests_arrive_as_asked(scratch: JobTarget, tmp_path: Path) -> None:

@@ -140,6 +140,21 @@ def test_a_run_that_ended_early_without_a_word_is_a_failure() -> None:
     assert "after 4.0 of 10 s" in (verdict(reads(4_000, {99840: 40_000})).reason or "")
 
 
+@pytest.mark.parametrize(
+    ("job", "status"),
+    [
+        (Job(number_ios=1000, ramp=0, iodepth=4), RunStatus.OK),
+        (Job(number_ios=1001, ramp=0, iodepth=4), RunStatus.FAILED),
+        (Job(number_ios=500, ramp=0, numjobs=2), RunStatus.OK),
+        (Job(io_size=1000 * 4096, ramp=0), RunStatus.OK),
+        (Job(io_size=1001 * 4096, ramp=0), RunStatus.FAILED),
+    ],
+)
+def test_a_run_that_ends_by_amount_is_whole_when_all_of_it_was_done(job: Job, status: RunStatus) -> None:
+    outcome = Outcome(document=reads(300, {99840: 1000}), returncode=0)
+    assert summarize(outcome, job, TARGET).status is status
+
+
 def test_errors_passed_over_are_counted() -> None:
     figures = verdict(reads(10_000, {99840: 50_000}, issued=400_000))
     assert figures.reason == "350000 of 400000 I/Os failed and were passed over"

@@ -53,8 +53,16 @@ class FioJob:
 
     @property
     def runtime(self) -> float | None:
-        """Measured seconds; None for a job that ends by amount."""
-        return seconds(self.text("runtime")) if "time_based" in self.options else None
+        """Measured seconds, at most; None for a job that ends by amount alone."""
+        return seconds(self.text("runtime")) if "runtime" in self.options else None
+
+    @property
+    def amount(self) -> int | None:
+        """Bytes after which it ends within its run time; None for at its end."""
+        if "time_based" in self.options or not (wanted := size(self.text("io_size"))):
+            return None
+        number = self.number("number_ios")
+        return int(number * self.mean_bytes if number else wanted) * self.numjobs
 
     @property
     def ramp(self) -> float:
@@ -74,11 +82,21 @@ class FioJob:
     @property
     def rate_iops(self) -> int:
         """I/Os per second that each thread is held at, reads and writes together; 0 without a limit."""
-        rate = sum(int(part) for part in self.text("rate_iops").split(",") if part.isascii() and part.isdigit())
+        if pause := microseconds(self.text("thinktime")):
+            return max(1, round(self.number("thinktime_blocks", 1) * 1e6 / pause))
+        moved = sum(size(part) for part in self.text("rate").split(","))
+        if moved:
+            return max(1, round(moved / self.mean_bytes))
+        rate = sum(size(part) for part in self.text("rate_iops").split(","))
         if self.text("rate_process") == "poisson":
             return rate
         # Evenly, fio counts in units of the smallest block.
-        return round(rate * min(size for size, _ in self.sizes) / sum(size * share for size, share in self.sizes))
+        return round(rate * min(block for block, _ in self.sizes) / self.mean_bytes)
+
+    @property
+    def mean_bytes(self) -> float:
+        """Bytes of an average request."""
+        return sum(block * share for block, share in self.sizes)
 
     @property
     def sizes(self) -> tuple[tuple[int, float], ...]:
@@ -152,3 +170,9 @@ def seconds(text: str) -> float:
     """Seconds of `60s`, `60`; 0 for anything else."""
     match = re.fullmatch(r"(\d+)s?", text.strip().lower())
     return float(match[1]) if match else 0.0
+
+
+def microseconds(text: str) -> int:
+    """Microseconds of `500us`, `2ms`; 0 for anything else."""
+    match = re.fullmatch(r"(\d+)(us|ms|s)?", text.strip().lower())
+    return int(match[1]) * {"us": 1, "ms": 1000, "s": 10**6}[match[2] or "us"] if match else 0

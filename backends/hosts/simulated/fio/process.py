@@ -57,7 +57,7 @@ class SimulatedFio(MadeUpProcess):
         ended: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`amount`: bytes after which a job without a run time ends. `speed`: simulated seconds in a real one."""
+        """`amount`: bytes after which it ends. `speed`: simulated seconds in a real one."""
         super().__init__(failure.returncode if failure is not None else 0)
         self._job = job
         self._expected = expected
@@ -119,7 +119,9 @@ class SimulatedFio(MadeUpProcess):
     def _finished(self) -> bool:
         runtime = self._job.runtime
         if runtime is not None:
-            return self._elapsed >= self._job.ramp + runtime - 1e-9
+            over = self._elapsed >= self._job.ramp + runtime - 1e-9
+            if over or self._amount is None:
+                return over
         moved = self._read.io_bytes + self._write.io_bytes
         return self._amount is None or moved >= self._amount
 

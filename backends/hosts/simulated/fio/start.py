@@ -42,7 +42,7 @@ def start(
     whole = _whole(linux, job, disk) if job.runtime is None else None
     if whole is not None and path not in linux.nodes:
         rack.scratch[path] = whole
-    amount = None if whole is None else whole * max(1, job.number("loops", 1))
+    amount = job.amount if whole is None else whole * max(1, job.number("loops", 1))
     return SimulatedFio(
         job,
         expected,

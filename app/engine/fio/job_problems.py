@@ -1,0 +1,156 @@
+"""What is wrong with each field of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from app.engine.fio.fields import FIELDS
+from app.engine.fio.job_values import Arrival, Engine
+from app.engine.fio.sizes import format_size
+from backends.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from app.engine.fio.job import Job
+
+_SECTOR = 512
+_LARGEST_BLOCK = 1 << 30
+_LARGEST_BUFFERS = 4 << 30
+_LONGEST = 7 * 86400
+_POLLING = (Engine.IO_URING, Engine.PVSYNC2)
+
+_Problems = Iterator[tuple[str, bool, str]]
+"""Field, whether it is sound, and the sentence where it is not."""
+
+
+def problems_of(job: Job) -> dict[str, str]:
+    """A sentence for each field that is wrong, the first complaint of each."""
+    found: dict[str, str] = {}
+    for rules in (_texts, _blocks, _load, _times, _place, _held, _flushes, _amount, _processors):
+        for key, sound, sentence in rules(job):
+            if not sound:
+                found.setdefault(key, sentence)
+    return found
+
+
+def _texts(job: Job) -> _Problems:
+    """Fields that are fio's own words."""
+    for field in FIELDS:
+        if isinstance(value := getattr(job, field.key), str) and not field.choices:
+            yield field.key, not (said := _complaint(field.parse, value)), said
+
+
+def _complaint(parse: Callable[[str], object], text: str) -> str:
+    try:
+        parse(text)
+    except InvalidValueError as error:
+        return error.message
+    return ""
+
+
+def _sizes(job: Job) -> list[int]:
+    return [size for size, _ in job.bssplit] if job.bssplit else [job.bs]
+
+
+def _blocks(job: Job) -> _Problems:
+    sizes = _sizes(job)
+    where = "bssplit" if job.bssplit else "bs"
+    yield where, min(sizes) >= 1, "a block has at least one byte"
+    yield where, max(sizes) <= _LARGEST_BLOCK, "a block larger than 1G is not sensible"
+    if job.bssplit is not None:
+        total = sum(percent for _, percent in job.bssplit)
+        yield "bssplit", bool(job.bssplit), "name at least one block size"
+        yield "bssplit", total == 100, f"the percentages add up to {total}, not 100"
+        yield "bssplit", len(job.bssplit) <= 64, "fio takes at most 64 block sizes"
+    whole = all(size % _SECTOR == 0 for size in sizes)
+    said = "direct I/O moves whole sectors: use a multiple of 512 bytes, or switch direct off"
+    yield where, whole or not job.direct, said
+    if job.blockalign is not None:
+        yield "blockalign", job.blockalign >= 1, "must be at least one byte"
+        yield "blockalign", not job.direct or job.blockalign % _SECTOR == 0, "must be a multiple of 512 bytes"
+        yield "blockalign", not job.sequential, "only random offsets can be aligned"
+
+
+def _load(job: Job) -> _Problems:
+    yield "iodepth", 1 <= job.iodepth <= 65536, "between 1 and 65536"
+    yield "numjobs", 1 <= job.numjobs <= 1024, "between 1 and 1024"
+    largest = max(_sizes(job))
+    buffers = largest * job.iodepth * job.numjobs
+    said = (
+        f"{job.numjobs} x {job.iodepth} blocks of {format_size(largest)} need {buffers / (1 << 30):.0f} GiB of memory;"
+        " 4 GiB is the limit"
+    )
+    yield "iodepth", buffers <= _LARGEST_BUFFERS, said
+    yield "rwmixread", 0 <= job.rwmixread <= 100, "a percentage, 0 to 100"
+
+
+def _times(job: Job) -> _Problems:
+    yield "runtime", 1 <= job.runtime <= _LONGEST, "between 1 second and 7 days"
+    yield "ramp", 0 <= job.ramp <= _LONGEST, "between 0 and 7 days"
+    # axboe/fio#2041: a ramp longer than the run misbehaves.
+    yield "ramp", job.ramp < max(job.runtime, 1), "the ramp must be shorter than the run time"
+    if job.thinktime is not None:
+        yield "thinktime", job.thinktime >= 1, "at least 1us; leave it empty for none"
+        # fio says nothing while a job pauses, so a pause has to end before it is missed.
+        yield "thinktime", job.thinktime <= 10**6, "at most a second"
+    if job.thinktime_blocks is not None:
+        yield "thinktime_blocks", job.thinktime_blocks >= 1, "at least 1"
+        yield "thinktime_blocks", job.thinktime is not None, "only with a think time"
+
+
+def _place(job: Job) -> _Problems:
+    if job.size is not None:
+        yield "size", job.size >= max(_sizes(job)), "must hold at least one block"
+    yield "offset_increment", job.offset_increment is None or job.offset_increment >= 0, "cannot be negative"
+    yield "randseed", job.randseed is None or 0 <= job.randseed < 1 << 64, "between 0 and 2^64 - 1"
+    if job.percentage_random is not None:
+        yield "percentage_random", 0 <= job.percentage_random <= 100, "a percentage, 0 to 100"
+        yield "percentage_random", not job.sequential, "only of a random pattern"
+    if job.random_distribution is not None:
+        yield "random_distribution", not job.sequential, "only of a random pattern"
+        smallest = min(_sizes(job))
+        # fio draws a zipf block by the number of smallest blocks and multiplies it by the alignment.
+        narrow = job.random_distribution.startswith("zipf") and (job.blockalign or smallest) < smallest
+        said = (
+            f"with an alignment below the smallest block fio's zipf stays in a part of the region: align to"
+            f" {format_size(smallest)} or more, or leave the alignment empty"
+        )
+        yield "random_distribution", not narrow, said
+
+
+def _held(job: Job) -> _Problems:
+    yield "rate_iops", job.rate_iops is None or job.rate_iops >= 1, "at least 1; leave it empty for no limit"
+    smallest = min(_sizes(job))
+    said = f"at least one block a second, {format_size(smallest)}; leave it empty for no limit"
+    yield "rate", job.rate is None or job.rate >= smallest, said
+    yield "rate", job.rate is None or job.rate_iops is None, "a rate of I/Os or one of bytes, not both"
+    scarce = min(job.rwmixread, 100 - job.rwmixread) if job.mixed else 0
+    if job.rate_iops is not None and scarce > 0:
+        least = -(-100 // scarce)
+        yield "rate_iops", job.rate_iops >= least, f"at least {least}, for one read and one write a second"
+    if job.arrival is Arrival.POISSON:
+        yield "arrival", job.held, "only of a held rate: name an IOPS limit"
+        # axboe/fio#2028: fio looks up the rate of a flush where there is none.
+        yield "arrival", not job.flushes, "fio crashes when flushes come at random: take uniform, or no flushes"
+
+
+def _flushes(job: Job) -> _Problems:
+    for key, every in (("fsync", job.fsync), ("fdatasync", job.fdatasync)):
+        yield key, every is None or (every >= 1 and job.writes), "at least 1, and only for jobs that write"
+    yield "fdatasync", job.fsync is None or job.fdatasync is None, "a flush or a data flush, not both"
+
+
+def _amount(job: Job) -> _Problems:
+    yield "number_ios", job.number_ios is None or job.number_ios >= 1, "at least 1; leave it empty to end by time"
+    yield "io_size", job.io_size is None or job.io_size >= max(_sizes(job)), "must hold at least one block"
+    yield "io_size", job.io_size is None or job.number_ios is None, "an end after I/Os or after bytes, not both"
+    yield "ramp", not job.ramp or not job.ends_by_amount, "a job that ends by amount has none: fio counts it in"
+
+
+def _processors(job: Job) -> _Problems:
+    yield "hipri", not job.hipri or job.ioengine in _POLLING, "only the engines io_uring and pvsync2 poll"
+    yield "hipri", not job.hipri or job.direct, "only direct I/O is polled for"
+    policy = job.cpus_allowed_policy is None or job.cpus_allowed is not None
+    yield "cpus_allowed_policy", policy, "only with processors that are named"
+    nodes = job.numa_cpu_nodes is None or job.cpus_allowed is None
+    yield "numa_cpu_nodes", nodes, "processors or NUMA nodes, not both"
