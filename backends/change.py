@@ -46,7 +46,7 @@ class Change:
     before: str | None
     """Value read when planning; checked again before applying."""
     after: str
-    """Wanted value, in the common vocabulary."""
+    """Wanted value, in the common vocabulary: what is to be read afterwards."""
     writes: tuple[Write, ...]
     """The very steps that will be taken."""
     undo: tuple[Write, ...]
@@ -75,6 +75,21 @@ class Change:
     """Unit of numeric values."""
     words: dict[str, str] = field(default_factory=dict)
     """What people call its values, where that is something else: `same CPU` for `2`."""
+    asked: str = ""
+    """The value as it was asked for, where another is read afterwards: -1 for a default."""
+
+    @property
+    def wish(self) -> str:
+        """The value with which the same change is planned again."""
+        return self.asked or self.after
+
+    def as_in_set(self, shown: Change) -> Change:
+        """The change, planned again, of a set that was shown whole.
+
+        What is made anew comes back as it was before the whole set.
+        """
+        anew = self.effect is Effect.RECREATED and self.before == shown.before
+        return replace(self, undo=shown.undo) if anew else self
 
     def reversed(self) -> Change:
         """The change that takes this one back, to be applied like any other. `undo` must not be empty."""
@@ -89,4 +104,5 @@ class Change:
             shares=(),
             members=(),
             found=None,
+            asked="",
         )

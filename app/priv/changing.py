@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,8 @@ from backends.errors import BlockedError, RefusedError
 from backends.host import Command, Custody, custody
 from backends.hosts.local import LocalHost
 from backends.hosts.local.elevated import isolated_words
-from backends.model import Target
-from backends.protocol import CanPersist, CanRemake
+from backends.model import Scope, Target
+from backends.protocol import CanPersist, CanRemake, PlansTogether
 from backends.registry import Machine
 
 MOST_LOCKS = 256
@@ -44,6 +44,7 @@ class GuardedChanges:
         self._paths = paths
         self._journal = Journal(paths.journal)
         self._locks: dict[str, tuple[ExitStack, HeldLock]] = {}
+        self._sets: dict[str, Mapping[str, Change]] = {}
         self._planned: dict[tuple[str, str, str], Change] = {}
         self._intended: dict[_Key, Change] = {}
 
@@ -63,24 +64,50 @@ class GuardedChanges:
         self._locks.pop(name)[0].close()
         return {}
 
+    async def together(self, target: str, scope: str, values: dict[str, str]) -> Mapping[str, Any]:
+        """Settings of a target that are planned from here on are changes of one set, until another one is told."""
+        where = _target(target, scope)
+        backend = self._machine.backend(where)
+        self._sets.pop(target, None)
+        if isinstance(backend, PlansTogether) and len(values) > 1:
+            self._sets[target] = {change.key: change for change in await backend.plan_together(where, values)}
+        return {}
+
     async def plan(self, change: dict[str, Any], undoes: dict[str, Any] | None) -> Mapping[str, Any]:
         """Plan a change anew, and compare: what was shown must be what would be done.
 
-        `undoes`: the change that it takes back, whose own way back is in the journal.
+        `undoes`: the change that it takes back, whose own way back is in the journal; the value may also be set as any
+        other is.
         """
         shown = _structured(change)
         self._lock_of(shown)
-        planned = await self._way_back(shown, undoes) if undoes is not None else None
-        if planned is None:
-            planned = await self._machine.setter(shown.target).plan(shown.target, shown.key, shown.after)
-        for name in _DECIDED:
-            if getattr(shown, name) != getattr(planned, name):
-                raise RefusedError(
-                    f"{planned.label} of {planned.target} would now be changed otherwise than was shown ({name}).",
-                    hint="Review it again.",
-                )
-        self._planned[_place(planned)] = planned
-        return {}
+        differs = ""
+        async for planned in self._ways(shown, undoes):
+            differs = next((name for name in _DECIDED if getattr(shown, name) != getattr(planned, name)), "")
+            if not differs:
+                self._planned[_place(planned)] = planned
+                return {}
+        raise RefusedError(
+            f"{shown.label} of {shown.target} would now be changed otherwise than was shown ({differs}).",
+            hint="Review it again.",
+        )
+
+    async def _ways(self, shown: Change, undoes: dict[str, Any] | None) -> AsyncIterator[Change]:
+        """How the helper would bring a value about: back as the journal has it, by itself, with the rest of its set."""
+        if undoes is not None and (back := await self._way_back(shown, undoes)) is not None:
+            yield back
+        backend = self._machine.setter(shown.target)
+        alone = await backend.plan(shown.target, shown.key, shown.wish)
+        in_set = self._sets.get(str(shown.target), {})
+        if shown.key not in in_set:
+            yield alone
+            return
+        yield alone.as_in_set(in_set[shown.key])
+        if isinstance(backend, PlansTogether):
+            values = {key: one.wish for key, one in in_set.items()}
+            for one in await backend.plan_together(shown.target, values):
+                if one.key == shown.key:
+                    yield one
 
     async def _way_back(self, shown: Change, undoes: dict[str, Any]) -> Change | None:
         """What takes back a change of the journal, which only root writes.
@@ -153,13 +180,15 @@ class GuardedChanges:
             "left_running": [unstructure(one) for one in self._journal.left_running()],
         }
 
-    async def persist(self, target: str, values: dict[str, str]) -> Mapping[str, Any]:
-        """Put the file in place that keeps values, as the helper plans it, and make it known."""
-        where = _target(target)
+    async def persist(self, target: str, scope: str, values: dict[str, str], text: str) -> Mapping[str, Any]:
+        """Put the file in place that keeps values, as the helper plans it and it was shown, and make it known."""
+        where = _target(target, scope)
         backend = self._machine.backend(where)
         if not isinstance(backend, CanPersist):
             raise BlockedError(f"{where} keeps its settings by itself, or cannot be made to.")
         rule = await backend.persist(where, values)
+        if rule.text != text:
+            raise RefusedError(f"{rule.path} would now be written otherwise than was shown.", hint="Review it again.")
         await self._host.install(rule.path, rule.text)
         for argv in rule.reload:
             program = self._host.which((argv[0],))
@@ -222,6 +251,6 @@ def _place(change: Change) -> tuple[str, str, str]:
     return str(change.target), change.key, change.after
 
 
-def _target(words: str) -> Target:
+def _target(words: str, scope: str) -> Target:
     backend, _, address = words.partition(":")
-    return Target(backend=backend, address=address)
+    return Target(backend=backend, address=address, scope=Scope(scope))

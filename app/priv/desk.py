@@ -21,7 +21,7 @@ from backends.hosts.split.frames import MalformedError, unpack
 from backends.registry import Machine
 from backends.rootside import told
 
-CHANGES = frozenset({"plan", "intend", "apply", "arm", "persist", "remake", "unit", "companion"})
+CHANGES = frozenset({"together", "plan", "intend", "apply", "arm", "persist", "remake", "unit", "companion"})
 """Verbs that a conversation for reading only does not have; `hold` it has for reading."""
 
 FINISHED = frozenset({"apply", "persist", "remake", "unit"})
@@ -102,7 +102,7 @@ class Desk:
             (looking, ("read", "follow", "run", "reachable", "ask")),
             (holding, ("facts", "free", "hold", "release")),
             (changing, ("lock", "unlock", "plan", "intend", "apply", "outcome", "arm", "journal", "remake")),
-            (changing, ("persist", "unit")),
+            (changing, ("together", "persist", "unit")),
             (self, ("companion",)),
         )
         self._read_only = read_only

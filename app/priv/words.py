@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from backends.firmware import Question
+from backends.model import Scope
 
 Check = Callable[[Any], bool]
 
@@ -72,9 +73,15 @@ def values(value: Any) -> bool:
     return isinstance(value, dict) and len(value) <= 64 and all(_KEY(key) and _WORD(one) for key, one in value.items())
 
 
+def document(value: Any) -> bool:
+    """What a file is to hold, as it was shown to somebody."""
+    return isinstance(value, str) and len(value) <= 262_144
+
+
 _KEY = text(r"[a-z][a-z0-9_]{0,63}")
 _WORD = text(r".{1,256}")
 _TARGET = text(r"[a-z0-9_-]{1,32}:[^ ]{1,256}")
+_SCOPE = text("|".join(Scope))
 _NODE = text(r"/dev(/[^ /]{1,255}){1,3}")
 _SESSION = text(r"/.{1,4095}")
 _ID = text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -110,6 +117,7 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "release": {"hold": _NUMBER},
     "lock": {"name": LOCK, "what": _WORD},
     "unlock": {"name": LOCK},
+    "together": {"target": _TARGET, "scope": _SCOPE, "values": values},
     "plan": {"change": record, "undoes": maybe(record)},
     "intend": {
         "session": _SESSION,
@@ -123,7 +131,7 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "outcome": {"session": _SESSION, "id": _ID, "result": text("|".join(RESULTS))},
     "arm": {"session": _SESSION, "until": seconds(2.0**40)},
     "journal": {},
-    "persist": {"target": _TARGET, "values": values},
+    "persist": {"target": _TARGET, "scope": _SCOPE, "values": values, "text": document},
     "remake": {"session": _SESSION, "id": _ID},
     "unit": {"do": text("plan|install|remove")},
     "companion": {},

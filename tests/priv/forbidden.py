@@ -112,7 +112,17 @@ UNWANTED: dict[str, dict[str, tuple[object, ...]]] = {
     "apply": {"session": ("/nowhere", "x"), "id": ("c1", "", None)},
     "outcome": {"result": ("verified", "done", "", None), "id": ("c1", "../x")},
     "arm": {"session": ("/nowhere", ""), "until": (1, 10**9, -1, None)},
-    "persist": {"target": ("", "block", "nobody:here", "../x:y"), "values": ({"K": "v"}, {"k": 1}, [], None)},
+    "persist": {
+        "target": ("", "block", "nobody:here", "../x:y"),
+        "scope": ("", "disk", None, 1),
+        "values": ({"K": "v"}, {"k": 1}, [], None),
+        "text": (None, 1, [], "x" * 300_000),
+    },
+    "together": {
+        "target": ("", "block", "nobody:here", "../x:y"),
+        "scope": ("disk", 1),
+        "values": ({"K": "v"}, {"k": 1}, [], None),
+    },
     "remake": {"session": ("/nowhere",), "id": ("c1", "")},
     "unit": {"do": ("", "enable", "plan ", None, 1)},
 }
@@ -139,7 +149,8 @@ _SOUND: dict[str, dict[str, object]] = {
     "outcome": {"session": "/nowhere", "id": "c1", "result": "verified"},
     "arm": {"session": "/nowhere", "until": 5.0},
     "journal": {},
-    "persist": {"target": "nobody:here", "values": {"scheduler": "none"}},
+    "persist": {"target": "nobody:here", "scope": "drive", "values": {"scheduler": "none"}, "text": ""},
+    "together": {"target": "nobody:here", "scope": "drive", "values": {"scheduler": "none"}},
     "remake": {"session": "/nowhere", "id": "c1"},
     "unit": {"do": "start"},
     "companion": {},

@@ -43,8 +43,12 @@ def target(device: Loop) -> Target:
     return Target(backend="block", address=device.name)
 
 
+def queue(device: Loop, key: str) -> str:
+    return Path(f"/sys/block/{device.name}/queue/{key}").read_text().strip()
+
+
 def read_ahead(device: Loop) -> str:
-    return Path(f"/sys/block/{device.name}/queue/read_ahead_kb").read_text().strip()
+    return queue(device, "read_ahead_kb")
 
 
 def names(folder: Path) -> list[str]:
@@ -72,6 +76,24 @@ async def test_an_undo_goes_the_same_way(bench: Workbench, device: Loop) -> None
     await bench.undo(ended.id)
 
     assert read_ahead(device) == before
+
+
+async def test_a_value_is_put_back_by_itself_too_without_what_moved_along(bench: Workbench, device: Loop) -> None:
+    await bench.open()
+    made = await bench.apply(await bench.plan(target(device), "scheduler", "mq-deadline"))
+
+    ended = await bench.apply(await bench.plan(target(device), "scheduler", "none"), undoes=made.id)
+
+    assert (ended.result, "[none]" in queue(device, "scheduler")) == ("verified", True)
+
+
+async def test_a_default_is_asked_for_by_its_sign_and_read_back_as_its_value(bench: Workbench, device: Loop) -> None:
+    await bench.open()
+    await bench.apply(await bench.plan(target(device), "wbt_lat_usec", "5"))
+
+    ended = await bench.apply(await bench.plan(target(device), "wbt_lat_usec", "-1"))
+
+    assert (ended.result, ended.now) == ("verified", queue(device, "wbt_lat_usec"))
 
 
 TAMPERED = {

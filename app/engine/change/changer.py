@@ -126,24 +126,34 @@ class Changer:
         target is planned again, and refused if it would take other steps than those that were shown. Steps that also
         carry the value of a setting changed before in the same set (two fields of one register) may differ by that.
         """
+        await self._announce(changes)
         touched: dict[Target, set[str]] = {}
         for shown in changes:
             change = shown
             done = touched.setdefault(change.target, set())
             if done:
-                change = await self._backend(change.target).plan(change.target, change.key, change.after)
+                change = await self._backend(change.target).plan(change.target, change.key, shown.wish)
                 if change.writes != shown.writes and done.isdisjoint(change.shares):
                     raise RefusedError(
                         f"{change.label} of {change.target} would now take other steps than those shown.",
                         hint="Review it again.",
                     )
-                if change.effect is Effect.RECREATED and change.before == shown.before:
-                    change = replace(change, undo=shown.undo)  # made again as it was before the whole set
+                change = change.as_in_set(shown)
             done.add(change.key)
             ended = await self.apply(change, until=until)
             yield change, ended
             if ended.result != "verified":
                 return
+
+    async def _announce(self, changes: Sequence[Change]) -> None:
+        """Tell the helper what is changed together. Raises RaidbenchError where that cannot be planned any more."""
+        if self._side is None:
+            return
+        sets: dict[Target, dict[str, str]] = {}
+        for change in changes:
+            sets.setdefault(change.target, {})[change.key] = change.wish
+        for target, values in sets.items():
+            await self._side.ask("together", target=str(target), scope=target.scope, values=values)
 
     async def _apply(
         self, change: Change, lock: HeldLock, undoes: str | None, until: float | None, origin: OpenChange | None = None
@@ -381,7 +391,7 @@ class Changer:
         if change.effect is Effect.RECREATED:
             return
         try:
-            present = (await self._backend(change.target).plan(change.target, change.key, change.after)).identity
+            present = (await self._backend(change.target).plan(change.target, change.key, change.wish)).identity
         except DeviceGoneError:
             raise
         except RaidbenchError:  # nothing can be set on it now, and nothing has to be

@@ -51,7 +51,9 @@ class Keeping(Hardware):
         self.need_recording()
         self.emit(RulePersisted(at=time.time(), target=target, path=rule.path, values=dict(values)))
         if self.host.root_side is not None:
-            await self.host.root_side.ask("persist", target=str(target), values=dict(values))
+            await self.host.root_side.ask(
+                "persist", target=str(target), scope=target.scope, values=dict(values), text=rule.text
+            )
             return
         await self.host.install(rule.path, rule.text)
         for argv in rule.reload:

@@ -93,9 +93,9 @@ class BlockBackend:
             undo += await self._after_scheduler(node.name, attributes)
         write = Write(path=path, text=written(key, wish.value))
         change = wish.change((write,), tuple(undo), identity(node), lock)
-        return replace(
-            change, after=settled(key, wish.value, attributes), moves=_FOLLOWERS if key == "scheduler" else ()
-        )
+        after = settled(key, wish.value, attributes)
+        asked = wish.value if after != wish.value else ""
+        return replace(change, after=after, asked=asked, moves=_FOLLOWERS if key == "scheduler" else ())
 
     async def apply(self, change: Change) -> None:
         """Write, after making sure that this is still the device that was planned for."""
