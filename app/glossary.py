@@ -119,6 +119,11 @@ _MEASURING = (
     ("pair", "Two runs next to each other, one with the old value and one with the new.", RUNS),
     ("experiment", "A setting measured in pairs, and put back. On the command line: ab.", RUNS),
     (
+        "provenance",
+        "All that a run came from beside its job and settings: machine, slot, firmware, drives, queues.",
+        "",
+    ),
+    (
         "interval",
         "Where the true difference lies, with 95 % confidence or the one named.",
         f"{RUNS} {SWEEP}",
@@ -133,6 +138,7 @@ _MEASURING = (
     ("cell", "One set-up under one workload in a sweep.", SWEEP),
     ("saturation", "The queue depth from which on more depth only adds latency.", SWEEP),
     ("session", "Everything that was done and measured, on disk, and folded into what the screens show.", LOG),
+    ("archive", "A session as one file with checksums, which another machine can report and compare.", ""),
     ("journal", "What is about to be changed and how it is taken back, written to disk before the change.", LOG),
     ("recover", "To put back what a crash left in the middle.", LOG),
     ("simulated", "Answered by the rack of --demo: no hardware is touched.", ""),

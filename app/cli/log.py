@@ -35,7 +35,7 @@ _EVERY = 0.5
 @click.option("--redact", is_flag=True, help=f"Pseudonyms for serial numbers, {REDACTED}.")
 @click.argument("session", required=False)
 def log_command(follow: bool, listing: bool, as_json: bool, redact: bool, session: str | None) -> int:
-    """The session as it was: commands, changes, runs, notes. SESSION is a name from --list or a folder."""
+    """The session as it was: commands, changes, runs, notes. SESSION is a name from --list, a folder or an archive."""
     if redact and (follow or listing):
         raise click.UsageError("--redact is for a session as a whole: neither --list nor --follow.")
     if listing:
@@ -47,9 +47,9 @@ def log_command(follow: bool, listing: bool, as_json: bool, redact: bool, sessio
         return _redacted(loaded, as_json)
     if as_json:
         events = [wire.as_json(event) for event in loaded.session.events]
-        document(schema.document(session=str(loaded.folder), passed_over=loaded.passed_over, events=events))
+        document(schema.document(session=loaded.place, passed_over=loaded.passed_over, events=events))
         return DONE
-    say(f"Session {loaded.folder.name} in {clean(str(loaded.folder), 300)}")
+    say(f"Session {loaded.folder.name} in {clean(loaded.place, 300)}")
     lines(row for event in loaded.session.events for row in event_lines(event))
     return DONE
 
@@ -64,7 +64,7 @@ def _redacted(loaded: Loaded, as_json: bool) -> int:
     session = redacted(loaded.session, redactor)
     if as_json:
         events = [wire.as_json(event) for event in session.events]
-        folder = redactor.text(str(loaded.folder))
+        folder = redactor.text(loaded.place)
         document(schema.document(session=folder, passed_over=loaded.passed_over, events=events))
         return DONE
     lines(redactor.text(row) for event in session.events for row in event_lines(event))

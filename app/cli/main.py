@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("app.cli.runs", "Two runs, their repeats or an experiment side by side, and what they show."),
     "log": ("app.cli.log", "The session as it was."),
     "report": ("app.cli.report", "The session as a document."),
+    "archive": ("app.cli.archive", "The session as one file, for another machine."),
     "recover": ("app.cli.recover", "Restore what a crash left."),
     "doctor": ("app.cli.doctor", "What works here, what is missing, what to do."),
     "capture": ("app.cli.capture", "Record this machine for a test or a bug report."),

@@ -172,10 +172,10 @@ def refuse_read_only() -> None:
         raise RefusedError("Read-only mode: nothing was changed.", hint="Leave --read-only out to change settings.")
 
 
-def loaded_session(name: str | None = None) -> Loaded:
-    """A session to look at, without opening it for writing: by folder, by its name, or the last one.
+def loaded_session(name: str | None = None, *, whole: bool = False) -> Loaded:
+    """A session to look at, without opening it for writing: by folder, by its name, an archive, or the last one.
 
-    Raises NotFoundError, StorageError.
+    `whole`: of an archive also what lies beside the log. Raises NotFoundError, StorageError, RefusedError.
     """
     from app.engine.session import store
     from app.engine.session.paths import Paths
@@ -186,6 +186,12 @@ def loaded_session(name: str | None = None) -> Loaded:
         known = root / folder
         if folder.name == str(folder) and (known / store.LOG).is_file():
             folder = known
+        if folder.is_file():
+            import click
+
+            from app.engine.session.unpacking import opened_archive
+
+            return _told(click.get_current_context().with_resource(opened_archive(folder, whole=whole)))
         return _told(store.load(folder))
     last = store.latest(root)
     if last is None:

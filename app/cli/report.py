@@ -33,10 +33,10 @@ def report_command(
 ) -> int:
     """The session as a document: machine, devices, commands, figures with intervals, graphs, what is still in force.
 
-    SESSION is a name from `log --list` or a folder; without it the last one. Markdown has graphs when it is written to
-    a FILE: as SVG in a folder beside it.
+    SESSION is a name from `log --list`, a folder or an archive; without it the last one. Markdown has graphs when it is
+    written to a FILE: as SVG in a folder beside it.
     """
-    loaded = loaded_session(session)
+    loaded = loaded_session(session, whole=True)
     wanted = _form(form, output)
     if samples and wanted is not Form.CSV:
         raise click.UsageError("--samples is for --format csv.")

@@ -35,13 +35,13 @@ def runs_command(everything: bool, as_json: bool) -> int:
     if as_json:
         document(
             schema.document(
-                runs=[schema.run(run, session=str(loaded.folder)) for loaded, run in pairs],
+                runs=[schema.run(run, session=loaded.place) for loaded, run in pairs],
                 experiments=[
                     schema_compare.experiment(
                         record,
                         loaded.session,
                         compare_experiment(loaded.session, record.id),
-                        session=str(loaded.folder),
+                        session=loaded.place,
                     )
                     for loaded in sessions
                     for record in loaded.session.experiments
@@ -107,8 +107,8 @@ def _table(pairs: list[tuple[Loaded, RunRecord]], *, named: bool) -> list[str]:
 def compare_command(a: str, b: str | None, as_json: bool) -> int:
     """Runs A and B side by side, each with its repeats; B's difference in percent of A, and what it shows.
 
-    A run is named r3, or SESSION/r3 for one of another session. An experiment of `raidbench ab` is named e1, and
-    stands alone.
+    A run is named r3, or SESSION/r3 for one of another session, which may be an archive's file. An experiment of
+    `raidbench ab` is named e1, and stands alone.
     """
     if b is None:
         return _experiment(a, as_json)
@@ -117,8 +117,8 @@ def compare_command(a: str, b: str | None, as_json: bool) -> int:
     if as_json:
         document(
             schema.document(
-                a=schema.run(run_a, session=str(where_a.folder)),
-                b=schema.run(run_b, session=str(where_b.folder)),
+                a=schema.run(run_a, session=where_a.place),
+                b=schema.run(run_b, session=where_b.place),
                 sentence=comparison.sentence,
                 interleaved=comparison.sides.interleaved,
                 runs_a=[run.id for run in comparison.sides.a],
@@ -148,7 +148,7 @@ def _experiment(name: str, as_json: bool) -> int:
     if as_json:
         document(
             schema.document(
-                experiment=schema_compare.experiment(record, loaded.session, comparison, session=str(loaded.folder))
+                experiment=schema_compare.experiment(record, loaded.session, comparison, session=loaded.place)
             )
         )
         return DONE

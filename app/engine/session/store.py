@@ -32,6 +32,13 @@ class Loaded:
     """What it says."""
     passed_over: int
     """Lines that are torn, damaged or of a kind this version does not know."""
+    archive: Path | None = None
+    """The file that it was unpacked from, for as long as the program runs; None of a session in its own folder."""
+
+    @property
+    def place(self) -> str:
+        """Where it lies, to be shown and to be named again."""
+        return str(self.archive or self.folder)
 
 
 class SessionLog:
