@@ -63,3 +63,11 @@ def helper(state: Path, *, read_only: bool = False) -> Iterator[Helper]:
         finally:
             process.kill()
             process.wait()
+
+
+def running(pid: int) -> bool:
+    """Whether a process is there and not only waits for its parent to notice."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False

@@ -24,7 +24,7 @@ from backends.identity import Identity
 from backends.lent import lent_facts
 from tests.backends.loops import Loop, mounted, needs_loops, program, run, wait_for
 from tests.packages import absence
-from tests.priv.helping import AS_NOBODY, Helper, command, environment, helper, needs_root
+from tests.priv.helping import AS_NOBODY, Helper, command, environment, helper, needs_root, running
 
 pytestmark = [needs_root, needs_loops(), pytest.mark.skipif(bool(absence("setpriv")), reason="needs setpriv")]
 
@@ -254,14 +254,6 @@ async def test_a_companion_outlives_the_helper_that_started_it(root: Helper) -> 
     assert other.ask_now("hello", version=1, read_only=True, firmware=False) == {"version": 1}
     other.close()
     await asyncio.to_thread(wait_for, lambda: not running(pid), 5.0)
-
-
-def running(pid: int) -> bool:
-    """Whether a process is there and not only waits for its parent to notice."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP])

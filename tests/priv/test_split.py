@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import pty
+import select
 import shutil
 import subprocess
 import sys
@@ -11,11 +13,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]
 import pytest
 
-from tests.backends.loops import Loop, loop, needs_loops
+from tests.backends.loops import Loop, loop, needs_loops, wait_for
 from tests.packages import absence
-from tests.priv.helping import AS_NOBODY, NOBODY, needs_root
+from tests.priv.helping import AS_NOBODY, NOBODY, needs_root, running
 
 ROOT = Path(__file__).parents[2]
 PYTHON = f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}"
@@ -65,11 +68,15 @@ def device(place: Path, stack: ExitStack) -> Loop:
 
 def sudo(program: tuple[str, ...], place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """As sudo starts it."""
-    environment = {"PATH": os.environ["PATH"], "RAIDBENCH_STATE_DIR": str(place), "LANG": "C.UTF-8"}
-    environment |= {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
     return subprocess.run(
-        [*program, *words], env=environment, capture_output=True, text=True, cwd="/", stdin=subprocess.DEVNULL
+        [*program, *words], env=surroundings(place), capture_output=True, text=True, cwd="/", stdin=subprocess.DEVNULL
     )
+
+
+def surroundings(place: Path) -> dict[str, str]:
+    """The environment that sudo gives it."""
+    said_by_sudo = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
+    return {"PATH": os.environ["PATH"], "RAIDBENCH_STATE_DIR": str(place), "LANG": "C.UTF-8", **said_by_sudo}
 
 
 def owners(folder: Path) -> set[int]:
@@ -110,3 +117,24 @@ def test_an_installation_of_the_users_own_is_not_run_as_root(
     assert done.returncode != 0
     assert "belongs to somebody else than root" in done.stderr
     assert "Install raidbench for all users" in done.stderr
+
+
+def test_screens_that_are_killed_take_the_helper_with_them_within_a_second(
+    program: tuple[str, ...], place: Path
+) -> None:
+    environment = surroundings(place) | {"TERM": "xterm-256color"}
+    ours, theirs = pty.openpty()
+    screens = subprocess.Popen(program, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd="/")
+    os.close(theirs)
+    try:
+        drawn = b""
+        while b"looking for hardware" not in drawn or b"Setting" not in drawn:
+            assert select.select([ours], [], [], 60)[0], drawn[-200:]
+            drawn += os.read(ours, 65536)
+        (helper,) = [one for one in psutil.Process(screens.pid).children(recursive=True) if "app.priv" in one.cmdline()]
+        screens.kill()
+        wait_for(lambda: not running(helper.pid), 1.0)
+    finally:
+        screens.kill()
+        screens.wait()
+        os.close(ours)

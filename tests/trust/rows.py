@@ -370,10 +370,12 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A9",
-        what="programs and links of others along the path of a program that root is to run",
+        what="programs and links of others along the path of a program that root is to run; a stranger's folder first"
+        " in PATH while devices are listed, set and measured",
         mark="none of them is run",
-        least=15,
-        tests=("tests/backends/test_programs.py",),
+        least=20,
+        tests=("tests/backends/test_programs.py", f"{CLI}test_strangers_programs.py"),
+        minutes=0.5,
     ),
     Row(
         number="A10",

@@ -85,12 +85,22 @@ def cut(folder: Path, way: Callable[[subprocess.Popen[str]], None], moment: floa
             return "there was no fio"
         time.sleep(moment)
         way(parent)
-        _, alive = psutil.wait_procs(started, timeout=LATE)
+        end = time.monotonic() + LATE
+        while (alive := [process for process in started if _runs(process)]) and time.monotonic() < end:
+            time.sleep(0.02)
         return ", ".join(str(process) for process in alive)
     finally:
         parent.kill()
         parent.wait()
         parent.stdout.close()
+
+
+def _runs(process: psutil.Process) -> bool:
+    """Whether it is at work: one that has ended may wait long for process 1 to take notice."""
+    try:
+        return process.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def run(folder: Path, tries: int, seed: int) -> Tally:
