@@ -12,7 +12,7 @@ from app.engine.sweep.results import Results
 from app.engine.sweep.survey import Survey
 from app.engine.view.run import both_directions
 from app.engine.view.sweep import matrix_table, rankings
-from app.engine.view.sweep_findings import finding_facts
+from app.engine.view.sweep_findings import finding_facts, short_facts
 from app.engine.view.sweep_plan import cells_table, order_facts, plan_facts
 from backends.text import clean
 from widgets.plain import units
@@ -44,10 +44,12 @@ def step_line(record: SweepRecord, session: Session) -> str:
 
 
 def result_lines(record: SweepRecord, found: Results) -> list[str]:
-    """What was found: the matrix, a ranking of each workload, what was confirmed, failed or left out."""
+    """What was found: in short, the matrix, a ranking of each workload, what was confirmed, failed or left out."""
     width = terminal_width()
     tables = (*filter(None, (matrix_table(record, found),)), *rankings(found))
-    return _parted(*(fitted_lines(each, width) for each in tables), *map(fact_lines, finding_facts(record, found)))
+    short = [fact_lines(short_facts(record, found))] if any(one.value is not None for one in found.cells) else []
+    figures = (fitted_lines(each, width) for each in tables)
+    return _parted(*short, *figures, *map(fact_lines, finding_facts(record, found)))
 
 
 def _parted(*blocks: list[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.engine.report.blocks import Code, Grid, Section, facts, grid, section
+from app.engine.report.blocks import Code, Grid, Paragraph, Section, facts, grid, section
 from app.engine.session.events import CommandRan, ProblemMet, RulePersisted
 from app.engine.session.state import ChangeRecord, Session
 from app.engine.view import change as view
@@ -20,9 +20,9 @@ def change_sections(session: Session) -> Iterator[Section]:
     if len(changes) > DETAILED:
         yield from section("Changes", grid(view.made(changes)))
         return
-    yield from section("Changes", always=True)
-    for record in changes:
-        yield from _change(record)
+    told = [part for record in changes for part in _change(record)]
+    yield from section("Changes", Paragraph(text=units.plural(len(told), "change") if told else ""), always=True)
+    yield from told
 
 
 def _change(record: ChangeRecord) -> tuple[Section, ...]:

@@ -1,8 +1,8 @@
-"""What each A/B of a session has shown: a sentence, a table, graphs. Pure."""
+"""What each A/B of a session has shown: a table, graphs. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from app.engine.judge.comparison import Comparison, compare_experiment
 from app.engine.judge.stats import THRESHOLD_PERCENT
@@ -11,17 +11,10 @@ from app.engine.report.graph import Axis, AxisUnit, Graph, GraphLine, IntervalGr
 from app.engine.report.series import percentile_graph, percentile_series
 from app.engine.report.svg.scales import Scale
 from app.engine.session.state import ExperimentRecord, Session
-from app.engine.view.comparison import comparison_table, experiment_lines
+from app.engine.view.comparison import comparison_table
 
 _WIDE = 4.0
 """Largest difference by smallest, as ratios, from which the axis is one of ratios."""
-
-
-def findings(session: Session) -> Iterator[str]:
-    """A sentence or two for each."""
-    for record in session.experiments:
-        told = " ".join(experiment_lines(record, compare_experiment(session, record.id)))
-        yield f"{record.id}, {record.start.target}: {told}"
 
 
 def compared(session: Session) -> Grid:

@@ -112,6 +112,8 @@ class HeatMap:
     """By row and column; None where nothing was measured."""
     texts: tuple[tuple[str, ...], ...]
     """What stands in each cell."""
+    framed: frozenset[tuple[int, int]] = frozenset()
+    """The best of each line by row and column, with what cannot be told from it."""
     along_rows: bool = False
     """The best is looked for in each row; else in each column."""
     lower_is_better: bool = False

@@ -11,6 +11,7 @@ from app.engine.report.raw import Raw
 from app.engine.report.series import MOST_RUNS, pictured, run_graphs
 from app.engine.session.events import NoteAdded
 from app.engine.session.state import Session
+from app.engine.view.short import in_short
 from backends.text import clean
 from widgets.plain import units
 
@@ -35,10 +36,10 @@ def curves_wanted(session: Session) -> tuple[str, ...]:
 
 
 def _sections(session: Session, raw: Raw) -> Iterator[Section]:
-    yield from section("In short", Sentences(items=tuple(_short(session))))
-    yield from section("Machine", devices.machine_facts(session), always=True)
-    yield from section("Under test", devices.under_test(session))
+    yield from section("In short", Sentences(items=tuple(in_short(session))))
     yield from _results(session, raw)
+    yield from section("Under test", devices.under_test(session))
+    yield from section("Machine", devices.machine_facts(session), always=True)
     yield from changes.change_sections(session)
     yield from section("Put back", Sentences(items=tuple(changes.restored(session))))
     yield from section("Still in force", Sentences(items=tuple(changes.in_force(session))), always=True)
@@ -73,7 +74,6 @@ def _results(session: Session, raw: Raw) -> Iterator[Section]:
     )
     yield from section(
         "A/B",
-        Sentences(items=tuple(experiments.findings(session))),
         Graphs(graphs=experiments.experiment_graphs(session)),
         experiments.compared(session),
         level=3,
@@ -84,18 +84,6 @@ def _results(session: Session, raw: Raw) -> Iterator[Section]:
     own = len(pictured(session))
     many = f"The newest {MOST_RUNS} runs that belong to no A/B and no sweep." if own == MOST_RUNS else ""
     yield from section("Run by run", Graphs(graphs=graphs), Paragraph(text=many), level=3) if graphs else ()
-
-
-def _short(session: Session) -> Iterator[str]:
-    """What a reader wants first."""
-    yield from experiments.findings(session)
-    yield from sweeping.sweep_findings(session)
-    if session.runs and not session.experiments and session.sweep is None:
-        yield f"{units.plural(len(session.runs), 'run')}, {len(repeats(session.runs))} different in job or settings."
-    if session.changes:
-        standing = len(session.in_force)
-        stand = "all taken back" if not standing else f"{standing} still in force"
-        yield f"{units.plural(len(session.changes), 'change')} made, {stand}."
 
 
 def _notes(session: Session) -> Iterator[tuple[str, str]]:

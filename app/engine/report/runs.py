@@ -38,13 +38,14 @@ def results(runs: Sequence[RunRecord]) -> Grid:
     rows = []
     for group in groups:
         start = group[0].start
-        cells = [start.target, start.title, *(start.settings.get(key, "") for key in keys), str(len(group))]
+        cells = [start.title]
         for _, direction, figure in _COLUMNS:
             seen = spread_of(group, direction, figure)
             cells.append("" if seen is None else mean_text(seen, figure.show))
         marked = " SIMULATED" if start.simulated else ""
-        rows.append((*cells, named([run.id for run in group]) + marked))
-    columns = ("Target", "Job", *keys, "n", *(name for name, _, _ in _COLUMNS), "Runs")
+        settings = (start.settings.get(key, "") for key in keys)
+        rows.append((*cells, str(len(group)), *settings, start.target, named([run.id for run in group]) + marked))
+    columns = ("Job", *(name for name, _, _ in _COLUMNS), "n", *keys, "Target", "Runs")
     return Grid(columns=columns, rows=tuple(rows))
 
 

@@ -8,8 +8,9 @@ from math import log10
 
 from app.engine.report.graph import Axis, AxisUnit, Graph, GraphLine, LineGraph, Point, Spacing
 from app.engine.report.raw import Raw
-from app.engine.session.figures import DirectionFigures, DirectionSample, Phase, RunStatus, Sample
+from app.engine.session.figures import DirectionFigures, DirectionSample, Phase, Sample
 from app.engine.session.state import RunRecord, Session
+from app.engine.view.short import own_runs
 
 MOST_RUNS = 12
 """Runs by themselves that get graphs of their own, the newest."""
@@ -27,13 +28,7 @@ _PER_DECADE = 24
 
 def pictured(session: Session) -> tuple[RunRecord, ...]:
     """The runs that get graphs of their own: whole ones, neither of an A/B nor of a sweep, the newest."""
-    swept = set() if session.sweep is None else {end.run for end in session.sweep.ended}
-    own = [
-        run
-        for run in session.runs
-        if run.start.mark is None and run.id not in swept and run.figures.status is not RunStatus.FAILED
-    ]
-    return tuple(own[-MOST_RUNS:])
+    return own_runs(session)[-MOST_RUNS:]
 
 
 def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:

@@ -21,10 +21,11 @@ from app.engine.report.graph import (
 from app.engine.session.state import Session
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Rank
+from app.engine.sweep.cell_result import CellResult
 from app.engine.sweep.curves import curves, number_of, numeric_field
-from app.engine.sweep.results import CellResult, Results, results
+from app.engine.sweep.results import Results, results
 from app.engine.view.sweep import RANK_TITLES, figure_text, matrix, matrix_table, rankings, turned
-from app.engine.view.sweep_findings import finding_facts, in_short
+from app.engine.view.sweep_findings import finding_facts
 from widgets.plain import units
 
 _UNITS = {Rank.IOPS: AxisUnit.IOPS, Rank.BANDWIDTH: AxisUnit.MIB_PER_S, Rank.P99: AxisUnit.LATENCY}
@@ -55,12 +56,6 @@ def sweep_sections(session: Session) -> Iterator[Section]:
     for group in finding_facts(record, found):
         sentences = (f"{fact.label}: {fact.value}" if fact.label else fact.value for fact in group.facts)
         yield from section(group.heading, Sentences(items=tuple(sentences)), level=3)
-
-
-def sweep_findings(session: Session) -> Iterator[str]:
-    """The most important of it, a sentence each."""
-    if session.sweep is not None:
-        yield from in_short(session.sweep, results(session.sweep, session.runs))
 
 
 def sweep_graphs(session: Session) -> tuple[Graph, ...]:
@@ -97,6 +92,12 @@ def _heat(record: SweepRecord, found: Results, simulated: bool) -> HeatMap:
             for one in shown.down
         ),
         texts=tuple(tuple(place.text for place in places) for places in shown.places),
+        framed=frozenset(
+            (row, column)
+            for row, places in enumerate(shown.places)
+            for column, place in enumerate(places)
+            if place.leads
+        ),
         along_rows=along_rows,
         lower_is_better=found.rank is Rank.P99,
         simulated=simulated,
@@ -105,10 +106,10 @@ def _heat(record: SweepRecord, found: Results, simulated: bool) -> HeatMap:
 
 def _curves(found: Results, title: str, simulated: bool) -> list[Graph | None]:
     """The figure and the latency over the one field of the job that takes numbers; nothing if there is none."""
-    field = numeric_field(found)
+    field = numeric_field(found.cells)
     if field is None:
         return []
-    lines = curves(found)
+    lines = curves(found.cells)
     kept = {name: line for name, line in lines.items() if len(line) > 2}
     if not kept or len(kept) > _MOST_LINES:
         return []

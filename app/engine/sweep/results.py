@@ -7,46 +7,23 @@ from dataclasses import dataclass, replace
 
 from app.engine.judge.caveats import weakened, weighed
 from app.engine.judge.family import corrected
-from app.engine.judge.stats import THRESHOLD_PERCENT, Spread, geometric_mean, spread
+from app.engine.judge.stats import THRESHOLD_PERCENT, geometric_mean, spread
 from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Purpose, Rank, StepResult, SweepCell
+from app.engine.sweep.cell_result import CellResult
 from app.engine.sweep.cell_runs import Runs, runs_of_cell, scored_runs, values_by_turn
+from app.engine.sweep.curves import curves, numeric_field
 from app.engine.sweep.findings import ConfirmedWinner, Saturated, confirmations, saturated
-from app.engine.sweep.scores import Score
+from app.engine.sweep.leaders import leaders
 
 WORTH_PERCENT = THRESHOLD_PERCENT / 2
 """A lead in the screening that is smaller is not worth a confirmation: no verdict could come of it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellResult:
-    """What is known of one cell."""
-
-    cell: SweepCell
-    """Which."""
-    scores: tuple[Score, ...] = ()
-    """Its completed runs, in the order of their steps."""
-    figure: Spread | None = None
-    """What it is ranked by, over its runs: mean and interval; None before the first."""
-    iops: float | None = None
-    """Mean I/Os per second."""
-    p99_ns: float | None = None
-    """Geometric mean of the runs' 99th percentiles; None with too few I/Os."""
-    mean_ns: float | None = None
-    """Mean of the runs' mean completion latencies."""
-    judgement: Judgement | None = None
-    """Against its baseline; None for a baseline and where one of both has no runs."""
-    failures: tuple[str, ...] = ()
-    """Reasons of steps that failed."""
-    notes: tuple[str, ...] = ()
-    """What was in force otherwise than set, why there is no verdict, what weakens one."""
-
-    @property
-    def value(self) -> float | None:
-        """What it is ranked by."""
-        return None if self.figure is None else self.figure.mean
+LOAD = ("iodepth", "numjobs", "rate_iops")
+"""Fields of a job that say how much is asked for at once, not what."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +38,10 @@ class Results:
     """Those of the matrix, in the order of the plan."""
     rank: Rank
     """What they are ranked by."""
-    front: tuple[str, ...] = ()
-    """Cells that no other beats in both IOPS and 99th percentile, by id, ascending latency."""
+    fronts: tuple[tuple[str, ...], ...] = ()
+    """Of each workload the cells that no other beats in both IOPS and 99th percentile, by id, ascending latency."""
+    leaders: tuple[tuple[str, ...], ...] = ()
+    """Of each line the best cell, and after it those that cannot be told from it, by id."""
     confirmations: tuple[ConfirmedWinner, ...] = ()
     """Winners that were measured again."""
     saturated: tuple[Saturated, ...] = ()
@@ -71,6 +50,18 @@ class Results:
     def at(self, row: str, column: str) -> CellResult | None:
         """The cell of a row and a column."""
         return next((one for one in self.cells if (one.cell.row, one.cell.column) == (row, column)), None)
+
+    @property
+    def lines(self) -> dict[str, tuple[CellResult, ...]]:
+        """Measured cells that have something to be compared by, best first: those of a workload, or of a curve.
+
+        Different workloads of a single set-up have nothing.
+        """
+        if len(self.rows) > 1:
+            return {column: self.ranking(column) for column in self.columns}
+        if numeric_field(self.cells) is None:
+            return {}
+        return {name: self.best_first(line) for name, line in curves(self.cells).items()}
 
     def ranking(self, column: str) -> tuple[CellResult, ...]:
         """The measured cells of a column, best first."""
@@ -96,15 +87,25 @@ def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
     family = corrected([_judged(record, one, by_id, known) for one in cells])
     held = (replace(one, judgement=judgement) for one, judgement in zip(cells, family, strict=True))
     judged = tuple(_weighed(record, one, known) for one in held)
-    return Results(
+    found = Results(
         rows=tuple(dict.fromkeys(cell.row for cell in record.design.cells)),
         columns=tuple(dict.fromkeys(cell.column for cell in record.design.cells)),
         cells=judged,
         rank=rank,
-        front=pareto(judged),
+        fronts=tuple(front for same in _by_workload(judged) if len(front := pareto(same)) > 1),
         confirmations=confirmations(record, known),
         saturated=saturated(record, known),
     )
+    return replace(found, leaders=tuple(leaders(record, line, known) for line in found.lines.values() if len(line) > 1))
+
+
+def _by_workload(cells: Sequence[CellResult]) -> Iterable[list[CellResult]]:
+    """Cells whose jobs ask for the same, however much of it: of different ones neither is better."""
+    found: dict[tuple[tuple[str, str], ...], list[CellResult]] = {}
+    for one in cells:
+        work = tuple(sorted((key, text) for key, text in one.cell.job.items() if key not in LOAD))
+        found.setdefault(work, []).append(one)
+    return found.values()
 
 
 def pareto(cells: Sequence[CellResult]) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from app.engine.judge.verdict import Judgement
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Design, SweepCell
-from app.engine.sweep.results import CellResult, Results
+from app.engine.sweep.cell_result import CellResult
+from app.engine.sweep.results import Results
 from app.engine.view.schema import Json, picked
 
 
@@ -38,7 +39,8 @@ def sweep_json(record: SweepRecord, found: Results, *, session: str) -> Json:
         "damage": list(record.damage),
         "cells": [_result(one) for one in found.cells],
         "rankings": {column: [one.cell.id for one in found.ranking(column)] for column in found.columns},
-        "pareto": list(found.front),
+        "pareto": [cell for front in found.fronts for cell in front],
+        "leaders": [list(line) for line in found.leaders],
         "confirmations": [
             {
                 "winner": one.winner.id,

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from app.engine.judge.verdict import BETTER, WORSE, Judgement, Verdict
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Rank, SweepCell
-from app.engine.sweep.results import CellResult, Results
+from app.engine.sweep.cell_result import CellResult
+from app.engine.sweep.results import Results
 from app.engine.view.comparison import verdict_tone
 from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
 from widgets.plain import units
@@ -33,6 +34,8 @@ class MatrixPlace:
     """One character for how it stands: see `legend`."""
     tone: Tone = Tone.PLAIN
     """What the sign means."""
+    leads: bool = False
+    """Whether it is the best of its workload, or cannot be told from it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +88,7 @@ def matrix(record: SweepRecord, found: Results) -> MatrixView:
         _done(record),
     )
     running = None if record.current is None else record.current.step.cell
+    leading = frozenset(one for line in found.leaders for one in line)
 
     def place(side: str, head: str) -> MatrixPlace:
         one = known.get(_setup_and_workload(found, side, head))
@@ -96,7 +100,8 @@ def matrix(record: SweepRecord, found: Results) -> MatrixView:
         if one.value is not None:
             most = best[one.cell.column]
             level = one.value / most if most else None
-            return MatrixPlace(text=figure_text(one.value, found.rank), level=level, sign=sign, tone=tone)
+            text, leads = figure_text(one.value, found.rank), one.cell.id in leading
+            return MatrixPlace(text=text, level=level, sign=sign, tone=tone, leads=leads)
         if one.failures:
             return MatrixPlace(text="failed", sign="!", tone=Tone.BAD)
         if one.cell.id == running:
@@ -210,17 +215,25 @@ def ranking(found: Results, column: str) -> Table:
         Column(title="p99", key="p99", align=Align.POINT, priority=1),
         Column(title="Against its baseline", key="verdict"),
     )
-    baselines = found.baselines
-    rows = tuple(_ranked(found, place, one, baselines) for place, one in enumerate(listed, 1))
+    baselines, tied = found.baselines, _tied(found)
+    rows = tuple(
+        _ranked(found, "1=" if one.cell.id in tied else str(place), one, baselines)
+        for place, one in enumerate(listed, 1)
+    )
     return Table(columns=columns, rows=rows)
 
 
-def _ranked(found: Results, place: int, one: CellResult, baselines: Container[str]) -> Row:
+def _tied(found: Results) -> frozenset[str]:
+    """Cells that share the first place, by id."""
+    return frozenset(one for line in found.leaders if len(line) > 1 for one in line)
+
+
+def _ranked(found: Results, place: str, one: CellResult, baselines: Container[str]) -> Row:
     words = "baseline" if one.cell.id in baselines else ""
     return Row(
         key=one.cell.id,
         cells=(
-            str(place),
+            place,
             one.cell.column if len(found.rows) == 1 else one.cell.row,
             str(len(one.scores)),
             figure_text(one.value, found.rank),

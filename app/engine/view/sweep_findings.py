@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import Design, SweepResult
-from app.engine.sweep.curves import curve_place, curves
+from app.engine.session.sweep_steps import Design, Rank, SweepCell, SweepResult
+from app.engine.sweep.cell_result import CellResult
+from app.engine.sweep.curves import curve_place
 from app.engine.sweep.findings import ConfirmedWinner, Saturated
-from app.engine.sweep.results import Results
+from app.engine.sweep.results import LOAD, Results
 from app.engine.view.comparison import verdict_tone
 from app.engine.view.sweep import NOT_IN_TURN, RANK_TITLES, cell_name, figure_text, verdict_words
 from app.engine.view.table import FactLine, Facts, Tone
 from widgets.plain import units
+
+FRONT_HEADING = "No other has more IOPS at a lower p99, by their means"
+"""Over cells of which a reader has to choose between both."""
+
+MOST_EFFECTS = 8
+"""Sentences about effects; those of more are the smallest."""
+
+_MOST_NAMES = 4
 
 _NOT_IN_TURN_NOTE = (
     f"{NOT_IN_TURN} not in turn (an array created again, a restart): held to what its baseline drifted by meanwhile."
@@ -23,7 +32,7 @@ def finding_facts(record: SweepRecord, found: Results) -> tuple[Facts, ...]:
     """What was confirmed, what nothing beats, how far load can go; what failed, what to note, what was left out."""
     groups = (
         Facts(heading="Measured again", facts=tuple(FactLine("", *_confirmed(one)) for one in found.confirmations)),
-        Facts(heading="No other cell has more IOPS at a lower p99", facts=tuple(_front(found))),
+        *(_front(found, front) for front in found.fronts),
         *(_saturation(record, found, one) for one in found.saturated),
         Facts(heading="Failed", facts=tuple(_failures(record, found))),
         Facts(heading="Notes", facts=_sentences(_notes(found))),
@@ -46,12 +55,20 @@ def _confirmed(one: ConfirmedWinner) -> tuple[str, Tone]:
     return f"{what}: {shown}", verdict_tone(one.judgement)
 
 
-def _front(found: Results) -> Iterator[FactLine]:
+def _front(found: Results, front: Sequence[str]) -> Facts:
+    """Cells of one workload that are ahead of all others in one of both figures, by their means."""
     known = {one.cell.id: one for one in found.cells}
-    for one in (known[name] for name in found.front if len(found.front) > 1):
-        yield FactLine(
-            "", f"{cell_name(found, one.cell)}: {units.iops(one.iops)} IOPS, p99 {units.latency(one.p99_ns)}"
+    facts = (
+        FactLine(
+            "",
+            f"{cell_name(found, known[name].cell)}: {units.iops(known[name].iops)} IOPS,"
+            f" p99 {units.latency(known[name].p99_ns)}",
         )
+        for name in front
+    )
+    parts = known[front[0]].cell.column.split(", ")
+    work = ", ".join(part for part in parts if part.partition("=")[0] not in LOAD)
+    return Facts(heading=f"{FRONT_HEADING}{f': {work}' if work else ''}", facts=tuple(facts))
 
 
 def _saturation(record: SweepRecord, found: Results, one: Saturated) -> Facts:
@@ -110,10 +127,58 @@ def left_out(design: Design) -> Facts:
     return Facts(heading="Left out", facts=facts)
 
 
+def short_facts(record: SweepRecord, found: Results) -> Facts:
+    """The most important of it as facts."""
+    return Facts(heading="In short", facts=_sentences(in_short(record, found)))
+
+
 def in_short(record: SweepRecord, found: Results) -> Iterator[str]:
-    """The most important of it, a sentence each."""
-    yield from _leaders(record, found)
-    yield from (f"Measured again: {_confirmed(one)[0]}." for one in found.confirmations)
+    """The most important of it, a sentence each: shown effects by size, then what is best, then how far load can go."""
+    effects = sorted(shown_effects(found), reverse=True)
+    yield from (sentence for _, sentence in effects[:MOST_EFFECTS])
+    if len(effects) > MOST_EFFECTS:
+        yield f"{len(effects) - MOST_EFFECTS} smaller effects are in the ranking."
+    yield from standings(record, found)
+
+
+def shown_effects(found: Results) -> Iterator[tuple[float, str]]:
+    """What was shown to make a difference, welcome or not: its size as a log-ratio, and a sentence.
+
+    What was measured again counts by its fresh pairs alone: a winner of the screening looks better than it is.
+    """
+    rows = {one.cell.id: one for one in found.cells}
+    again = {one.winner.id for one in found.confirmations if one.judgement is not None}
+    for one in found.confirmations:
+        if one.judgement is not None and one.judgement.differs and one.judgement.interval is not None:
+            against = rows[one.baseline.id].cell
+            words = f"in {units.plural(one.pairs, 'fresh pair')}: {verdict_words(one.judgement)}"
+            yield abs(one.judgement.interval.mean), _effect(one.winner, against, one.judgement.word, words)
+    for each in found.cells:
+        seen = each.judgement
+        if each.cell.against is None or each.cell.id in again or seen is None or seen.interval is None:
+            continue
+        if seen.differs:
+            base = rows[each.cell.against]
+            title = RANK_TITLES[found.rank]
+            figures = f"{figure_text(each.value, found.rank)} against {figure_text(base.value, found.rank)} {title}"
+            mark = "" if seen.interleaved else NOT_IN_TURN
+            words = f"{figures}, {seen.interval}{mark}"
+            yield abs(seen.interval.mean), _effect(each.cell, base.cell, seen.word, words)
+
+
+def _effect(cell: SweepCell, base: SweepCell, word: str, how: str) -> str:
+    return f"{cell.column}: {cell.row} is {word} than {base.row}, {how}."
+
+
+def standings(record: SweepRecord, found: Results) -> Iterator[str]:
+    """What is best, ties as ties; what its fresh pairs could not show; the highest load within a limit."""
+    cells = {one.cell.id: one for one in found.cells}
+    names = (name for name, line in found.lines.items() if len(line) > 1)
+    for name, line in zip(names, found.leaders, strict=True):
+        yield _standing(record, found, name, [cells[one] for one in line])
+    for confirmed in found.confirmations:
+        if confirmed.judgement is None or not confirmed.judgement.differs:
+            yield f"Measured again: {_confirmed(confirmed)[0]}."
     for one in found.saturated:
         row = f"{one.cell.row}: " if len(found.rows) > 1 else ""
         best, within = one.best, _within(record)
@@ -127,22 +192,25 @@ def in_short(record: SweepRecord, found: Results) -> Iterator[str]:
         )
 
 
-def _leaders(record: SweepRecord, found: Results) -> Iterator[str]:
-    """What leads each workload; where workloads are all there is, each of their curves."""
-    title = RANK_TITLES[found.rank]
-    if len(found.rows) == 1:
-        for name, line in curves(found).items():
-            ranked = found.best_first(line)
-            if len(ranked) > 1:
-                figure = f"{figure_text(ranked[0].value, found.rank)} {title}"
-                yield f"Sweep, {name or record.design.title}: best at {curve_place(found, ranked[0])}, {figure}."
-        return
-    for column in found.columns:
-        ranked = found.ranking(column)
-        if len(ranked) > 1:
-            best = ranked[0]
-            word = "" if best.judgement is None else f"; against its baseline {verdict_words(best.judgement)}"
-            yield f"Sweep, {column}: {best.cell.row} leads with {figure_text(best.value, found.rank)} {title}{word}."
+def _standing(record: SweepRecord, found: Results, name: str, tied: list[CellResult]) -> str:
+    """What leads a workload or a curve, and what cannot be told from it."""
+    best, title = tied[0], RANK_TITLES[found.rank]
+    most = f"{'the lowest' if found.rank is Rank.P99 else 'the most'} {title}"
+    where = f"{name or record.design.title}: "
+    figure = f"{figure_text(best.value, found.rank)}"
+    others = len(found.lines[name]) - len(tied)
+    if len(tied) == 1:
+        return f"{where}{_named(found, best)} has {most}, {figure}; each of the others is shown to be behind it."
+    if not others:
+        span = f"{figure_text(tied[-1].value, found.rank)} to {figure} {title}"
+        return f"{where}nothing is shown to be better than anything else, {span}."
+    also = ", ".join(_named(found, one) for one in tied[1 : 1 + _MOST_NAMES])
+    more = f" and {len(tied) - 1 - _MOST_NAMES} more" if len(tied) - 1 > _MOST_NAMES else ""
+    return f"{where}a tie for {most}: {_named(found, best)} with {figure}, which cannot be told from {also}{more}."
+
+
+def _named(found: Results, one: CellResult) -> str:
+    return curve_place(found.cells, one) if len(found.rows) == 1 else one.cell.row
 
 
 def ending(record: SweepRecord) -> tuple[str, Tone]:

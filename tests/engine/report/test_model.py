@@ -31,7 +31,7 @@ DEPTHS = '[[axis]]\njob="iodepth"\nvalues=[1,8,64]\n'
 
 def swept(plan: str, **iops: float) -> Session:
     """A session whose sweep is over."""
-    record, runs = measured(design(plan), {key.replace("_", "="): value for key, value in iops.items()})
+    record, runs = measured(design(plan, repeats=4), {key.replace("_", "="): value for key, value in iops.items()})
     ended = replace(record, end=SweepEnded(at=9.0, result=SweepResult.FINISHED), running=False)
     return replace(replay([sessions.started()]), sweep=ended, runs=tuple(runs))
 
@@ -120,7 +120,13 @@ def test_pairs_are_points_without_a_line_between_them() -> None:
 
 
 def test_the_leader_of_a_sweep_is_named() -> None:
-    assert "ahead=some leads with 2.00k IOPS" in told(report_of(swept(AHEAD, ahead_some=2000)).sections[0])
+    assert "ahead=some has the most IOPS, 2.00k" in told(report_of(swept(AHEAD, ahead_some=2000)).sections[0])
+
+
+def test_a_heat_map_frames_ties_together() -> None:
+    graph = report_of(swept(AHEAD + PATTERNS, ahead_some=2000, ahead_all=2000)).graphs[0]
+    assert isinstance(graph, HeatMap)
+    assert graph.framed == {(1, 0), (1, 1), (2, 0), (2, 1)}
 
 
 def test_a_sweep_that_put_everything_back_says_what_that_is() -> None:

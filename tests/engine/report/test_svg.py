@@ -119,21 +119,15 @@ def test_rates_begin_at_zero() -> None:
     assert "0" in words(to_svg(LINES, standalone=True))
 
 
-def test_a_heat_map_frames_the_best_of_each_column() -> None:
+def test_a_heat_map_frames_what_it_is_told_to() -> None:
     cells = ((1.0, 20.0), (2.0, 10.0))
     texts = (("1", "20"), ("2", "10"))
-    heat = HeatMap(key="h", title="", about="", rows=("a", "b"), columns=("x", "y"), cells=cells, texts=texts)
-    best = [element.text for element in picture(to_svg(heat, standalone=True)).iter() if element.get("class") == "best"]
-    assert best == ["20", "2"]
-
-
-def test_a_heat_map_of_latencies_frames_the_lowest() -> None:
     heat = HeatMap(
-        key="h", title="", about="", rows=("a", "b"), columns=("x",), cells=((1.0,), (2.0,)), texts=(("1",), ("2",)),
-        lower_is_better=True,
+        key="h", title="", about="", rows=("a", "b"), columns=("x", "y"), cells=cells, texts=texts,
+        framed=frozenset({(0, 1), (1, 1)}),
     )  # fmt: skip
     best = [element.text for element in picture(to_svg(heat, standalone=True)).iter() if element.get("class") == "best"]
-    assert best == ["1"]
+    assert best == ["20", "10"]
 
 
 def test_differences_show_where_none_is() -> None:

@@ -19,6 +19,7 @@ from tests.engine.sweep.making import after, design, measured, run, started
 
 AHEAD = '[[axis]]\ntarget="array"\nsetting="ahead"\nvalues=["none","some","all"]\n'
 STRIP = '[[axis]]\ntarget="array"\nsetting="strip"\nvalues=["64k","8k"]\n'
+PATTERNS = '[[axis]]\njob="rw"\nvalues=["randread","read"]\n'
 DEPTH = '[[axis]]\njob="iodepth"\nvalues=[1,8]\n'
 
 
@@ -102,7 +103,24 @@ def test_the_front_holds_what_nothing_beats_in_both() -> None:
     )
     found = results(record, runs)
     names = {one.cell.id: one.cell.row for one in found.cells}
-    assert [names[each] for each in found.front] == ["ahead=some", "ahead=none"]
+    assert [[names[each] for each in front] for front in found.fronts] == [["ahead=some", "ahead=none"]]
+
+
+def test_different_workloads_have_no_front_together() -> None:
+    record, runs = measured(design(AHEAD + PATTERNS), {}, {"ahead=some": 500})
+    found = results(record, runs)
+    columns = {one.cell.id: one.cell.column for one in found.cells}
+    assert found.fronts
+    assert all(len({columns[each] for each in front}) == 1 for front in found.fronts)
+
+
+def test_the_depths_of_one_workload_have_a_front() -> None:
+    record, runs = measured(design(DEPTH), {"iodepth=1": 100.0, "iodepth=8": 500.0})
+    tails = {"iodepth=1": 100_000}
+    cells = {step.number: record.cell(step.cell).column for step in record.steps}
+    read = [run(one.id, one.figures.read.iops, p99=tails.get(cells[int(one.id[1:])], 900_000)) for one in runs
+            if one.figures.read is not None]  # fmt: skip
+    assert [len(front) for front in results(record, read).fronts] == [2]
 
 
 def test_a_failed_step_leaves_its_reason_and_no_figure() -> None:

@@ -77,11 +77,50 @@ def test_what_is_left_out_is_said_once_for_a_set_up() -> None:
     assert [fact.value.startswith("locked=b: ") for fact in facts] == [True]
 
 
+DEPTHS = '[[axis]]\njob="iodepth"\nvalues=[1,8,64]\n'
+
+
+def short(plan: str, iops: dict[str, float]) -> list[str]:
+    record, runs = measured(design(plan, repeats=4), iops)
+    return list(in_short(record, results(record, runs)))
+
+
 def test_workloads_alone_have_a_best_one_and_no_matrix() -> None:
-    record, runs = measured(design('[[axis]]\njob="iodepth"\nvalues=[1,8,64]\n'), {})
+    record, runs = measured(design(DEPTHS, repeats=4), {"iodepth=64": 2000.0})
     found = results(record, runs)
-    assert "best at iodepth=" in next(in_short(record, found))
+    assert next(in_short(record, found)) == (
+        "t: iodepth=64 has the most IOPS, 2.00k; each of the others is shown to be behind it."
+    )
     assert len(list(rankings(found))) == 1
+
+
+def test_the_largest_effect_comes_first_good_or_bad() -> None:
+    told = short(AHEAD, {"ahead=some": 1200.0, "ahead=all": 500.0})
+    assert [sentence.partition(", ")[0] for sentence in told[:2]] == [
+        "randread: ahead=all is slower than ahead=none",
+        "randread: ahead=some is faster than ahead=none",
+    ]
+
+
+def test_a_tie_is_told_as_one() -> None:
+    told = short(AHEAD, {"ahead=some": 2000.0, "ahead=all": 2000.0})
+    assert "randread: a tie for the most IOPS: ahead=all with 2.00k, which cannot be told from ahead=some." in told
+
+
+def test_nothing_is_called_better_where_nothing_is_shown() -> None:
+    assert short(AHEAD, {}) == [
+        "randread: nothing is shown to be better than anything else, 1.00k to 1.00k IOPS.",
+    ]
+
+
+def test_those_that_share_the_first_place_share_its_number() -> None:
+    record, runs = measured(design(AHEAD, repeats=4), {"ahead=some": 2000.0, "ahead=all": 2000.0})
+    (ranked,) = rankings(results(record, runs))
+    assert [text_of(row.cells[0]) for row in ranked.rows] == ["1=", "1=", "3"]
+
+
+def test_different_workloads_of_one_set_up_have_no_best_one() -> None:
+    assert short(PATTERNS, {"rw=read": 5000.0}) == []
 
 
 def test_the_end_says_whether_the_settings_are_as_before() -> None:

@@ -26,7 +26,6 @@ def heat_svg(graph: HeatMap, *, standalone: bool = False) -> Svg:
         for number, words in enumerate(reversed(head)):
             y = top - 6 - number * _LINE
             parts.append(text(words, _SIDE + cell * (at + 0.5), y, "mono", anchor="middle"))
-    best = _best(graph)
     shares = [[_share_at(graph, row, column) for column in range(len(graph.columns))] for row in range(len(graph.rows))]
     floor = _floor([share for line in shares for share in line if share is not None])
     for at, row in enumerate(graph.rows):
@@ -38,7 +37,7 @@ def heat_svg(graph: HeatMap, *, standalone: bool = False) -> Svg:
             share = shares[at][column]
             place = (_SIDE + column * cell, y, cell)
             colour = None if share is None else _colour((share - floor) / (1 - floor))
-            parts += _cell(place, colour, graph.texts[at][column], best=(at, column) in best)
+            parts += _cell(place, colour, graph.texts[at][column], best=(at, column) in graph.framed)
     height = top + len(graph.rows) * _ROW + 30
     parts += _key(width, height - 20, floor)
     return framed(graph, height, *parts, standalone=standalone, width=width)
@@ -61,7 +60,7 @@ def _key(width: float, y: float, floor: float) -> list[Svg]:
     boxes = [rect(left + step * 13, y, 13, 10, "", fill=_hex(_colour(step / 9))) for step in range(10)]
     low = text(f"{floor * 100:.0f} %", left - 6, y + 9, "soft", anchor="end")
     high = text("the best", width - 4, y + 9, "soft", anchor="end")
-    return [low, *boxes, high, text("framed: the best", 4, y + 9, "soft")]
+    return [low, *boxes, high, text("framed: the best, and what cannot be told from it", 4, y + 9, "soft")]
 
 
 def _floor(shares: Sequence[float]) -> float:
@@ -82,18 +81,6 @@ def _share(value: float | None, line: Sequence[float | None], *, lower: bool) ->
     if lower:
         return min(there) / value if value else 1.0
     return value / max(there) if max(there) else 0.0
-
-
-def _best(graph: HeatMap) -> set[tuple[int, int]]:
-    """The best cell of each line that has more than one figure."""
-    found = set()
-    pick = min if graph.lower_is_better else max
-    places = [[(row, column) for column in range(len(graph.columns))] for row in range(len(graph.rows))]
-    for line in places if graph.along_rows else zip(*places, strict=True):
-        there = {place: value for place in line if (value := graph.cells[place[0]][place[1]]) is not None}
-        if len(there) > 1:
-            found.add(pick(there, key=lambda place: there[place]))
-    return found
 
 
 def _colour(share: float) -> tuple[int, ...]:

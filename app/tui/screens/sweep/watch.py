@@ -14,7 +14,7 @@ from app.engine.session.sweep_record import SweepRecord
 from app.engine.sweep.following import Follower
 from app.engine.sweep.results import Results, results
 from app.engine.view.sweep import cell_words, legend, matrix, names_at, ranking, why_left_out
-from app.engine.view.sweep_findings import finding_facts
+from app.engine.view.sweep_findings import finding_facts, short_facts
 from app.tui.render import columns, groups, rows
 from app.tui.screens.bench.live_view import Curves, latency_chart, progress, throughput_chart
 from app.tui.screens.sweep.results_view import grid, state_words, title_words, whole
@@ -86,7 +86,9 @@ class SweepWatch(Vertical):
         if running:
             self._show_live(session.active, record, speed)
         else:
-            self.query_one("#sweep-findings", Details).groups = groups(finding_facts(record, found))
+            self.query_one("#sweep-findings", Details).groups = groups(
+                (short_facts(record, found), *finding_facts(record, found))
+            )
         words, tone = state_words(record, running=running, stopping=stopping)
         self.query_one("#sweep-state", Prose).say(words, tone)
 
