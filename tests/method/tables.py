@@ -12,6 +12,7 @@ from app.engine.judge.looks import QUICK, STANDARD, UNTIL
 from app.engine.judge.stats import pairs_to_decide
 from app.engine.judge.verdict import Judgement, Verdict, judge
 from app.engine.session.looks import Look
+from app.engine.sweep.order import mirrored
 from tests.method.disturbances import DISTURBANCES, drift, moments
 from tests.method.simulated import Noise, between, experiment, fixed, gauss, heavy, shares, slack
 
@@ -137,11 +138,7 @@ def _until(count: int, width: float = 1.0) -> float:
 def matrix(random: Random, scatter: float, *, rises: float = 0.0, rounds: int = 3) -> tuple[Judgement | None, ...]:
     """Twelve set-ups by two workloads that are all the same, measured in mirrored rounds, the first the baseline."""
     cells = [(row, column) for row in range(12) for column in range(2)]
-    order: list[tuple[int, int]] = []
-    drawn: list[tuple[int, int]] = []
-    for turn in range(rounds):
-        drawn = drawn[::-1] if turn % 2 else random.sample(cells, len(cells))
-        order += drawn
+    order = [cell for row in mirrored(lambda: random.sample(cells, len(cells)), rounds) for cell in row]
     level = drift(rises)(random, moments(random, len(order)))
     values: dict[tuple[int, int], list[float]] = {}
     for cell, added in zip(order, level, strict=True):

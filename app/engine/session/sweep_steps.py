@@ -18,7 +18,9 @@ class Purpose(StrEnum):
     CONFIRM = "confirmation"
     """One half of a fresh pair of the winner and its baseline."""
     SATURATE = "saturation"
-    """A queue depth on the way to the highest that keeps the latency limit."""
+    """A queue depth on the way to the one that is looked for."""
+    LOAD = "asked rate"
+    """A rate that is asked for whatever comes of it, on the throughput-latency curve."""
 
 
 class StepResult(StrEnum):
@@ -142,14 +144,24 @@ class Destroyed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saturation:
-    """The search for the highest queue depth whose 99th percentile stays below a limit."""
+    """The search for a queue depth: the most IOPS within a latency limit, else the least depth on the plateau."""
 
-    p99_ns: int
-    """The limit."""
+    p99_ns: int | None = None
+    """The limit of the 99th percentile; None looks for the plateau."""
+    within: float = 5.0
+    """Percent below the most IOPS that still are the plateau."""
     lowest: int = 1
     """First depth tried."""
     highest: int = 1024
     """Last depth tried."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateLadder:
+    """The rates of a throughput-latency curve; arrivals are random, and wait for no completion."""
+
+    percents: tuple[int, ...] = (10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 100, 110)
+    """Of the saturation throughput, ascending."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,6 +198,8 @@ class Design:
     """Devices whose data go."""
     saturation: Saturation | None = None
     """The search after the screening."""
+    curve: RateLadder | None = None
+    """The rates after the search, whose plateau is what they are shares of."""
     seconds: float = 0.0
     """Estimated length."""
 

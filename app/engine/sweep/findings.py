@@ -1,4 +1,4 @@
-"""What a sweep found beyond its matrix: winners measured again, and how far the load can be raised. Pure."""
+"""The winners of a sweep, measured again. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.engine.judge.family import corrected
 from app.engine.judge.verdict import Judgement, judge
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Purpose, Rank, SweepCell
-from app.engine.sweep.cell_runs import Runs, runs_of_cell, scored_runs, values_by_turn
+from app.engine.sweep.cell_runs import Runs, runs_of_cell, values_by_turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,30 +24,6 @@ class ConfirmedWinner:
     """From the fresh pairs alone; None until there are two."""
     pairs: int
     """Complete pairs so far."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """A queue depth of a saturation search."""
-
-    depth: int
-    """I/Os in flight of each job."""
-    iops: float
-    """Reached."""
-    p99_ns: int | None
-    """99th percentile."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Saturated:
-    """How far one cell's load can be raised."""
-
-    cell: SweepCell
-    """Which."""
-    points: tuple[Point, ...]
-    """Depths tried, ascending."""
-    best: Point | None
-    """The one with most I/Os whose latency keeps the limit; None if none does."""
 
 
 def confirmations(record: SweepRecord, known: Runs) -> tuple[ConfirmedWinner, ...]:
@@ -84,29 +60,3 @@ def confirmations(record: SweepRecord, known: Runs) -> tuple[ConfirmedWinner, ..
 def _adjusted(found: list[ConfirmedWinner]) -> tuple[ConfirmedWinner, ...]:
     judgements = corrected([one.judgement for one in found])
     return tuple(replace(one, judgement=judgement) for one, judgement in zip(found, judgements, strict=True))
-
-
-def saturated(record: SweepRecord, known: Runs) -> tuple[Saturated, ...]:
-    """How far the load of each cell can be raised, where a limit of the latency was named."""
-    limit = record.design.saturation
-    if limit is None:
-        return ()
-    found = []
-    for base in record.design.cells:
-        points = saturation_points(record, base, known)
-        if points:
-            within = [one for one in points if one.p99_ns is not None and one.p99_ns <= limit.p99_ns]
-            best = max(within, key=lambda one: one.iops, default=None)
-            found.append(Saturated(cell=base, points=points, best=best))
-    return tuple(found)
-
-
-def saturation_points(record: SweepRecord, base: SweepCell, known: Runs) -> tuple[Point, ...]:
-    """Depths that a search from this cell has tried, ascending."""
-    points: dict[int, Point] = {}
-    for cell in record.cells:
-        if cell.id.startswith(f"{base.id}@"):
-            for _, one in scored_runs(record, cell.id, known, Purpose.SATURATE):
-                depth = int(cell.job["iodepth"])
-                points[depth] = Point(depth=depth, iops=one.iops, p99_ns=one.p99_ns)
-    return tuple(points[depth] for depth in sorted(points))

@@ -8,11 +8,14 @@ more at their end (A B A).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
+from typing import TypeVar
 
 from app.engine.session.sweep_steps import Assignment, Purpose, Step, SweepCell
+
+_T = TypeVar("_T")
 
 _Block = tuple[tuple[str, ...], tuple[Assignment, ...]]
 """Features and slow settings."""
@@ -44,6 +47,17 @@ def arrange(
     return placed, tuple(steps)
 
 
+def mirrored(draw: Callable[[], list[_T]], rounds: int, begun: Sequence[_T] = ()) -> Iterator[list[_T]]:
+    """Rounds of which every second is the one before backwards: a drift falls on all alike.
+
+    `begun` is the first of them where that is done already; it is not returned.
+    """
+    row = list(begun)
+    for turn in range(bool(begun), rounds):
+        row = row[::-1] if turn % 2 else draw()
+        yield row
+
+
 def _block(cell: SweepCell) -> _Block:
     return cell.needs, tuple(one for one in cell.settings if one.slow)
 
@@ -71,10 +85,8 @@ def _rounds(
 ) -> list[Step]:
     """All set-ups as drawn, and all workloads of each as drawn; every second round goes backwards."""
     steps: list[Step] = []
-    drawn: list[SweepCell] = []
-    for turn in range(1, repeats + 1):
-        drawn = drawn[::-1] if turn % 2 == 0 else _drawn(cells, random)
-        for cell in drawn:
+    for turn, visited in enumerate(mirrored(lambda: _drawn(cells, random), repeats), 1):
+        for cell in visited:
             number = before + len(steps) + 1
             steps.append(Step(number=number, cell=cell.id, purpose=purpose, round=turn, block=block))
     return steps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.engine.session.figures import DirectionFigures, RunFigures, RunStatus
@@ -24,6 +25,12 @@ class Score:
     """99th percentile of completion latency, that of the slower direction; None with too few I/Os."""
     mean_ns: float | None
     """Mean completion latency of all I/Os."""
+    p50_ns: int | None = None
+    """Median, that of the slower direction."""
+    p99_9_ns: int | None = None
+    """99.9th percentile, that of the slower direction; None with too few I/Os."""
+    ios: int = 0
+    """Completed."""
 
     def by(self, rank: Rank) -> float | None:
         """The figure that counts."""
@@ -48,14 +55,21 @@ def score_of(figures: RunFigures) -> Score | None:
     both = [one for one in (figures.read, figures.write) if one is not None and one.total_ios]
     if not both:
         return None
-    tails = [one.latency_ns.p99 for one in both if one.total_ios >= ENOUGH_FOR_P99]
-    known = [tail for tail in tails if tail is not None]
     return Score(
         iops=sum(one.iops for one in both),
         bytes_per_second=sum(one.bytes_per_second for one in both),
-        p99_ns=max(known) if len(known) == len(both) else None,
+        p99_ns=_slower(one.latency_ns.p99 if one.total_ios >= ENOUGH_FOR_P99 else None for one in both),
         mean_ns=_mean(both),
+        p50_ns=_slower(one.latency_ns.p50 for one in both),
+        p99_9_ns=_slower(one.latency_ns.p99_9 for one in both),
+        ios=sum(one.total_ios for one in both),
     )
+
+
+def _slower(percentiles: Iterable[int | None]) -> int | None:
+    """The largest; None where a direction has none."""
+    known = list(percentiles)
+    return None if None in known else max(one for one in known if one is not None)
 
 
 def _mean(both: list[DirectionFigures]) -> float | None:

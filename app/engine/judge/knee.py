@@ -1,0 +1,165 @@
+"""Where a throughput-latency curve bends: the load at which throughput by latency is the greatest. Pure.
+
+The rule is Kleinrock's power ("Power and deterministic rules of thumb for probabilistic problems in computer
+communications", ICC 1979): below the knee 1 % more load costs less than 1 % of latency, beyond it more. A single server
+with random arrivals has it at half its capacity, many servers near it, and what does not slow down under load at its
+capacity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import exp, fsum, log, sqrt
+from random import Random
+
+from app.engine.judge.looks import LEVEL
+from app.engine.judge.stats import geometric_mean
+from app.engine.judge.student import quantile
+
+NEAR_BEST = 0.85
+"""Loads of at least this share of the best throughput by latency decide where between them the best lies."""
+
+DRAWS = 200
+"""Curves drawn around the one that was seen, for the interval."""
+
+_MATTERS = 0.5
+"""Loads below this share of the best are not the knee; how their runs scatter tells nothing of it."""
+
+_FEWEST = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """A load that was asked for, and what came of it."""
+
+    rate: float
+    """Reached, a second; above 0."""
+    latencies: tuple[float, ...]
+    """Mean latency of each run; above 0, at least one."""
+    carried: bool
+    """Whether what was asked for was reached."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knee:
+    """The load with the most throughput by latency."""
+
+    rate: float
+    """A second."""
+    low: float
+    """Lower end of its 95 % interval, at least half a step of the loads below it."""
+    high: float
+    """Upper end, at least half a step of the loads above it."""
+    latency: float
+    """Mean latency there, in the unit of the loads'."""
+    at_limit: bool
+    """Whether it is the highest load that was carried: latency hardly rises before."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A load that was carried, in logarithms."""
+
+    rate: float
+    latency: float
+    """ln of the mean latency."""
+
+    @property
+    def power(self) -> float:
+        """ln of throughput by latency."""
+        return log(self.rate) - self.latency
+
+
+def knee(loads: Sequence[Load]) -> Knee | None:
+    """The knee; None with fewer than three loads that were carried, and where it may lie beyond the highest."""
+    carried = sorted((one for one in loads if one.carried), key=lambda one: one.rate)
+    if len(carried) < _FEWEST:
+        return None
+    places = [_Place(one.rate, log(geometric_mean(one.latencies))) for one in carried]
+    found = _best(places)
+    low, high = _interval(places, carried)
+    step = _half_step(places, found)
+    low, high = min(low, found - step), max(high, found + step)
+    highest = places[-1].rate
+    if high >= highest:
+        beyond = [one.rate for one in loads if not one.carried]
+        if not beyond:
+            return None
+        high = max(high, *beyond)
+    return Knee(rate=found, low=low, high=high, latency=exp(_between(places, found)), at_limit=found >= highest)
+
+
+def _best(places: Sequence[_Place]) -> float:
+    """The top of the parabola through the best loads, within them."""
+    powers = [place.power for place in places]
+    top = max(range(len(places)), key=powers.__getitem__)
+    least = powers[top] + log(NEAR_BEST)
+    first, last = max(0, top - 1), min(len(places) - 1, top + 1)
+    while first > 0 and powers[first - 1] >= least:
+        first -= 1
+    while last + 1 < len(places) and powers[last + 1] >= least:
+        last += 1
+    return _vertex([place.rate for place in places[first : last + 1]], powers[first : last + 1], places[top].rate)
+
+
+def _vertex(rates: Sequence[float], powers: Sequence[float], otherwise: float) -> float:
+    """Where the parabola of least squares is highest, no further than the rates; `otherwise` where it has no top."""
+    if len(rates) < _FEWEST:
+        return otherwise
+    # Orthogonal polynomials: each coefficient by itself, and nothing to invert.
+    middle, width = fsum(rates) / len(rates), rates[-1] - rates[0]
+    first = [(rate - middle) / width for rate in rates]
+    squares = fsum(x * x for x in first)
+    skew, mean = fsum(x**3 for x in first) / squares, squares / len(first)
+    second = [x * x - skew * x - mean for x in first]
+    slope = fsum(x * y for x, y in zip(first, powers, strict=True)) / squares
+    bend = fsum(x * y for x, y in zip(second, powers, strict=True)) / fsum(x * x for x in second)
+    if bend >= 0:
+        return otherwise
+    return min(max(middle + width * (skew * bend - slope) / (2 * bend), rates[0]), rates[-1])
+
+
+def _interval(places: Sequence[_Place], loads: Sequence[Load]) -> tuple[float, float]:
+    """Where 95 % of the knees lie of curves that differ from this one as their runs scatter. Drawn, always the same."""
+    least = max(place.power for place in places) + log(_MATTERS)
+    near = [load for place, load in zip(places, loads, strict=True) if place.power >= least]
+    deviations = list(_deviations(near))
+    dof = len(deviations) - len(near)
+    if dof < 1:
+        return places[0].rate, places[-1].rate
+    scatter = sqrt(fsum(one * one for one in deviations) / dof)
+    # Of so few runs the scatter is known badly: Student's t in place of the normal distribution.
+    scatter *= quantile(1 - LEVEL / 2, dof) / quantile(1 - LEVEL / 2, 1e6)
+    random = Random(1)
+    drawn = sorted(_best(_shaken(places, loads, scatter, random)) for _ in range(DRAWS))
+    beyond = round(DRAWS * LEVEL / 2)
+    return drawn[beyond], drawn[-1 - beyond]
+
+
+def _deviations(loads: Sequence[Load]) -> Iterator[float]:
+    """Of each run from the mean of its load, in logarithms."""
+    for load in loads:
+        mean = log(geometric_mean(load.latencies))
+        yield from (log(latency) - mean for latency in load.latencies)
+
+
+def _shaken(places: Sequence[_Place], loads: Sequence[Load], scatter: float, random: Random) -> list[_Place]:
+    return [
+        _Place(place.rate, place.latency + random.gauss(0, scatter / sqrt(len(load.latencies))))
+        for place, load in zip(places, loads, strict=True)
+    ]
+
+
+def _half_step(places: Sequence[_Place], rate: float) -> float:
+    """Half the distance of the loads between which a rate lies: nearer than that no ladder can tell."""
+    at = next((at for at, place in enumerate(places) if place.rate >= rate), len(places) - 1)
+    return (places[max(at, 1)].rate - places[max(at, 1) - 1].rate) / 2
+
+
+def _between(places: Sequence[_Place], rate: float) -> float:
+    """ln of the latency at a rate between two loads, by the line between them."""
+    for one, other in zip(places, places[1:], strict=False):
+        if one.rate <= rate <= other.rate and other.rate > one.rate:
+            return one.latency + (other.latency - one.latency) * (rate - one.rate) / (other.rate - one.rate)
+    return places[-1].latency
