@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "precondition": ("app.cli.precondition", "Write a device in full, twice, before it is measured."),
     "ab": ("app.cli.ab", "Measure one setting against another value, in pairs, and put it back."),
     "sweep": ("app.cli.sweep", "Measure many set-ups under many workloads, and put everything back."),
+    "curve": ("app.cli.curve", "Measure throughput against latency, and find the knee."),
     "attach": ("app.cli.attach", "Show a sweep that runs in the background, or stop it."),
     "profiles": ("app.cli.profiles", "The workloads by name."),
     "runs": ("app.cli.runs", "The runs of the session."),

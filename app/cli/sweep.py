@@ -43,8 +43,8 @@ _TRIES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _SweepOptions:
-    """The options of `sweep`."""
+class SweepOptions:
+    """How a sweep is started."""
 
     targets: dict[str, str]
     seed: int | None
@@ -98,7 +98,7 @@ def sweep_command(
             raise click.UsageError("--resume goes on with what was planned: no --dry-run, --target or --seed.")
         return _resume(resume, detach=detach, handed_over=handed_over, as_json=as_json)
     wanted = load_plan(plan or "")
-    how = _SweepOptions(
+    how = SweepOptions(
         targets=_targets(targets, wanted.measure),
         seed=seed if seed is not None else wanted.seed,
         dry_run=dry_run,
@@ -108,7 +108,7 @@ def sweep_command(
         detach=detach,
         as_json=as_json,
     )
-    return _start(wanted, how)
+    return start(wanted, how)
 
 
 def _targets(words: tuple[str, ...], measured: str) -> dict[str, str]:
@@ -136,7 +136,8 @@ def _list(as_json: bool) -> int:
     return DONE
 
 
-def _start(plan: SweepPlan, how: _SweepOptions) -> int:
+def start(plan: SweepPlan, how: SweepOptions) -> int:
+    """Show what the plan does, ask, and carry it out; the exit status."""
     with _outliving_terminal(), workbench(dry=how.dry_run, hurry=HURRY, rights=True) as bench:
         return run(lambda interruption: _plan_and_go(bench, interruption, plan, how))
 
@@ -151,7 +152,7 @@ def _outliving_terminal() -> Iterator[None]:
         signal.signal(signal.SIGHUP, before)
 
 
-async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: SweepPlan, how: _SweepOptions) -> int:
+async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: SweepPlan, how: SweepOptions) -> int:
     await bench.probe()
     known = await look(bench, plan, how.targets)
     seed = how.seed if how.seed is not None else random.SystemRandom().randrange(2**31)
@@ -178,7 +179,7 @@ async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: Sweep
     return await _go(bench, interruption, as_json=how.as_json)
 
 
-def _allowed(surveyed: Survey, how: _SweepOptions, speed: float | None) -> None:
+def _allowed(surveyed: Survey, how: SweepOptions, speed: float | None) -> None:
     """Return if it may begin, after showing what it does. Raises RefusedError."""
     if surveyed.refused:
         raise RefusedError(" ".join(surveyed.refused), hint=surveyed.hint)

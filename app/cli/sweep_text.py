@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.cli.devices_text import terminal_width
+from app.cli.graph import graph_lines
 from app.cli.output import paint
 from app.cli.render import fact_lines, fitted_lines
 from app.engine.session.state import Session
@@ -10,6 +11,7 @@ from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Design, StepResult
 from app.engine.sweep.results import Results
 from app.engine.sweep.survey import Survey
+from app.engine.view.load_curve import curve_plot, curve_table
 from app.engine.view.run import both_directions
 from app.engine.view.sweep import matrix_table, rankings
 from app.engine.view.sweep_findings import finding_facts, short_facts
@@ -46,10 +48,12 @@ def step_line(record: SweepRecord, session: Session) -> str:
 def result_lines(record: SweepRecord, found: Results) -> list[str]:
     """What was found: in short, the matrix, a ranking of each workload, what was confirmed, failed or left out."""
     width = terminal_width()
-    tables = (*filter(None, (matrix_table(record, found),)), *rankings(found))
+    tables = (*filter(None, (matrix_table(record, found),)), *rankings(found), *map(curve_table, found.load_curves))
     short = [fact_lines(short_facts(record, found))] if any(one.value is not None for one in found.cells) else []
     figures = (fitted_lines(each, width) for each in tables)
-    return _parted(*short, *figures, *map(fact_lines, finding_facts(record, found)))
+    graphs = (graph_lines(curve_plot(one), width) for one in found.load_curves)
+    shown = (*short, *figures, *graphs, *map(fact_lines, finding_facts(record, found)))
+    return _parted(*(block for block in shown if block))
 
 
 def _parted(*blocks: list[str]) -> list[str]:

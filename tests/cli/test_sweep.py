@@ -179,6 +179,19 @@ def test_the_plans_are_listed(cli: Cli) -> None:
     assert {each["name"] for each in cli("sweep", "--list", "--json").json["plans"]} >= {"queue-depth", "iometer"}
 
 
+def test_a_curve_is_a_plan_of_the_named_workload_at_one_in_flight(demo: Cli) -> None:
+    shown = demo("curve", "/c0/v1", "--profile", "randread-4k", "--runtime", "3", "--dry-run", "--json").json["sweep"]
+    [cell] = shown["cells"]
+    job = {key: cell["job"][key] for key in ("rw", "bs", "iodepth", "runtime")}
+    assert job == {"rw": "randread", "bs": "4k", "iodepth": "1", "runtime": "3"}
+
+
+def test_a_curve_tries_depths_and_rates_by_itself(demo: Cli) -> None:
+    refused = demo("curve", "/c0/v1", "--iodepth", "4", "--dry-run")
+    assert refused.status == 2
+    assert "--iodepth is what a curve tries by itself" in refused.err
+
+
 @pytest.mark.parametrize("name", ["block-size", "queue-depth", "iometer"])
 def test_plans_without_a_target_take_one(demo: Cli, name: str) -> None:
     shown = demo("sweep", name, "--target", "/c0/v1", "--dry-run", "--json")

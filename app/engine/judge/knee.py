@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import exp, fsum, log, sqrt
 from random import Random
 
@@ -17,7 +18,7 @@ from app.engine.judge.looks import LEVEL
 from app.engine.judge.stats import geometric_mean
 from app.engine.judge.student import quantile
 
-NEAR_BEST = 0.85
+NEAR_BEST = 0.8
 """Loads of at least this share of the best throughput by latency decide where between them the best lies."""
 
 DRAWS = 200
@@ -48,9 +49,9 @@ class Knee:
     rate: float
     """A second."""
     low: float
-    """Lower end of its 95 % interval, at least half a step of the loads below it."""
+    """Lower end of its 95 % interval, what lies between the loads that were asked for included."""
     high: float
-    """Upper end, at least half a step of the loads above it."""
+    """Upper end."""
     latency: float
     """Mean latency there, in the unit of the loads'."""
     at_limit: bool
@@ -78,9 +79,8 @@ def knee(loads: Sequence[Load]) -> Knee | None:
         return None
     places = [_Place(one.rate, log(geometric_mean(one.latencies))) for one in carried]
     found = _best(places)
-    low, high = _interval(places, carried)
-    step = _half_step(places, found)
-    low, high = min(low, found - step), max(high, found + step)
+    (low, high), (least, most) = _interval(places, carried), _resolution(places, found)
+    low, high = min(low, least), max(high, most)
     highest = places[-1].rate
     if high >= highest:
         beyond = [one.rate for one in loads if not one.carried]
@@ -94,11 +94,10 @@ def _best(places: Sequence[_Place]) -> float:
     """The top of the parabola through the best loads, within them."""
     powers = [place.power for place in places]
     top = max(range(len(places)), key=powers.__getitem__)
-    least = powers[top] + log(NEAR_BEST)
-    first, last = max(0, top - 1), min(len(places) - 1, top + 1)
-    while first > 0 and powers[first - 1] >= least:
+    first = last = top
+    while first > 0 and powers[first - 1] >= powers[top] + log(NEAR_BEST):
         first -= 1
-    while last + 1 < len(places) and powers[last + 1] >= least:
+    while last + 1 < len(places) and powers[last + 1] >= powers[top] + log(NEAR_BEST):
         last += 1
     return _vertex([place.rate for place in places[first : last + 1]], powers[first : last + 1], places[top].rate)
 
@@ -151,15 +150,21 @@ def _shaken(places: Sequence[_Place], loads: Sequence[Load], scatter: float, ran
     ]
 
 
-def _half_step(places: Sequence[_Place], rate: float) -> float:
-    """Half the distance of the loads between which a rate lies: nearer than that no ladder can tell."""
-    at = next((at for at, place in enumerate(places) if place.rate >= rate), len(places) - 1)
-    return (places[max(at, 1)].rate - places[max(at, 1) - 1].rate) / 2
+def _resolution(places: Sequence[_Place], rate: float) -> tuple[float, float]:
+    """What the ladder cannot tell apart: half a step, and where the curve breaks off beside the rate the whole."""
+    best = max(place.power for place in places) + log(NEAR_BEST)
+    above = next((place for place in places if place.rate > rate), places[-1])
+    below = next((place for place in reversed(places) if place.rate < rate), places[0])
+    step = (above.rate - below.rate) / (4 if any(place.rate == rate for place in places) else 2)
+    return (
+        rate - step if below.power >= best else below.rate,
+        rate + step if above.power >= best else above.rate,
+    )
 
 
 def _between(places: Sequence[_Place], rate: float) -> float:
     """ln of the latency at a rate between two loads, by the line between them."""
-    for one, other in zip(places, places[1:], strict=False):
+    for one, other in pairwise(places):
         if one.rate <= rate <= other.rate and other.rate > one.rate:
             return one.latency + (other.latency - one.latency) * (rate - one.rate) / (other.rate - one.rate)
     return places[-1].latency

@@ -96,6 +96,20 @@ class Spread:
     """How many runs."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSpread:
+    """The geometric mean of repeats of the same thing with its 95 % interval, in the unit of the values."""
+
+    mean: float
+    """Geometric mean."""
+    low: float | None
+    """Lower end of the interval; None of a single value."""
+    high: float | None
+    """Upper end."""
+    n: int
+    """How many runs."""
+
+
 def paired(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) -> Interval:
     """The interval of ln(b[i]/a[i]) with Student's t, n-1 degrees of freedom.
 
@@ -137,6 +151,14 @@ def spread(values: Sequence[float]) -> Spread:
     mean, variance = _moments(values)
     half = quantile(0.975, len(values) - 1) * sqrt(variance / len(values))
     return Spread(mean=mean, half=half, sd=sqrt(variance), n=len(values))
+
+
+def log_spread(values: Sequence[float]) -> LogSpread:
+    """Geometric mean and 95 % interval of repeats of what doubles and halves, such as a latency; positive values."""
+    if len(values) < 2:
+        return LogSpread(mean=geometric_mean(values), low=None, high=None, n=len(values))
+    seen = of_ratios([*map(log, values)])
+    return LogSpread(mean=exp(seen.mean), low=exp(seen.low), high=exp(seen.high), n=len(values))
 
 
 def pairs_to_decide(interval: Interval, *, threshold: float = THRESHOLD_PERCENT) -> int:

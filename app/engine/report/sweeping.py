@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import exp
 
-from app.engine.judge.stats import log_ratios, of_ratios
+from app.engine.judge.stats import log_spread
 from app.engine.report.blocks import Graphs, Paragraph, Section, Sentences, grid, section
 from app.engine.report.graph import (
     Axis,
@@ -187,7 +186,7 @@ def _p99(one: CellResult) -> float | None:
 def _p99_ends(one: CellResult) -> tuple[float, float] | None:
     """Of the 99th percentile the same, of its logarithms: a tail doubles and halves."""
     tails = [score.p99_ns for score in one.scores if score.p99_ns]
-    if one.p99_ns is None or len(tails) < 2:
+    if one.p99_ns is None:
         return None
-    seen = of_ratios(log_ratios([1.0] * len(tails), tails))
-    return exp(seen.low), exp(seen.high)
+    seen = log_spread(tails)
+    return None if seen.low is None or seen.high is None else (seen.low, seen.high)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import log2
 
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Assignment, Design, Purpose, Step, SweepCell
+from app.engine.sweep.saturation import LEAST_RUNS, bases, family
 
+HALVINGS = 3
+"""Depths that a search tries between two doublings, about."""
 START_SECONDS = 2.0
 """fio's own start and end, and looking at the device."""
 CHANGE_SECONDS = 2.0
@@ -31,7 +35,25 @@ class SwitchCount:
 def seconds_of(design: Design) -> float:
     """Estimated length of all steps of the design, and of putting everything back."""
     known = {cell.id: cell for cell in design.cells}
-    return _seconds(design.steps, known, design, design.originals)
+    later = later_runs(design) * max(_run(cell, design.rest) for cell in design.cells)
+    return _seconds(design.steps, known, design, design.originals) + later
+
+
+def later_runs(design: Design) -> int:
+    """About how many runs a search and a curve add, at most."""
+    if design.saturation is None:
+        return 0
+    bases = {family(cell) for cell in design.cells}
+    doublings = int(log2(design.saturation.highest / design.saturation.lowest)) + 1
+    here = sum(
+        design.saturation.lowest <= int(cell.job["iodepth"]) <= design.saturation.highest for cell in design.cells
+    )
+    depths = max(0, doublings * len(bases) - here) + HALVINGS * len(bases)
+    return max(LEAST_RUNS, design.repeats) * (depths + _rates(design) * len(bases))
+
+
+def _rates(design: Design) -> int:
+    return 0 if design.curve is None else len(design.curve.percents)
 
 
 def seconds_left(record: SweepRecord, now: float) -> float:
@@ -44,7 +66,15 @@ def seconds_left(record: SweepRecord, now: float) -> float:
     if over and record.seconds > 0:
         pace = record.seconds / max(1.0, sum(_run(known[step.cell], record.design.rest) for step in over))
     passed = 0.0 if record.current is None else max(0.0, now - record.current.since)
-    return max(0.0, planned * pace - passed)
+    return max(0.0, (planned + _curve_left(record)) * pace - passed)
+
+
+def _curve_left(record: SweepRecord) -> float:
+    """Of the rates of a curve that is not begun yet; what its search still takes nobody knows."""
+    if Purpose.LOAD in record.extended:
+        return 0.0
+    runs = max(LEAST_RUNS, record.design.repeats) * _rates(record.design)
+    return runs * sum(_run(cell, record.design.rest) for cell in bases(record))
 
 
 def switches(design: Design) -> tuple[SwitchCount, ...]:

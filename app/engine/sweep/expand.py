@@ -12,6 +12,7 @@ from app.engine.fio.sizes import parse_size
 from app.engine.session.sweep_steps import Assignment, Design, Skipped, SweepCell
 from app.engine.sweep.estimate import seconds_of
 from app.engine.sweep.known import Holder, Known
+from app.engine.sweep.load_curve import OPEN
 from app.engine.sweep.order import arrange
 from app.engine.sweep.plan import JobAxis, PlanError, SettingAxis, SetUp, SkipRule, SweepPlan, Workload
 from backends.errors import InvalidValueError
@@ -95,6 +96,7 @@ def expand(plan: SweepPlan, known: Known, seed: int) -> Design:
         originals=originals,
         features=tuple(feature for name, feature in known.features.items() if any(name in c.needs for c in arranged)),
         saturation=plan.saturation,
+        curve=plan.curve,
     )
     return replace(design, seconds=seconds_of(design))
 
@@ -148,8 +150,15 @@ def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str
         texts.setdefault("bssplit", "")
     try:
         job = Job.from_fields(texts, base)
+        if plan.curve is not None:
+            Job.from_fields({"rate_iops": "1000", **OPEN}, job)
     except InvalidJobError as error:
         raise PlanError(f"The plan's job cannot be run: {error.message}.") from None
+    if plan.saturation is not None and not job.ioengine.keeps_a_queue:
+        raise PlanError(
+            f"{job.ioengine} keeps one I/O in flight, so no queue depth can be searched for.",
+            hint='Take ioengine = "libaio" or "io_uring".',
+        )
     told = [workload.name, *(value if field == "profile" else f"{field}={value}" for field, value in values)]
     same = name is not None and replace(job, runtime=base.runtime, ramp=base.ramp, size=base.size) == base
     return _Column(

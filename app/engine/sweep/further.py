@@ -1,4 +1,4 @@
-"""What the steps so far ask for: the winner's confirmation, the next depth of a search. Pure.
+"""What the steps so far ask for: the winner's confirmation, the next depths of a search, the rates of a curve. Pure.
 
 Decided by the record alone, so that a sweep that goes on after a crash decides the same.
 """
@@ -6,8 +6,8 @@ Decided by the record alone, so that a sweep that goes on after a crash decides 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 
 from app.engine.judge.looks import one_look
@@ -15,12 +15,11 @@ from app.engine.judge.order import order
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_events import SweepExtended
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import Purpose, Saturation, Step, SweepCell
-from app.engine.sweep.findings import Point, saturation_points
+from app.engine.session.sweep_steps import Purpose, RateLadder, Saturation, Step, SweepCell
+from app.engine.sweep.cell_runs import Runs
+from app.engine.sweep.load_curve import next_percents, rate_cell, rate_points
 from app.engine.sweep.results import Results, results, winners
-
-NEAR = 1.12
-"""A search ends when the depths on both sides of the limit are nearer than this."""
+from app.engine.sweep.saturation import LEAST_RUNS, bases, depth_cell, depth_points, next_runs, search
 
 
 def further(record: SweepRecord, runs: Sequence[RunRecord]) -> SweepExtended | None:
@@ -29,9 +28,13 @@ def further(record: SweepRecord, runs: Sequence[RunRecord]) -> SweepExtended | N
         return None
     if record.design.pairs and Purpose.CONFIRM not in record.extended:
         return _confirmation(record, results(record, runs))
+    known = {run.id: run for run in runs}
+    more = None
     if record.design.saturation is not None:
-        return _search(record, record.design.saturation, {run.id: run for run in runs})
-    return None
+        more = _search(record, record.design.saturation, known)
+    if more is None and record.design.curve is not None:
+        more = _curve(record, record.design.curve, known)
+    return more
 
 
 def _confirmation(record: SweepRecord, found: Results) -> SweepExtended:
@@ -50,54 +53,53 @@ def _confirmation(record: SweepRecord, found: Results) -> SweepExtended:
     return SweepExtended(at=time.time(), purpose=Purpose.CONFIRM, steps=tuple(steps))
 
 
-def _search(record: SweepRecord, limit: Saturation, known: dict[str, RunRecord]) -> SweepExtended | None:
-    """The next depth of each set-up's search, all set-ups together; None when all have come to an end."""
-    number, block = _last(record)
-    tried = {cell.id for cell in record.cells}
-    steps: list[Step] = []
-    cells: list[SweepCell] = []
-    for base in _starts(record):
-        depth = next_depth(saturation_points(record, base, known), limit)
-        name = f"{base.id}@{depth}"
-        if depth is None or name in tried:  # tried already and without a figure: it failed
-            continue
-        number += 1
-        job = {**base.job, "iodepth": str(depth)}
-        cells.append(replace(base, id=name, job=job, profile=None, column=f"depth {depth}", against=None))
-        steps.append(Step(number=number, cell=name, purpose=Purpose.SATURATE, round=1, block=block + 1))
-    if not steps:
+def _search(record: SweepRecord, goal: Saturation, known: Runs) -> SweepExtended | None:
+    """The next depths of each set-up's search; None when all have come to an end."""
+    repeats, random = max(LEAST_RUNS, record.design.repeats), _random(record)
+    wanted: list[SweepCell] = []
+    for base in bases(record):
+        if _still_possible(record, base):
+            points = depth_points(record, base, goal, known)
+            there = {one.depth: one.cell for one in points}
+            for depth in next_runs(points, goal, repeats, random):
+                wanted.append(there.get(depth) or depth_cell(base, depth))
+    return _extended(record, Purpose.SATURATE, wanted)
+
+
+def _curve(record: SweepRecord, ladder: RateLadder, known: Runs) -> SweepExtended | None:
+    """The next rates of each set-up's curve; None when all are complete."""
+    repeats, random = max(LEAST_RUNS, record.design.repeats), _random(record)
+    wanted: list[SweepCell] = []
+    for one in search(record, known):
+        if one.plateau is not None and one.best is not None and _still_possible(record, one.cell):
+            percents = next_percents(rate_points(record, one.cell, known), ladder, repeats, random)
+            wanted += [rate_cell(one, percent) for percent in percents]
+    return _extended(record, Purpose.LOAD, wanted)
+
+
+def _extended(record: SweepRecord, purpose: Purpose, wanted: Sequence[SweepCell]) -> SweepExtended | None:
+    """A run of each of these cells, in this order; those that the record does not have yet come with them."""
+    if not wanted:
         return None
-    return SweepExtended(at=time.time(), purpose=Purpose.SATURATE, steps=tuple(steps), cells=tuple(cells))
+    number, block = _last(record)
+    rounds = Counter(step.cell for step in record.steps if step.purpose in (Purpose.SCREEN, purpose))
+    steps: list[Step] = []
+    for cell in wanted:
+        number, rounds[cell.id] = number + 1, rounds[cell.id] + 1
+        steps.append(Step(number=number, cell=cell.id, purpose=purpose, round=rounds[cell.id], block=block + 1))
+    known = {cell.id for cell in record.cells}
+    fresh = {cell.id: cell for cell in wanted if cell.id not in known}
+    return SweepExtended(at=time.time(), purpose=purpose, steps=tuple(steps), cells=tuple(fresh.values()))
 
 
-def _starts(record: SweepRecord) -> list[SweepCell]:
-    """One cell of every set-up and of every workload that differs by more than its queue depth."""
-    found: dict[tuple[str, tuple[tuple[str, str], ...]], SweepCell] = {}
-    for cell in record.design.cells:
-        rest = tuple(sorted((key, value) for key, value in cell.job.items() if key != "iodepth"))
-        found.setdefault((cell.row, rest), cell)
-    return [cell for cell in found.values() if _still_possible(record, cell)]
+def _random(record: SweepRecord) -> Random:
+    """The same after a crash as before."""
+    return Random(record.design.seed + 1 + len(record.steps))
 
 
 def _still_possible(record: SweepRecord, cell: SweepCell) -> bool:
     """Whether a cell can be measured at the end: no feature that is active by then was to be absent."""
     return set(cell.needs) == {feature for one in record.design.cells for feature in one.needs}
-
-
-def next_depth(points: Sequence[Point], limit: Saturation) -> int | None:
-    """The depth to try next: doubled while the limit is kept, then half-way; None when it is found."""
-    within = [one.depth for one in points if one.p99_ns is not None and one.p99_ns <= limit.p99_ns]
-    beyond = [one.depth for one in points if one.p99_ns is None or one.p99_ns > limit.p99_ns]
-    if not points:
-        return limit.lowest
-    if not within:
-        return None
-    low = max(within)
-    high = min((depth for depth in beyond if depth > low), default=None)
-    if high is None:
-        return min(limit.highest, low * 2) if low < limit.highest else None
-    middle = round((low * high) ** 0.5)
-    return middle if low < middle < high and high > low * NEAR else None
 
 
 def _last(record: SweepRecord) -> tuple[int, int]:

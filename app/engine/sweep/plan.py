@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from app.engine.session.sweep_steps import Rank, Saturation
+from app.engine.session.sweep_steps import Rank, RateLadder, Saturation
 from backends.errors import InvalidValueError
 
 MOST_VALUES = 64
@@ -133,4 +133,6 @@ class SweepPlan:
     features: Mapping[str, FeaturePlan] = field(default_factory=dict)
     """Features that set-ups need or must not have."""
     saturation: Saturation | None = None
-    """The search for the highest queue depth within a latency limit."""
+    """The search for a queue depth: the most IOPS within a latency limit, or the plateau."""
+    curve: RateLadder | None = None
+    """The throughput-latency curve after it."""

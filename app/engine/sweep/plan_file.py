@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from app.engine.session.sweep_steps import Rank, Saturation
+from app.engine.session.sweep_steps import Rank, RateLadder, Saturation
 from app.engine.sweep.plan import (
     FeaturePlan,
     JobAxis,
@@ -16,11 +16,23 @@ from app.engine.sweep.plan import (
     SweepPlan,
     Workload,
 )
-from app.engine.sweep.plan_values import JOB_KEYS, as_text, check_job, job, latency, names, rank, seconds, values
+from app.engine.sweep.plan_values import (
+    JOB_KEYS,
+    as_text,
+    check_job,
+    job,
+    latency,
+    names,
+    percents,
+    rank,
+    seconds,
+    share,
+    values,
+)
 from app.engine.toml_table import TomlTable, read_toml, text_or_empty, whole
 from backends.text import clean
 
-_TABLES = ("targets", "measure", "job", "setup", "workload", "axis", "skip", "feature", "saturation")
+_TABLES = ("targets", "measure", "job", "setup", "workload", "axis", "skip", "feature", "saturation", "curve")
 _NONE: tuple[str, ...] = ()
 
 
@@ -71,6 +83,7 @@ class _Plan:
             skips=tuple(self._skip(row, known) for row in top.tables("skip")),
             features=features,
             saturation=self._saturation(top.table("saturation")),
+            curve=self._curve(top.table("curve")),
         )
 
     def _role(self, row: TomlTable, key: str, value: Any) -> str:
@@ -172,16 +185,24 @@ class _Plan:
         )
 
     def _saturation(self, row: TomlTable) -> Saturation | None:
-        if not row.given:
+        if not {"saturation", "curve"} & {*self._top.given}:
             return None
-        row.only("p99", "from", "to")
-        limit = row.get("p99", latency, None)
-        if limit is None:
-            raise row.error("p99", 'name the limit: p99 = "2ms".')
+        row.only("p99", "within", "from", "to")
+        limit, within = row.get("p99", latency, None), row.get("within", share, Saturation().within)
+        if limit is not None and "within" in row.given:
+            raise row.error("within", "a search is for a limit of the p99, or for the plateau: not both.")
         lowest, highest = row.get("from", whole(1, 65536), 1), row.get("to", whole(1, 65536), 1024)
         if lowest > highest:
             raise row.error("from", f"from is {lowest}, to is {highest}.")
-        return Saturation(p99_ns=limit, lowest=lowest, highest=highest)
+        return Saturation(p99_ns=limit, within=within, lowest=lowest, highest=highest)
+
+    def _curve(self, row: TomlTable) -> RateLadder | None:
+        if "curve" not in self._top.given:
+            return None
+        row.only("percents")
+        if "p99" in self._top.table("saturation").given:
+            raise row.error("", "its rates are shares of the plateau: leave out the p99 of [saturation].")
+        return RateLadder(percents=row.get("percents", percents, RateLadder().percents))
 
 
 def _known(row: TomlTable, key: str, name: str, known: Iterable[str], otherwise: str) -> str:

@@ -10,7 +10,7 @@ from app.engine.fio.job_values import parse_seconds
 from app.engine.fio.profiles import profile
 from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.plan import MOST_VALUES
-from app.engine.toml_table import TomlTable, text_or_empty
+from app.engine.toml_table import TomlTable, text_or_empty, whole
 
 _JOB_FIELDS = {one.key: one for one in FIELDS}
 JOB_KEYS = ("profile", *_JOB_FIELDS)
@@ -60,6 +60,21 @@ def rank(value: Any) -> Rank:
     if name not in tuple(Rank):
         raise ValueError(f"is one of {', '.join(Rank)}")
     return Rank(name)
+
+
+def share(value: Any) -> float:
+    """Percent of a whole, below half of it."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 50:
+        raise ValueError("wants a number of percent, above 0 and up to 50")
+    return float(value)
+
+
+def percents(value: Any) -> tuple[int, ...]:
+    """Rising percents, of which a curve needs three."""
+    numbers = tuple(whole(1, 150)(one) for one in value) if isinstance(value, list) else ()
+    if not 3 <= len(numbers) <= MOST_VALUES or list(numbers) != sorted(set(numbers)):
+        raise ValueError(f"wants a list of 3 to {MOST_VALUES} rising percents")
+    return numbers
 
 
 def latency(value: Any) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from app.engine.judge.caveats import weakened, weighed
 from app.engine.judge.family import corrected
-from app.engine.judge.stats import THRESHOLD_PERCENT, geometric_mean, spread
+from app.engine.judge.stats import THRESHOLD_PERCENT, spread
 from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_record import SweepRecord
@@ -15,8 +15,11 @@ from app.engine.session.sweep_steps import Purpose, Rank, StepResult, SweepCell
 from app.engine.sweep.cell_result import CellResult
 from app.engine.sweep.cell_runs import Runs, runs_of_cell, scored_runs, values_by_turn
 from app.engine.sweep.curves import curves, numeric_field
-from app.engine.sweep.findings import ConfirmedWinner, Saturated, confirmations, saturated
+from app.engine.sweep.findings import ConfirmedWinner, confirmations
 from app.engine.sweep.leaders import leaders
+from app.engine.sweep.load_curve import LoadCurve, load_curves
+from app.engine.sweep.saturation import Saturated, search
+from app.engine.sweep.scores import Figure, latency
 
 WORTH_PERCENT = THRESHOLD_PERCENT / 2
 """A lead in the screening that is smaller is not worth a confirmation: no verdict could come of it."""
@@ -46,6 +49,8 @@ class Results:
     """Winners that were measured again."""
     saturated: tuple[Saturated, ...] = ()
     """Searches for the highest load."""
+    load_curves: tuple[LoadCurve, ...] = ()
+    """Throughput against latency."""
 
     def at(self, row: str, column: str) -> CellResult | None:
         """The cell of a row and a column."""
@@ -94,7 +99,8 @@ def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
         rank=rank,
         fronts=tuple(front for same in _by_workload(judged) if len(front := pareto(same)) > 1),
         confirmations=confirmations(record, known),
-        saturated=saturated(record, known),
+        saturated=search(record, known),
+        load_curves=load_curves(record, known),
     )
     return replace(found, leaders=tuple(leaders(record, line, known) for line in found.lines.values() if len(line) > 1))
 
@@ -150,14 +156,14 @@ def _result(record: SweepRecord, cell: SweepCell, known: Runs) -> CellResult:
     failed = tuple(end.reason for end in ends if end.result is StepResult.FAILED)
     notes = tuple(end.reason for end in ends if end.result is StepResult.DONE)
     values = [value for one in scores if (value := one.by(record.design.rank)) is not None]
-    tails = [one.p99_ns for one in scores if one.p99_ns]
+    tail = latency(scores, Figure.P99)
     means = [one.mean_ns for one in scores if one.mean_ns]
     return CellResult(
         cell=cell,
         scores=scores,
         figure=spread(values) if values else None,
         iops=sum(one.iops for one in scores) / len(scores) if scores else None,
-        p99_ns=geometric_mean(tails) if scores and len(tails) == len(scores) else None,
+        p99_ns=None if tail is None else tail.mean,
         mean_ns=sum(means) / len(means) if means else None,
         failures=tuple(dict.fromkeys(failed)),
         notes=tuple(dict.fromkeys(notes)),

@@ -8,16 +8,16 @@ least depth that reaches the plateau.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 
-from app.engine.judge.stats import Spread, geometric_mean, spread
+from app.engine.judge.stats import LogSpread, Spread, spread
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Purpose, Saturation, SweepCell
 from app.engine.sweep.cell_runs import Runs, scored_runs
 from app.engine.sweep.order import mirrored
-from app.engine.sweep.scores import Score
+from app.engine.sweep.scores import Figure, Score, latency
 
 NEAR = 1.12
 """A search ends when the depths on both sides of the goal are nearer than this."""
@@ -29,7 +29,7 @@ MARK = "@"
 """In the name of a cell made for a search, before its depth."""
 
 FLAT_DOUBLINGS = 2
-"""So many doublings, one after the other, that bring less than the share that makes the plateau: more brings nothing."""
+"""So many doublings, one after the other, that each bring less than the plateau is wide: more brings nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +51,9 @@ class DepthPoint:
         return spread([one.iops for one in self.scores]) if self.scores else None
 
     @property
-    def p99_ns(self) -> float | None:
-        """Geometric mean of the runs' 99th percentiles; None where one of them has too few I/Os."""
-        tails = [one.p99_ns for one in self.scores if one.p99_ns]
-        return geometric_mean(tails) if tails and len(tails) == len(self.scores) else None
+    def p99_ns(self) -> LogSpread | None:
+        """Mean and interval of the runs' 99th percentiles; None where one of them has too few I/Os."""
+        return latency(self.scores, Figure.P99)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,15 +64,17 @@ class Saturated:
     """Which."""
     points: tuple[DepthPoint, ...]
     """Depths tried, ascending."""
-    plateau: DepthPoint | None
-    """The one with the most I/Os of all; None before the first run."""
+    plateau: Spread | None
+    """I/Os per second of all runs on the plateau; None before the first, and where a limit is looked for."""
     best: DepthPoint | None
     """What was looked for, as far as it is known; None if no depth keeps the limit."""
 
 
-def plateau(points: Sequence[DepthPoint]) -> DepthPoint | None:
-    """The depth with the most I/Os."""
-    return max((one for one in points if one.scores), key=_mean, default=None)
+def plateau(points: Sequence[DepthPoint], goal: Saturation) -> Spread | None:
+    """I/Os per second of all runs on the plateau: their mean is not the luckiest of them."""
+    reached = _reached(points, goal)
+    runs = [score.iops for one in points if reached(one) for score in one.scores]
+    return spread(runs) if runs and goal.p99_ns is None else None
 
 
 def best(points: Sequence[DepthPoint], goal: Saturation) -> DepthPoint | None:
@@ -110,7 +111,7 @@ def _reached(points: Sequence[DepthPoint], goal: Saturation) -> Callable[[DepthP
     """Whether a depth keeps the limit, or is on the plateau."""
     limit = goal.p99_ns
     if limit is not None:
-        return lambda one: one.p99_ns is not None and one.p99_ns <= limit
+        return lambda one: one.p99_ns is not None and round(one.p99_ns.mean) <= limit
     least = (1 - goal.within / 100) * max(map(_mean, points), default=0.0)
     return lambda one: bool(one.scores) and _mean(one) >= least
 
@@ -151,19 +152,27 @@ def _halved(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
     return middle if low < middle < high else None
 
 
-def depth_points(record: SweepRecord, base: SweepCell, known: Runs) -> tuple[DepthPoint, ...]:
-    """Depths at which this cell's workload was run, ascending: those of the matrix and those of its search."""
+def depth_points(record: SweepRecord, base: SweepCell, goal: Saturation, known: Runs) -> tuple[DepthPoint, ...]:
+    """Depths at which this cell's workload was run, ascending: those of its search, and of the matrix within it."""
     points: dict[int, DepthPoint] = {}
+    alike = {cell.id for cell in record.design.cells if family(cell) == family(base)}
+    over = [step for step in record.steps if record.settled(step) is not None]
+    purposes = (Purpose.SCREEN, Purpose.SATURATE)
     for cell in record.cells:
-        if not (cell.id.startswith(f"{base.id}{MARK}") or (MARK not in cell.id and family(cell) == family(base))):
+        if cell.id.partition(MARK)[0] not in alike:
             continue
-        purposes = (Purpose.SCREEN, Purpose.SATURATE)
-        tried = sum(step.cell == cell.id and step.purpose in purposes for step in settled(record))
+        tried = sum(step.cell == cell.id and step.purpose in purposes for step in over)
         scores = tuple(one for _, one in scored_runs(record, cell.id, known, *purposes))
-        if tried:
-            depth = int(cell.job["iodepth"])
+        depth = int(cell.job["iodepth"])
+        if tried and goal.lowest <= depth <= goal.highest:
             points[depth] = DepthPoint(depth=depth, cell=cell, tried=tried, scores=scores)
     return tuple(points[depth] for depth in sorted(points))
+
+
+def depth_cell(base: SweepCell, depth: int) -> SweepCell:
+    """The cell of a search at that depth."""
+    job = {**base.job, "iodepth": str(depth)}
+    return replace(base, id=f"{base.id}{MARK}{depth}", job=job, profile=None, column=f"depth {depth}", against=None)
 
 
 def family(cell: SweepCell) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -186,7 +195,7 @@ def search(record: SweepRecord, known: Runs) -> tuple[Saturated, ...]:
         return ()
     found = []
     for base in bases(record):
-        points = depth_points(record, base, known)
+        points = depth_points(record, base, goal, known)
         if points:
-            found.append(Saturated(cell=base, points=points, plateau=plateau(points), best=best(points, goal)))
+            found.append(Saturated(cell=base, points=points, plateau=plateau(points, goal), best=best(points, goal)))
     return tuple(found)

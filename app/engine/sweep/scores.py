@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
+from app.engine.judge.stats import LogSpread, log_spread
 from app.engine.session.figures import DirectionFigures, RunFigures, RunStatus
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_steps import Rank
@@ -41,6 +43,21 @@ class Score:
                 return self.bytes_per_second
             case Rank.P99:
                 return None if self.p99_ns is None else float(self.p99_ns)
+
+
+class Figure(StrEnum):
+    """A latency of a run, by the field of its score."""
+
+    MEAN = "mean_ns"
+    P50 = "p50_ns"
+    P99 = "p99_ns"
+    P99_9 = "p99_9_ns"
+
+
+def latency(scores: Sequence[Score], figure: Figure) -> LogSpread | None:
+    """The figure over the runs; None without a run, and where one of them has too few I/Os for it."""
+    known = [value for one in scores if (value := getattr(one, figure)) is not None and value > 0]
+    return log_spread(known) if known and len(known) == len(scores) else None
 
 
 def score(run: RunRecord | None) -> Score | None:

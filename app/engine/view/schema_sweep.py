@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from app.engine.judge.stats import LogSpread, Spread
 from app.engine.judge.verdict import Judgement
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Design, SweepCell
 from app.engine.sweep.cell_result import CellResult
+from app.engine.sweep.load_curve import LoadCurve
 from app.engine.sweep.results import Results
+from app.engine.sweep.saturation import DepthPoint
+from app.engine.sweep.scores import Figure
 from app.engine.view.schema import Json, picked
 
 
@@ -53,13 +57,64 @@ def sweep_json(record: SweepRecord, found: Results, *, session: str) -> Json:
         "saturation": [
             {
                 "row": one.cell.row,
-                "points": [picked(point, "depth", "iops", "p99_ns") for point in one.points],
+                "workload": one.cell.column,
+                "points": [_depth(point) for point in one.points],
                 "best": None if one.best is None else one.best.depth,
+                "iops": _spread(one.plateau),
             }
             for one in found.saturated
         ],
+        "curves": [_curve(one) for one in found.load_curves],
         "ended": [{**picked(end, "step", "result", "run"), "reason": end.reason or None} for end in record.ended],
     }
+
+
+def _depth(point: DepthPoint) -> Json:
+    tail = point.p99_ns
+    return {
+        "depth": point.depth,
+        "iops": None if point.iops is None else point.iops.mean,
+        "half": None if point.iops is None else point.iops.half,
+        "p99_ns": None if tail is None else round(tail.mean),
+        "p99_low_ns": None if tail is None else tail.low,
+        "p99_high_ns": None if tail is None else tail.high,
+        "runs": len(point.scores),
+    }
+
+
+def _curve(curve: LoadCurve) -> Json:
+    knee = curve.knee
+    return {
+        "row": curve.cell.row,
+        "workload": curve.cell.column,
+        "job": dict(curve.cell.job),
+        "points": [
+            {
+                **picked(one, "percent", "asked", "carried"),
+                "runs": len(one.scores),
+                "reached": _spread(one.reached),
+                "latency_ns": {figure.name.lower(): _interval(one.latency(figure)) for figure in Figure},
+            }
+            for one in curve.points
+        ],
+        "knee": None
+        if knee is None
+        else {
+            "iops": knee.rate,
+            "low": knee.low,
+            "high": knee.high,
+            "latency_ns": knee.latency,
+            "at_limit": knee.at_limit,
+        },
+    }
+
+
+def _spread(seen: Spread | None) -> Json | None:
+    return None if seen is None else picked(seen, "mean", "half", "n")
+
+
+def _interval(seen: LogSpread | None) -> Json | None:
+    return None if seen is None else picked(seen, "mean", "low", "high", "n")
 
 
 def _cell(cell: SweepCell) -> Json:

@@ -195,6 +195,8 @@ def verdict_words(judgement: Judgement) -> str:
 
 def rankings(found: Results) -> Iterator[Table]:
     """A ranking of each workload in which something was measured; of a single set-up one of all its workloads."""
+    if len(found.cells) == 1 and found.saturated:
+        return  # what leads where there is one thing says nothing; its search or curve does
     for column in found.columns[:1] if len(found.rows) == 1 else found.columns:
         ranked = ranking(found, column)
         if ranked.rows:

@@ -8,9 +8,10 @@ from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Design, Rank, SweepCell, SweepResult
 from app.engine.sweep.cell_result import CellResult
 from app.engine.sweep.curves import curve_place
-from app.engine.sweep.findings import ConfirmedWinner, Saturated
+from app.engine.sweep.findings import ConfirmedWinner
 from app.engine.sweep.results import LOAD, Results
 from app.engine.view.comparison import verdict_tone
+from app.engine.view.load_curve import curve_facts, knee_words, search_facts, search_words
 from app.engine.view.sweep import NOT_IN_TURN, RANK_TITLES, cell_name, figure_text, verdict_words
 from app.engine.view.table import FactLine, Facts, Tone
 from widgets.plain import units
@@ -33,7 +34,8 @@ def finding_facts(record: SweepRecord, found: Results) -> tuple[Facts, ...]:
     groups = (
         Facts(heading="Measured again", facts=tuple(FactLine("", *_confirmed(one)) for one in found.confirmations)),
         *(_front(found, front) for front in found.fronts),
-        *(_saturation(record, found, one) for one in found.saturated),
+        *_curves(record, found),
+        *_searches(record, found),
         Facts(heading="Failed", facts=tuple(_failures(record, found))),
         Facts(heading="Notes", facts=_sentences(_notes(found))),
         Facts(heading="Compared", facts=_sentences(_baselines(found))),
@@ -71,24 +73,15 @@ def _front(found: Results, front: Sequence[str]) -> Facts:
     return Facts(heading=f"{FRONT_HEADING}{f': {work}' if work else ''}", facts=tuple(facts))
 
 
-def _saturation(record: SweepRecord, found: Results, one: Saturated) -> Facts:
-    of = f" of {one.cell.row}" if len(found.rows) > 1 else ""
-    tried = [
-        FactLine(
-            f"depth {point.depth}",
-            f"{units.iops(point.iops)} IOPS, p99 {units.latency(point.p99_ns)}",
-            Tone.GOOD if point == one.best else Tone.PLAIN,
-        )
-        for point in one.points
-    ]
-    none = FactLine("", "No depth that was tried keeps it.", Tone.ATTENTION)
-    most = none if one.best is None else FactLine("most", f"at depth {one.best.depth}", Tone.GOOD)
-    return Facts(heading=f"Most IOPS{of} {_within(record)}", facts=(*tried, most))
+def _searches(record: SweepRecord, found: Results) -> Iterator[Facts]:
+    goal = record.design.saturation
+    if goal is not None:
+        yield from (search_facts(one, goal, cell_name(found, one.cell)) for one in found.saturated)
 
 
-def _within(record: SweepRecord) -> str:
-    limit = record.design.saturation
-    return "" if limit is None else f"with a p99 of at most {units.latency(limit.p99_ns)}"
+def _curves(record: SweepRecord, found: Results) -> Iterator[Facts]:
+    complete = record.end is not None
+    yield from (curve_facts(one, cell_name(found, one.cell), complete=complete) for one in found.load_curves)
 
 
 def _failures(record: SweepRecord, found: Results) -> Iterator[FactLine]:
@@ -179,17 +172,16 @@ def standings(record: SweepRecord, found: Results) -> Iterator[str]:
     for confirmed in found.confirmations:
         if confirmed.judgement is None or not confirmed.judgement.differs:
             yield f"Measured again: {_confirmed(confirmed)[0]}."
-    for one in found.saturated:
-        row = f"{one.cell.row}: " if len(found.rows) > 1 else ""
-        best, within = one.best, _within(record)
-        yield (
-            f"{row}No depth that was tried reached any IOPS {within}."
-            if best is None
-            else (
-                f"{row}Most IOPS {within} at queue depth {best.depth}: {units.iops(best.iops)} IOPS,"
-                f" p99 {units.latency(best.p99_ns)}."
-            )
-        )
+    goal = record.design.saturation
+    if goal is not None:
+        yield from (_of(found, one.cell) + search_words(one, goal) for one in found.saturated)
+    for curve in found.load_curves:
+        yield _of(found, curve.cell) + knee_words(curve, complete=record.end is not None)
+
+
+def _of(found: Results, cell: SweepCell) -> str:
+    """Whose a finding is, where there are several."""
+    return f"{cell.row}: " if len(found.rows) > 1 else ""
 
 
 def _standing(record: SweepRecord, found: Results, name: str, tied: list[CellResult]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 from app.engine.session.sweep_steps import Design, Purpose, Step, SweepCell
-from app.engine.sweep.estimate import switches
+from app.engine.sweep.estimate import later_runs, switches
 from app.engine.sweep.survey import Survey
 from app.engine.view.sweep_findings import left_out
 from app.engine.view.table import Column, FactLine, Facts, Row, Table, Tone
@@ -79,6 +79,10 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
     sides = f"{units.plural(len(rows), 'set-up')}, {units.plural(len(columns), 'workload')}"
     yield FactLine("Cells", f"{len(design.cells)}: {sides}")
     more = f", then up to {2 * design.pairs} more for each winner" if design.pairs else ""
+    searched = later_runs(design)
+    if searched:
+        what = "the saturation and the curve" if design.curve is not None else "the saturation"
+        more += f", then up to {searched} more for {what}, which are in that time"
     yield FactLine("Steps", f"{time_words(design, speed)}{more}")
     yield FactLine("Each", f"{units.plural(design.repeats, 'run')}, best by {design.rank}, seed {design.seed}")
 

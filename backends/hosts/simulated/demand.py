@@ -70,6 +70,8 @@ class IoPattern:
     """How much of the device is used; 0 is all of it."""
     rate_iops: float | None = None
     """Limit of all jobs together."""
+    at_random: bool = False
+    """Requests of that rate come at random, and wait for none before them."""
     scheduler: str = "none"
     """The kernel's I/O scheduler."""
     tags: int = 1024

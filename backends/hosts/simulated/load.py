@@ -7,7 +7,7 @@ them. With N requests in flight the array does X(N) a second; the mean time of o
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backends.hosts.simulated.calibration import CORES, ONE_CORE_IOPS, SCHEDULER_COST, SUBMIT_US
 from backends.hosts.simulated.demand import Demand, IoPattern, Layout, of_sizes, read_demand, write_demand
@@ -73,10 +73,12 @@ def expect(layout: Layout, work: IoPattern) -> Expected:
         submit += max(0.0, population - held) / iops * 1e6
     mean = max(held / iops * 1e6 - SUBMIT_US, 1.0)
     waiting = max(0.0, mean - both.alone)
+    # What comes at random meets queues of any length; with a fixed number in flight they are all about as long.
+    uneven = waiting / mean if work.at_random and iops == work.rate_iops else 0.0
     squeeze = min(1.0, mean / both.alone)
     return Expected(
-        read=_direction(layout, iops * share, (reads.alone * squeeze) + waiting, True, share),
-        write=_direction(layout, iops * (1 - share), (writes.alone * squeeze) + waiting, False, share),
+        read=_direction(layout, iops * share, (reads.alone * squeeze) + waiting, True, share, uneven),
+        write=_direction(layout, iops * (1 - share), (writes.alone * squeeze) + waiting, False, share, uneven),
         submit_us=submit,
         core_percent=min(100.0 * min(work.jobs, CORES), iops / _one_core(work) * 100),
         drive_busy=min(1.0, iops * both.drives / 1e6),
@@ -112,9 +114,18 @@ def _host(layout: Layout, work: IoPattern) -> float:
     return min(driver, _one_core(work) * min(work.jobs, CORES))
 
 
-def _direction(layout: Layout, iops: float, mean_us: float, read: bool, share: float) -> Direction | None:
+def _direction(
+    layout: Layout, iops: float, mean_us: float, read: bool, share: float, uneven: float
+) -> Direction | None:
+    """`uneven`: the share of the latency that is waiting in a queue of random length, which scatters by its mean."""
     if iops <= 0:
         return None
+    found = _served(layout, iops, mean_us, read, share)
+    return replace(found, spread=math.hypot(found.spread * (1 - uneven), uneven))
+
+
+def _served(layout: Layout, iops: float, mean_us: float, read: bool, share: float) -> Direction:
+    """With queues that are all as long."""
     mix = 1.0 if share in (0.0, 1.0) else 1.35
     if layout.drive.media is Media.HDD:
         return Direction(iops=iops, mean_us=mean_us, spread=0.55 * mix, tail=4.0)

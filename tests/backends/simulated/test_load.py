@@ -120,3 +120,17 @@ def test_a_rate_limit_holds_and_leaves_little_waiting() -> None:
     held = expect(A, IoPattern(depth=64, rate_iops=10_000))
     assert held.iops == 10_000
     assert mean_us(held) < 300
+
+
+def test_at_random_the_latency_scatters_by_its_waiting() -> None:
+    work = IoPattern(depth=512, rate_iops=70_000.0)
+    even, random = expect(A, work), expect(A, replace(work, at_random=True))
+    assert even.read is not None
+    assert random.read is not None
+    assert random.read.mean_us == even.read.mean_us
+    assert random.read.spread > 3 * even.read.spread
+
+
+def test_a_rate_that_is_too_much_waits_in_a_queue_that_is_always_full() -> None:
+    work = IoPattern(depth=512, rate_iops=900_000.0)
+    assert expect(A, replace(work, at_random=True)) == expect(A, work)

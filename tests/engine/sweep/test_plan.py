@@ -36,6 +36,14 @@ def test_times_and_ranks_are_read() -> None:
     assert (found.saturation.p99_ns, found.saturation.lowest, found.saturation.highest) == (1_500_000, 1, 256)
 
 
+def test_a_curve_looks_for_the_plateau_first() -> None:
+    found = plan("[curve]\npercents = [25, 50, 100]")
+    assert found.curve is not None
+    assert found.curve.percents == (25, 50, 100)
+    assert found.saturation is not None
+    assert found.saturation.p99_ns is None
+
+
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
@@ -55,7 +63,10 @@ def test_times_and_ranks_are_read() -> None:
         ("[[skip]]\nworkload = 'w'\nreason = 'r'", 13, "no workload 'w'"),
         ("[[skip]]\njob = { bs = '4k' }", 12, "say why"),
         ("[saturation]\np99 = '2'", 13, "a time with its unit"),
-        ("[saturation]\nfrom = 4", 12, "name the limit"),
+        ("[saturation]\np99='2ms'\nwithin = 5", 14, "not both"),
+        ("[saturation]\nwithin = 80", 13, "up to 50"),
+        ("[curve]\npercents = [50, 40, 60]", 13, "3 to 64 rising percents"),
+        ("[saturation]\np99='2ms'\n[curve]", 14, "shares of the plateau"),
         ("[saturation]\np99='2ms'\nfrom = 9\nto = 3", 14, "from is 9, to is 3"),
         ("[feature.Turbo]\ntarget = 'nobody'", 13, "names no target"),
     ],

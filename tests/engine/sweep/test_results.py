@@ -1,19 +1,16 @@
-"""What a sweep found: matrix, verdicts, ranking, front, confirmation, saturation."""
+"""What a sweep found: matrix, verdicts, ranking, front, confirmation."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from app.engine.judge.verdict import Verdict
 from app.engine.session.figures import Advice, RunStatus
 from app.engine.session.state import RunRecord
-from app.engine.session.sweep_steps import Purpose, Rank, Saturation, StepResult
-from app.engine.sweep.findings import Point
-from app.engine.sweep.further import further, next_depth
+from app.engine.session.sweep_steps import Purpose, Rank, StepResult
+from app.engine.sweep.further import further
 from app.engine.sweep.results import results
 from tests.engine.sweep.making import after, design, measured, run, started
 
@@ -178,35 +175,6 @@ def test_what_cannot_be_flipped_in_place_is_not_confirmed() -> None:
 
 def test_nothing_more_is_asked_while_steps_are_left() -> None:
     assert further(started(design(DEPTH)), []) is None
-
-
-def _search(limit: Saturation, latency: int) -> tuple[list[int], int | None]:
-    """Depths tried on a device whose p99 is `latency` for each I/O in flight, and the best."""
-    points: list[Point] = []
-    while (depth := next_depth(points, limit)) is not None:
-        assert depth not in [point.depth for point in points]
-        points.append(Point(depth=depth, iops=float(depth), p99_ns=depth * latency))
-    within = [point.depth for point in points if point.p99_ns is not None and point.p99_ns <= limit.p99_ns]
-    return [point.depth for point in points], max(within, default=None)
-
-
-def test_the_search_doubles_then_halves() -> None:
-    tried, best = _search(Saturation(p99_ns=100, lowest=1, highest=1024), 1)
-    assert tried[:8] == [1, 2, 4, 8, 16, 32, 64, 128]
-    assert best is not None
-    assert 90 <= best <= 100
-
-
-@given(st.integers(1, 5000), st.integers(1, 100))
-def test_the_search_ends_close_below_the_limit(limit: int, latency: int) -> None:
-    tried, best = _search(Saturation(p99_ns=limit, lowest=1, highest=1024), latency)
-    assert len(tried) < 25
-    most = min(1024, limit // latency)
-    if most < 1:
-        assert best is None
-    else:
-        assert best is not None
-        assert most / 1.13 - 1 <= best <= most
 
 
 def advised(one: RunRecord, advice: Advice) -> RunRecord:

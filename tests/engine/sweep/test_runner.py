@@ -19,6 +19,7 @@ from app.engine.session.sweep_steps import StepResult, SweepResult
 from app.engine.sweep.expand import expand
 from app.engine.sweep.known import look
 from app.engine.sweep.plan_file import parse_plan
+from app.engine.sweep.results import results
 from app.engine.sweep.runner import SweepRunner
 from app.engine.sweep.survey import survey
 from app.engine.workbench import Workbench
@@ -314,3 +315,32 @@ async def test_a_crash_at_any_moment_loses_no_step_and_no_setting(bed: Bed, tmp_
         assert await settings(resumed) == BEFORE, copy
         assert "FastPath" not in " ".join(options(bed)), copy
         resumed.close()
+
+
+CURVE = "[saturation]\nfrom = 64\nto = 64\n[curve]\npercents = [20, 80, 140]\n"
+
+
+async def test_a_curve_ends_with_a_rate_that_the_simulated_array_cannot_carry(bed: Bed) -> None:
+    bench = await bed.go(CURVE)
+    [curve] = results(record_of(bench), bench.session.runs).load_curves
+    assert [(one.percent, one.carried, len(one.scores)) for one in curve.points] == [
+        (20, True, 3),
+        (80, True, 3),
+        (140, False, 3),
+    ]
+
+
+async def test_a_curve_that_was_killed_goes_on_with_the_rates_it_had(bed: Bed) -> None:
+    first = await bed.begun(CURVE)
+    runner = SweepRunner(first)
+    after_each(first, lambda end: runner.stop() if end.step == 5 else None)
+    record = await runner.go()
+    assert record.end is not None
+    assert record.end.result is SweepResult.STOPPED
+    asked = [cell.job["rate_iops"] for cell in record.cells if "rate_iops" in cell.job]
+    folder = first.folder
+    first.close()
+    assert folder is not None
+    second = record_of(await bed.resumed(folder))
+    assert [cell.job["rate_iops"] for cell in second.cells if "rate_iops" in cell.job][:3] == asked
+    assert len(second.ended) == len({end.step for end in second.ended})

@@ -127,6 +127,7 @@ class FioJob:
             jobs=self.numjobs,
             region_bytes=size(region),
             rate_iops=float(rate * self.numjobs) if rate else None,
+            at_random=self.text("rate_process") == "poisson",
             scheduler=scheduler,
             tags=tags,
         )

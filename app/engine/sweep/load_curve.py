@@ -1,0 +1,159 @@
+"""Throughput against latency under loads that were asked for, whatever the device made of them. Pure.
+
+The load is open: requests come at random, at a rate that does not heed how fast the ones before were answered. A queue
+depth cannot show that: with it a device that slows down is asked for less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from random import Random
+
+from app.engine.fio.job import Arrival, check
+from app.engine.judge.knee import Knee, Load, knee
+from app.engine.judge.stats import LogSpread, Spread, spread
+from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_steps import Purpose, RateLadder, SweepCell
+from app.engine.sweep.cell_runs import Runs, scored_runs
+from app.engine.sweep.order import mirrored
+from app.engine.sweep.saturation import Saturated, search
+from app.engine.sweep.scores import Figure, Score, latency
+
+MARK = "~"
+"""In the name of a cell made for a curve, before its percent of the saturation."""
+
+SHORT = 0.02
+"""A rate is not carried where more than this share of it is missing."""
+
+_CHANCE = 3.0
+"""And more than so many standard errors of a count of random arrivals."""
+
+FARTHEST = 150
+"""Percent of the saturation beyond which no further rate is asked for."""
+
+OPEN = {"arrival": Arrival.POISSON.value}
+"""Fields of a job whose requests wait for none; its rate and depth come with each load."""
+
+DEEPER, LEAST_DEPTH, MOST_DEPTH = 4, 64, 1024
+"""I/Os that may wait under an open load: times the depth of the plateau, at least and at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatePoint:
+    """A rate that was asked for, and what came of it."""
+
+    percent: int
+    """Of the saturation."""
+    asked: float
+    """I/Os per second of all jobs."""
+    cell: SweepCell
+    """Whose runs they are."""
+    tried: int
+    """Runs begun, those that failed included."""
+    scores: tuple[Score, ...] = ()
+    """Its completed runs."""
+
+    @property
+    def reached(self) -> Spread | None:
+        """I/Os per second; None without a run."""
+        return spread([one.iops for one in self.scores]) if self.scores else None
+
+    def latency(self, figure: Figure) -> LogSpread | None:
+        """Mean and interval over the runs; None where one of them has too few I/Os for it."""
+        return latency(self.scores, figure)
+
+    @property
+    def carried(self) -> bool:
+        """Whether what was asked for was reached, as far as chance lets one tell; False without a run."""
+        if self.reached is None:
+            return False
+        counted = sum(one.ios for one in self.scores)
+        chance = _CHANCE / sqrt(counted) if counted else 0.0
+        return self.reached.mean >= self.asked * (1 - max(SHORT, chance))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadCurve:
+    """Throughput against latency of one cell's workload."""
+
+    cell: SweepCell
+    """Which."""
+    saturation: Saturated
+    """The search that the rates come from."""
+    points: tuple[RatePoint, ...]
+    """Ascending."""
+    knee: Knee | None
+    """In I/Os per second and nanoseconds; None where it is not reached, or not yet."""
+
+
+def load_curves(record: SweepRecord, known: Runs) -> tuple[LoadCurve, ...]:
+    """The curve of each cell whose saturation is known, where that was asked for."""
+    if record.design.curve is None:
+        return ()
+    found = []
+    for one in search(record, known):
+        points = rate_points(record, one.cell, known)
+        if points:
+            found.append(LoadCurve(cell=one.cell, saturation=one, points=points, knee=curve_knee(points)))
+    return tuple(found)
+
+
+def rate_points(record: SweepRecord, base: SweepCell, known: Runs) -> tuple[RatePoint, ...]:
+    """The rates that were asked of this cell's workload, ascending."""
+    over = [step for step in record.steps if record.settled(step) is not None]
+    points = []
+    for cell in record.cells:
+        name, mark, percent = cell.id.partition(MARK)
+        tried = sum(step.cell == cell.id for step in over)
+        if name == base.id and mark and tried:
+            scores = tuple(one for _, one in scored_runs(record, cell.id, known, Purpose.LOAD))
+            asked = float(cell.job["rate_iops"]) * int(cell.job["numjobs"])
+            points.append(RatePoint(percent=int(percent), asked=asked, cell=cell, tried=tried, scores=scores))
+    return tuple(sorted(points, key=lambda one: one.percent))
+
+
+def next_percents(points: Sequence[RatePoint], ladder: RateLadder, repeats: int, random: Random) -> tuple[int, ...]:
+    """The rates to be asked for next, in their order; none when the curve is complete.
+
+    All rungs in rounds, of which every second goes backwards; then further ones as long as the highest is carried.
+    """
+    if not points:
+        rungs = list(ladder.percents)
+        rounds = mirrored(lambda: random.sample(rungs, len(rungs)), repeats)
+        return tuple(percent for row in rounds for percent in row)
+    top = points[-1]
+    if top.carried and top.percent < FARTHEST:
+        return (min(FARTHEST, top.percent + 10),) * repeats
+    return ()
+
+
+def rate_cell(one: Saturated, percent: int) -> SweepCell:
+    """The cell that asks for so many percent of the saturation. The search must have found one."""
+    assert one.plateau is not None
+    assert one.best is not None
+    base = one.cell
+    texts = {**base.job, **OPEN}
+    texts["rate_iops"] = str(max(1, round(one.plateau.mean * percent / 100 / int(base.job["numjobs"]))))
+    depth = min(MOST_DEPTH, max(LEAST_DEPTH, DEEPER * one.best.depth))
+    while depth > 1 and "iodepth" in check({**texts, "iodepth": str(depth)}):  # more memory than a job may have
+        depth //= 2
+    return replace(
+        base,
+        id=f"{base.id}{MARK}{percent}",
+        column=f"{percent} % of saturation",
+        job={**texts, "iodepth": str(depth)},
+        profile=None,
+        against=None,
+    )
+
+
+def curve_knee(points: Sequence[RatePoint]) -> Knee | None:
+    """The knee by what was reached and the mean latency of every run."""
+    loads = []
+    for one in points:
+        means = tuple(score.mean_ns for score in one.scores if score.mean_ns)
+        if one.reached is not None and means:
+            loads.append(Load(rate=one.reached.mean, latencies=means, carried=one.carried))
+    return knee(loads)
