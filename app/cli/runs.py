@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 
 import click
@@ -23,6 +24,9 @@ from app.engine.view.comparison import NO_PAIR, comparison_table, experiment_lin
 from app.engine.view.run import ListedRun, runs_table
 from backends.errors import NotFoundError, RaidbenchError
 from backends.text import clean
+
+_MOST_EARLIER = 50
+"""Sessions that are read for what two of them are compared with."""
 
 
 @click.command("runs")
@@ -86,6 +90,16 @@ def _sessions() -> Iterator[Loaded]:
             say(f"{folder.name}: {error.message}")
 
 
+def _earlier(*besides: Loaded) -> Iterator[tuple[RunRecord, ...]]:
+    """Runs of the newest sessions of this machine beside these, each of one session."""
+    known = {loaded.folder.name for loaded in besides}
+    for folder in store.folders(Paths.default().sessions)[:_MOST_EARLIER]:
+        if folder.name in known:
+            continue
+        with contextlib.suppress(RaidbenchError):
+            yield store.load(folder).session.runs
+
+
 def _table(pairs: list[tuple[Loaded, RunRecord]], *, named: bool) -> list[str]:
     by_session = {loaded.folder: Repeats(loaded.session.runs) for loaded, _ in pairs}
     listed = [
@@ -113,7 +127,8 @@ def compare_command(a: str, b: str | None, as_json: bool) -> int:
     if b is None:
         return _experiment(a, as_json)
     (where_a, run_a), (where_b, run_b) = _find(a), _find(b)
-    comparison = compare(run_a, run_b, where_a.session.runs, where_b.session.runs)
+    earlier = () if where_a.folder == where_b.folder else tuple(_earlier(where_a, where_b))
+    comparison = compare(run_a, run_b, where_a.session.runs, where_b.session.runs, names=(a, b), earlier=earlier)
     if as_json:
         document(
             schema.document(
@@ -126,6 +141,9 @@ def compare_command(a: str, b: str | None, as_json: bool) -> int:
                 figures=[schema_compare.figure(row) for row in comparison.rows],
                 settings=[{"key": key, "a": one, "b": other} for key, one, other in comparison.settings],
                 job=[{"key": key, "a": one, "b": other} for key, one, other in comparison.job],
+                provenance=[{"key": key, "a": one, "b": other} for key, one, other in comparison.provenance],
+                two_sessions=comparison.sides.apart,
+                between_sessions=schema_compare.between(comparison.between),
                 caveats=list(comparison.caveats),
             )
         )

@@ -142,3 +142,40 @@ def test_a_write_to_the_disk_of_the_system_is_refused_whatever_is_confirmed(cli:
     name = node.resolve().name
     words = ("--profile", "randwrite-4k", "--runtime", "1", "--ramp", "0", "--confirm", name)
     assert cli("bench", f"/dev/{name}", *words).status == 3
+
+
+def measured_in(session: Path, disk: Loop) -> str:
+    """A run in a session of its own, as `compare` names it."""
+    done = program("--session", str(session), "bench", disk.sure(), "--runtime", "1", "--ramp", "0")
+    assert done.status == 0, done.err
+    return f"{session}/r1"
+
+
+@pytest.mark.fio
+def test_a_file_that_was_swapped_between_two_sessions_is_named_and_nothing_is_called_chance(
+    cli: Cli, tmp_path: Path
+) -> None:
+    with loop(tmp_path / "disk.img") as before:
+        first = measured_in(tmp_path / "first", before)
+    (tmp_path / "other.img").write_bytes(bytes(8 << 20))  # there before the first one goes, so it has another inode
+    (tmp_path / "other.img").replace(tmp_path / "disk.img")
+    with loop(tmp_path / "disk.img") as after:
+        second = measured_in(tmp_path / "second", after)
+    told = cli("compare", first, second, "--json").json
+    differing = {row["key"] for row in told["provenance"]}
+    assert {"backing_inode", "backing_bytes", "size_bytes"} <= differing
+    assert told["sentence"].startswith(
+        "Two sessions, not in turn. What differs beside settings and job: inode of the backing file, size of"
+    )
+    assert "chance" not in told["sentence"]
+
+
+@pytest.mark.fio
+def test_what_moves_along_with_a_scheduler_is_told(disk: Loop) -> None:
+    queue = Path(f"/sys/block/{disk.name}/queue")
+    if "bfq" not in (queue / "scheduler").read_text():
+        pytest.skip("this kernel has no bfq")
+    before = (queue / "nr_requests").read_text().strip()
+    words = ("--pairs", "1", "--runtime", "1", "--ramp", "0", "--rest", "0", "--yes", "--json")
+    told = program("ab", disk.sure(), "scheduler=bfq", *words).json["experiment"]
+    assert told["moved"]["nr_requests"].startswith(f"{before} -> ")

@@ -145,3 +145,27 @@ def test_hostile_names_stay_text(cli: Cli, state: Path, words: tuple[str, ...]) 
     events = (sessions.started(), sessions.seen(HOSTILE), sessions.note(HOSTILE))
     sessions.written(state / "sessions/hostile", *events)
     assert not {"\x1b", "\x07", "\u202e"} & set(cli(*words).out)
+
+
+@pytest.fixture
+def other(state: Path, session: Path) -> Path:
+    """A later session, of another file behind the same device."""
+    run = sessions.run("r1", iops=5000, provenance={"backing_inode": "8:1:8"})
+    return sessions.written(state / "sessions/second", sessions.started(), sessions.seen(), *run)
+
+
+def test_what_differs_between_two_sessions_is_in_the_table(cli: Cli, other: Path) -> None:
+    rows = [line.split() for line in cli("compare", "first/r1", "second/r1").out.splitlines()]
+    assert ["backing_inode", "-", "8:1:8"] in rows
+
+
+def test_two_sessions_are_said_to_be_two(cli: Cli, other: Path) -> None:
+    told = cli("compare", "first/r1", "second/r1", "--json").json
+    assert (told["two_sessions"], told["between_sessions"], told["interleaved"]) == (True, None, False)
+
+
+def test_the_other_sessions_of_this_machine_tell_how_far_sessions_lie_apart(cli: Cli, other: Path, state: Path) -> None:
+    for number, iops in enumerate((900, 1000, 1100)):
+        made = sessions.run("r1", iops=iops, at=1003.0)
+        sessions.written(state / f"sessions/s{number}", sessions.started(), *made)
+    assert cli("compare", "first/r1", "second/r1", "--json").json["between_sessions"]["sessions"] == 3

@@ -9,8 +9,9 @@ from app.engine.judge.caveats import weakened, weighed
 from app.engine.judge.family import BESIDE, corrected
 from app.engine.judge.grouping import Sides, pairs_of, sides_of
 from app.engine.judge.looks import LEVEL, reached, upcoming
+from app.engine.judge.provenance import Differences, between_sessions, between_words, differences, sentences
 from app.engine.judge.residuals import disturbances
-from app.engine.judge.stats import THRESHOLD_PERCENT, geometric_mean
+from app.engine.judge.stats import THRESHOLD_PERCENT, Spread, geometric_mean
 from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between
 from app.engine.session.figures import DirectionFigures, RunFigures, RunStatus
 from app.engine.session.state import RunRecord, Session
@@ -127,6 +128,10 @@ class Comparison:
     """Settings that differ: key, value in a, value in b; None where it was not recorded."""
     job: tuple[tuple[str, str | None, str | None], ...]
     """Fields of the job that differ."""
+    provenance: Differences
+    """What else differs, as for settings."""
+    between: Spread | None
+    """How far earlier sessions of the same lie apart, as logarithms of means of the headline; None if not known."""
     sentence: str
     """What they show of the figure that the job is about, and what weakens it."""
     caveats: tuple[str, ...]
@@ -134,8 +139,8 @@ class Comparison:
 
     @property
     def differing(self) -> tuple[tuple[str, str | None, str | None], ...]:
-        """Settings and fields of the job that differ."""
-        return (*self.settings, *self.job)
+        """Settings, fields of the job, and what else differs."""
+        return (*self.settings, *self.job, *self.provenance)
 
     @property
     def counted(self) -> str:
@@ -156,10 +161,19 @@ class Comparison:
 
 
 def compare(
-    a: RunRecord, b: RunRecord, a_session: Sequence[RunRecord] = (), b_session: Sequence[RunRecord] = ()
+    a: RunRecord,
+    b: RunRecord,
+    a_session: Sequence[RunRecord] = (),
+    b_session: Sequence[RunRecord] = (),
+    *,
+    names: tuple[str, str] | None = None,
+    earlier: Sequence[Sequence[RunRecord]] = (),
 ) -> Comparison:
-    """Both runs, each with its repeats among the runs of its session."""
-    return _compare(a, b, sides_of(a, b, a_session, b_session), (a.id, b.id))
+    """Both runs, each with its repeats among the runs of its session.
+
+    `names`: what they are called, by their ids where None. `earlier`: runs of other sessions, each of one.
+    """
+    return _compare(a, b, sides_of(a, b, a_session, b_session), names or (a.id, b.id), earlier)
 
 
 def compare_experiment(session: Session, experiment_id: str) -> Comparison | None:
@@ -172,7 +186,16 @@ def compare_experiment(session: Session, experiment_id: str) -> Comparison | Non
     return _compare(sides.a[0], sides.b[0], sides, (f"{start.key}={start.a}", f"{start.key}={start.b}"))
 
 
-def _compare(a: RunRecord, b: RunRecord, sides: Sides, names: tuple[str, str]) -> Comparison:
+def _compare(
+    a: RunRecord,
+    b: RunRecord,
+    sides: Sides,
+    names: tuple[str, str],
+    earlier: Sequence[Sequence[RunRecord]] = (),
+) -> Comparison:
+    about, direction = _headline(sides)
+    beneath = differences(sides)
+    between = between_sessions(a, earlier, lambda run: _value(run.figures, direction, about)) if sides.apart else None
     job = differing(a.start.job, b.start.job)
     rows = tuple(_compared_figures(sides))
     return Comparison(
@@ -182,7 +205,9 @@ def _compare(a: RunRecord, b: RunRecord, sides: Sides, names: tuple[str, str]) -
         rows=rows,
         settings=differing(a.start.settings, b.start.settings),
         job=job,
-        sentence=" ".join(_sentences(rows, sides, names)),
+        provenance=beneath,
+        between=between,
+        sentence=" ".join((*sentences(sides, beneath), *_sentences(rows, sides, names, beneath, between))),
         caveats=tuple(_caveats(a, b, sides, bool(job))),
     )
 
@@ -291,10 +316,18 @@ def _mean(values: list[float]) -> float | None:
     return geometric_mean(values)
 
 
-def _sentences(rows: Sequence[FigureComparison], sides: Sides, names: tuple[str, str]) -> Iterator[str]:
+def _sentences(
+    rows: Sequence[FigureComparison],
+    sides: Sides,
+    names: tuple[str, str],
+    beneath: Differences,
+    between: Spread | None,
+) -> Iterator[str]:
     about = next((row for row in rows if row.headline), None)
     if about is not None:
-        yield _sentence(about, sides, names)
+        yield _sentence(about, sides, names, same=not beneath)
+        if between is not None:
+            yield between_words(between)
         if (tail := _tail(rows)) is not None and not sides.alike:
             yield f"{tail.name.capitalize()} {tail.difference}: {_word(tail)}."
         yield from disturbances(sides, lambda run: _value(run.figures, about.direction, about.figure))
@@ -313,14 +346,16 @@ def _word(row: FigureComparison) -> str:
     return "not compared" if row.judgement is None else row.judgement.word
 
 
-def _sentence(row: FigureComparison, sides: Sides, names: tuple[str, str]) -> str:
+def _sentence(row: FigureComparison, sides: Sides, names: tuple[str, str], *, same: bool) -> str:
+    """`same`: whether nothing beneath differs, so that only chance is left of two repeats."""
     a, b = names
     judgement = row.judgement
     name = row.name
     if judgement is None:
         return f"{name[:1].upper()}{name[1:]} cannot be compared: one side has none."
     if sides.alike:
-        return f"{b} repeats {a}: {name} {row.difference}, which is chance and drift."
+        why = ", which is chance and drift" if same else ""
+        return f"{b} repeats {a}: {name} {row.difference}{why}."
     what = f"{name} {row.difference} in {_counted(sides)}"
     match judgement.verdict:
         case Verdict.NO_DIFFERENCE:
@@ -338,9 +373,10 @@ def _sentence(row: FigureComparison, sides: Sides, names: tuple[str, str]) -> st
 def _counted(sides: Sides) -> str:
     if sides.interleaved:
         return units.plural(len(sides.a), "pair")
+    where = " of two sessions" if sides.apart else ""
     if len(sides.a) == len(sides.b) == 1:
-        return "two single runs"
-    return f"{len(sides.a)} and {units.plural(len(sides.b), 'run')}, not in turn"
+        return f"two single runs{where}"
+    return f"{len(sides.a)} and {units.plural(len(sides.b), 'run')}{where}, not in turn"
 
 
 def _caveats(a: RunRecord, b: RunRecord, sides: Sides, jobs_differ: bool) -> Iterator[str]:

@@ -26,19 +26,30 @@ class Sides:
     """Which runs these are, or why they are no pairs; a sentence."""
     looks: tuple[Look, ...] = ()
     """When the pairs were to be judged; none where no plan was made for them."""
+    apart: bool = False
+    """Whether they are of two sessions."""
     after: int = 0
     """How many of the last runs of a were measured after all of b, where the others came before; else 0."""
 
 
-Condition = tuple[str, tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
+SUBJECT = (
+    *("backing_file", "backing_inode", "backing_bytes", "size_bytes"),
+    *("array_level", "array_members", "array_strip_bytes", "array_id"),
+    *("controller", "controller_serial", "controller_firmware"),
+    *("drive_model", "drive_serial", "drive_firmware"),
+)
+"""What of a run's provenance is the thing that was measured: another one under the same name is no repeat."""
+
+Condition = tuple[str, tuple[tuple[str, str], ...], tuple[tuple[str, str], ...], tuple[str | None, ...]]
 
 
 def condition(run: RunRecord) -> Condition:
-    """What makes runs repeats of each other: target, job and every recorded setting."""
+    """What makes runs repeats of each other: target, job, every recorded setting, and the thing itself."""
     start = run.start
     # A scratch file is known by what lies beneath it: its name may be another one in each run.
     where = start.target if start.scratch is None else start.device or start.target
-    return where, tuple(sorted(start.job.items())), tuple(sorted(start.settings.items()))
+    subject = tuple(start.provenance.get(key) for key in SUBJECT)
+    return where, tuple(sorted(start.job.items())), tuple(sorted(start.settings.items())), subject
 
 
 def repeats(runs: Iterable[RunRecord]) -> dict[Condition, tuple[RunRecord, ...]]:
@@ -79,14 +90,16 @@ def sides_of(a: RunRecord, b: RunRecord, a_session: Sequence[RunRecord], b_sessi
         return Sides(a=(a,), b=(b,), interleaved=False, alike=True)
     one, other = _alike(a, a_session), _alike(b, b_session)
     if len(one) == len(other) == 1:
-        return Sides(a=one, b=other, interleaved=False)
+        return Sides(a=one, b=other, interleaved=False, apart=not together)
     if together and (order := _in_turn(one, other)):
         return order
     if after := _after(one, other):
         ordered = tuple(sorted(one, key=lambda run: run.start.at))
         note = f"{_names(ordered[:-after])}, then {_names(other)}, then {_names(ordered[-after:])}."
-        return Sides(a=ordered, b=other, interleaved=False, note=note, after=after)
-    return Sides(a=one, b=other, interleaved=False, note=f"Not in turn: {_names(one)} against {_names(other)}.")
+        return Sides(a=ordered, b=other, interleaved=False, apart=not together, note=note, after=after)
+    of_one, of_other = ("", "") if together else (" of the first session", " of the second")
+    note = f"Not in turn: {_names(one)}{of_one} against {_names(other)}{of_other}."
+    return Sides(a=one, b=other, interleaved=False, apart=not together, note=note)
 
 
 def _experiment(a: RunRecord, b: RunRecord, runs: Sequence[RunRecord]) -> Sides | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import expm1
 from typing import TYPE_CHECKING
 
 from app.engine.judge.comparison import Comparison, FigureComparison
@@ -82,6 +83,11 @@ def figure(row: FigureComparison) -> Json:
         "interleaved": None if judgement is None else judgement.interleaved,
         "further_pairs": None if judgement is None else judgement.further_pairs,
     }
+
+
+def between(seen: Spread | None) -> Json | None:
+    """How far earlier sessions of the same lie apart."""
+    return None if seen is None else {"sessions": seen.n, "sd_percent": expm1(seen.sd or 0.0) * 100}
 
 
 def spread(direction: str, figure_key: str, seen: Spread) -> Json:
