@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -14,7 +18,7 @@ from backends.errors import RefusedError
 from backends.model import Target
 from tests.lab.disks import Disk, Disks, wait_until
 from tests.lab.results import Results
-from tests.lab.running import run
+from tests.lab.running import ROOT, Outcome, run
 
 SDPARM = shutil.which("sdparm") or "/usr/bin/sdparm"
 """The tool that sets a SAS disk's write cache."""
@@ -80,6 +84,42 @@ async def test_what_a_tool_sets_later_is_taken_back_by_undo(
     told = f"{seen}, undo: {undone}, cache {caches(disks['scsi0'])}"
     wanted = "differs, undo: verified, cache on"
     assert table.add("Faults", "sdparm sets it later", "change and undo", told, ok=told == wanted)
+
+
+@pytest.mark.seconds(400)
+async def test_what_goes_back_by_itself_is_not_called_kept(workbench: Workbench, disks: Disks, table: Results) -> None:
+    disk = disks["scsi0"]
+    change = await workbench.plan(Target(backend="scsi", address=disk.kernel), "drive_cache", "off")
+    async with aclosing(workbench.apply_all((change,), trial=300)) as steps:
+        (result,) = [ended.result async for _, ended in steps]
+    run(SDPARM, "--set=WCE=1", disk.device)
+    [(_, ended)] = await workbench.keep_trials()
+    seen = f"{result}, kept: {ended.message}"
+    run(SDPARM, "--set=WCE=1", disk.device)
+    assert table.add("Faults", "the drive's cache goes back by itself", "trial", seen, ok=ended.now != "off"), ended
+
+
+@pytest.mark.seconds(600)
+def test_a_slow_sdparm_whose_raidbench_was_killed_is_waited_for(
+    disks: Disks, lie: Lie, raidbench: Callable[..., Outcome], state: Path, table: Results, tmp_path: Path
+) -> None:
+    begun, go, disk = tmp_path / "begun", tmp_path / "go", disks["scsi0"]
+    lie(f': >{begun}; while [ ! -e {go} ]; do sleep 0.1; done; exec "$real" "$@"')
+    words = ("set", f"scsi:{disk.kernel}", "drive_cache=off", "--yes")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAIDBENCH_STATE_DIR": str(state)}
+    killed = subprocess.Popen((sys.executable, "-m", "app", *words), cwd=ROOT, env=environment)
+    wait_until(begun.exists, "sdparm has begun", 120)
+    killed.kill()
+    killed.wait()
+    early = raidbench("recover", "--restore")
+    meanwhile = caches(disk)
+    go.touch()
+    wait_until(lambda: caches(disk) == "off", "sdparm has set it")
+    late = raidbench("recover", "--restore")
+    said = "still running" if "Still running: sdparm (pid " in early.err and "restored" not in early.out else early.err
+    seen = f"{early.status}, {said}, {meanwhile}; then {late.status}, cache {caches(disk)}"
+    wanted = "3, still running, on; then 0, cache on"
+    assert table.add("Faults", "raidbench is killed in a slow sdparm", "recover", seen, ok=seen == wanted), late
 
 
 async def test_what_somebody_else_sets_is_left_alone(workbench: Workbench, disks: Disks, table: Results) -> None:

@@ -251,7 +251,8 @@ def _injected(rng: random.Random) -> bytes:
         case 0:
             argv.insert(rng.randrange(1, len(argv) + 1), rng.choice(INJECTED))
         case 1:
-            argv[rng.randrange(1, len(argv))] = rng.choice(INJECTED)
+            at = rng.randrange(1, len(argv))
+            argv[at] = rng.choice([word for word in INJECTED if word != argv[at]])
         case _:
             at = rng.randrange(1, len(argv))
             argv[at] += rng.choice(("\n", " ", ";", "x\0", "/..", "|", "\x1b"))
