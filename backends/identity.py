@@ -37,6 +37,18 @@ class Identity:
         described = (self.serial, self.model, self.size_bytes)
         return all(described) and described == (other.serial, other.model, other.size_bytes)
 
+    @property
+    def lasting(self) -> str | None:
+        """What stays under another name and on another host, by the rule of `same_disk`; None where nothing does.
+
+        A loop device is the file behind it.
+        """
+        if self.wwn is not None:
+            return f"wwn {self.wwn}"
+        if self.serial and self.model and self.size_bytes:
+            return f"serial {self.serial}, {self.model}, {self.size_bytes}"
+        return None if self.backing is None else f"file {self.backing}"
+
     def same_device(self, other: Identity) -> bool:
         """Whether two readings are the same device; differing known facts mean no."""
         return not self.differences(other)

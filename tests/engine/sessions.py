@@ -18,6 +18,7 @@ from app.engine.session.events import (
 from app.engine.session.figures import Advice, DirectionFigures, LatencyFigures, RunFigures, RunStatus, SteadyFigures
 from app.engine.session.store import SessionLog
 from backends.change import Change, Write
+from backends.identity import Identity
 from backends.model import Drive, Inventory, Media, State, Target
 
 SDA = Target(backend="block", address="sda")
@@ -31,9 +32,17 @@ def started(*, simulated: bool = False) -> SessionStarted:
     return SessionStarted(at=1000.0, id="s1", version="1.0", simulated=simulated, machine=facts)
 
 
-def seen(model: str = "TOSHIBA DT01") -> InventorySeen:
+def seen(model: str = "TOSHIBA DT01", *, wwn: str | None = None) -> InventorySeen:
     """A machine with one disk."""
-    drive = Drive(target=SDA, model=model, media=Media.HDD, size_bytes=1 << 40, state=State.ONLINE, device="/dev/sda")
+    drive = Drive(
+        target=SDA,
+        model=model,
+        media=Media.HDD,
+        size_bytes=1 << 40,
+        state=State.ONLINE,
+        device="/dev/sda",
+        identity=None if wwn is None else Identity(name="sda", wwn=wwn),
+    )
     return InventorySeen(at=1001.0, inventory=Inventory(drives=(drive,)))
 
 

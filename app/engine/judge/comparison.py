@@ -193,9 +193,9 @@ def _compare(
     names: tuple[str, str],
     earlier: Sequence[Sequence[RunRecord]] = (),
 ) -> Comparison:
-    about, direction = _headline(sides)
+    about, direction = headline(sides.a[0].figures)
     beneath = differences(sides)
-    between = between_sessions(a, earlier, lambda run: _value(run.figures, direction, about)) if sides.apart else None
+    between = between_sessions(a, earlier, lambda run: value_of(run.figures, direction, about)) if sides.apart else None
     job = differing(a.start.job, b.start.job)
     rows = tuple(_compared_figures(sides))
     return Comparison(
@@ -230,7 +230,7 @@ def interim(session: Session, experiment_id: str) -> str:
     if not sides.a:
         return ""
     # This alone: it is drawn again with every sample of a run.
-    about, direction = _headline(sides)
+    about, direction = headline(sides.a[0].figures)
     row = _compared_figure(direction, about, sides, headline=True)
     interval = None if row is None or row.judgement is None else row.judgement.interval
     return "" if row is None or interval is None else f"{row.name} {interval}, not yet decided"
@@ -238,7 +238,7 @@ def interim(session: Session, experiment_id: str) -> str:
 
 def _compared_figures(sides: Sides) -> Iterator[FigureComparison]:
     """The figure that the job is about first, judged alone; all others as one family."""
-    about, direction = _headline(sides)
+    about, direction = headline(sides.a[0].figures)
     first = _compared_figure(direction, about, sides, headline=True)
     if first is not None:
         yield first
@@ -252,9 +252,8 @@ def _compared_figures(sides: Sides) -> Iterator[FigureComparison]:
     yield from (replace(row, judgement=judgement) for row, judgement in zip(rest, judgements, strict=True))
 
 
-def _headline(sides: Sides) -> tuple[Figure, str]:
-    """I/Os per second, of large blocks throughput; of a mixed job those of both directions."""
-    figures = sides.a[0].figures
+def headline(figures: RunFigures) -> tuple[Figure, str]:
+    """What a job is about, and of which direction: I/Os per second, of large blocks throughput; of a mixed job both."""
     both = [one for one in (figures.read, figures.write) if one is not None and one.total_ios]
     ios, moved = sum(one.iops for one in both), sum(one.bytes_per_second for one in both)
     about = FIGURES[1] if ios and moved / ios >= LARGE_BLOCK else FIGURES[0]
@@ -264,10 +263,11 @@ def _headline(sides: Sides) -> tuple[Figure, str]:
 
 
 def _values(runs: Sequence[RunRecord], direction: str, figure: Figure) -> list[float | None]:
-    return [_value(run.figures, direction, figure) for run in runs]
+    return [value_of(run.figures, direction, figure) for run in runs]
 
 
-def _value(figures: RunFigures, direction: str, figure: Figure) -> float | None:
+def value_of(figures: RunFigures, direction: str, figure: Figure) -> float | None:
+    """One figure of a run, of both directions together their sum; None where too few I/Os carry it."""
     if direction == BOTH:
         values = [figure.read(one) for one in (figures.read, figures.write) if one is not None]
         there = [value for value in values if value is not None]
@@ -330,7 +330,7 @@ def _sentences(
             yield between_words(between)
         if (tail := _tail(rows)) is not None and not sides.alike:
             yield f"{tail.name.capitalize()} {tail.difference}: {_word(tail)}."
-        yield from disturbances(sides, lambda run: _value(run.figures, about.direction, about.figure))
+        yield from disturbances(sides, lambda run: value_of(run.figures, about.direction, about.figure))
     caveats = weakened((*sides.a, *sides.b))
     if caveats:
         yield f"Caveats: {caveats}."

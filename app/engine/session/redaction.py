@@ -35,12 +35,13 @@ def redactor_for(
     )
 
 
-def redactor_of(session: Session) -> Redactor:
-    """A redactor of all that a session tells, whatever was seen or done in it."""
-    seen = [event.inventory for event in session.events if isinstance(event, InventorySeen)]
-    hosts = [event.machine.host for event in session.events if isinstance(event, SessionStarted)]
-    texts = json.dumps([wire.as_json(event) for event in session.events], ensure_ascii=False)
-    return redactor_for((*seen, session.inventory), hosts, _MOUNTED.findall(texts))
+def redactor_of(*sessions: Session) -> Redactor:
+    """A redactor of all that sessions tell, whatever was seen or done in them."""
+    events = [event for session in sessions for event in session.events]
+    seen = [event.inventory for event in events if isinstance(event, InventorySeen)]
+    hosts = [event.machine.host for event in events if isinstance(event, SessionStarted)]
+    texts = json.dumps([wire.as_json(event) for event in events], ensure_ascii=False)
+    return redactor_for((*seen, *(session.inventory for session in sessions)), hosts, _MOUNTED.findall(texts))
 
 
 def redacted(session: Session, redactor: Redactor) -> Session:

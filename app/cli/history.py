@@ -1,0 +1,189 @@
+"""`history`: the runs of all sessions, one line a run, and where their level changed."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.devices_text import terminal_width
+from app.cli.failures import DONE
+from app.cli.opening import loaded_session, workbench
+from app.cli.options import REDACTED, current, is_utf8
+from app.cli.output import document, lines, say
+from app.cli.render import table_lines
+from app.cli.running import run as run_to_end
+from app.engine.history.index import known_runs
+from app.engine.history.past import Condition, PastRun, known_as
+from app.engine.history.series import Series, series_of
+from app.engine.session.paths import Paths
+from app.engine.view.history import change_lines, history_document, history_table
+from app.engine.view.table import filled
+from backends.errors import InvalidValueError, NotFoundError
+from backends.text import clean
+from widgets.plain import units
+
+if TYPE_CHECKING:
+    from app.engine.session.store import Loaded
+    from backends.redaction import Redactor
+
+_SPAN = re.compile(r"(\d+) ?([hdw])")
+_SECONDS = {"h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0}
+PLOT_HEIGHT = 20
+PLOT_WIDTH = 100
+"""Where no terminal says how wide it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """Which runs."""
+
+    target: str | None
+    workload: str | None
+    since: float | None
+
+
+@click.command("history")
+@click.argument("target", required=False)
+@click.option("--workload", "--profile", metavar="NAME", help="Only runs of this workload.")
+@click.option("--since", metavar="WHEN", help="Only runs since then: 2026-01-31, or 12h, 30d, 8w for so long ago.")
+@click.option("--plot", is_flag=True, help="Draw the runs of the workload that was measured last.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--redact", is_flag=True, help=f"Pseudonyms for serial numbers, {REDACTED}.")
+def history_command(
+    target: str | None, workload: str | None, since: str | None, plot: bool, as_json: bool, redact: bool
+) -> int:
+    """The runs of all sessions, oldest first, with what differs from the run before, and where the level changed.
+
+    TARGET is an address or device as `devices` lists it, a file, or a serial number or WWN. A device is known by its
+    WWN or serial number, whatever it was called in an earlier session.
+    """
+    asked = _Asked(target=target, workload=workload, since=None if since is None else moment_of(since))
+    also = () if current().session is None else (loaded_session(),)
+    known = known_runs(Paths.default(), also)
+    for note in known.notes:
+        say(clean(note, 300))
+    runs = chosen(known.runs, asked)
+    series = series_of(runs)
+    redactor = _redactor(runs, also) if redact else None
+    if as_json:
+        body = history_document(runs, series)
+        document(body if redactor is None else redactor.value(body))
+        return DONE
+    if not runs:
+        say("No such runs." if known.runs else "No runs yet. `raidbench bench TARGET` makes one.")
+        return DONE
+    told = [*_told(runs, series), *(_drawn(runs, series) if plot else ())]
+    lines(told if redactor is None else map(redactor.text, told))
+    if plot and len(series) > 1:
+        say(f"{units.plural(len(series) - 1, 'other condition')} not drawn; TARGET and --workload choose one.")
+    return DONE
+
+
+def _redactor(runs: Sequence[PastRun], also: Sequence[Loaded]) -> Redactor:
+    """Of all that their sessions tell. Raises NotFoundError, StorageError."""
+    from app.engine.session.redaction import redactor_of
+
+    elsewhere = {loaded.folder.name: loaded for loaded in also}
+    names = dict.fromkeys(run.session for run in runs)
+    return redactor_of(*((elsewhere.get(name) or loaded_session(name)).session for name in names))
+
+
+def chosen(runs: Sequence[PastRun], asked: _Asked) -> tuple[PastRun, ...]:
+    """Those that were asked for, of the kind of machine that is meant. Raises NotFoundError."""
+    simulated = current().simulated
+    kind = [run for run in runs if run.simulated is simulated]
+    if len(kind) < len(runs) and not kind:
+        say("All runs are of the other kind of machine: --demo shows simulated ones.")
+    things = None if asked.target is None else _things(kind, asked.target)
+    return tuple(
+        run
+        for run in kind
+        if (things is None or run.thing in things)
+        and (asked.workload is None or asked.workload == run.workload)
+        and (asked.since is None or run.at >= asked.since)
+    )
+
+
+def _things(runs: Sequence[PastRun], target: str) -> frozenset[str]:
+    """What is meant, by what stays under another name: as the machine has it now, else as the history knows it.
+
+    Raises NotFoundError.
+    """
+    exact = {run.thing for run in runs if _has_word(run.thing, target)}
+    if exact:
+        return frozenset(exact)
+    now = _now(target)
+    if now is not None and any(run.thing == now for run in runs):
+        return frozenset((now,))
+    last = next((run.thing for run in reversed(runs) if target in (run.target, _after(run.target, ":"))), None)
+    if last is None or now is not None:
+        raise NotFoundError(
+            f"The history has no run on {clean(target, 100)}.",
+            hint="`raidbench history` lists the runs of all targets.",
+        )
+    return frozenset((last,))
+
+
+def _has_word(thing: str, word: str) -> bool:
+    words = re.split(r"[ ,]+", thing)
+    return len(word) >= 4 and word in (*words, *(_after(each, ".") for each in words))
+
+
+def _after(text: str, sign: str) -> str:
+    return text.partition(sign)[2]
+
+
+def _now(target: str) -> str | None:
+    """What the machine has under that name now; None where it has nothing, or only a name tells it."""
+    with workbench(quiet=True) as bench:
+
+        async def find(_: object) -> str | None:
+            try:
+                found = await bench.find(target)
+            except NotFoundError:
+                return None
+            return known_as(bench.session.inventory, str(found.target))
+
+        return run_to_end(find)
+
+
+def _told(runs: Sequence[PastRun], series: Mapping[Condition, Series]) -> Iterator[str]:
+    changes = [change for one in series.values() for change in one.changes]
+    yield from table_lines(filled(history_table(runs, changes)), terminal_width())
+    told = [row for one in series.values() for row in change_lines(one)]
+    if told:
+        yield from ("", "The level changed:", *(f"  {clean(row, 500)}" for row in told))
+
+
+def _drawn(runs: Sequence[PastRun], series: Mapping[Condition, Series]) -> Iterator[str]:
+    from app.history_plot import history_plot
+
+    last = next((run for run in reversed(runs) if run.condition in series), None)
+    if last is None:
+        say("No whole run to draw.")
+        return
+    ascii_only = current().ascii or not is_utf8(sys.stdout)
+    width = terminal_width() or PLOT_WIDTH
+    drawn = history_plot(series[last.condition], width, PLOT_HEIGHT, ascii_only=ascii_only, color=current().coloured)
+    yield from ("", *drawn.splitlines())
+
+
+def moment_of(text: str) -> float:
+    """Seconds since the epoch of `2026-01-31`, or of `30d` ago. Raises InvalidValueError."""
+    span = _SPAN.fullmatch(text.strip())
+    if span is not None:
+        return time.time() - int(span[1]) * _SECONDS[span[2]]
+    for form in ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"):
+        try:
+            return time.mktime(time.strptime(text.strip(), form))
+        except (ValueError, OverflowError):
+            continue
+    raise InvalidValueError(
+        f"{clean(text, 60)!r} is no moment.", hint="Write 2026-01-31, or 12h, 30d, 8w for so long ago."
+    )

@@ -1,0 +1,93 @@
+"""The runs of one condition as a series in time: its points, where its level changed, what differed there. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from app.engine.history.past import Condition, PastRun
+from app.engine.judge.comparison import differing
+from app.engine.judge.shifts import Shift, shifts
+from app.engine.judge.stats import geometric_mean
+
+Difference = tuple[str, str | None, str | None]
+"""What differs, before, after; None where it was not recorded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """What counts as one measurement: the runs that one session made with the same settings."""
+
+    runs: tuple[PastRun, ...]
+    """At least one, in their order."""
+
+    @property
+    def value(self) -> float:
+        """Geometric mean of their headlines."""
+        return geometric_mean([run.value for run in self.runs if run.value is not None])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A change of level among the points of a series."""
+
+    shift: Shift
+    """How much, and between which points."""
+    first: PastRun
+    """The first run after it."""
+    differs: tuple[Difference, ...]
+    """Settings, kernel, firmware, fio that differ between the runs on both sides of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """All runs of one condition that count."""
+
+    runs: tuple[PastRun, ...]
+    """Oldest first; not none."""
+
+    @cached_property
+    def points(self) -> tuple[Point, ...]:
+        """Runs of one session are more alike than those of several: together one point, unless there is one session."""
+        if len({run.session for run in self.runs}) == 1:
+            return tuple(Point(runs=(run,)) for run in self.runs)
+        groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[PastRun]] = {}
+        for run in self.runs:
+            groups.setdefault((run.session, tuple(sorted(run.settings.items()))), []).append(run)
+        return tuple(Point(runs=tuple(group)) for group in groups.values())
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """Where its level changed."""
+        found = shifts([point.value for point in self.points])
+        return tuple(self._change(shift) for shift in found)
+
+    def _change(self, shift: Shift) -> Change:
+        last, first = self.points[shift.at - 1].runs[-1], self.points[shift.at].runs[0]
+        return Change(shift=shift, first=first, differs=what_differs(last, first))
+
+
+def what_differs(a: PastRun, b: PastRun) -> tuple[Difference, ...]:
+    """Settings and what else figures hang on that the two runs do not agree on."""
+    return (*differing(a.settings, b.settings), *differing(a.around, b.around))
+
+
+def series_of(runs: Iterable[PastRun]) -> Mapping[Condition, Series]:
+    """The runs that count, by what was measured."""
+    groups: dict[Condition, list[PastRun]] = {}
+    for run in runs:
+        if run.counts:
+            groups.setdefault(run.condition, []).append(run)
+    return {condition: Series(runs=tuple(group)) for condition, group in groups.items()}
+
+
+def changed_since_before(runs: Sequence[PastRun]) -> Mapping[str, tuple[Difference, ...]]:
+    """By name of each run: what differs from the run before on the same thing; of the first nothing."""
+    last: dict[tuple[bool, str], PastRun] = {}
+    found: dict[str, tuple[Difference, ...]] = {}
+    for run in runs:
+        before = last.get((run.simulated, run.thing))
+        found[run.name] = () if before is None else what_differs(before, run)
+        last[run.simulated, run.thing] = run
+    return found

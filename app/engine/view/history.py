@@ -1,0 +1,125 @@
+"""What is told of all runs of all sessions: the table, where levels changed, the JSON. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from app.engine.history.past import Condition, PastRun
+from app.engine.history.series import Change, Difference, Series, changed_since_before
+from app.engine.judge.comparison import BOTH
+from app.engine.session.figures import RunStatus
+from app.engine.view import schema
+from app.engine.view.run import RUN_TONES
+from app.engine.view.table import Align, Cell, Column, Row, Table
+from widgets.plain import units
+
+_MOST_NAMED = 4
+"""Differences named in one line."""
+
+
+def history_table(runs: Sequence[PastRun], changes: Sequence[Change]) -> Table:
+    """One row a run, oldest first; a change of level is marked at its first run."""
+    changed = changed_since_before(runs)
+    marks = {change.first.name: str(change.shift.interval) for change in changes}
+    columns = (
+        Column(title="When", key="when"),
+        Column(title="Run", key="run", priority=4, shrinks=True),
+        Column(title="Target", key="target", priority=1, shrinks=True),
+        Column(title="Workload", key="workload", priority=2, shrinks=True),
+        Column(title="Headline", key="headline", align=Align.POINT),
+        Column(title="p99", key="p99", align=Align.POINT, priority=3),
+        Column(title="Level", key="level"),
+        Column(title="Other than before", key="differs", priority=5, shrinks=True),
+        Column(title="Status", key="status", priority=6),
+    )
+    return Table(columns=columns, rows=tuple(_row(run, changed[run.name], marks.get(run.name, "")) for run in runs))
+
+
+def _row(run: PastRun, differs: Sequence[Difference], mark: str) -> Row:
+    return Row(
+        key=run.name,
+        dim=run.tried,
+        cells=(
+            units.moment(run.at)[:16],
+            run.name,
+            run.target,
+            run.workload,
+            headline_text(run),
+            "" if run.p99_ns is None else units.latency(run.p99_ns),
+            mark,
+            differences(differs),
+            "" if run.status == RunStatus.OK else Cell(run.status, RUN_TONES[RunStatus(run.status)]),
+        ),
+    )
+
+
+def headline_text(run: PastRun) -> str:
+    """The headline with its unit: `85.4k IOPS`, `332 MiB/s`; "" of a run that measured nothing."""
+    return "" if run.value is None else value_text(run, run.value)
+
+
+def value_text(run: PastRun, value: float) -> str:
+    """A figure of the kind of a run's headline, with its unit."""
+    about = run.about
+    return about.show(value) if about.key.endswith("_ns") else f"{about.show(value)} {about.label}"
+
+
+def headline_name(run: PastRun) -> str:
+    """`read IOPS`, of a mixed job `IOPS`."""
+    return run.about.label if run.direction == BOTH else f"{run.direction} {run.about.label}"
+
+
+def differences(differs: Sequence[Difference]) -> str:
+    """`read_ahead_kb 128 -> 64, kernel 6.1 -> 6.8`."""
+    told = [f"{key} {a or units.NOTHING} -> {b or units.NOTHING}" for key, a, b in differs[:_MOST_NAMED]]
+    more = len(differs) - len(told)
+    return ", ".join((*told, *([f"{more} more"] if more else [])))
+
+
+def change_lines(series: Series) -> Iterator[str]:
+    """A sentence for each change of level."""
+    for change in series.changes:
+        run, shift = change.first, change.shift
+        counted = f"{shift.before} before, {shift.after} from then on"
+        also = f"; other than before: {differences(change.differs)}" if change.differs else ""
+        yield (
+            f"{units.moment(run.at)[:16]}  {run.target}, {run.workload}: {headline_name(run)} {shift.interval} "
+            f"from {run.name} on ({counted}){also}"
+        )
+
+
+def history_document(runs: Sequence[PastRun], series: Mapping[Condition, Series]) -> schema.Json:
+    """`history --json`."""
+    changed = changed_since_before(runs)
+    return schema.document(
+        runs=[_run(run, changed[run.name]) for run in runs],
+        changes=[_change(change, one) for one in series.values() for change in one.changes],
+    )
+
+
+def _run(run: PastRun, differs: Sequence[Difference]) -> schema.Json:
+    return {
+        **schema.picked(run, "session", "id", "at", "host", "simulated", "thing", "target", "workload", "profile"),
+        **schema.picked(run, "job", "figure", "direction", "value", "p99_ns", "status", "tried"),
+        "settings": dict(run.settings),
+        "around": dict(run.around),
+        "differs": _differences(differs),
+    }
+
+
+def _change(change: Change, series: Series) -> schema.Json:
+    run, shift = change.first, change.shift
+    return {
+        **schema.picked(run, "thing", "target", "workload", "figure", "direction", "at"),
+        "from": run.name,
+        "percent": shift.interval.percent,
+        "interval_percent": [shift.interval.percent_low, shift.interval.percent_high],
+        "points_before": shift.before,
+        "points_after": shift.after,
+        "points": len(series.points),
+        "differs": _differences(change.differs),
+    }
+
+
+def _differences(differs: Sequence[Difference]) -> list[schema.Json]:
+    return [{"key": key, "before": a, "after": b} for key, a, b in differs]

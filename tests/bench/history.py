@@ -1,0 +1,37 @@
+"""The memory over sessions: 10,000 runs in 1,000 of them, listed from the index and without one."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.bench.figures import Figure, median
+from tests.bench.place import Place
+from tests.engine.many_sessions import write_sessions
+
+SESSIONS, RUNS = 1000, 10
+
+
+def measure(place: Place) -> Iterator[Figure]:
+    """`history` of all of them, of one target, and the first time."""
+    state = place.folder / "history"
+    write_sessions(state / "sessions", SESSIONS, RUNS)
+    rounds = 3 if place.quick else 7
+    anew, listed = [], []
+    for _ in range(1 if place.quick else 2):
+        (state / "runs.sqlite3").unlink(missing_ok=True)
+        anew.append(_seconds(place, state))
+    for _ in range(rounds):
+        listed.append(_seconds(place, state))
+    yield median("10,000 runs: history", listed, "s", goal=1.0, note=f"{SESSIONS} sessions, to a file")
+    yield median("10,000 runs: history without an index", anew, "s", note="read from the sessions")
+
+
+def _seconds(place: Place, state: Path) -> float:
+    environment = place.environment(RAIDBENCH_STATE_DIR=str(state))
+    begun = time.perf_counter()
+    done = subprocess.run(place.raidbench("history"), env=environment, check=True, capture_output=True)
+    assert done.stdout.count(b"\n") >= SESSIONS * RUNS
+    return time.perf_counter() - begun
