@@ -99,7 +99,7 @@ async def test_what_goes_back_by_itself_is_not_called_kept(workbench: Workbench,
     assert table.add("Faults", "the drive's cache goes back by itself", "trial", seen, ok=ended.now != "off"), ended
 
 
-@pytest.mark.seconds(600)
+@pytest.mark.seconds(900)
 def test_a_slow_sdparm_whose_raidbench_was_killed_is_waited_for(
     disks: Disks, lie: Lie, raidbench: Callable[..., Outcome], state: Path, table: Results, tmp_path: Path
 ) -> None:
@@ -108,7 +108,7 @@ def test_a_slow_sdparm_whose_raidbench_was_killed_is_waited_for(
     words = ("set", f"scsi:{disk.kernel}", "drive_cache=off", "--yes")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAIDBENCH_STATE_DIR": str(state)}
     killed = subprocess.Popen((sys.executable, "-m", "app", *words), cwd=ROOT, env=environment)
-    wait_until(begun.exists, "sdparm has begun", 120)
+    wait_until(begun.exists, "sdparm has begun", 300)
     killed.kill()
     killed.wait()
     early = raidbench("recover", "--restore")

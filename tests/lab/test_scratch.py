@@ -11,13 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.disks import Disk
+from tests.lab.disks import Disk, wait_until
+from tests.lab.layers import loop
 from tests.lab.results import Results
 from tests.lab.running import ROOT, Outcome, run
 from tests.lab.uses import mount
 
 STRANGER = 65534
 NAME = "raidbench-scratch.dat"
+ROOM = 1 << 30
+"""More than a laboratory disk has: a quarter of a GiB stays free."""
 JOB = ("--rw", "randwrite", "--size", "4M", "--runtime", "1", "--ramp", "0")
 
 pytestmark = pytest.mark.seconds(400)
@@ -26,15 +29,19 @@ pytestmark = pytest.mark.seconds(400)
 @pytest.fixture
 def theirs(blank: Callable[..., tuple[Disk, ...]], tmp_path: Path) -> Iterator[tuple[Path, str]]:
     """A stranger's folder on a mounted disk, and another mounted disk of which no byte may change."""
-    one, other = blank("nvme0", "nvme1")
-    for disk in (one, other):
-        run("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", disk.device)
-    with mount(one.device, tmp_path / "one") as place, mount(other.device, tmp_path / "other"):
-        folder = Path(place) / "theirs"
-        folder.mkdir()
-        os.chown(folder, STRANGER, STRANGER)
-        run("sync")
-        yield folder, other.device
+    (victim,) = blank("nvme1")
+    image = tmp_path / "image"
+    with open(image, "wb") as file:
+        file.truncate(ROOM)
+    with loop(image) as roomy:
+        for device in (roomy, victim.device):
+            run("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", device)
+        with mount(roomy, tmp_path / "one") as place, mount(victim.device, tmp_path / "other"):
+            folder = place / "theirs"
+            folder.mkdir()
+            os.chown(folder, STRANGER, STRANGER)
+            run("sync")
+            yield folder, victim.device
 
 
 def front(device: str) -> str:
@@ -45,40 +52,46 @@ def front(device: str) -> str:
 
 
 def exchanged(folder: Path, victim: str) -> None:
-    """As the stranger does it."""
-    words = f"rm -f {folder}/{NAME}; ln -s {victim} {folder}/{NAME}"
-    run("setpriv", f"--reuid={STRANGER}", f"--regid={STRANGER}", "--clear-groups", "sh", "-c", words)
+    """As the stranger does it, once the file is there."""
+    wait_until(lambda: (folder / NAME).exists(), "the scratch file is there")
+    planted(folder, victim)
 
 
-def measured(folder: Path, state: Path, moment: str, trick: Callable[[], None]) -> tuple[int, str]:
-    """`bench` in the folder, and the trick at that word of its progress."""
+def planted(folder: Path, victim: str) -> None:
+    """A link of the stranger's; the folders above are not his to enter."""
+    as_him = f"exec setpriv --reuid={STRANGER} --regid={STRANGER} --clear-groups"
+    run("sh", "-c", f"cd {folder} && {as_him} sh -c 'rm -f {NAME}; ln -s {victim} {NAME}'")
+
+
+def measured(folder: Path, state: Path, moment: str, trick: Callable[[], None]) -> str:
+    """What `bench` in the folder says; the trick is played at that word of its progress."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAIDBENCH_STATE_DIR": str(state)}
     words = (sys.executable, "-m", "app", "bench", str(folder), *JOB)
     process = subprocess.Popen(
         words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     assert process.stdout is not None
-    said = []
+    said: list[str] = []
     for line in process.stdout:
-        said.append(line)
-        if moment and line.startswith(moment):
+        if line.startswith(moment) and not any(each.startswith(moment) for each in said):
             trick()
-    return process.wait(), "".join(said)
+        said.append(line)
+    process.wait()
+    return "".join(said)
 
 
-@pytest.mark.parametrize("moment", ["", "laying out", "measuring"], ids=["before", "laid out", "measured"])
+@pytest.mark.parametrize("moment", ["before", "preparing", "measuring"])
 def test_a_strangers_link_to_a_mounted_disk_is_not_followed(
     theirs: tuple[Path, str], state: Path, table: Results, moment: str
 ) -> None:
     folder, victim = theirs
     before = front(victim)
-    if not moment:
-        exchanged(folder, victim)
-    measured(folder, state, moment, lambda: exchanged(folder, victim))
-    link = folder / NAME
-    ok = front(victim) == before and (moment != "" or link.is_symlink())
-    what = f"a stranger's link to it in place of root's scratch file, {moment or 'before'}"
-    assert table.add("Guard", what, "not written" if ok else "WRITTEN", "-", "-", "", ok=ok)
+    if moment == "before":
+        planted(folder, victim)
+    said = measured(folder, state, moment, lambda: exchanged(folder, victim))
+    ok = front(victim) == before and (folder / NAME).is_symlink()
+    what = f"a stranger's link to it for root's scratch file, {moment}"
+    assert table.add("Guard", what, "not written" if ok else "WRITTEN", "-", "-", "", ok=ok), said
 
 
 @pytest.mark.parametrize("how", [("cp", "-a"), ("cp", "--preserve=all", "--sparse=never"), ("mv",)], ids=" ".join)
