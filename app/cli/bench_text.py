@@ -14,7 +14,7 @@ from app.cli.render import fitted_lines, table_lines
 from app.engine.session.figures import Advice, Sample
 from app.engine.session.state import RunRecord
 from app.engine.view.members import member_table
-from app.engine.view.run import cpu_line, figures_table, means_lines
+from app.engine.view.run import cpu_line, figures_table, means_lines, within_lines
 from app.engine.view.steady import outcome_words
 from backends.text import clean
 from widgets.plain import units
@@ -37,6 +37,7 @@ def summary(
     """
     lines(table_lines(figures_table(records)))
     lines(means_lines(records, lambda figure: figure.key in _SUMMED_UP))
+    lines(within_lines(records) if len(records) == 1 else ())
     last = records[-1]
     below = f"Members of {clean(last.start.device or last.start.target, 100)}"
     lines(fitted_lines(member_table(last.figures.members, below), terminal_width()))

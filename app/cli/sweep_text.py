@@ -6,6 +6,7 @@ from app.cli.devices_text import terminal_width
 from app.cli.graph import graph_lines
 from app.cli.output import paint
 from app.cli.render import fact_lines, fitted_lines
+from app.engine.judge.comparison import SYNC
 from app.engine.session.state import Session
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Design, StepResult
@@ -41,7 +42,9 @@ def step_line(record: SweepRecord, session: Session) -> str:
     run = session.run(ended.run) if ended.run else None
     if run is None or ended.result is not StepResult.DONE:
         return f"{what}: {ended.result}. {clean(ended.reason, 300)}".rstrip()
-    parts = [f"{units.iops(figures.iops)} IOPS {name}" for name, figures in both_directions(run.figures)]
+    parts = [
+        f"{units.iops(figures.iops)} IOPS {name}" for name, figures in both_directions(run.figures) if name != SYNC
+    ]
     return f"{what}: {', '.join(parts)}"
 
 

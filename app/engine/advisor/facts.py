@@ -89,6 +89,8 @@ class Measured:
     """Bytes written."""
     ramp_bytes: int = 0
     """Bytes read and written in the ramp, and while it was waited for the figures to settle."""
+    in_flight: float | None = None
+    """I/Os, flushes included, that were under way on average: IOPS by mean latency; None while it goes on."""
     rounds: tuple[float, ...] = ()
     """Mean IOPS of rounds of ten seconds, oldest first."""
     cpu: CpuFigures = field(default_factory=CpuFigures)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import ceil, fsum
 
 from app.engine.advisor.facts import RunFacts
-from app.engine.advisor.job_rules import ENOUGH_S, ROUND_S
+from app.engine.advisor.job_rules import ENOUGH_S, ROUND_S, sync_depth
 from app.engine.fio.steadiness import RANGE_SHARE, SLOPE_SHARE, steadiness
 from app.engine.session.figures import Advice
 from app.engine.session.steady import WINDOW
@@ -23,6 +23,17 @@ ENOUGH_IOS = 10_000
 
 LONG_STEADY = 5
 """A run this many times longer than it took to be steady told nothing more."""
+
+DEPTH_OFF = 0.2
+"""How far the I/Os in flight may be from what was asked for."""
+
+RATE_OFF = 0.05
+"""How far a rate may fall short."""
+
+QUEUE_FULL = 0.5
+"""Share of a queue in use on average from which it is full now and then."""
+
+MIB = 1 << 20
 
 LEFT_S = 600.0
 """Seconds still to come from which it is worth saying that the run could end."""
@@ -74,6 +85,42 @@ def few_ios(facts: RunFacts) -> Advice | None:
         key="few-ios",
         message=f"{count:,} {name} are too few for {lost}: a percentile needs ten I/Os beyond it.",
         do=f"At this rate {units.duration(needed)} give {ENOUGH_IOS:,}.",
+    )
+
+
+def depth_not_kept(facts: RunFacts) -> Advice | None:
+    """Little's law: what is under way is IOPS by mean latency, whatever was asked for."""
+    job, done = facts.job, facts.measured
+    if done is None or done.in_flight is None or job.held or job.thinktime is not None or sync_depth(facts) is not None:
+        return None
+    if abs(done.in_flight / job.queue - 1) <= DEPTH_OFF:
+        return None
+    return Advice(
+        key="depth-not-kept",
+        message=f"On average {done.in_flight:.3g} I/Os were in flight (IOPS by mean latency), where {job.queue} were"
+        " asked for.",
+        do="These are figures of that depth: raise numjobs if fio does not keep up, or ask for the depth that is kept.",
+    )
+
+
+def rate_not_held(facts: RunFacts) -> Advice | None:
+    """A load that was to come at a rate and came slower, or waited in fio where no latency counts it."""
+    job, done = facts.job, facts.measured
+    if done is None or not done.ended or not done.seconds or not job.held:
+        return None
+    ios, moved = done.reads + done.writes, done.read_bytes + done.written_bytes
+    each, came, unit = (job.rate_iops, ios, "IOPS") if job.rate is None else (job.rate / MIB, moved / MIB, "MiB/s")
+    asked, reached = (each or 0) * job.numjobs, came / done.seconds
+    if reached < asked * (1 - RATE_OFF):
+        what = f"{asked:.5g} {unit} were asked for, {reached:.5g} came"
+    elif done.in_flight is not None and done.in_flight > job.queue * QUEUE_FULL:
+        what = f"Of a depth of {job.queue}, {done.in_flight:.3g} were in use on average"
+    else:
+        return None
+    return Advice(
+        key="rate-not-held",
+        message=f"{what}: requests waited for a place in fio's queue, and no latency counts that.",
+        do="Ask for a lower rate, or a larger depth.",
     )
 
 

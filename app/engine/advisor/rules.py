@@ -26,6 +26,8 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "battery-learning": condition_rules.learning,
         "array-degraded": condition_rules.degraded,
         "cache-larger-than-area": array_rules.cache_too_large,
+        "rate-not-held": measured_rules.rate_not_held,
+        "depth-not-kept": measured_rules.depth_not_kept,
         "not-steady": measured_rules.not_steady,
         "sync-depth": job_rules.sync_depth,
         "same-blocks": job_rules.same_blocks,

@@ -115,6 +115,7 @@ class Watch:
             writes=0 if writes is None else writes.total_ios,
             read_bytes=0 if reads is None else reads.total_bytes,
             written_bytes=0 if writes is None else writes.total_bytes,
+            in_flight=in_flight(figures),
             rounds=self._rounds(),
             cpu=figures.cpu,
             members=figures.members,
@@ -166,6 +167,18 @@ class Watch:
 
 def _mean(values: Sequence[float]) -> float | None:
     return fsum(values) / len(values) if len(values) >= _CPU_LEAST else None
+
+
+def in_flight(figures: RunFigures) -> float | None:
+    """I/Os and flushes under way on average, by Little's law; None where a latency is not known whole. Pure."""
+    done = [one for one in (figures.read, figures.write) if one is not None]
+    if any(one.completion_ns is None for one in done):
+        return None
+    sides = [*done, *([figures.sync] if figures.sync is not None else [])]
+    means = [one.latency_ns.mean for one in sides]
+    if not sides or None in means:
+        return None
+    return fsum(one.iops * (mean or 0.0) for one, mean in zip(sides, means, strict=True)) / 1e9
 
 
 def mean_members(readings: Sequence[tuple[MemberFigures, ...]]) -> tuple[MemberFigures, ...]:

@@ -36,6 +36,8 @@ def counters_since(now: Counters, before: Counters | None) -> Counters:
         histogram=histogram,
         short_ios=max(0, now.short_ios - before.short_ios),
         drop_ios=max(0, now.drop_ios - before.drop_ios),
+        completion=None if now.completion is None else counters_since(now.completion, before.completion),
+        submission=None if now.submission is None else counters_since(now.submission, before.submission),
     )
 
 

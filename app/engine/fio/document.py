@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -25,7 +25,7 @@ class Counters:
     total_ios: int = 0
     """I/Os issued: with those that failed, and mid-run those in flight."""
     completed: int = 0
-    """I/Os whose latency was taken (clat N); 0 during the ramp and with latency switched off."""
+    """I/Os whose latency was taken (its N); 0 during the ramp and with latency switched off."""
     runtime_ms: int = 0
     """Milliseconds; the longest of the jobs."""
     iops: float = 0.0
@@ -33,21 +33,30 @@ class Counters:
     bytes_per_second: float = 0.0
     """fio's own average."""
     min_ns: int | None = None
-    """Smallest completion latency."""
+    """Smallest latency."""
     max_ns: int | None = None
-    """Largest completion latency."""
+    """Largest latency."""
     mean_ns: float | None = None
-    """Mean completion latency."""
+    """Mean latency."""
     stddev_ns: float | None = None
-    """Standard deviation of the completion latency."""
+    """Standard deviation of the latency."""
     histogram: Histogram = field(default_factory=Histogram)
-    """Completion latencies; empty without json+ and during the ramp."""
+    """Latencies; empty without json+ and during the ramp."""
     percentiles: Mapping[float, int] = field(default_factory=dict)
     """fio's own percentiles in ns, of one job only (they cannot be merged)."""
     short_ios: int = 0
     """I/Os that moved less than asked."""
     drop_ios: int = 0
     """I/Os the engine dropped."""
+    completion: Counters | None = None
+    """The same I/Os by the time from submission to completion alone; None where the latency is that already."""
+    submission: Counters | None = None
+    """The same I/Os by the time that submitting them took; None where it is not known."""
+
+    @property
+    def told(self) -> bool:
+        """Whether the latencies are known by more than their mean."""
+        return bool(self.histogram.total or self.percentiles)
 
 
 class FioDocument:
@@ -121,9 +130,22 @@ class FioDocument:
         return sum(found) if found else None
 
     def counters(self, direction: str) -> Counters | None:
-        """`read`, `write`, `trim` or `mixed`, all jobs together; None if no I/O of that kind was issued."""
+        """`read`, `write`, `trim` or `mixed`, all jobs together; None if no I/O of that kind was issued.
+
+        `sync` are the flushes, which move nothing and last as long as the writes.
+        """
+        if direction == "sync":
+            return self._flushes()
         found = [_counters(entry) for job in self._jobs if (entry := _dict(job.get(direction))) and _issued(entry)]
         return merge_counters(found) if found else None
+
+    def _flushes(self) -> Counters | None:
+        found = [part for job in self._jobs if (part := _block(_dict(job.get("sync")), "lat")) is not None]
+        writes = self.counters("write")
+        if not found or writes is None:
+            return None
+        seen = merge_counters(found)
+        return replace(seen, total_ios=seen.completed, runtime_ms=writes.runtime_ms)
 
 
 def merge_counters(parts: Iterable[Counters]) -> Counters:
@@ -152,7 +174,15 @@ def merge_counters(parts: Iterable[Counters]) -> Counters:
         histogram=Histogram.merged(row.histogram for row in rows),
         short_ios=sum(row.short_ios for row in rows),
         drop_ios=sum(row.drop_ios for row in rows),
+        completion=_merged(row.completion for row in rows),
+        submission=_merged(row.submission for row in rows),
     )
+
+
+def _merged(parts: Iterable[Counters | None]) -> Counters | None:
+    there = list(parts)
+    known = [part for part in there if part is not None]
+    return merge_counters(known) if known and len(known) == len(there) else None
 
 
 def _issued(entry: Mapping[str, Any]) -> bool:
@@ -160,44 +190,55 @@ def _issued(entry: Mapping[str, Any]) -> bool:
 
 
 def _counters(entry: Mapping[str, Any]) -> Counters:
-    latency, scale = _latency(entry)
-    histogram = _histogram(latency, scale)
+    whole, completion, submission = (_block(entry, kind) for kind in ("lat", "clat", "slat"))
+    # The total has a histogram only where fio was asked for it; before, or elsewhere, completion alone has.
+    total = whole is not None and (completion is None or whole.told or not completion.told)
+    latency = (whole if total else completion) or Counters()
     runtime = _int(entry.get("runtime"))
     iops = _float(entry.get("iops"))
     # io_bytes were KiB until 2.21 brought io_kbytes beside it; total_ios came with 2.1.14.
     moved = _int(entry.get("io_bytes")) * (1 if "io_kbytes" in entry else 1024)
-    total = _int(entry.get("total_ios")) if "total_ios" in entry else round(iops * runtime / 1000)
+    issued = _int(entry.get("total_ios")) if "total_ios" in entry else round(iops * runtime / 1000)
     # N came with 3.18; before, the bins tell how many were timed, and without bins all were.
-    if "N" in latency:
-        completed = _int(latency.get("N"))
-    else:
-        completed = histogram.total or (total if _float(latency.get("max")) > 0 else 0)
-    timed = completed > 0
-    return Counters(
+    unsaid = not latency.completed and latency.max_ns
+    return replace(
+        latency,
         io_bytes=moved,
-        total_ios=total,
-        completed=completed,
+        total_ios=issued,
+        completed=issued if unsaid else latency.completed,
         runtime_ms=runtime,
         iops=iops,
         bytes_per_second=_float(entry.get("bw_bytes")) or _float(entry.get("bw")) * 1024,
+        short_ios=_int(entry.get("short_ios")),
+        drop_ios=_int(entry.get("drop_ios")),
+        completion=completion if total else None,
+        submission=submission if total else None,
+    )
+
+
+def _block(entry: Mapping[str, Any], kind: str) -> Counters | None:
+    """One of fio's three latencies; None where it was not taken."""
+    for name, scale in ((f"{kind}_ns", 1), (kind, _US)):
+        block = _dict(entry.get(name))
+        if block and (_float(block.get("max")) > 0 or _int(block.get("N")) > 0):
+            return _timed(block, scale)
+    return None
+
+
+def _timed(latency: Mapping[str, Any], scale: int) -> Counters:
+    """What a block of latencies tells; `scale`: its unit in ns."""
+    histogram = _histogram(latency, scale)
+    completed = _int(latency.get("N")) if "N" in latency else histogram.total
+    timed = completed > 0 or _float(latency.get("max")) > 0
+    return Counters(
+        completed=completed,
         min_ns=_int(latency.get("min")) * scale if timed else None,
         max_ns=_int(latency.get("max")) * scale if timed else None,
         mean_ns=_float(latency.get("mean")) * scale if timed else None,
         stddev_ns=_float(latency.get("stddev")) * scale if timed else None,
         histogram=histogram,
         percentiles=_percentiles(latency, scale),
-        short_ios=_int(entry.get("short_ios")),
-        drop_ios=_int(entry.get("drop_ios")),
     )
-
-
-def _latency(entry: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
-    """The completion latency and its unit in ns; the total latency where only that was kept."""
-    for name, scale in (("clat_ns", 1), ("lat_ns", 1), ("clat", _US), ("lat", _US)):
-        block = _dict(entry.get(name))
-        if block and (_float(block.get("max")) > 0 or _int(block.get("N")) > 0):
-            return block, scale
-    return {}, 1
 
 
 def _histogram(latency: Mapping[str, Any], scale: int) -> Histogram:

@@ -10,11 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import sqrt
 from typing import Self
 
 from backends.fio_buckets import LAST_BUCKET, LAST_VALUE, bucket_of, edges_of, value_of
 
 __all__ = ["LAST_BUCKET", "LAST_VALUE", "Histogram", "bucket_of", "edges_of", "value_of"]
+
+
+_SURE = 1.959964
+"""Standard deviations of a normal variable within which it lies with 95 %."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,24 @@ class Histogram:
         """
         return self.percentiles((percent,))[0]
 
+    def interval(self, percent: float) -> tuple[int, int] | None:
+        """Between which values in ns a percentile lies with 95 %, were the I/Os independent; None when empty.
+
+        By order statistics, so whatever the latencies are like.
+        """
+        if not self.total:
+            return None
+        low, high = ranks_around(self.total, percent)
+        return self._ranked(low), self._ranked(high)
+
+    def _ranked(self, rank: int) -> int:
+        seen = 0
+        for value, count in self.bins:
+            seen += count
+            if seen >= rank:
+                return value
+        return self.bins[-1][0]
+
     def percentiles(self, percents: Iterable[float]) -> tuple[int | None, ...]:
         """Several percentiles, in ascending order of `percents`, in one pass."""
         wanted = list(percents)
@@ -105,3 +128,15 @@ class Histogram:
                 seen += row[1]
             found.append(value)
         return tuple(found)
+
+
+def ranks_around(count: int, percent: float) -> tuple[int, int]:
+    """The ranks of the I/Os, counted from 1, between which a percentile lies with 95 %.
+
+    How many of them lie below the true value is binomial. Its quantiles are those of Cornish and Fisher, right to a
+    rank where ten I/Os lie beyond.
+    """
+    share = percent / 100
+    middle = count * share + (_SURE**2 - 1) * (1 - 2 * share) / 6
+    away = _SURE * sqrt(count * share * (1 - share))
+    return round(middle - away), round(middle + away) + 1

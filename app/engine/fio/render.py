@@ -71,6 +71,8 @@ def render(
         ("group_reporting", 1),
         # A run of which one job failed is no measurement: stop the others.
         ("exitall_on_error", 1),
+        # The latency of an I/O with its submission, beside the usual one of its completion.
+        ("lat_percentiles", 1),
         # The default replays the same blocks in every run, and the second run finds them in the cache.
         ("randrepeat", 0),
         # What an earlier run left in the page cache must not answer.

@@ -80,7 +80,7 @@ def summarize(
     if document is None:
         status, diagnosis = _without_document(outcome, lines)
         return RunFigures(status=status, reason=diagnosis.reason, hint=diagnosis.hint, evidence=evidence)
-    read, write, mixed = (outcome.measured(name) for name in ("read", "write", "mixed"))
+    read, write, mixed, sync = (outcome.measured(name) for name in ("read", "write", "mixed", "sync"))
     if read is None and write is None:
         read = mixed
     if job and job.ramp and not any(part.completed for part in (read, write) if part):
@@ -95,6 +95,7 @@ def summarize(
         seconds=seconds,
         read=direction_figures(read) if read else None,
         write=direction_figures(write) if write else None,
+        sync=direction_figures(sync) if sync and write else None,
         cpu=cpu or CpuFigures(fio_percent_of_core=document.cpu_percent_of_core),
         fio_version=document.version or None,
         warnings=tuple(_warnings(outcome, document, job, target)),
@@ -105,6 +106,20 @@ def direction_figures(part: Counters) -> DirectionFigures:
     """One direction of the last document."""
     seconds = part.runtime_ms / 1000
     done = part.completed or part.total_ios
+    return DirectionFigures(
+        iops=done / seconds if seconds else part.iops,
+        bytes_per_second=part.io_bytes / seconds if seconds else part.bytes_per_second,
+        total_ios=done,
+        total_bytes=part.io_bytes,
+        runtime_s=seconds,
+        latency_ns=_latency(part),
+        completion_ns=None if part.completion is None else _latency(part.completion),
+        submission_ns=None if part.submission is None else _latency(part.submission),
+        bins=part.histogram.bins,
+    )
+
+
+def _latency(part: Counters) -> LatencyFigures:
     histogram = part.histogram
     counted = histogram.total or part.completed
 
@@ -114,23 +129,16 @@ def direction_figures(part: Counters) -> DirectionFigures:
             return None
         return histogram.percentile(percent) if histogram.total else part.percentiles.get(percent)
 
-    return DirectionFigures(
-        iops=done / seconds if seconds else part.iops,
-        bytes_per_second=part.io_bytes / seconds if seconds else part.bytes_per_second,
-        total_ios=done,
-        total_bytes=part.io_bytes,
-        runtime_s=seconds,
-        latency_ns=LatencyFigures(
-            mean=part.mean_ns,
-            stddev=part.stddev_ns,
-            min=part.min_ns,
-            p50=percentile(50.0),
-            p95=percentile(95.0),
-            p99=percentile(99.0),
-            p99_9=percentile(99.9),
-            max=part.max_ns,
-        ),
-        bins=histogram.bins,
+    return LatencyFigures(
+        mean=part.mean_ns,
+        stddev=part.stddev_ns,
+        min=part.min_ns,
+        p50=percentile(50.0),
+        p95=percentile(95.0),
+        p99=percentile(99.0),
+        p99_9=percentile(99.9),
+        p99_99=percentile(99.99),
+        max=part.max_ns,
     )
 
 

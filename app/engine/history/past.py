@@ -110,7 +110,7 @@ def past_runs(loaded: Loaded) -> Iterator[PastRun]:
 
 def _past(record: RunRecord, session: str, inventory: Inventory, host: str, tried: bool) -> PastRun:
     start, figures = record.start, record.figures
-    about, direction = headline(figures)
+    about, direction = headline((record,))
     return PastRun(
         session=session,
         id=record.id,

@@ -54,6 +54,8 @@ WEAKENS: Mapping[str, str] = MappingProxyType(
         "policy-not-in-force": "a policy set but not in force",
         "array-degraded": "array degraded",
         "cache-larger-than-area": "area small compared with the cache",
+        "rate-not-held": "rate not held",
+        "depth-not-kept": "depth not kept",
         "not-steady": "not steady",
         "same-blocks": "jobs that read the same blocks",
         "same-seed": "same blocks in each run",

@@ -13,7 +13,7 @@ from app.engine.judge.provenance import Differences, between_sessions, between_w
 from app.engine.judge.residuals import disturbances
 from app.engine.judge.stats import THRESHOLD_PERCENT, Spread, geometric_mean
 from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between
-from app.engine.session.figures import DirectionFigures, RunFigures, RunStatus
+from app.engine.session.figures import SIDES, DirectionFigures, RunFigures, RunStatus
 from app.engine.session.state import RunRecord, Session
 from widgets.plain import units
 
@@ -21,6 +21,9 @@ Read = Callable[[DirectionFigures], float | None]
 
 BOTH = "both"
 """Reads and writes of a mixed job together."""
+
+SYNC = "sync"
+"""The flushes of a job that writes."""
 
 LARGE_BLOCK = 128 * 1024
 """Bytes of an I/O from which on throughput is what a job is about, not the number of I/Os."""
@@ -55,6 +58,15 @@ class Figure:
     judged: bool = True
     """Whether it is a figure of a whole run that repeats can settle."""
 
+    @property
+    def is_latency(self) -> bool:
+        """Whether it is a time that an I/O takes."""
+        return self.key.startswith("latency")
+
+    def of(self, direction: str) -> bool:
+        """Whether there is such a figure of a direction: flushes move nothing."""
+        return direction != SYNC or self.key != "bytes_per_second"
+
 
 FIGURES: tuple[Figure, ...] = (
     Figure(key="iops", label="IOPS", read=lambda of: of.iops, show=units.iops, higher_is_better=True),
@@ -70,10 +82,14 @@ FIGURES: tuple[Figure, ...] = (
     Figure(key="latency_p95_ns", label="p95", read=lambda of: of.latency_ns.p95, show=units.latency),
     Figure(key="latency_p99_ns", label="p99", read=lambda of: of.latency_ns.p99, show=units.latency),
     Figure(key="latency_p99_9_ns", label="p99.9", read=lambda of: of.latency_ns.p99_9, show=units.latency),
+    Figure(key="latency_p99_99_ns", label="p99.99", read=lambda of: of.latency_ns.p99_99, show=units.latency),
     # One request decides it.
     Figure(key="latency_max_ns", label="max", read=lambda of: of.latency_ns.max, show=units.latency, judged=False),
 )
 """In the order to show them."""
+
+
+_KNOWN = {figure.key: figure for figure in FIGURES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +97,7 @@ class FigureComparison:
     """One figure of both sides."""
 
     direction: str
-    """`read`, `write` or `both`."""
+    """`read`, `write`, `both` or `sync`."""
     figure: Figure
     """Which."""
     a: float | None
@@ -193,7 +209,7 @@ def _compare(
     names: tuple[str, str],
     earlier: Sequence[Sequence[RunRecord]] = (),
 ) -> Comparison:
-    about, direction = headline(sides.a[0].figures)
+    about, direction = headline((*sides.a, *sides.b))
     beneath = differences(sides)
     between = between_sessions(a, earlier, lambda run: value_of(run.figures, direction, about)) if sides.apart else None
     job = differing(a.start.job, b.start.job)
@@ -230,7 +246,7 @@ def interim(session: Session, experiment_id: str) -> str:
     if not sides.a:
         return ""
     # This alone: it is drawn again with every sample of a run.
-    about, direction = headline(sides.a[0].figures)
+    about, direction = headline((*sides.a, *sides.b))
     row = _compared_figure(direction, about, sides, headline=True)
     interval = None if row is None or row.judgement is None else row.judgement.interval
     return "" if row is None or interval is None else f"{row.name} {interval}, not yet decided"
@@ -238,28 +254,50 @@ def interim(session: Session, experiment_id: str) -> str:
 
 def _compared_figures(sides: Sides) -> Iterator[FigureComparison]:
     """The figure that the job is about first, judged alone; all others as one family."""
-    about, direction = headline(sides.a[0].figures)
+    about, direction = headline((*sides.a, *sides.b))
     first = _compared_figure(direction, about, sides, headline=True)
     if first is not None:
         yield first
     rest = [
         row
-        for side in ("read", "write")
+        for side in SIDES
         for figure in FIGURES
-        if (side, figure) != (direction, about) and (row := _compared_figure(side, figure, sides)) is not None
+        if (side, figure) != (direction, about)
+        and figure.of(side)
+        and (row := _compared_figure(side, figure, sides)) is not None
     ]
     judgements = corrected([row.judgement for row in rest], share=BESIDE)
     yield from (replace(row, judgement=judgement) for row, judgement in zip(rest, judgements, strict=True))
 
 
-def headline(figures: RunFigures) -> tuple[Figure, str]:
-    """What a job is about, and of which direction: I/Os per second, of large blocks throughput; of a mixed job both."""
+def headline(runs: Sequence[RunRecord]) -> tuple[Figure, str]:
+    """What the job of these runs is about, and of which direction.
+
+    With flushes how long they take, at a fixed rate the tail of the latency. Else I/Os per second, of large blocks
+    throughput; of a mixed job those of both directions.
+    """
+    figures, job = runs[0].figures, runs[0].start.job
+    if figures.sync is not None:
+        return _KNOWN["latency_mean_ns"], SYNC
+    if job.get("rate_iops") or job.get("rate"):
+        return _tail_of(runs)
     both = [one for one in (figures.read, figures.write) if one is not None and one.total_ios]
     ios, moved = sum(one.iops for one in both), sum(one.bytes_per_second for one in both)
     about = FIGURES[1] if ios and moved / ios >= LARGE_BLOCK else FIGURES[0]
     if len(both) == 2:
         return about, BOTH
     return about, "read" if not both or both[0] is figures.read else "write"
+
+
+def _tail_of(runs: Sequence[RunRecord]) -> tuple[Figure, str]:
+    """The highest percentile up to p99 that every run carries, of the direction with more I/Os."""
+    figures = runs[0].figures
+    counts = {name: one.total_ios for name in ("read", "write") if (one := figures.side(name)) is not None}
+    direction = max(counts, key=lambda name: counts[name], default="read")
+    for key in ("latency_p99_ns", "latency_p95_ns", "latency_p50_ns"):
+        if None not in _values(runs, direction, _KNOWN[key]):
+            return _KNOWN[key], direction
+    return _KNOWN["latency_mean_ns"], direction
 
 
 def _values(runs: Sequence[RunRecord], direction: str, figure: Figure) -> list[float | None]:
@@ -272,7 +310,7 @@ def value_of(figures: RunFigures, direction: str, figure: Figure) -> float | Non
         values = [figure.read(one) for one in (figures.read, figures.write) if one is not None]
         there = [value for value in values if value is not None]
         return sum(there) if there and len(there) == len(values) else None
-    one = figures.read if direction == "read" else figures.write
+    one = figures.side(direction)
     return None if one is None else figure.read(one)
 
 
@@ -282,11 +320,18 @@ def _compared_figure(direction: str, figure: Figure, sides: Sides, headline: boo
         return None
     ones, others = _all(a), _all(b)
     judgement = None
-    if figure.judged and ones and others and min(*ones, *others) > 0:
+    alike = not figure.is_latency or direction == SYNC or len(_latency_kinds(sides)) == 1
+    if figure.judged and alike and ones and others and min(*ones, *others) > 0:
         judgement = weighed(_judged(ones, others, sides, figure.higher_is_better), (*sides.a, *sides.b))
     return FigureComparison(
         direction=direction, figure=figure, a=_mean(ones), b=_mean(others), judgement=judgement, headline=headline
     )
+
+
+def _latency_kinds(sides: Sides) -> set[bool]:
+    """Whether latencies are with submission (True) or, as earlier versions kept them, without."""
+    both = (one for run in (*sides.a, *sides.b) for one in (run.figures.read, run.figures.write) if one is not None)
+    return {one.completion_ns is not None for one in both}
 
 
 def _judged(a: list[float], b: list[float], sides: Sides, higher_is_better: bool) -> Judgement:
@@ -337,8 +382,16 @@ def _sentences(
 
 
 def _tail(rows: Sequence[FigureComparison]) -> FigureComparison | None:
-    """The 99th percentile beside every headline, that of the slower direction; None of single runs."""
-    found = [row for row in rows if row.figure.key == "latency_p99_ns" and row.judgement and row.judgement.interval]
+    """The 99th percentile beside every headline, that of the slower direction; None of single runs.
+
+    Beside flushes it is theirs; it is not said twice.
+    """
+    about = next((row for row in rows if row.headline), None)
+    if about is not None and about.figure.key == "latency_p99_ns":
+        return None
+    wanted = (SYNC,) if about is not None and about.direction == SYNC else ("read", "write")
+    tails = (row for row in rows if row.figure.key == "latency_p99_ns" and row.direction in wanted)
+    found = [row for row in tails if row.judgement and row.judgement.interval]
     return max(found, key=lambda row: row.a or 0.0, default=None)
 
 
@@ -387,6 +440,8 @@ def _caveats(a: RunRecord, b: RunRecord, sides: Sides, jobs_differ: bool) -> Ite
         yield f"The targets differ: {a.start.target} and {b.start.target}."
     if jobs_differ:
         yield "The jobs differ, so more than the settings may be behind a difference."
+    if len(_latency_kinds(sides)) > 1:
+        yield "Latencies are not compared: some runs, of an earlier version, have them without submission."
     if a.start.simulated or b.start.simulated:
         yield "SIMULATED: at least one of them was not measured on hardware."
     if sides.note:

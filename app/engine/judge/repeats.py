@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from app.engine.judge.comparison import FIGURES, Figure
 from app.engine.judge.grouping import Condition, condition, repeats
 from app.engine.judge.stats import Spread, spread
+from app.engine.session.figures import SIDES
 from app.engine.session.state import RunRecord
 from widgets.plain import units
 
@@ -30,7 +31,7 @@ class Repeats:
 
 def spread_of(runs: Sequence[RunRecord], direction: str, figure: Figure) -> Spread | None:
     """Mean and 95 % interval of one figure; None where a run has none, or there is no run."""
-    both = [run.figures.read if direction == "read" else run.figures.write for run in runs]
+    both = [run.figures.side(direction) for run in runs]
     values = [figure.read(figures) for figures in both if figures is not None]
     there = [value for value in values if value is not None]
     return spread(there) if there and len(there) == len(runs) else None
@@ -40,9 +41,9 @@ def spreads(runs: Sequence[RunRecord]) -> tuple[tuple[str, Figure, Spread], ...]
     """Direction, figure and spread of all figures that repeats settle."""
     found = (
         (direction, figure, spread_of(runs, direction, figure))
-        for direction in ("read", "write")
+        for direction in SIDES
         for figure in FIGURES
-        if figure.judged
+        if figure.judged and figure.of(direction)
     )
     return tuple((direction, figure, seen) for direction, figure, seen in found if seen is not None)
 

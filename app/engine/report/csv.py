@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from app.engine.fio.job import Job
-from app.engine.session.figures import DirectionFigures, DirectionSample, Sample
+from app.engine.session.figures import SIDES, DirectionFigures, DirectionSample, Sample
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.steady import outcome_words
 from backends.text import clean
@@ -52,6 +52,10 @@ _DIRECTION = (
     "latency_p99_ns",
     "latency_p99_9_ns",
     "latency_max_ns",
+    "latency_p99_99_ns",
+    "completion_mean_ns",
+    "completion_p99_ns",
+    "submission_mean_ns",
 )
 _SAMPLE = ("iops", "bytes_per_s", "ios", "latency_p50_ns", "latency_p99_ns", "latency_p99_9_ns", "latency_max_ns")
 _AFTER = ("fio_cpu_percent_of_core", "host_cpu_percent", "reason", "warnings", "advice")
@@ -72,7 +76,7 @@ def runs_csv(session: Session) -> str:
     header = [
         *_RUN,
         *(f"job_{key}" for key in fields),
-        *(f"{name}_{key}" for name in ("read", "write") for key in _DIRECTION),
+        *(f"{name}_{key}" for name in SIDES for key in _DIRECTION),
         *_AFTER,
         *(f"setting_{key}" for key in settings),
         *(f"provenance_{key}" for key in provenance),
@@ -82,8 +86,7 @@ def runs_csv(session: Session) -> str:
         [
             *_identity(run, session, cells.get(run.id, ("", ""))),
             *(run.start.job.get(key) for key in fields),
-            *_direction(run.figures.read),
-            *_direction(run.figures.write),
+            *(value for name in SIDES for value in _direction(run.figures.side(name))),
             *_after(run),
             *(run.start.settings.get(key) for key in settings),
             *(known.get(key) for key in provenance),
@@ -163,7 +166,10 @@ def _direction(figures: DirectionFigures | None) -> Sequence[Value]:
         return [None] * len(_DIRECTION)
     times = figures.latency_ns
     sums = (figures.iops, figures.bytes_per_second, figures.total_ios, figures.total_bytes)
-    return (*sums, times.mean, times.stddev, times.min, times.p50, times.p95, times.p99, times.p99_9, times.max)
+    every = (times.mean, times.stddev, times.min, times.p50, times.p95, times.p99, times.p99_9, times.max, times.p99_99)
+    done, begun = figures.completion_ns, figures.submission_ns
+    apart = (None, None) if done is None else (done.mean, done.p99)
+    return (*sums, *every, *apart, None if begun is None else begun.mean)
 
 
 def _interval(sample: DirectionSample | None) -> Sequence[Value]:

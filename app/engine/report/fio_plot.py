@@ -185,7 +185,7 @@ def _completed(document: Mapping[str, Any], run: RunRecord) -> Mapping[str, Any]
 
 
 def _spread(job: FioDocument) -> dict[str, dict[str, float]]:
-    """fio's shares of I/Os by latency, of completion latencies: for documents that lack them."""
+    """fio's shares of I/Os by latency, for documents that lack them."""
     counts = [part.histogram.counts for name in _DIRECTIONS if (part := job.counters(name)) is not None]
     every = [(value, count) for part in counts for value, count in part.items()]
     total = sum(count for _, count in every) or 1

@@ -49,7 +49,7 @@ def _sections(session: Session, raw: Raw) -> Iterator[Section]:
     yield from section("Everything that changed something", changes.commands(session), always=True)
     yield from section("Runs", runs.every_run(session.runs), always=True)
     yield from section("Steady state", Sentences(items=tuple(runs.steadiness(session.runs))), level=3)
-    yield from section("Completion latency", runs.latencies(session.runs), level=3)
+    yield from section("Latency", runs.latencies(session.runs), level=3)
     yield from (
         section("Members", runs.members(session.runs), Paragraph(text=_COUNTED), level=3)
         if any(run.figures.members for run in session.runs)

@@ -28,7 +28,7 @@ _COLUMNS = (
     ("Write p50", "write", _FIGURE["latency_p50_ns"]),
     ("Write p99", "write", _FIGURE["latency_p99_ns"]),
 )
-_LATENCIES = ("Run", "", "mean", "p50", "p95", "p99", "p99.9", "max", "I/Os")
+_LATENCIES = ("Run", "", "mean", "p50", "p95", "p99", "p99.9", "p99.99", "max", "I/Os")
 
 
 def results(runs: Sequence[RunRecord]) -> Grid:

@@ -71,7 +71,7 @@ def percentile_graph(key: str, title: str, about: str, series: Sequence[GraphLin
         title=title,
         about=about,
         x=Axis(label="percentile", unit=AxisUnit.PERCENT, spacing=Spacing.NINES),
-        y=Axis(label="completion latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG),
+        y=Axis(label="latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG),
         series=tuple(series),
         simulated=simulated,
     )
@@ -143,7 +143,7 @@ def _latencies(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph 
     """One of each direction: six lines that lie on each other are no picture."""
     placed, ramp = _time(samples)
     both = run.figures.read is not None and run.figures.write is not None
-    axis = Axis(label="completion latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG)
+    axis = Axis(label="latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG)
     for name, direction in _DIRECTIONS:
         lines = [_line(percentile, placed, direction, read) for percentile, read in _PERCENTILES]
         what = f"{name} latency" if both else "latency"

@@ -119,7 +119,7 @@ def _curves(found: Results, title: str, simulated: bool) -> list[Graph | None]:
         label=_AXES.get(field, field), unit=unit, spacing=Spacing.LOG if wide else Spacing.LINEAR, at=tuple(values)
     )
     figure = Axis(label=RANK_TITLES[found.rank], unit=_UNITS[found.rank])
-    latency = Axis(label="p99 of the completion latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG)
+    latency = Axis(label="p99 of the latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG)
     made: list[Graph | None] = []
     for key, y, read, ends in (("figure", figure, _value, _ends), ("p99", latency, _p99, _p99_ends)):
         if key == "p99" and found.rank is Rank.P99:

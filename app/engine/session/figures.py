@@ -29,7 +29,7 @@ class RunStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatencyFigures:
-    """Completion latency in nanoseconds; a percentile is None where too few I/Os carry it."""
+    """Latency in nanoseconds; a percentile is None where too few I/Os carry it."""
 
     mean: float | None = None
     """Arithmetic mean."""
@@ -45,28 +45,34 @@ class LatencyFigures:
     """99th percentile."""
     p99_9: int | None = None
     """99.9th percentile."""
+    p99_99: int | None = None
+    """99.99th percentile; None in logs of earlier versions."""
     max: int | None = None
     """Largest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectionFigures:
-    """One direction (read or write) of a whole run, from fio's last document."""
+    """One direction (read, write, or the flushes) of a whole run, from fio's last document."""
 
     iops: float
     """Completed I/Os per second over the measured time."""
     bytes_per_second: float
     """Bytes per second over the measured time."""
     total_ios: int
-    """Completed I/Os (clat N where fio gives it)."""
+    """Completed I/Os (those that fio timed, where it says)."""
     total_bytes: int
     """Bytes moved."""
     runtime_s: float
     """Measured seconds."""
     latency_ns: LatencyFigures
-    """Completion latency."""
+    """What an I/O takes in all, submission and completion; of the flushes, of a flush."""
     bins: tuple[tuple[int, int], ...] = ()
     """Histogram: (bucket value in ns, count), ascending; merges across runs by adding."""
+    completion_ns: LatencyFigures | None = None
+    """From submission to completion; None where `latency_ns` is that: in logs of earlier versions."""
+    submission_ns: LatencyFigures | None = None
+    """What submitting took; None where it is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,13 +86,13 @@ class DirectionSample:
     ios: int
     """I/Os completed in the interval."""
     p50_ns: int | None = None
-    """Median completion latency; None without I/Os."""
+    """Median latency; None without I/Os."""
     p99_ns: int | None = None
     """None with fewer than 100 I/Os in the window."""
     p99_9_ns: int | None = None
     """None with fewer than 1,000 I/Os in the window."""
     max_ns: int | None = None
-    """Largest completion latency of the interval (exact if the run's maximum rose in it)."""
+    """Largest latency of the interval (exact if the run's maximum rose in it)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,6 +211,8 @@ class RunFigures:
     """None if nothing was read."""
     write: DirectionFigures | None = None
     """None if nothing was written."""
+    sync: DirectionFigures | None = None
+    """Flushes; None without them."""
     cpu: CpuFigures = CpuFigures()
     """Processor shares."""
     fio_version: str | None = None
@@ -219,3 +227,11 @@ class RunFigures:
     """Against the steady state rule; None of a run too short for a window of rounds that did not wait for it."""
     filled_bytes: int = 0
     """Bytes written in order before the job, to precondition what is measured; not among its figures."""
+
+    def side(self, name: str) -> DirectionFigures | None:
+        """`read`, `write`, or `sync` for the flushes; None of what it did not do."""
+        return {"read": self.read, "write": self.write, "sync": self.sync}.get(name)
+
+
+SIDES = ("read", "write", "sync")
+"""All that a run may have figures of, in the order to tell them."""

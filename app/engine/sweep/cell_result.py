@@ -25,7 +25,7 @@ class CellResult:
     p99_ns: float | None = None
     """Geometric mean of the runs' 99th percentiles; None with too few I/Os."""
     mean_ns: float | None = None
-    """Mean of the runs' mean completion latencies."""
+    """Mean of the runs' mean latencies."""
     judgement: Judgement | None = None
     """Against its baseline; None for a baseline and where one of both has no runs."""
     failures: tuple[str, ...] = ()

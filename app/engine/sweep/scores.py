@@ -24,9 +24,9 @@ class Score:
     bytes_per_second: float
     """Bytes per second."""
     p99_ns: int | None
-    """99th percentile of completion latency, that of the slower direction; None with too few I/Os."""
+    """99th percentile of the latency, that of the slower direction; None with too few I/Os."""
     mean_ns: float | None
-    """Mean completion latency of all I/Os."""
+    """Mean latency of all I/Os."""
     p50_ns: int | None = None
     """Median, that of the slower direction."""
     p99_9_ns: int | None = None

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from app.engine.judge.comparison import FIGURES, Figure, varying
+from app.engine.judge.comparison import FIGURES, SYNC, Figure, varying
 from app.engine.judge.repeats import Repeats, mean_text, spread_of
-from app.engine.session.figures import Advice, DirectionFigures, RunFigures, RunStatus
+from app.engine.session.figures import SIDES, Advice, DirectionFigures, RunFigures, RunStatus
 from app.engine.session.state import RunRecord
+from app.engine.view.percentiles import intervals
 from app.engine.view.steady import outcome_words
 from app.engine.view.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
 from widgets.plain import units
@@ -112,7 +113,7 @@ def _listed_row(listed: ListedRun, keys: Sequence[str], shown: Sequence[str], *,
 
 
 def _list_figure(run: RunRecord, direction: str, key: str) -> str:
-    figures = figures_of(run.figures, direction)
+    figures = run.figures.side(direction)
     return "" if figures is None else _FIGURE[key].show(_FIGURE[key].read(figures))
 
 
@@ -141,21 +142,16 @@ def caveat_mark(figures: RunFigures) -> str:
     return "" if not count else " !" if count == 1 else f" !{count}"
 
 
-def figures_of(figures: RunFigures, direction: str) -> DirectionFigures | None:
-    """The figures of a direction."""
-    return figures.read if direction == "read" else figures.write
-
-
 def both_directions(figures: RunFigures) -> Iterator[tuple[str, DirectionFigures]]:
-    """The directions that did something, by name."""
-    for direction in DIRECTIONS:
-        if (found := figures_of(figures, direction)) is not None:
+    """What did something, by name: reads, writes, flushes."""
+    for direction in SIDES:
+        if (found := figures.side(direction)) is not None:
             yield direction, found
 
 
 def figure_text(figure: Figure, value: float | None) -> str:
     """A figure in its unit; a latency that is not there has too few I/Os."""
-    return TOO_FEW if value is None and figure.key.startswith("latency") else figure.show(value)
+    return TOO_FEW if value is None and figure.is_latency else figure.show(value)
 
 
 def figures_table(runs: Sequence[RunRecord]) -> Table:
@@ -176,7 +172,7 @@ def _figure_rows(run: RunRecord) -> Iterator[Row]:
     if not found:
         yield Row(cells=(run.id, *[""] * (len(FIGURES) + 2), status))
     for at, (direction, figures) in enumerate(found):
-        shown = (figure_text(figure, figure.read(figures)) for figure in FIGURES)
+        shown = (figure_text(figure, figure.read(figures)) if figure.of(direction) else "" for figure in FIGURES)
         first, last = (run.id, status) if at == 0 else ("", "")
         yield Row(cells=(first, direction, *shown, str(figures.total_ios), last))
 
@@ -184,7 +180,7 @@ def _figure_rows(run: RunRecord) -> Iterator[Row]:
 def figure_facts(figures: RunFigures) -> tuple[Facts, ...]:
     """Every figure of one finished run, with what speaks against them."""
     groups = [
-        Facts(heading=direction.capitalize(), facts=_direction_facts(found))
+        Facts(heading=direction.capitalize(), facts=tuple(_direction_facts(direction, found)))
         for direction, found in both_directions(figures)
     ]
     cpu = figures.cpu
@@ -203,22 +199,46 @@ def figure_facts(figures: RunFigures) -> tuple[Facts, ...]:
     return tuple(groups)
 
 
-def _direction_facts(direction: DirectionFigures) -> tuple[FactLine, ...]:
+def _direction_facts(name: str, direction: DirectionFigures) -> Iterator[FactLine]:
     latency = direction.latency_ns
-    return (
-        FactLine("IOPS", units.iops(direction.iops)),
-        FactLine("Bandwidth", units.rate(direction.bytes_per_second)),
-        FactLine("I/Os", f"{direction.total_ios:,}"),
-        FactLine("Moved", units.size(direction.total_bytes)),
-        FactLine("Time", units.duration(direction.runtime_s)),
-        FactLine("Deviation", units.latency(latency.stddev)),
-        FactLine("Min", units.latency(latency.min)),
-        *(
-            FactLine(figure.label.removesuffix(" latency").capitalize(), figure_text(figure, figure.read(direction)))
-            for figure in FIGURES
-            if figure.key.startswith("latency")
-        ),
-    )
+    yield FactLine("IOPS" if name != SYNC else "Flushes/s", units.iops(direction.iops))
+    if name != SYNC:
+        yield FactLine("Bandwidth", units.rate(direction.bytes_per_second))
+    yield FactLine("I/Os" if name != SYNC else "Flushes", f"{direction.total_ios:,}")
+    if name != SYNC:
+        yield FactLine("Moved", units.size(direction.total_bytes))
+    yield FactLine("Time", units.duration(direction.runtime_s))
+    yield FactLine("Deviation", units.latency(latency.stddev))
+    yield FactLine("Min", units.latency(latency.min))
+    within = intervals(direction)
+    for figure in FIGURES:
+        if figure.is_latency:
+            key = figure.key.removeprefix("latency_").removesuffix("_ns")
+            between = f" ({range_text(*within[key])})" if key in within else ""
+            label = figure.label.removesuffix(" latency").capitalize()
+            yield FactLine(label, figure_text(figure, figure.read(direction)) + between)
+    parts = (("Submission", direction.submission_ns), ("Completion", direction.completion_ns))
+    for label, part in parts:
+        if part is not None and part.mean is not None:
+            yield FactLine(label, units.latency(part.mean))
+
+
+def range_text(low: float, high: float) -> str:
+    """`1.15 ms to 1.31 ms`."""
+    return f"{units.latency(low)} to {units.latency(high)}"
+
+
+def within_lines(runs: Sequence[RunRecord]) -> Iterator[str]:
+    """How far the percentiles of each run may be off by the number of its I/Os alone."""
+    for run in runs:
+        for direction, figures in both_directions(run.figures):
+            told = [
+                f"{key.replace('_', '.')} {range_text(*between)}"
+                for key, between in intervals(figures).items()
+                if key != "p95"
+            ]
+            if told:
+                yield f"Within {run.id}, {direction}: {', '.join(told)} (95 %)"
 
 
 def advice_facts(advice: Sequence[Advice]) -> tuple[Facts, ...]:
@@ -243,6 +263,8 @@ def direction_line(direction: str, figures: DirectionFigures) -> str:
     """`read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, p99.9 3.60 ms`."""
     times = figures.latency_ns
     percentiles = f"p50 {units.latency(times.p50)}, p99 {units.latency(times.p99)}, p99.9 {units.latency(times.p99_9)}"
+    if direction == SYNC:
+        return f"sync {units.iops(figures.iops)} flushes/s, mean {units.latency(times.mean)}, {percentiles}"
     return f"{direction} {units.iops(figures.iops)} IOPS, {units.rate(figures.bytes_per_second)}, {percentiles}"
 
 
@@ -259,8 +281,9 @@ def result_line(figures: RunFigures) -> str:
 def means_lines(runs: Sequence[RunRecord], show: Callable[[Figure], bool]) -> Iterator[str]:
     """Mean and 95 % interval of repeats: how far another run may lie is not in a single one."""
     whole = [run for run in runs if run.figures.status is RunStatus.OK]
-    for direction in DIRECTIONS if len(whole) > 1 else ():
-        seen = [(figure, spread_of(whole, direction, figure)) for figure in FIGURES if show(figure)]
+    for direction in SIDES if len(whole) > 1 else ():
+        told = [figure for figure in FIGURES if show(figure) and figure.of(direction)]
+        seen = [(figure, spread_of(whole, direction, figure)) for figure in told]
         means = [f"{figure.label} {mean_text(each, figure.show)}" for figure, each in seen if each is not None]
         if means:
             yield f"Mean of {len(whole)}, {direction}: {', '.join(means)} (95 %)"

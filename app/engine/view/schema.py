@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from app.engine.view.percentiles import intervals
 from backends.change import Change, Write
 from backends.identity import Use
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target
@@ -17,6 +18,7 @@ if TYPE_CHECKING:  # a look at the devices does not pay for the words of a sessi
         Advice,
         DirectionFigures,
         DirectionSample,
+        LatencyFigures,
         MemberFigures,
         Sample,
         SteadyFigures,
@@ -205,6 +207,7 @@ def run(record: RunRecord, *, session: str) -> Json:
         "seconds": figures.seconds,
         "read": _direction(figures.read),
         "write": _direction(figures.write),
+        "sync": _direction(figures.sync),
         "cpu": picked(figures.cpu, "fio_percent_of_core", "host_percent"),
         "members": [member(each) for each in figures.members],
         "settings": dict(start.settings),
@@ -259,10 +262,19 @@ def _direction(figures: DirectionFigures | None) -> Json | None:
         return None
     return {
         **picked(figures, "iops", "bytes_per_second", "total_ios"),
-        "latency_ns": picked(figures.latency_ns, "mean", "p50", "p95", "p99", "p99_9", "max", "min", "stddev"),
+        "latency_ns": _latency(figures.latency_ns),
+        "interval_ns": {key: list(between) for key, between in intervals(figures).items()},
+        "completion_ns": _latency(figures.completion_ns),
+        "submission_ns": _latency(figures.submission_ns),
         "total_bytes": figures.total_bytes,
         "seconds": figures.runtime_s,
     }
+
+
+def _latency(figures: LatencyFigures | None) -> Json | None:
+    if figures is None:
+        return None
+    return picked(figures, "mean", "p50", "p95", "p99", "p99_9", "p99_99", "max", "min", "stddev")
 
 
 def _steady(seen: SteadyFigures | None) -> Json | None:

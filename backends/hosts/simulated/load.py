@@ -45,6 +45,8 @@ class Expected:
     """Mean time of submitting (`slat`): waiting in front of a host that is the bottleneck included."""
     core_percent: float
     """Processor time of all jobs, 100 is one core."""
+    flush_us: float
+    """Mean time of a flush."""
     drive_busy: float
     """Share of time the drives work, 0..1."""
 
@@ -81,8 +83,16 @@ def expect(layout: Layout, work: IoPattern) -> Expected:
         write=_direction(layout, iops * (1 - share), (writes.alone * squeeze) + waiting, False, share, uneven),
         submit_us=submit,
         core_percent=min(100.0 * min(work.jobs, CORES), iops / _one_core(work) * 100),
+        flush_us=_flush(layout),
         drive_busy=min(1.0, iops * both.drives / 1e6),
     )
+
+
+def _flush(layout: Layout) -> float:
+    """A flush ends in a cache that is kept alive, else at the medium."""
+    if layout.write_back:
+        return 60.0
+    return 8_300.0 if layout.drive.media is Media.HDD else 900.0
 
 
 def _throughput(population: float, capacity: float, alone_us: float, knee: float) -> float:

@@ -31,6 +31,42 @@ def test_a_host_without_idle_time_is_told() -> None:
     assert keys(run(measured=going(cpu=CpuFigures(fio_percent_of_core=30.0, host_percent=99.0)))) == ["host-cpu-bound"]
 
 
+@pytest.mark.parametrize(
+    ("depth", "flying", "told"), [("64", 52.0, []), ("64", 50.0, ["depth-not-kept"]), ("1", 1.25, ["depth-not-kept"])]
+)
+def test_a_depth_that_was_not_kept_is_told(depth: str, flying: float, told: list[str]) -> None:
+    assert keys(run(job={"iodepth": depth}, measured=over(in_flight=flying))) == told
+
+
+def test_the_articles_own_figures_are_of_another_depth() -> None:
+    """289k IOPS at 616 us are 178 in flight, not the 1024 that were asked for."""
+    facts = run(job={"iodepth": "128", "numjobs": "8"}, takes=None, measured=over(in_flight=289e3 * 616e-6))
+    assert said(facts, "depth-not-kept").message.startswith("On average 178 I/Os were in flight")
+
+
+@pytest.mark.parametrize("job", [{"rate_iops": "1000"}, {"thinktime": "1ms"}, {"ioengine": "psync"}])
+def test_a_depth_that_nobody_keeps_is_not_told(job: dict[str, str]) -> None:
+    facts = run(job={"iodepth": "64", **job}, measured=over(in_flight=1.0, reads=60_000))
+    assert "depth-not-kept" not in keys(facts)
+
+
+@pytest.mark.parametrize(
+    ("job", "reads", "flying", "told"),
+    [
+        ({"rate_iops": "1000"}, 57_100, 1.0, []),
+        ({"rate_iops": "1000"}, 56_900, 1.0, ["rate-not-held"]),
+        ({"rate_iops": "500", "numjobs": "2"}, 56_900, 1.0, ["rate-not-held"]),
+        ({"rate_iops": "1000"}, 60_000, 32.1, ["rate-not-held"]),
+        ({"rate_iops": "1000"}, 60_000, 31.9, []),
+        ({"rate": "5M"}, 60_000, 1.0, ["rate-not-held"]),
+        ({"rate": "4M"}, 60_000, 1.0, []),
+    ],
+)
+def test_a_rate_that_was_not_held_is_told(job: dict[str, str], reads: int, flying: float, told: list[str]) -> None:
+    facts = run(job={"iodepth": "64", **job}, measured=over(reads=reads, read_bytes=reads * 4096, in_flight=flying))
+    assert keys(facts) == told
+
+
 def test_few_ios_are_told_with_the_time_that_it_takes() -> None:
     facts = run(measured=over(reads=5_000))
     assert said(facts, "few-ios").do == "At this rate 2 min give 10,000."

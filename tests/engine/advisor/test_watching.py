@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from app.engine.advisor import Condition
-from app.engine.advisor.watching import Watch
+from app.engine.advisor.watching import Watch, in_flight
 from app.engine.members.meter import PATH
 from app.engine.session.figures import (
     Advice,
@@ -149,3 +151,23 @@ async def test_cores_that_were_slowed_down_before_the_run_do_not_count() -> None
     await own.begin()
     await through(own, 60.0)
     assert await own.end(figures()) == ()
+
+
+def side(iops: float, mean_us: float | None, *, whole: bool = True) -> DirectionFigures:
+    times = LatencyFigures(mean=None if mean_us is None else mean_us * 1000)
+    return DirectionFigures(
+        iops=iops, bytes_per_second=0, total_ios=1, total_bytes=0, runtime_s=1, latency_ns=times,
+        completion_ns=times if whole else None,
+    )  # fmt: skip
+
+
+def test_what_is_in_flight_is_iops_by_mean_latency_of_all_that_is_done() -> None:
+    figures = RunFigures(
+        status=RunStatus.OK, read=side(1000, 2000), write=side(500, 1000), sync=side(50, 9000, whole=False)
+    )
+    assert in_flight(figures) == pytest.approx(2.95)
+
+
+@pytest.mark.parametrize("read", [side(1000, None), side(1000, 2000, whole=False), None])
+def test_what_is_in_flight_is_not_known_without_whole_latencies(read: DirectionFigures | None) -> None:
+    assert in_flight(RunFigures(status=RunStatus.OK, read=read)) is None

@@ -124,3 +124,40 @@ def test_no_direction_raises(entry: dict[str, Any]) -> None:
 def test_no_bins_raise(bins: dict[str, Any]) -> None:
     entry = {"total_ios": 1, "clat_ns": {"max": 1, "bins": bins, "percentile": bins}}
     touch_everything(FioDocument({"jobs": [{"read": entry}]}))
+
+
+def timed(latencies: dict[int, int]) -> dict[str, Any]:
+    """A block of latencies as fio prints it."""
+    block = direction(latencies, runtime_ms=1000)["clat_ns"]
+    assert isinstance(block, dict)
+    return block
+
+
+def test_a_latency_is_the_total_and_its_parts_are_kept() -> None:
+    entry = {**direction({1000: 30}, runtime_ms=1000), "lat_ns": timed({1688: 30}), "slat_ns": timed({688: 30})}
+    found = FioDocument(document(1000, read=entry)).counters("read")
+    assert found is not None
+    assert (found.mean_ns, found.histogram.counts) == (1688, {1688: 30})
+    assert found.completion is not None
+    assert found.submission is not None
+    assert (found.completion.mean_ns, found.submission.mean_ns) == (1000, 688)
+
+
+def test_where_the_total_has_no_histogram_the_completion_is_the_latency() -> None:
+    plain = {key: value for key, value in timed({1688: 30}).items() if key not in ("bins", "percentile")}
+    found = FioDocument(document(1000, read={**direction({1000: 30}, runtime_ms=1000), "lat_ns": plain})).counters(
+        "read"
+    )
+    assert found is not None
+    assert (found.mean_ns, found.completion) == (1000, None)
+
+
+def test_flushes_are_told_with_the_time_of_the_writes() -> None:
+    sync = {"total_ios": 8, "lat_ns": timed({99840: 8})}
+    found = FioDocument(document(1000, write=direction({1688: 64}, runtime_ms=980), sync=sync)).counters("sync")
+    assert found is not None
+    assert (found.completed, found.total_ios, found.runtime_ms, found.mean_ns) == (8, 8, 980, 99840)
+
+
+def test_a_job_without_flushes_has_none() -> None:
+    assert FioDocument(document(1000, write=direction({1688: 64}, runtime_ms=980))).counters("sync") is None

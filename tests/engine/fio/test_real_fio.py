@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psutil  # type: ignore[import-untyped]
 import pytest
@@ -71,6 +72,14 @@ def samples(events: list[LoadEvent]) -> list[Sample]:
 
 def measured(events: list[LoadEvent]) -> list[Sample]:
     return [sample for sample in samples(events) if sample.phase is Phase.MEASURING]
+
+
+def last_job(folder: Path) -> dict[str, Any]:
+    jobs = last_document(folder)["jobs"]
+    assert isinstance(jobs, list)
+    entry = jobs[0]
+    assert isinstance(entry, dict)
+    return entry
 
 
 def last_document(folder: Path) -> dict[str, object]:
@@ -349,3 +358,37 @@ async def test_requests_arrive_as_asked(scratch: JobTarget, tmp_path: Path) -> N
     job = Job(rate_iops=200, arrival=Arrival.POISSON, ioengine=Engine.PSYNC, runtime=1, ramp=0)
     assert verdict(await run(job, scratch, tmp_path)).status is RunStatus.OK
     assert '"rate_process" : "poisson"' in (tmp_path / "fio.out").read_text()
+
+
+@pytest.mark.parametrize("flush", ["fsync", "fdatasync"])
+async def test_flushes_are_those_of_fios_own_json(flush: str, scratch: JobTarget, tmp_path: Path) -> None:
+    job = Job.from_fields({"rw": "randwrite", flush: "4", "ioengine": "psync", "runtime": "2", "ramp": "1"})
+    figures = verdict(await run(job, scratch, tmp_path))
+    entry = last_job(tmp_path)
+    told = entry["sync"]["lat_ns"]
+    assert figures.sync is not None
+    assert (figures.sync.total_ios, figures.sync.latency_ns.mean) == (told["N"], told["mean"])
+    assert figures.sync.latency_ns.p50 == told["percentile"]["50.000000"]
+    assert (figures.sync.latency_ns.min, figures.sync.latency_ns.max) == (told["min"], told["max"])
+
+
+@pytest.mark.parametrize("engine", [Engine.PSYNC, Engine.LIBAIO])
+async def test_at_depth_1_mean_latency_by_iops_is_1(engine: Engine, scratch: JobTarget, tmp_path: Path) -> None:
+    """Little's law: what fio spends between two I/Os is the rest, and its slower I/Os are those of a real device."""
+    figures = verdict(await run(Job(ioengine=engine, runtime=3, ramp=1, bs=65536), scratch, tmp_path))
+    assert figures.read is not None
+    assert figures.read.iops * (figures.read.latency_ns.mean or 0) / 1e9 == pytest.approx(1, abs=0.02)
+
+
+async def test_a_latency_is_fios_total_with_its_parts_beside_it(scratch: JobTarget, tmp_path: Path) -> None:
+    figures = verdict(await run(Job(iodepth=4, runtime=2, ramp=1), scratch, tmp_path))
+    entry = last_job(tmp_path)
+    read = figures.read
+    assert read is not None
+    assert read.completion_ns is not None
+    assert read.submission_ns is not None
+    kinds = {"lat_ns": read.latency_ns, "clat_ns": read.completion_ns, "slat_ns": read.submission_ns}
+    for name, kept in kinds.items():
+        assert kept.mean == entry["read"][name]["mean"]
+    assert read.latency_ns.p99 == entry["read"]["lat_ns"]["percentile"]["99.000000"]
+    assert read.completion_ns.p99 == entry["read"]["clat_ns"]["percentile"]["99.000000"]

@@ -39,6 +39,12 @@ def test_percentiles_with_fewer_than_ten_ios_beyond_are_left_out() -> None:
     assert (latency.p50, latency.p95, latency.p99, latency.p99_9) == (99840, 99840, 99840, None)
 
 
+def test_ten_ios_beyond_carry_the_highest_percentile() -> None:
+    figures = verdict(reads(10_000, {99840: 100_000}))
+    assert figures.read is not None
+    assert figures.read.latency_ns.p99_99 == 99840
+
+
 REFUSALS = [
     ("fio: /dev/sdb appears mounted, and 'allow_mounted_write' isn't set. Aborting.", "mounted"),
     ("fio: file creation disallowed by allow_file_create=0", "does not exist"),

@@ -133,7 +133,7 @@ def throughput_chart(
 
 
 def latency_chart(curves: Curves, *, total: float | None) -> ChartData:
-    """The lower graph: percentiles of completion latency of each interval."""
+    """The lower graph: percentiles of the latency of each interval."""
     names = (("p50", "p50_ns", "$success"), ("p99", "p99_ns", "$warning"), ("p99.9", "p99_9_ns", "$error"))
     return ChartData(
         series=tuple(Series(name=name, points=curves.points(key), color=color) for name, key, color in names),

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from backends.fio_buckets import value_of
+from backends.fio_buckets import bucket_of, value_of
 from backends.hosts.simulated.fio.latency import moments
 
 Json = dict[str, Any]
@@ -60,9 +60,7 @@ class RunCounters:
         runtime = runtime_ms if used else 0
         issued = self.ios + in_flight
         per_second = 1000 / runtime if runtime else 0.0
-        clat = self._latency()
         submitted = _plain(self.timed, submit_ns, submit_ns * 0.4)
-        total = _plain(self.timed, self._mean + submit_ns if self.timed else 0.0, self._deviation)
         rates = self.rates or [0.0]
         mean = sum(rates) / len(rates)
         deviation = math.sqrt(sum((rate - mean) ** 2 for rate in rates) / len(rates))
@@ -78,8 +76,8 @@ class RunCounters:
             "short_ios": 0,
             "drop_ios": 0,
             "slat_ns": submitted,
-            "clat_ns": clat,
-            "lat_ns": total,
+            "clat_ns": self.latency(),
+            "lat_ns": self.latency(submit_ns),
             "bw_min": int(min(rates) * block),
             "bw_max": int(max(rates) * block),
             "bw_agg": 100.0 if used else 0.0,
@@ -101,11 +99,15 @@ class RunCounters:
     def _deviation(self) -> float:
         return math.sqrt(max(0.0, self.squares / self.timed - self._mean**2)) if self.timed else 0.0
 
-    def _latency(self) -> Json:
-        found = _plain(self.timed, self._mean, self._deviation)
+    def latency(self, more_ns: float = 0.0) -> Json:
+        """What the requests took; `more_ns`: what each took besides."""
+        found = _plain(self.timed, self._mean + more_ns if self.timed else 0.0, self._deviation)
         if not self.timed:
             return found
-        rows = sorted(self.bins.items())
+        moved: Counter[int] = Counter()
+        for bucket, count in self.bins.items():
+            moved[bucket_of(round(value_of(bucket) + more_ns)) if more_ns else bucket] += count
+        rows = sorted(moved.items())
         found["min"], found["max"] = value_of(rows[0][0]), value_of(rows[-1][0])
         found["percentile"] = self._percentiles(rows)
         found["bins"] = {str(value_of(bucket)): count for bucket, count in rows}

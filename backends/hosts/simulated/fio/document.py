@@ -44,20 +44,24 @@ class Moment:
     """errno."""
 
 
-def document(job: FioJob, moment: Moment, read: RunCounters, write: RunCounters, *, done: bool) -> str:
+def document(
+    job: FioJob, moment: Moment, read: RunCounters, write: RunCounters, flushes: RunCounters, *, done: bool
+) -> str:
     """The text, as fio lays it out: `{` and `}` alone on their lines, all else indented."""
     data = {
         "fio version": VERSION,
         "timestamp": int(moment.at),
         "timestamp_ms": int(moment.at * 1000),
         "time": time.strftime("%a %b %d %H:%M:%S %Y", time.gmtime(moment.at)),
-        "jobs": [_job(job, moment, read, write, done=done)],
+        "jobs": [_job(job, moment, read, write, flushes, done=done)],
         "disk_util": [_disk(moment, read, write)],
     }
     return json.dumps(data, indent=2, separators=(",", " : ")) + "\n"
 
 
-def _job(job: FioJob, moment: Moment, read: RunCounters, write: RunCounters, *, done: bool) -> Json:
+def _job(
+    job: FioJob, moment: Moment, read: RunCounters, write: RunCounters, flushes: RunCounters, *, done: bool
+) -> Json:
     runtime = int(moment.runtime * 1000)
     in_flight = 0 if done else job.depth * job.numjobs
     share = job.number("rwmixread", 50) / 100 if job.reads and job.writes else 1.0
@@ -73,7 +77,7 @@ def _job(job: FioJob, moment: Moment, read: RunCounters, write: RunCounters, *, 
         "read": read.printed(runtime, moment.submit_ns, reading) if job.reads else _NOTHING,
         "write": write.printed(runtime, moment.submit_ns, in_flight - reading) if job.writes else _NOTHING,
         "trim": _NOTHING,
-        "sync": {"total_ios": 0, "lat_ns": {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}},
+        "sync": {"total_ios": flushes.ios, "lat_ns": flushes.latency()},
         "job_runtime": runtime * job.numjobs,
         "usr_cpu": round(shares * 0.27, 6),
         "sys_cpu": round(shares * 0.73, 6),

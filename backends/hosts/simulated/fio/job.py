@@ -94,6 +94,11 @@ class FioJob:
         return round(rate * min(block for block, _ in self.sizes) / self.mean_bytes)
 
     @property
+    def flush_every(self) -> int:
+        """Writes of a thread between two flushes; 0 without any."""
+        return self.number("fsync") or self.number("fdatasync")
+
+    @property
     def mean_bytes(self) -> float:
         """Bytes of an average request."""
         return sum(block * share for block, share in self.sizes)

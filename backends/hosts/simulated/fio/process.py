@@ -7,7 +7,7 @@ import math
 import random
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backends.hosts.made_up import MadeUpProcess
 from backends.hosts.simulated.fio.counters import RunCounters
@@ -68,7 +68,7 @@ class SimulatedFio(MadeUpProcess):
         self._failure = failure
         self._ended = ended
         self._begun = clock()
-        self._read, self._write = RunCounters(), RunCounters()
+        self._read, self._write, self._flushes = RunCounters(), RunCounters(), RunCounters()
         # Runs of the same job differ by more than intervals of one run do: a level for each run, a walk within it.
         self._level = math.exp(self._chance.gauss(0.0, RUN_SPREAD))
         self._wander = 0.0
@@ -107,14 +107,15 @@ class SimulatedFio(MadeUpProcess):
                 self._advance(expected, ramp - before)
                 self._read.clear()
                 self._write.clear()
+                self._flushes.clear()
                 self._runtime = 0.0
                 self._elapsed, step = ramp, at - ramp
             self._advance(expected, step)
             self._elapsed = at
             if self._finished():
                 break
-            yield document(self._job, self._moment(expected), self._read, self._write, done=False)
-        yield document(self._job, self._moment(expected), self._read, self._write, done=True)
+            yield document(self._job, self._moment(expected), self._read, self._write, self._flushes, done=False)
+        yield document(self._job, self._moment(expected), self._read, self._write, self._flushes, done=True)
 
     def _finished(self) -> bool:
         runtime = self._job.runtime
@@ -137,10 +138,23 @@ class SimulatedFio(MadeUpProcess):
         held = self._job.rate_iops > 0
         if held:
             pace = min(pace, 1.0)
-        for direction, counters in ((expected.read, self._read), (expected.write, self._write)):
+        writes, working = expected.write, self._working(expected)
+        for direction, counters in ((expected.read, self._read), (writes, self._write)):
             if direction is not None:
-                self._count(direction, counters, pace, seconds, timed=timed)
+                self._count(direction, counters, pace, seconds * working, timed=timed)
+        if writes is not None and (every := self._job.flush_every):
+            flushes = replace(
+                writes, iops=writes.iops * working / every, mean_us=expected.flush_us, spread=0.6, tail=6.0
+            )
+            self._count(flushes, self._flushes, pace, seconds, timed=timed)
         self._runtime += seconds
+
+    def _working(self, expected: Expected) -> float:
+        """Share of the time that a job does not wait for its flushes."""
+        if expected.write is None or not (every := self._job.flush_every):
+            return 1.0
+        between = every * self._job.numjobs / expected.write.iops
+        return between / (between + expected.flush_us / 1e6)
 
     def _count(self, direction: Direction, counters: RunCounters, pace: float, seconds: float, *, timed: bool) -> None:
         wanted = direction.iops * pace * seconds
