@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -200,11 +201,12 @@ def test_ctrl_c_puts_the_setting_back(state: Path) -> None:
     assert next(one["now"] for one in settings if one["key"] == "read_ahead") == "none"
 
 
-@pytest.fixture
-def killed(state: Path) -> None:
-    """An experiment killed while B was measured: B stays in force, and no change is without its end."""
+@pytest.fixture(scope="module")
+def left_by_a_kill(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What an experiment left that was killed while B was measured, in `state`."""
+    folder = tmp_path_factory.mktemp("killed")
     words = argv("--demo", "--demo-speed", "20", "ab", SDB, "read_ahead=read-ahead", "--runtime", "60", "--yes")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAIDBENCH_STATE_DIR": str(folder / "state")}
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as running:
         assert running.stderr is not None
         for line in running.stderr:
@@ -213,16 +215,28 @@ def killed(state: Path) -> None:
                 break
         running.communicate(timeout=60)
     assert running.returncode == -signal.SIGKILL
+    shutil.copytree(folder / "state", folder / "kept")
+    return folder
 
 
-def test_what_a_killed_one_left_is_named_by_every_command(demo: Cli, killed: None) -> None:
+@pytest.fixture
+def killed(left_by_a_kill: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The state folder of a killed experiment, as it was then: B stays in force, and no change is without its end."""
+    state = left_by_a_kill / "state"
+    shutil.rmtree(state)
+    shutil.copytree(left_by_a_kill / "kept", state)
+    monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(state))
+    return state
+
+
+def test_what_a_killed_one_left_is_named_by_every_command(demo: Cli, killed: Path) -> None:
     assert value_of(demo, "read_ahead") == "read-ahead"
     said = demo("devices").err
     assert "experiment e1 of session" in said
     assert f"read_ahead of {SDB} may still be read-ahead instead of none" in said
 
 
-def test_recover_puts_the_value_back_and_asks_no_more(demo: Cli, killed: None) -> None:
+def test_recover_puts_the_value_back_and_asks_no_more(demo: Cli, killed: Path) -> None:
     assert "cut short" in demo("recover", "--list").out
     assert demo("recover", "--restore").status == 0
     assert value_of(demo, "read_ahead") == "none"
@@ -230,8 +244,8 @@ def test_recover_puts_the_value_back_and_asks_no_more(demo: Cli, killed: None) -
     assert demo("log").out.count("put back afterwards") == 1
 
 
-def test_what_somebody_else_set_meanwhile_is_not_touched(demo: Cli, killed: None, state: Path) -> None:
-    aside = state / "aside"
+def test_what_somebody_else_set_meanwhile_is_not_touched(demo: Cli, killed: Path) -> None:
+    aside = killed / "aside"
     shown = demo("--session", str(aside), "set", SDB, "read_ahead=adaptive", "--yes")
     assert shown.status == 0, shown.err
     ended = demo("recover", "--restore")
@@ -239,7 +253,7 @@ def test_what_somebody_else_set_meanwhile_is_not_touched(demo: Cli, killed: None
     assert value_of(demo, "read_ahead") == "adaptive"
 
 
-def test_what_is_kept_is_kept_and_not_asked_again(demo: Cli, killed: None) -> None:
+def test_what_is_kept_is_kept_and_not_asked_again(demo: Cli, killed: Path) -> None:
     assert demo("recover", "--keep").status == 0
     assert value_of(demo, "read_ahead") == "read-ahead"
     assert "Nothing was left" in demo("recover").err

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
 import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +21,33 @@ from tests.packages import needs
 pytestmark = [pytest.mark.fio, needs("fio")]
 
 SMALL = ("--size", "64M", "--profile", "randread-4k", "--runtime", "3", "--ramp", "0")
+BRIEF = ("--size", "16M", "--runtime", "1", "--ramp", "0")
 LONG = ("--size", "64M", "--runtime", "120", "--ramp", "0")
 
 
+def made_in(folder: Path, *words: str) -> Outcome:
+    """A run with its state in `folder`, where its scratch file is as well."""
+    return program("bench", "./scratch", *words, cwd=folder, env={"RAIDBENCH_STATE_DIR": str(folder / "state")})
+
+
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path]:
-    """One run of three seconds, as JSON; and the folder it was made in."""
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path]:
+    """One run of three seconds that tells its samples and then the whole of it; and the folder it was made in."""
     folder = tmp_path_factory.mktemp("measured")
-    state = {"RAIDBENCH_STATE_DIR": str(folder / "state")}
-    return program("bench", "./scratch", *SMALL, "--json", cwd=folder, env=state), folder
+    return made_in(folder, *SMALL, "--stream", "--json"), folder
+
+
+@pytest.fixture(scope="module")
+def measured(spoken: tuple[Outcome, Path]) -> tuple[Outcome, Path]:
+    """The same, without its samples."""
+    said, folder = spoken
+    return Outcome(said.status, said.out.splitlines()[-1], said.err), folder
+
+
+@pytest.fixture(scope="module")
+def streamed(spoken: tuple[Outcome, Path]) -> list[dict[str, Any]]:
+    """Its samples."""
+    return [json.loads(line) for line in spoken[0].out.splitlines()[:-1]]
 
 
 def last_document(run: dict[str, Any]) -> dict[str, Any]:
@@ -71,17 +92,8 @@ def test_the_scratch_file_is_gone(measured: tuple[Outcome, Path]) -> None:
 
 
 def test_the_scratch_file_stays_with_keep(tmp_path: Path) -> None:
-    program("bench", "./scratch", "--size", "16M", "--runtime", "1", "--ramp", "0", "--keep", cwd=tmp_path)
+    made_in(tmp_path, *BRIEF, "--keep")
     assert (tmp_path / "scratch").stat().st_size == 16 << 20
-
-
-@pytest.fixture(scope="module")
-def streamed(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """The samples of one run of three seconds."""
-    folder = tmp_path_factory.mktemp("streamed")
-    state = {"RAIDBENCH_STATE_DIR": str(folder / "state")}
-    lines = program("bench", "./scratch", *SMALL, "--stream", cwd=folder, env=state).out.splitlines()
-    return [json.loads(line) for line in lines]
 
 
 def test_a_stream_has_a_line_a_sample(streamed: list[dict[str, Any]]) -> None:
@@ -96,43 +108,67 @@ def test_a_stream_has_the_documented_figures(streamed: list[dict[str, Any]]) -> 
     assert {"iops", "bytes_per_second", "p50_ns", "p99_ns", "p99_9_ns"} <= set(streamed[-1]["read"])
 
 
-def test_repeats_are_runs_of_their_own(tmp_path: Path) -> None:
-    words = ("--size", "16M", "--runtime", "1", "--ramp", "0", "--repeat", "2", "--json")
-    assert [run["id"] for run in program("bench", "./scratch", *words, cwd=tmp_path).json["runs"]] == ["r1", "r2"]
+@pytest.fixture(scope="module")
+def repeated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path]:
+    """Two runs of one command, and the folder they were made in."""
+    folder = tmp_path_factory.mktemp("repeated")
+    return made_in(folder, *BRIEF, "--repeat", "2", "--json"), folder
 
 
-def test_repeats_leave_no_scratch_file(tmp_path: Path) -> None:
-    program("bench", "./s", "--size", "16M", "--runtime", "1", "--ramp", "0", "--repeat", "2", cwd=tmp_path)
-    assert not (tmp_path / "s").exists()
+def test_repeats_are_runs_of_their_own(repeated: tuple[Outcome, Path]) -> None:
+    assert [run["id"] for run in repeated[0].json["runs"]] == ["r1", "r2"]
+
+
+def test_repeats_leave_no_scratch_file(repeated: tuple[Outcome, Path]) -> None:
+    assert not (repeated[1] / "scratch").exists()
+
+
+def test_a_run_is_listed(repeated: tuple[Outcome, Path], cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(repeated[1] / "state"))
+    assert [run["id"] for run in cli("runs", "--json").json["runs"]] == ["r1", "r2"]
 
 
 def test_a_summary_for_people_has_the_figures(tmp_path: Path) -> None:
-    out = program("bench", "./s", "--size", "16M", "--runtime", "1", "--ramp", "0", cwd=tmp_path).out
-    assert "p99.9" in out
+    assert "p99.9" in made_in(tmp_path, *BRIEF).out
 
 
-def test_a_run_is_listed(tmp_path: Path, cli: Cli) -> None:
-    program("bench", "./s", "--size", "16M", "--runtime", "1", "--ramp", "0", cwd=tmp_path)
-    assert [run["id"] for run in cli("runs", "--json").json["runs"]] == ["r1"]
+@dataclass(frozen=True)
+class Interrupted:
+    """What a signal left of a run."""
+
+    outcome: Outcome
+    folder: Path
+    fios: list[int]
+    """The programs that ran when it came."""
 
 
-def interrupted(folder: Path, number: signal.Signals, *more: str) -> tuple[Outcome, int]:
-    """A long run that gets a signal once it measures; the outcome, and how many programs it left."""
-    process = subprocess.Popen(
-        argv("bench", "./scratch", *LONG, "--stream", *more),
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    assert process.stdout is not None
-    first = process.stdout.readline()
-    fios = children(process.pid)
-    process.send_signal(number)
-    out, err = process.communicate(timeout=60)
-    return Outcome(process.returncode, first + out, err), sum(Path(f"/proc/{pid}").exists() for pid in fios)
+Interrupt = Callable[[signal.Signals], Interrupted]
+
+
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Interrupt:
+    """A long run that gets a signal once it measures; one for each signal."""
+
+    @functools.cache
+    def run(number: signal.Signals) -> Interrupted:
+        folder = tmp_path_factory.mktemp(number.name)
+        process = subprocess.Popen(
+            argv("bench", "./scratch", *LONG, "--stream", "--json"),
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "RAIDBENCH_STATE_DIR": str(folder / "state")},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        fios = children(process.pid)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+        return Interrupted(Outcome(process.returncode, first + out, err), folder, fios)
+
+    return run
 
 
 def children(pid: int) -> list[int]:
@@ -141,23 +177,22 @@ def children(pid: int) -> list[int]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_the_run_with_130(tmp_path: Path, number: signal.Signals) -> None:
-    assert interrupted(tmp_path, number)[0].status == 130
+def test_a_signal_ends_the_run_with_130(interrupted: Interrupt, number: signal.Signals) -> None:
+    assert interrupted(number).outcome.status == 130
 
 
-def test_a_signal_keeps_the_figures_so_far(tmp_path: Path) -> None:
-    outcome, _ = interrupted(tmp_path, signal.SIGINT, "--json")
-    run = json.loads(outcome.out.splitlines()[-1])["run"]
+def test_a_signal_keeps_the_figures_so_far(interrupted: Interrupt) -> None:
+    run = json.loads(interrupted(signal.SIGINT).outcome.out.splitlines()[-1])["run"]
     assert (run["status"], run["read"]["total_ios"] > 0) == ("stopped", True)
 
 
-def test_a_signal_leaves_no_fio(tmp_path: Path) -> None:
-    assert interrupted(tmp_path, signal.SIGTERM)[1] == 0
+def test_a_signal_leaves_no_fio(interrupted: Interrupt) -> None:
+    left = interrupted(signal.SIGTERM)
+    assert (bool(left.fios), [pid for pid in left.fios if Path(f"/proc/{pid}").exists()]) == (True, [])
 
 
-def test_a_signal_leaves_no_scratch_file(tmp_path: Path) -> None:
-    interrupted(tmp_path, signal.SIGTERM)
-    assert not (tmp_path / "scratch").exists()
+def test_a_signal_leaves_no_scratch_file(interrupted: Interrupt) -> None:
+    assert not (interrupted(signal.SIGTERM).folder / "scratch").exists()
 
 
 def test_a_reader_that_leaves_ends_the_run_in_silence(tmp_path: Path) -> None:
@@ -226,13 +261,17 @@ def test_read_only_mode_makes_no_scratch_file(cli: Cli, tmp_path: Path) -> None:
     assert (outcome.status, (tmp_path / "scratch").exists()) == (3, False)
 
 
-def test_a_terminal_is_shown_how_the_run_went(tmp_path: Path) -> None:
-    words = ("bench", str(tmp_path / "s"), "--size", "16M", "--runtime", "2", "--ramp", "0")
-    _, _, shown = on_terminal(*words, all_streams=True)
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What stands on the terminal after a run."""
+    folder = tmp_path_factory.mktemp("shown")
+    words = ("bench", str(folder / "s"), "--size", "16M", "--runtime", "2", "--ramp", "0")
+    return on_terminal(*words, env={"RAIDBENCH_STATE_DIR": str(folder / "state")}, all_streams=True)[2]
+
+
+def test_a_terminal_is_shown_how_the_run_went(shown: str) -> None:
     assert "IOPS over seconds" in shown
 
 
-def test_a_terminal_has_a_progress_line(tmp_path: Path) -> None:
-    words = ("bench", str(tmp_path / "s"), "--size", "16M", "--runtime", "2", "--ramp", "0")
-    _, _, shown = on_terminal(*words)
+def test_a_terminal_has_a_progress_line(shown: str) -> None:
     assert "\r\x1b[Kmeasuring" in shown

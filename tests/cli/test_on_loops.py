@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.backends.loops import Loop, loop, needs_loops
-from tests.cli.conftest import Cli, program
+from tests.cli.conftest import Cli, Outcome, program
 from tests.cli.terminal import on_terminal
 
 pytestmark = [needs_loops(), pytest.mark.root]
@@ -117,21 +117,31 @@ def test_a_raw_write_with_another_name_is_refused(cli: Cli, disk: Loop) -> None:
 
 @pytest.mark.fio
 def test_a_raw_write_with_the_name_is_measured(disk: Loop) -> None:
-    words = ("--profile", "randwrite-4k", "--runtime", "2", "--ramp", "0", "--confirm", disk.name, "--json")
+    words = ("--profile", "randwrite-4k", "--runtime", "1", "--ramp", "0", "--confirm", disk.name, "--json")
     outcome = program("bench", disk.sure(), *words)
     assert outcome.json["run"]["write"]["total_ios"] > 0
 
 
-@pytest.mark.fio
-def test_a_raw_read_needs_no_name(disk: Loop) -> None:
-    outcome = program("bench", f"block:{disk.name}", "--runtime", "2", "--ramp", "0", "--json")
-    assert (outcome.status, outcome.json["run"]["target"]) == (0, f"block:{disk.name}")
+@pytest.fixture(scope="module")
+def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, str, str]:
+    """A raw read, the address of its target, and its read-ahead."""
+    folder = tmp_path_factory.mktemp("read")
+    with loop(folder / "disk.img") as disk:
+        target, state = f"block:{disk.name}", {"RAIDBENCH_STATE_DIR": str(folder / "state")}
+        done = program("bench", target, "--runtime", "1", "--ramp", "0", "--json", env=state)
+        return done, target, read_ahead(disk)
 
 
 @pytest.mark.fio
-def test_a_run_records_the_settings_of_its_device(disk: Loop) -> None:
-    outcome = program("bench", disk.sure(), "--runtime", "2", "--ramp", "0", "--json")
-    assert outcome.json["run"]["settings"]["read_ahead_kb"] == read_ahead(disk)
+def test_a_raw_read_needs_no_name(read: tuple[Outcome, str, str]) -> None:
+    outcome, target, _ = read
+    assert (outcome.status, outcome.json["run"]["target"]) == (0, target)
+
+
+@pytest.mark.fio
+def test_a_run_records_the_settings_of_its_device(read: tuple[Outcome, str, str]) -> None:
+    outcome, _, ahead = read
+    assert outcome.json["run"]["settings"]["read_ahead_kb"] == ahead
 
 
 def test_a_write_to_the_disk_of_the_system_is_refused_whatever_is_confirmed(cli: Cli) -> None:

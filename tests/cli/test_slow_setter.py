@@ -19,8 +19,15 @@ def disk(tmp_path: Path) -> Iterator[SlowDisk]:
         yield made
 
 
-def test_recover_never_says_restored_while_it_runs(disk: SlowDisk) -> None:
-    pid = killed_in_the_setter(disk)
+@pytest.fixture(scope="module")
+def stuck(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SlowDisk, int]]:
+    """A disk that is still being set, for those who may change nothing; and the setter's process id."""
+    with slow_disk(tmp_path_factory.mktemp("stuck") / "disk") as made:
+        yield made, killed_in_the_setter(made)
+
+
+def test_recover_never_says_restored_while_it_runs(stuck: tuple[SlowDisk, int]) -> None:
+    disk, pid = stuck
     outcome = disk.run("recover", "--restore")
     assert (outcome.status, "restored" in outcome.out) == (3, False)
     assert re.search(rf"Still running: sdparm \(pid {pid}\), started ..:..:.. to set wce of slow:d0\.", outcome.err)
@@ -46,15 +53,13 @@ def test_recover_waits_a_while_for_it(disk: SlowDisk) -> None:
     assert (recovery.returncode, disk.value) == (0, "off"), out + err
 
 
-def test_a_value_that_may_still_move_cannot_be_kept(disk: SlowDisk) -> None:
-    killed_in_the_setter(disk)
-    outcome = disk.run("recover", "--keep")
+def test_a_value_that_may_still_move_cannot_be_kept(stuck: tuple[SlowDisk, int]) -> None:
+    outcome = stuck[0].run("recover", "--keep")
     assert (outcome.status, "Still running: sdparm" in outcome.err) == (3, True)
 
 
-def test_undo_does_not_call_it_taken_back(disk: SlowDisk) -> None:
-    killed_in_the_setter(disk)
-    outcome = disk.run("undo", "--yes")
+def test_undo_does_not_call_it_taken_back(stuck: tuple[SlowDisk, int]) -> None:
+    outcome = stuck[0].run("undo", "--yes")
     assert (outcome.status, "Still running: sdparm" in outcome.err) == (3, True)
 
 
@@ -65,14 +70,12 @@ def test_another_raidbench_sets_nothing_meanwhile(disk: SlowDisk) -> None:
     assert (outcome.status, "Still running: sdparm" in outcome.err) == (3, True)
 
 
-def test_every_command_says_at_its_start_that_it_runs(disk: SlowDisk) -> None:
-    killed_in_the_setter(disk)
-    assert "Still running: sdparm" in disk.run("devices").err
+def test_every_command_says_at_its_start_that_it_runs(stuck: tuple[SlowDisk, int]) -> None:
+    assert "Still running: sdparm" in stuck[0].run("devices").err
 
 
-def test_what_was_left_is_listed_with_it(disk: SlowDisk) -> None:
-    killed_in_the_setter(disk)
-    assert "Still running: sdparm" in disk.run("recover", "--list").out
+def test_what_was_left_is_listed_with_it(stuck: tuple[SlowDisk, int]) -> None:
+    assert "Still running: sdparm" in stuck[0].run("recover", "--list").out
 
 
 def test_a_trial_waits_for_it_and_then_takes_it_back(disk: SlowDisk) -> None:

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from math import log
+from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy import special
-from scipy import stats as oracle
 
 from app.engine.fio.steadiness import slope, steadiness
 from app.engine.judge import stats
 from app.engine.judge.student import incomplete_beta, quantile, tails
 
 pytestmark = pytest.mark.exhaustive
+
+
+class Scipy:
+    """Imported by who asks it: half a second that no worker pays for finding these tests."""
+
+    def __getattr__(self, name: str) -> Any:
+        return import_module(f"scipy.{name}")
+
+
+scipy = Scipy()
 
 VALUES = st.floats(min_value=1.0, max_value=1e6)
 SAMPLES = st.lists(VALUES, min_size=2, max_size=20)
@@ -28,17 +38,17 @@ def close(ours: float, theirs: float) -> bool:
 
 @given(a=st.floats(0.5, 300), b=st.floats(0.5, 300), x=st.floats(0, 1))
 def test_the_incomplete_beta_function_is_scipys(a: float, b: float, x: float) -> None:
-    assert incomplete_beta(a, b, x) == pytest.approx(special.betainc(a, b, x), rel=1e-8, abs=1e-13)
+    assert incomplete_beta(a, b, x) == pytest.approx(scipy.special.betainc(a, b, x), rel=1e-8, abs=1e-13)
 
 
 @given(p=st.floats(0.001, 0.999), dof=DOF)
 def test_the_quantile_of_students_t_is_scipys(p: float, dof: float) -> None:
-    assert quantile(p, dof) == pytest.approx(oracle.t.ppf(p, dof), rel=1e-8, abs=1e-9)
+    assert quantile(p, dof) == pytest.approx(scipy.stats.t.ppf(p, dof), rel=1e-8, abs=1e-9)
 
 
 @given(t=st.floats(-50, 50), dof=DOF)
 def test_the_tails_of_students_t_are_scipys(t: float, dof: float) -> None:
-    assert tails(t, dof) == pytest.approx(2 * oracle.t.sf(abs(t), dof), rel=1e-7, abs=1e-13)
+    assert tails(t, dof) == pytest.approx(2 * scipy.stats.t.sf(abs(t), dof), rel=1e-7, abs=1e-13)
 
 
 @pytest.mark.parametrize(("p", "dof"), [(0.0, 5.0), (1.0, 5.0), (0.5, 0.0)])
@@ -52,7 +62,7 @@ def test_the_paired_interval_is_scipys(pairs: list[tuple[float, float]]) -> None
     a, b = [one for one, _ in pairs], [other for _, other in pairs]
     ratios = [log(other / one) for one, other in pairs]
     assume(max(ratios) - min(ratios) > 1e-6)
-    theirs = oracle.ttest_rel([log(value) for value in b], [log(value) for value in a])
+    theirs = scipy.stats.ttest_rel([log(value) for value in b], [log(value) for value in a])
     low, high = theirs.confidence_interval(0.95)
     ours = stats.paired(a, b)
     assert all(map(close, (ours.low, ours.high), (low, high)))
@@ -62,7 +72,7 @@ def test_the_paired_interval_is_scipys(pairs: list[tuple[float, float]]) -> None
 @given(a=SAMPLES, b=SAMPLES)
 def test_the_unpaired_interval_is_scipys_after_welch(a: list[float], b: list[float]) -> None:
     assume(max(a) / min(a) > 1.0001 and max(b) / min(b) > 1.0001)
-    theirs = oracle.ttest_ind([log(value) for value in b], [log(value) for value in a], equal_var=False)
+    theirs = scipy.stats.ttest_ind([log(value) for value in b], [log(value) for value in a], equal_var=False)
     low, high = theirs.confidence_interval(0.95)
     ours = stats.unpaired(a, b)
     assert ours.low == pytest.approx(low, rel=1e-7, abs=1e-9)
@@ -73,7 +83,9 @@ def test_the_unpaired_interval_is_scipys_after_welch(a: list[float], b: list[flo
 @given(values=SAMPLES)
 def test_the_spread_of_repeats_is_scipys(values: list[float]) -> None:
     assume(max(values) / min(values) > 1.0001)
-    low, high = oracle.t.interval(0.95, len(values) - 1, loc=sum(values) / len(values), scale=oracle.sem(values))
+    low, high = scipy.stats.t.interval(
+        0.95, len(values) - 1, loc=sum(values) / len(values), scale=scipy.stats.sem(values)
+    )
     seen = stats.spread(values)
     assert seen.half is not None
     assert all(map(close, (seen.mean - seen.half, seen.mean + seen.half), (low, high)))
@@ -95,12 +107,12 @@ def test_holm_rejects_what_its_steps_reject(p_values: list[float]) -> None:
 
 @given(values=st.lists(VALUES, min_size=1, max_size=20))
 def test_the_geometric_mean_is_scipys(values: list[float]) -> None:
-    assert close(stats.geometric_mean(values), oracle.gmean(values))
+    assert close(stats.geometric_mean(values), scipy.stats.gmean(values))
 
 
 @given(values=st.lists(VALUES, min_size=2, max_size=25))
 def test_the_slope_is_scipys(values: list[float]) -> None:
-    theirs = oracle.linregress(range(len(values)), values).slope
+    theirs = scipy.stats.linregress(range(len(values)), values).slope
     assert slope(values) == pytest.approx(theirs, rel=1e-6, abs=1e-6)
 
 
@@ -108,7 +120,7 @@ def test_the_slope_is_scipys(values: list[float]) -> None:
 @settings(max_examples=50)
 def test_the_pairs_needed_are_the_fewest_that_do(sd: float, effect: float) -> None:
     def enough(n: int) -> bool:
-        both = oracle.t.ppf(0.975, n - 1) + oracle.t.ppf(0.8, n - 1)
+        both = scipy.stats.t.ppf(0.975, n - 1) + scipy.stats.t.ppf(0.8, n - 1)
         return bool(n >= (both * sd / effect) ** 2)
 
     needed = stats.pairs_needed(sd, effect)
