@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import resource
 import signal
 import sys
 import time
@@ -41,7 +42,9 @@ def main() -> int:
         if options.write:  # at once: a long run that is cut off keeps what it tried
             PAGE.write_text(table.with_table(PAGE.read_text(), [result], datetime.now(UTC).date().isoformat()))
     below = [result.row.number for result in table.in_order(results) if not result.held]
-    print(f"{len(results) - len(below)} of {len(results)} rows at their marks, {time.monotonic() - began:.0f} s")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)  # tells a slow run from a busy machine
+    cost = f"{time.monotonic() - began:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of CPU"
+    print(f"{len(results) - len(below)} of {len(results)} rows at their marks, {cost}")
     if below:
         print(f"below: {', '.join(below)}")
     differs = [] if options.quick or options.only else table.differences(before, results)

@@ -300,6 +300,7 @@ ROWS: tuple[Row, ...] = (
             f"{SCRATCH}a_folder_exchanged_for_a_link_since_the_plan_is_not_entered",
             f"{SCRATCH}our_file_replaced_by_somebody_since_the_plan_is_refused",
         ),
+        lab=("tests/lab/test_scratch.py",),
     ),
     Row(
         number="A3",
@@ -359,6 +360,7 @@ ROWS: tuple[Row, ...] = (
             f"{SCRATCH}our_kept_file_that_somebody_wrote_to_in_place_is_his",
             f"{SCRATCH}our_file_with_a_second_name_is_not_written_to",
         ),
+        lab=("tests/lab/test_scratch.py",),
     ),
     Row(
         number="A8",
@@ -366,6 +368,7 @@ ROWS: tuple[Row, ...] = (
         mark="none says that it is restored before the tool has ended, and afterwards the value is what was said",
         least=10,
         tests=(f"{CLI}test_slow_setter.py",),
+        lab=("tests/lab/test_lying.py",),
         minutes=2,
     ),
     Row(
