@@ -17,7 +17,7 @@ from app.cli.bench_target import resolve
 from app.cli.change import pairs as pairs_of_words
 from app.cli.failures import DONE, FAILED, INTERRUPTED
 from app.cli.opening import begin, loaded_session, refuse_read_only, workbench
-from app.cli.options import CONFIRM_HELP, current
+from app.cli.options import CONFIRM_HELP, PERCENT, current
 from app.cli.output import document, lines, paint, say
 from app.cli.render import table_lines
 from app.cli.review import steps
@@ -28,6 +28,7 @@ from app.engine.ab.plan import REST_SECONDS, AbPlan, continued, plan_ab
 from app.engine.fio.job import Job
 from app.engine.judge.comparison import compare_experiment, interim
 from app.engine.judge.looks import STANDARD, UNTIL, one_look
+from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.measure.measurer import Request
 from app.engine.session.events import AnyEvent, RunEnded, RunStarted
 from app.engine.session.looks import Look
@@ -41,26 +42,6 @@ from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError
 from backends.nameplate import Nameplate
 from backends.text import clean
-
-
-class _Percent(click.ParamType[float]):
-    """`1%` or `1`: above 0, below 50."""
-
-    name = "percent"
-
-    def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number. Fails as click does."""
-        text = str(value).strip().removesuffix("%").strip()
-        try:
-            number = float(text)
-        except ValueError:
-            number = 0.0
-        if not 0 < number < 50:
-            self.fail(f"{value!r} is not a share such as 1% (above 0, below 50).", param, ctx)
-        return number
-
-
-PERCENT = _Percent()
 
 HURRY = 30.0
 """How many times as fast the simulated rack's time runs: there is no disk to wait for."""
@@ -79,6 +60,7 @@ class _Wish:
     sized: bool
     looks: tuple[Look, ...]
     until: float | None
+    threshold: float
     more: str | None
     rest: float
     steady: SteadyPlan | None
@@ -117,6 +99,12 @@ class _AbOptions:
     metavar="PERCENT",
     help="Measure until the difference is known to +-PERCENT, such as 1%, whatever it is; 50 pairs at most.",
 )
+@click.option(
+    "--threshold",
+    type=PERCENT,
+    metavar="PERCENT",
+    help=f"A difference within +-PERCENT is none, {THRESHOLD_PERCENT:g}% if not named.",
+)
 @click.option("--more", metavar="EXPERIMENT", help="Go on with a stopped experiment, such as e1, by its plan.")
 @click.option(
     "--rest", type=click.FloatRange(0, 600), metavar="SECONDS", help="Idle time before each run, 5 if not named."
@@ -133,6 +121,7 @@ def ab_command(
     on: str | None,
     pairs: int | None,
     until: float | None,
+    threshold: float | None,
     more: str | None,
     rest: float | None,
     dry_run: bool,
@@ -162,6 +151,7 @@ def ab_command(
         sized="size" in texts,
         looks=_looks(pairs, until, more),
         until=until,
+        threshold=_threshold(threshold, more),
         more=more,
         rest=REST_SECONDS if rest is None else rest,
         steady=steady,
@@ -209,6 +199,16 @@ def _looks(pairs: int | None, until: float | None, more: str | None) -> tuple[Lo
     return STANDARD if pairs is None else one_look(pairs)
 
 
+def _threshold(named: float | None, more: str | None) -> float:
+    """Raises InvalidValueError where an experiment goes on that has its own."""
+    if named is not None and more is not None:
+        raise InvalidValueError(
+            "--threshold and --more exclude each other: an experiment keeps the threshold it began with.",
+            hint="Leave --threshold out.",
+        )
+    return THRESHOLD_PERCENT if named is None else named
+
+
 async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
     thing = await bench.find(wish.target)
     change = await bench.plan(thing.target, wish.key, wish.value)
@@ -219,7 +219,14 @@ async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
     ready = await bench.prepare(request)
     rest = wish.rest if bench.host.capabilities.live else 0.0
     if wish.more is None:
-        return plan_ab(change, ready, looks=wish.looks, until_percent=wish.until, rest_seconds=rest)
+        return plan_ab(
+            change,
+            ready,
+            looks=wish.looks,
+            until_percent=wish.until,
+            threshold_percent=wish.threshold,
+            rest_seconds=rest,
+        )
     record, done = continued(loaded_session().session, wish.more, change, ready)
     return plan_ab(change, ready, rest_seconds=rest, goes_on=record, done=done)
 
@@ -229,7 +236,7 @@ def _review(plan: AbPlan) -> Iterator[str]:
     change = plan.change
     yield f"A/B of {change.label} of {change.target}: A is {view.before(change)} as now, B is {view.after(change)}."
     yield f"Measured: {clean(plan.ready.request.name, 300)}: {plan.ready.job.describe()}, fio {plan.ready.fio_version}"
-    yield f"{order_words(plan)}{_of_the_rack()}."
+    yield f"{order_words(plan)}{_of_the_rack()}. Within +-{plan.threshold_percent:g} % is no difference."
     yield f"The setting is changed {plan.switches} times; at the end it is {view.before(change)} again:"
     yield from steps(change.writes)
     yield "and back, also after Ctrl-C or a failure:"

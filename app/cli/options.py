@@ -23,6 +23,26 @@ CONFIRM_HELP = "The word that means the device: the end of its serial number or 
 """What `--confirm` is, the same everywhere."""
 
 
+class Percent(click.ParamType[float]):
+    """`1%` or `1`: above 0, below 50."""
+
+    name = "percent"
+
+    def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number. Fails as click does."""
+        text = str(value).strip().removesuffix("%").strip()
+        try:
+            number = float(text)
+        except ValueError:
+            number = 0.0
+        if not 0 < number < 50:
+            self.fail(f"{value!r} is not a share such as 1% (above 0, below 50).", param, ctx)
+        return number
+
+
+PERCENT = Percent()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What was said before the command."""

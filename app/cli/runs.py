@@ -10,11 +10,12 @@ import click
 from app.cli.devices_text import terminal_width
 from app.cli.failures import DONE
 from app.cli.opening import loaded_session
-from app.cli.options import current
+from app.cli.options import PERCENT, current
 from app.cli.output import document, lines, paint, say
 from app.cli.render import table_lines
 from app.engine.judge.comparison import Comparison, compare, compare_experiment
 from app.engine.judge.repeats import Repeats
+from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.session import store
 from app.engine.session.paths import Paths
 from app.engine.session.state import RunRecord
@@ -90,6 +91,14 @@ def _sessions() -> Iterator[Loaded]:
             say(f"{folder.name}: {error.message}")
 
 
+def _planned(where: Loaded, a: RunRecord, b: RunRecord) -> float | None:
+    """The threshold of the experiment that both runs are of."""
+    if a.start.mark is None or b.start.mark is None or a.start.mark.experiment != b.start.mark.experiment:
+        return None
+    record = where.session.experiment(a.start.mark.experiment)
+    return None if record is None else record.start.threshold_percent
+
+
 def _earlier(*besides: Loaded) -> Iterator[tuple[RunRecord, ...]]:
     """Runs of the newest sessions of this machine beside these, each of one session."""
     known = {loaded.folder.name for loaded in besides}
@@ -117,18 +126,34 @@ def _table(pairs: list[tuple[Loaded, RunRecord]], *, named: bool) -> list[str]:
 @click.command("compare")
 @click.argument("a")
 @click.argument("b", required=False)
+@click.option(
+    "--threshold",
+    type=PERCENT,
+    metavar="PERCENT",
+    help=f"A difference within +-PERCENT is none, {THRESHOLD_PERCENT:g}% if not named; an experiment keeps its own.",
+)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def compare_command(a: str, b: str | None, as_json: bool) -> int:
+def compare_command(a: str, b: str | None, threshold: float | None, as_json: bool) -> int:
     """Runs A and B side by side, each with its repeats; B's difference in percent of A, and what it shows.
 
     A run is named r3, or SESSION/r3 for one of another session, which may be an archive's file. An experiment of
     `raidbench ab` is named e1, and stands alone.
     """
     if b is None:
+        if threshold is not None:
+            raise click.UsageError("An experiment keeps the threshold that it was planned with.")
         return _experiment(a, as_json)
     (where_a, run_a), (where_b, run_b) = _find(a), _find(b)
     earlier = () if where_a.folder == where_b.folder else tuple(_earlier(where_a, where_b))
-    comparison = compare(run_a, run_b, where_a.session.runs, where_b.session.runs, names=(a, b), earlier=earlier)
+    comparison = compare(
+        run_a,
+        run_b,
+        where_a.session.runs,
+        where_b.session.runs,
+        names=(a, b),
+        earlier=earlier,
+        threshold=threshold or _planned(where_a, run_a, run_b) or THRESHOLD_PERCENT,
+    )
     if as_json:
         document(
             schema.document(
@@ -136,6 +161,7 @@ def compare_command(a: str, b: str | None, as_json: bool) -> int:
                 b=schema.run(run_b, session=where_b.place),
                 sentence=comparison.sentence,
                 interleaved=comparison.sides.interleaved,
+                threshold_percent=comparison.sides.threshold,
                 runs_a=[run.id for run in comparison.sides.a],
                 runs_b=[run.id for run in comparison.sides.b],
                 figures=[schema_compare.figure(row) for row in comparison.rows],

@@ -153,6 +153,28 @@ def test_a_width_that_is_asked_for_ends_it(demo: Cli) -> None:
     assert (high - low) / 2 <= 1
 
 
+def test_a_threshold_that_is_asked_for_is_what_makes_no_difference(demo: Cli) -> None:
+    words = (*AHEAD, "--pairs", "3", "--threshold", "25%", "--yes", "--json")
+    found = demo(*words).json["experiment"]
+    assert (found["threshold_percent"], found["sentence"].partition(":")[0]) == (
+        25,
+        "No difference between read_ahead=none and read_ahead=read-ahead",
+    )
+    assert "all within +-25 %" in demo("compare", "e1").out
+    assert "all within +-25 %" in demo("compare", found["runs"][0], found["runs"][1]).out
+    assert "The band is +-25 %" in demo("report", "--format", "html").out
+
+
+def test_the_threshold_is_shown_before_anything_is_measured(demo: Cli) -> None:
+    assert "Within +-3 % is no difference." in demo(*AHEAD, "--threshold", "3", "--dry-run").out
+
+
+def test_an_experiment_keeps_the_threshold_it_began_with(demo: Cli) -> None:
+    goes_on = demo(*AHEAD, "--more", "e1", "--threshold", "1%", "--yes")
+    compared = demo("compare", "e1", "--threshold", "1%")
+    assert (goes_on.status, compared.status) == (2, 2)
+
+
 def test_two_ways_to_end_exclude_each_other(demo: Cli) -> None:
     refused = demo(*AHEAD, "--until", "1%", "--pairs", "3", "--yes")
     assert (refused.status, "exclude each other" in refused.err) == (2, True)

@@ -91,6 +91,7 @@ class AbExperiment:
             rest_seconds=min(plan.rests, default=0.0),
             looks=plan.looks,
             until_percent=plan.until_percent,
+            threshold_percent=plan.threshold_percent,
             seed=plan.seed,
         )
 

@@ -9,6 +9,7 @@ from random import Random
 from app.engine.judge.comparison import Comparison, compare_experiment
 from app.engine.judge.looks import STANDARD, reached
 from app.engine.judge.order import Letter, order, switches
+from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.judge.verdict import Verdict
 from app.engine.measure.measurer import Preparation
 from app.engine.session.looks import Look
@@ -47,6 +48,8 @@ class AbPlan:
     """When it may be decided."""
     until_percent: float | None
     """It ends at a look whose interval is no wider than this to either side; None where a verdict ends it."""
+    threshold_percent: float
+    """A difference within it is none."""
     seed: int
     """What order and pauses are drawn from."""
     order: tuple[Letter, ...]
@@ -85,6 +88,7 @@ def plan_ab(
     *,
     looks: tuple[Look, ...] = STANDARD,
     until_percent: float | None = None,
+    threshold_percent: float = THRESHOLD_PERCENT,
     rest_seconds: float = REST_SECONDS,
     seed: int | None = None,
     goes_on: ExperimentRecord | None = None,
@@ -99,6 +103,7 @@ def plan_ab(
     """
     if goes_on is not None:
         looks, until_percent, seed = goes_on.start.looks, goes_on.start.until_percent, goes_on.start.seed
+        threshold_percent = goes_on.start.threshold_percent or THRESHOLD_PERCENT
     pairs = looks[-1].pairs
     if not 1 <= pairs <= MOST_PAIRS:
         raise InvalidValueError(f"{pairs} pairs: 1 to {MOST_PAIRS} can be measured.", hint="20 at most are usual.")
@@ -122,6 +127,7 @@ def plan_ab(
         ready=ready,
         looks=looks,
         until_percent=until_percent,
+        threshold_percent=threshold_percent,
         seed=drawn,
         order=letters,
         rests=tuple(rest_seconds + random.random() * longer for _ in letters),

@@ -184,12 +184,15 @@ def compare(
     *,
     names: tuple[str, str] | None = None,
     earlier: Sequence[Sequence[RunRecord]] = (),
+    threshold: float = THRESHOLD_PERCENT,
 ) -> Comparison:
     """Both runs, each with its repeats among the runs of its session.
 
-    `names`: what they are called, by their ids where None. `earlier`: runs of other sessions, each of one.
+    `names`: what they are called, by their ids where None. `earlier`: runs of other sessions, each of one. `threshold`:
+    a difference within it is none, in percent.
     """
-    return _compare(a, b, sides_of(a, b, a_session, b_session), names or (a.id, b.id), earlier)
+    sides = replace(sides_of(a, b, a_session, b_session), threshold=threshold)
+    return _compare(a, b, sides, names or (a.id, b.id), earlier)
 
 
 def compare_experiment(session: Session, experiment_id: str) -> Comparison | None:
@@ -337,11 +340,19 @@ def _latency_kinds(sides: Sides) -> set[bool]:
 def _judged(a: list[float], b: list[float], sides: Sides, higher_is_better: bool) -> Judgement:
     """By the plan of an experiment, between two measurements of A, or as what they are."""
     if sides.after:
-        return judge_between(a[: -sides.after], b, a[-sides.after :], higher_is_better=higher_is_better)
+        before, after = a[: -sides.after], a[-sides.after :]
+        return judge_between(before, b, after, higher_is_better=higher_is_better, threshold=sides.threshold)
     look, ahead = reached(sides.looks, len(a)), upcoming(sides.looks, len(a))
     planned = look or ahead
     level = LEVEL if planned is None else planned.level
-    judgement = judge(a, b, interleaved=sides.interleaved, higher_is_better=higher_is_better, level=level)
+    judgement = judge(
+        a,
+        b,
+        interleaved=sides.interleaved,
+        higher_is_better=higher_is_better,
+        threshold=sides.threshold,
+        level=level,
+    )
     if look is not None or ahead is None:
         return judgement
     more = units.plural(ahead.pairs - len(a), "pair")
@@ -412,13 +423,15 @@ def _sentence(row: FigureComparison, sides: Sides, names: tuple[str, str], *, sa
     what = f"{name} {row.difference} in {_counted(sides)}"
     match judgement.verdict:
         case Verdict.NO_DIFFERENCE:
-            said = f"No difference between {a} and {b}: {what}, all within +-{THRESHOLD_PERCENT:g} %"
+            said = f"No difference between {a} and {b}: {what}, all within +-{sides.threshold:g} %"
         case Verdict.NOT_DECIDED:
             said = f"Not decided between {a} and {b}: {what}; {judgement.reason}"
         case Verdict.REFUSED:
             said = f"Verdict on {b} against {a} refused: {judgement.reason}; {what}"
         case _:
             said = f"{b} is {judgement.word} than {a}: {what}" + (f", {judgement.reason}" if judgement.reason else "")
+    if sides.threshold != THRESHOLD_PERCENT and judgement.verdict is not Verdict.NO_DIFFERENCE:
+        said += f"; within +-{sides.threshold:g} % is no difference here"
     odd = judgement.outlier if judgement.outlier and judgement.outlier not in said else ""
     return f"{said}; {odd}." if odd else f"{said}."
 

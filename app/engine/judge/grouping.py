@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.session.figures import RunStatus
 from app.engine.session.looks import Look
 from app.engine.session.state import RunRecord, Session
@@ -28,6 +29,8 @@ class Sides:
     """When the pairs were to be judged; none where no plan was made for them."""
     apart: bool = False
     """Whether they are of two sessions."""
+    threshold: float = THRESHOLD_PERCENT
+    """A difference within this many percent is none."""
     after: int = 0
     """How many of the last runs of a were measured after all of b, where the others came before; else 0."""
 
@@ -75,6 +78,7 @@ def pairs_of(session: Session, experiment_id: str) -> Sides:
         b=tuple(pair["B"] for pair in whole),
         interleaved=True,
         looks=() if record is None else record.start.looks,
+        threshold=(record and record.start.threshold_percent) or THRESHOLD_PERCENT,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.engine.judge.comparison import Comparison, compare_experiment
-from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.report.blocks import Grid, grid
 from app.engine.report.graph import Axis, AxisUnit, Graph, GraphLine, IntervalGraph, LineGraph, Spacing, Whisker
 from app.engine.report.series import percentile_graph, percentile_series
@@ -63,7 +62,7 @@ def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGr
         key=f"{record.id}-differences",
         title=f"{record.id}: {start.label}, B against A",
         about=f"{start.title} on {start.measured}; {a}, {b}; {comparison.counted}, intervals of {comparison.covers}."
-        f" The band is +-{THRESHOLD_PERCENT:g} %: what lies in it makes no difference.",
+        f" The band is +-{comparison.sides.threshold:g} %: what lies in it makes no difference.",
         axis=Axis(
             label="B against A; of latencies less is faster",
             unit=AxisUnit.PERCENT,
@@ -71,7 +70,7 @@ def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGr
         ),
         rows=tuple(rows),
         zero=True,
-        threshold=THRESHOLD_PERCENT,
+        threshold=comparison.sides.threshold,
         simulated=_simulated(comparison),
     )
 

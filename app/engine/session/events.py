@@ -244,6 +244,8 @@ class ExperimentStarted:
     """When it may be decided; none in logs of versions that judged once, at the end."""
     until_percent: float | None = None
     """It ends at a look whose interval is no wider than this to either side; None where a verdict ends it."""
+    threshold_percent: float | None = None
+    """A difference within it is none; None in logs of versions that knew 2 % alone."""
     seed: int | None = None
     """What the order and the pauses were drawn from."""
 

@@ -7,7 +7,7 @@ from math import expm1
 from typing import TYPE_CHECKING
 
 from app.engine.judge.comparison import Comparison, FigureComparison
-from app.engine.judge.stats import Spread
+from app.engine.judge.stats import THRESHOLD_PERCENT, Spread
 from app.engine.session.looks import Look
 from app.engine.session.state import ExperimentRecord, Session
 from app.engine.view import schema
@@ -28,6 +28,7 @@ def plan(planned: AbPlan) -> Json:
         "changes": planned.switches,
         "looks": looks(planned.looks),
         "until_percent": planned.until_percent,
+        "threshold_percent": planned.threshold_percent,
         "seed": planned.seed,
         "rest_seconds": list(planned.rests),
         "seconds": planned.seconds,
@@ -49,7 +50,9 @@ def experiment(record: ExperimentRecord, found: Session, compared: Comparison | 
         **picked(start, "target", "key", "a", "b", "order"),
         "pairs": 0 if compared is None else len(compared.sides.a),
         "looks": looks(start.looks),
-        **picked(start, "until_percent", "seed", "measured", "title"),
+        **picked(start, "until_percent"),
+        "threshold_percent": start.threshold_percent or THRESHOLD_PERCENT,
+        **picked(start, "seed", "measured", "title"),
         "status": None if end is None else end.status.value,
         "reason": None if end is None else end.reason or None,
         "restored": None if end is None else end.restored,

@@ -113,6 +113,32 @@ def test_repeats_with_something_else_beneath_are_not_chance() -> None:
     assert told == "What differs beside settings and job: governor. r2 repeats r1: read IOPS +5.0 %."
 
 
+def between(b: tuple[float, ...], threshold: float = 2.0) -> Comparison:
+    """Three runs of A, three of B, three of A once more."""
+    events: list[LoggedEvent] = [sessions.started()]
+    for at, iops in enumerate((1000, 1001, 999, *b, 1000, 1001, 999)):
+        settings = {"read_ahead_kb": "4096" if at in (3, 4, 5) else "128"}
+        events += sessions.run(f"r{at + 1}", iops=iops, at=1003.0 + at, settings=settings)
+    found = replay(events).runs
+    return compare(found[0], found[3], found, found, threshold=threshold)
+
+
+def test_a_difference_within_the_threshold_is_none() -> None:
+    told = between((1040, 1041, 1039), threshold=6.0).sentence
+    assert told.startswith("No difference between r1 and r4")
+    assert "all within +-6 %" in told
+
+
+def test_a_difference_beyond_a_threshold_of_ones_own_says_so() -> None:
+    told = between((1100, 1101, 1099), threshold=6.0).sentence
+    assert told.startswith("r4 is faster than r1")
+    assert "within +-6 % is no difference here" in told
+
+
+def test_the_usual_threshold_needs_no_word() -> None:
+    assert "no difference here" not in between((1100, 1101, 1099)).sentence
+
+
 def test_repeats_of_the_very_same_are_chance_and_drift() -> None:
     one, other = both = runs(100, 105)
     assert compare(one, other, both, both).sentence == "r2 repeats r1: read IOPS +5.0 %, which is chance and drift."
