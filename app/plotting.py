@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from app.engine.view.plot import PlotView
 from widgets.scale import AxisSpan, fit
 
-_COLORS = ("cyan+", "orange+")
-_ASCII_SIGNS = ("*", "o")
+_COLORS = ("cyan+", "orange+", "green+", "magenta+")
+_ASCII_SIGNS = ("*", "o", "x", "#")
 _ASCII_BAR = "|"
 _TICK_CELLS = 14
 """Cells that a tick of the horizontal axis has for itself."""
 
 _TICK_ROWS = 3
+_AIR = 1.04
+"""A point on the frame cannot be told from the frame."""
 
 
 def drawn(view: PlotView, width: int, height: int, *, ascii_only: bool = False) -> str:
@@ -25,7 +28,7 @@ def drawn(view: PlotView, width: int, height: int, *, ascii_only: bool = False) 
 
     marks = [] if view.mark is None else [view.mark[0]]
     heights = [end for point in points for end in (point.y, point.low, point.high) if end is not None]
-    across = fit([*(point.x for point in points), *marks], log=view.x_log)
+    across = _tight([*(point.x for point in points), *marks], log=view.x_log)
     upwards = fit(heights, log=view.y_log)
     plotext.clear_figure()
     plotext.theme("clear")
@@ -58,6 +61,14 @@ def drawn(view: PlotView, width: int, height: int, *, ascii_only: bool = False) 
     text: str = plotext.build()
     plotext.clear_figure()
     return text
+
+
+def _tight(values: Sequence[float], *, log: bool) -> AxisSpan:
+    """From 0, or the least where equal distances are ratios, to the most: a place for every point, and no more."""
+    low, high = min(values), max(values)
+    if log and low > 0:
+        return AxisSpan(low=low / _AIR, high=high * _AIR, log=True)
+    return AxisSpan(low=min(0.0, low), high=high * _AIR if high > 0 else 1.0)
 
 
 def _place(span: AxisSpan, value: float) -> float:

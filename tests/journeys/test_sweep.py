@@ -16,6 +16,7 @@ from app.engine.workbench import Workbench
 from app.tui.app import ScreenOptions, WorkbenchApp
 from app.tui.screens.sweep.screen import SweepScreen
 from tests.backends.simulated.asking import still_host
+from tests.engine.sweep.loaded import LoadedSweep
 from tests.tui.stage import (
     SIZES,
     Table,
@@ -308,6 +309,35 @@ async def running(pilot: Pilot[int]) -> None:
 async def ended(pilot: Pilot[int]) -> None:
     """It is over."""
     await until(pilot, lambda: "FINISHED" in text_of(pilot))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_picture_of_a_curve_that_is_complete(snap_compare: Compare, table: Table, size: str) -> None:
+    loaded = LoadedSweep()
+    sweep = WrittenSweep(table.bench.paths.sessions / SWEEP, loaded.design)
+    sweep.write(*loaded.events)
+
+    async def act(pilot: Pilot[int]) -> None:
+        await settled(pilot)
+        await pilot.press("4")
+        await until(pilot, lambda: app_of(pilot).sweeping.running)
+        sweep.end(SweepResult.FINISHED)
+        await ended(pilot)
+        await until(pilot, lambda: "saturated" in text_of(pilot) or "knee" in text_of(pilot))
+        pilot.app.clear_notifications()
+        await pilot.pause()
+
+    assert snap_compare(table.app(), terminal_size=SIZES[size], run_before=act)
+
+
+async def test_a_curve_is_drawn_while_it_grows(table: Table) -> None:
+    loaded = LoadedSweep(most=50)
+    sweep = WrittenSweep(table.bench.paths.sessions / SWEEP, loaded.design)
+    sweep.write(*loaded.events)
+    async with opened(table) as pilot:
+        await pilot.press("4")
+        await until(pilot, lambda: "Latency by IOPS" in text_of(pilot))
+    sweep.close()
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -21,7 +21,7 @@ COUNT = 2000
 
 def _lines(task: tuple[int, int]) -> tuple[Line, ...]:
     number, count = task
-    return tuple(TABLES[number].lines(count))
+    return tuple(TABLES[number].lines(count // TABLES[number].part))
 
 
 def main() -> int:
@@ -49,7 +49,9 @@ def _table(number: int, lines: tuple[Line, ...], count: int) -> str:
     rows = [table.heads, ("---",) * len(table.heads), *(line.cells for line in lines)]
     drawn = "".join(f"| {' | '.join(row)} |\n" for row in rows)
     kept = all(line.held for line in lines)
-    return f"\n**{table.title}** ({count:,} a row; {table.mark}: {'kept' if kept else 'MISSED'})\n\n{drawn}"
+    return (
+        f"\n**{table.title}** ({count // table.part:,} a row; {table.mark}: {'kept' if kept else 'MISSED'})\n\n{drawn}"
+    )
 
 
 if __name__ == "__main__":

@@ -12,8 +12,12 @@ from app.engine.judge.looks import QUICK, STANDARD, UNTIL
 from app.engine.judge.stats import pairs_to_decide
 from app.engine.judge.verdict import Judgement, Verdict, judge
 from app.engine.session.looks import Look
+from app.engine.session.sweep_steps import Saturation
+from app.engine.sweep.load_curve import curve_knee
 from app.engine.sweep.order import mirrored
+from app.engine.sweep.saturation import best
 from tests.method.disturbances import DISTURBANCES, drift, moments
+from tests.method.loads import DEVICES, FLAT, bend, depths, rates
 from tests.method.simulated import Noise, between, experiment, fixed, gauss, heavy, shares, slack
 
 FALSE = 0.05
@@ -42,6 +46,8 @@ class MethodTable:
     """Of the columns."""
     lines: Callable[[int], Iterator[Line]]
     """The rows, of so many experiments each."""
+    part: int = 1
+    """Each experiment is so many times the work of another table's: as many times fewer are drawn."""
 
 
 def percent(share: float) -> str:
@@ -186,6 +192,56 @@ def _baseline_again(count: int) -> Iterator[Line]:
         yield Line(cells=(name, percent(wrong), percent(shown / count)), held=wrong <= FALSE + slack(count))
 
 
+def _knees(count: int) -> Iterator[Line]:
+    for name, device in DEVICES.items():
+        for scatter in (0.02, 0.05, 0.10):
+            random = Random(13)
+            found = [bend(device, random, scatter) for _ in range(count)]
+            off = sorted(abs(one.knee - 1) for one in found if one.knee is not None)
+            covered = sum(one.covered for one in found) / count
+            missed = 1 - len(off) / count
+            mean = sum(one.knee for one in found if one.knee is not None) / len(off) - 1
+            cells = (
+                name,
+                percent(scatter),
+                f"{device.knee / device.capacity * 100:.0f} %",
+                percent(sum(one.saturation for one in found) / count),
+                f"{mean * 100:+.1f} %",
+                percent(off[round(0.95 * (len(off) - 1))]),
+                percent(covered),
+                percent(missed),
+            )
+            most = 0.10 if scatter == 0.02 else 0.25
+            held = off[round(0.95 * (len(off) - 1))] <= most and covered >= 0.95 - slack(count)
+            yield Line(cells=cells, held=held)
+    for scatter in (0.02, 0.05, 0.10):
+        random = Random(13)
+        flat = [curve_knee(rates(FLAT, random, scatter, 40_000.0, 256)) for _ in range(count)]
+        none = sum(one is None for one in flat) / count
+        cells = ("carries everything", percent(scatter), "none", "-", "-", "-", "-", percent(none))
+        yield Line(cells=cells, held=none >= 0.95 - slack(count))
+
+
+def _saturations(count: int) -> Iterator[Line]:
+    for name, device in DEVICES.items():
+        for scatter in (0.02, 0.05, 0.10):
+            random = Random(17)
+            points = [depths(device, random, scatter, Saturation()) for _ in range(count)]
+            found = [best(each, Saturation()) for each in points]
+            shares = sorted(device.closed(one.depth) / device.capacity for one in found if one is not None)
+            low, high = (shares[round(at * (len(shares) - 1))] for at in (0.05, 0.95))
+            runs = sum(one.tried for each in points for one in each) / count
+            cells = (
+                name,
+                percent(scatter),
+                percent(sum(shares) / len(shares)),
+                percent(low),
+                percent(high),
+                f"{runs:.0f}",
+            )
+            yield Line(cells=cells, held=low >= (0.85 if scatter < 0.10 else 0.75))
+
+
 TABLES: Sequence[MethodTable] = (
     MethodTable(
         title="False verdicts where both settings are the same, by what the machine does (runs scatter by 5 %)",
@@ -234,5 +290,28 @@ TABLES: Sequence[MethodTable] = (
         mark="false ones 5 % and three standard errors at most",
         heads=("disturbance", "false, scatter 5 %", "+20 % found, scatter 1 %"),
         lines=_baseline_again,
+    ),
+    MethodTable(
+        title="The least queue depth within 5 % of the most IOPS: what a device can at it, by its capacity",
+        mark="of 95 % of searches 85 % at least, 75 % where runs scatter by 10 %",
+        heads=("device", "a run scatters by", "on the average", "5 % below", "5 % above", "runs"),
+        lines=_saturations,
+        part=10,
+    ),
+    MethodTable(
+        title="The knee of a throughput-latency curve, after a search of its own",
+        mark="off by 10 % at most in 95 % of curves whose runs scatter by 2 %, else 25 %; 95 % of intervals cover it",
+        heads=(
+            "device",
+            "a run scatters by",
+            "true knee, of capacity",
+            "saturation found, of capacity",
+            "knee off by, on the average",
+            "95 % are off by at most",
+            "covered",
+            "not found",
+        ),
+        lines=_knees,
+        part=20,
     ),
 )

@@ -79,8 +79,9 @@ def knee(loads: Sequence[Load]) -> Knee | None:
         return None
     places = [_Place(one.rate, log(geometric_mean(one.latencies))) for one in carried]
     found = _best(places)
-    (low, high), (least, most) = _interval(places, carried), _resolution(places, found)
-    low, high = min(low, least), max(high, most)
+    step = _half_step(places, found)
+    low, high = _interval(places, carried)
+    low, high = _broken_off(places, min(low, found - step), max(high, found + step))
     highest = places[-1].rate
     if high >= highest:
         beyond = [one.rate for one in loads if not one.carried]
@@ -150,15 +151,21 @@ def _shaken(places: Sequence[_Place], loads: Sequence[Load], scatter: float, ran
     ]
 
 
-def _resolution(places: Sequence[_Place], rate: float) -> tuple[float, float]:
-    """What the ladder cannot tell apart: half a step, and where the curve breaks off beside the rate the whole."""
-    best = max(place.power for place in places) + log(NEAR_BEST)
-    above = next((place for place in places if place.rate > rate), places[-1])
-    below = next((place for place in reversed(places) if place.rate < rate), places[0])
-    step = (above.rate - below.rate) / (4 if any(place.rate == rate for place in places) else 2)
+def _half_step(places: Sequence[_Place], rate: float) -> float:
+    """Half of what lies between the loads around a rate: what the ladder cannot tell apart."""
+    above = next((place.rate for place in places if place.rate > rate), places[-1].rate)
+    below = next((place.rate for place in reversed(places) if place.rate < rate), places[0].rate)
+    return (above - below) / (4 if any(place.rate == rate for place in places) else 2)
+
+
+def _broken_off(places: Sequence[_Place], low: float, high: float) -> tuple[float, float]:
+    """Both ends, further to the next load where the curve breaks off before that: nothing was asked for in between."""
+    least = max(place.power for place in places) + log(NEAR_BEST)
+    above = next((place for place in places if place.rate > high), None)
+    below = next((place for place in reversed(places) if place.rate < low), None)
     return (
-        rate - step if below.power >= best else below.rate,
-        rate + step if above.power >= best else above.rate,
+        below.rate if below is not None and below.power < least else low,
+        above.rate if above is not None and above.power < least else high,
     )
 
 

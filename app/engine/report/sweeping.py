@@ -17,13 +17,15 @@ from app.engine.report.graph import (
     Spacing,
     Whisker,
 )
+from app.engine.report.load_curves import load_graphs
 from app.engine.session.state import Session
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.cell_result import CellResult
 from app.engine.sweep.curves import curves, number_of, numeric_field
 from app.engine.sweep.results import Results, results
-from app.engine.view.sweep import RANK_TITLES, figure_text, matrix, matrix_table, rankings, turned
+from app.engine.view.load_curve import curve_table
+from app.engine.view.sweep import RANK_TITLES, cell_name, figure_text, matrix, matrix_table, rankings, turned
 from app.engine.view.sweep_findings import finding_facts
 from widgets.plain import units
 
@@ -51,6 +53,8 @@ def sweep_sections(session: Session) -> Iterator[Section]:
         None if figures is None else grid(figures),
         level=3,
     )
+    for curve in found.load_curves:
+        yield from section(f"Latency under load: {cell_name(found, curve.cell)}", grid(curve_table(curve)), level=3)
     yield from section("Ranking", *map(grid, rankings(found)), level=3)
     for group in finding_facts(record, found):
         sentences = (f"{fact.label}: {fact.value}" if fact.label else fact.value for fact in group.facts)
@@ -70,6 +74,7 @@ def sweep_graphs(session: Session) -> tuple[Graph, ...]:
     graphs: list[Graph | None] = []
     if len(found.rows) > 1 and len(found.columns) > 1:
         graphs.append(_heat(record, found, simulated))
+    graphs += load_graphs(found, simulated)
     graphs += _curves(found, record.design.title, simulated)
     if len(found.columns) == 1 or len(found.rows) == 1:
         graphs.append(_intervals(found, record.design.title, simulated))

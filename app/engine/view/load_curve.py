@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from app.engine.judge.knee import Knee
 from app.engine.judge.stats import LogSpread, Spread
@@ -20,7 +20,7 @@ TOO_FEW = "too few I/Os"
 SATURATED = "saturated"
 """Of a rate that was not reached."""
 
-_PERCENTILES = ((Figure.MEAN, "Mean"), (Figure.P50, "p50"), (Figure.P99, "p99"), (Figure.P99_9, "p99.9"))
+_NAMES = {Figure.MEAN: "mean", Figure.P50: "p50", Figure.P99: "p99", Figure.P99_9: "p99.9"}
 
 
 def spread_text(seen: Spread | None) -> str:
@@ -98,7 +98,7 @@ def curve_table(curve: LoadCurve) -> Table:
 
 
 def _row(one: RatePoint, *, knee: bool) -> Row:
-    mean, p50, p99, p99_9 = (one.latency(figure) for figure, _ in _PERCENTILES)
+    mean, p50, p99, p99_9 = (one.latency(figure) for figure in Figure)
     word, tone = ("knee", Tone.GOOD) if knee else ("", Tone.PLAIN)
     if not one.carried:
         word, tone = (SATURATED, Tone.ATTENTION) if one.scores else ("failed", Tone.BAD)
@@ -172,10 +172,9 @@ def _missed(one: RatePoint) -> str:
     return f"{spread_text(one.reached)} IOPS reached: {SATURATED}, requests wait without end"
 
 
-def curve_plot(curve: LoadCurve) -> PlotView:
+def curve_plot(curve: LoadCurve, figures: Sequence[Figure] = (Figure.MEAN, Figure.P99)) -> PlotView:
     """Latency against the IOPS that were reached, at rates that were asked for."""
-    shown = ((Figure.MEAN, "mean"), (Figure.P99, "p99"))
-    lines = (PlotLine(name=name, points=tuple(_rate_points(curve.points, figure))) for figure, name in shown)
+    lines = (PlotLine(name=_NAMES[one], points=tuple(_rate_points(curve.points, one))) for one in figures)
     knee = curve.knee
     return PlotView(
         title="Latency by IOPS",

@@ -13,7 +13,6 @@ from app.tui.base import WorkbenchScreen
 from app.tui.screens.sweep.control import Sweeping
 from app.tui.screens.sweep.planner import SweepPlanner
 from app.tui.screens.sweep.watch import SweepWatch
-from widgets.matrix import Matrix
 
 
 class SweepScreen(WorkbenchScreen):
@@ -64,7 +63,7 @@ class SweepScreen(WorkbenchScreen):
         for watching, part in parts.items():
             part.display = watching is bool(self.watching)
         if self.focused is None or parts[bool(self.watching)] not in self.focused.ancestors:
-            self.set_focus(self.query_one(Matrix) if self.watching else self.planner.table)
+            self.set_focus(self.query_one(SweepWatch).keyed if self.watching else self.planner.table)
 
     def _look(self, *, watching: bool) -> None:
         self.watching = watching

@@ -7,17 +7,21 @@ import time
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
+from textual.widget import Widget
 from textual.widgets import Static
 
 from app.engine.session.state import ActiveRun, Session
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.sweep.following import Follower
 from app.engine.sweep.results import Results, results
+from app.engine.view.load_curve import curve_table
 from app.engine.view.sweep import cell_words, legend, matrix, names_at, ranking, why_left_out
 from app.engine.view.sweep_findings import finding_facts, short_facts
+from app.engine.view.sweep_plot import alone, sweep_plot
 from app.tui.render import columns, groups, rows
 from app.tui.screens.bench.live_view import Curves, latency_chart, progress, throughput_chart
 from app.tui.screens.sweep.results_view import grid, state_words, title_words, whole
+from app.tui.still_graph import StillGraph
 from backends.text import clean_lines
 from widgets.bars import ProgressLine
 from widgets.chart import LineChart
@@ -46,12 +50,14 @@ class SweepWatch(Vertical):
         yield Matrix(id="sweep-matrix")
         yield Static("", id="sweep-legend", markup=False)
         yield Static("", id="sweep-cell", markup=False)
+        yield StillGraph(id="sweep-graph")
         with Vertical(id="sweep-live"):
             yield LineChart(title="IOPS", id="sweep-iops")
             yield LineChart(title="Latency", id="sweep-latency", log_scale=True)
             yield ProgressLine(id="sweep-step")
             yield ProgressLine(id="sweep-whole")
         with VerticalScroll(id="sweep-found"):
+            yield StillGraph(id="sweep-lines")
             yield StillTable(id="sweep-ranking")
             yield Details(id="sweep-findings")
         yield Prose("", id="sweep-state")
@@ -67,8 +73,13 @@ class SweepWatch(Vertical):
 
     def on_resize(self, event: events.Resize) -> None:
         """The latency has a graph where there is room; the matrix leaves some."""
-        self.query_one("#sweep-latency").display = event.size.height >= LATENCY_FROM
+        self.set_class(event.size.height >= LATENCY_FROM, "-high")
         self.query_one(Matrix).styles.max_height = max(4, event.size.height * 2 // 5)
+
+    @property
+    def keyed(self) -> Widget:
+        """Its part that takes keys."""
+        return self.query_one("#sweep-found") if self.has_class("-alone") else self.query_one(Matrix)
 
     def show(self, follower: Follower, *, stopping: bool, speed: float) -> None:
         """Bring everything up to date. `speed`: how many times as fast a simulation runs."""
@@ -77,15 +88,16 @@ class SweepWatch(Vertical):
             return
         self._shown = (session, record)
         found = self._results(session, record)
+        self.set_class(alone(record), "-alone")
         self.query_one(Matrix).grid = grid(matrix(record, found))
         self._put("#sweep-legend", legend(found.rank))
         self._put("#sweep-title", title_words(session, record))
         self.query_one("#sweep-live").display = running
-        self.query_one("#sweep-found").display = not running
+        self.query_one("#sweep-found").display = alone(record) or not running
         self._show_cell(record, found)
         if running:
             self._show_live(session.active, record, speed)
-        else:
+        if alone(record) or not running:
             self.query_one("#sweep-findings", Details).groups = groups(
                 (short_facts(record, found), *finding_facts(record, found))
             )
@@ -116,8 +128,14 @@ class SweepWatch(Vertical):
         one = found.at(setup, workload)
         told = cell_words(found, record, one) if one is not None else why_left_out(record, setup, workload)
         self._put("#sweep-cell", told)
+        of = one.cell if one is not None else None
+        shown, state = sweep_plot(found, of), (record.started, len(record.ended), of and of.id)
+        self.query_one("#sweep-graph" if alone(record) else "#sweep-lines", StillGraph).show(shown, state)
+        self.query_one("#sweep-lines").display = not alone(record) and shown is not None
         table = self.query_one("#sweep-ranking", StillTable)
-        ranked = ranking(found, workload)
+        curve = next(iter(found.load_curves), None) if alone(record) else None
+        ranked = ranking(found, workload) if curve is None else curve_table(curve)
+        table.display = curve is not None or not alone(record)
         table.columns, table.rows = columns(ranked), rows(ranked)
 
     def _show_live(self, active: ActiveRun | None, record: SweepRecord, speed: float) -> None:
