@@ -68,9 +68,9 @@ def test_set_up_installs_what_is_missing_and_nothing_else(checkout: Path, manage
 
 def test_what_cannot_be_installed_is_said_with_the_way_to_get_it(checkout: Path) -> None:
     assert set_up(checkout, "test").stderr.splitlines()[-1] == (
-        "set-up: not installed: tmux. Tests in a real terminal are skipped. Install with:"
-        " apt-get install tmux (Debian, Ubuntu), dnf install tmux (Fedora),"
-        " zypper install tmux (openSUSE) or pacman -S tmux (Arch)"
+        "set-up: not installed: tmux sudo. Tests in a real terminal and under a real sudo are skipped. Install with:"
+        " apt-get install tmux sudo (Debian, Ubuntu), dnf install tmux sudo (Fedora),"
+        " zypper install tmux sudo (openSUSE) or pacman -S tmux sudo (Arch)"
     )
 
 

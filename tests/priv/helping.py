@@ -20,6 +20,10 @@ NOBODY = 65534
 
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
 
+PYTHON = f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}"
+"""An interpreter that every user may run."""
+
+needs_python = pytest.mark.skipif(not os.path.exists(PYTHON), reason=f"needs {PYTHON}, which every user may run")
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 
 

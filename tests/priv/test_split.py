@@ -5,11 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import select
-import shutil
 import subprocess
-import sys
-import tempfile
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -17,48 +13,10 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from tests.backends.loops import Loop, loop, needs_loops, wait_for
-from tests.packages import absence
-from tests.priv.helping import AS_NOBODY, NOBODY, needs_root, running
+from tests.packages import needs
+from tests.priv.helping import NOBODY, needs_python, needs_root, running
 
-ROOT = Path(__file__).parents[2]
-PYTHON = f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}"
-"""An interpreter that every user may run."""
-
-pytestmark = [
-    needs_root,
-    needs_loops(),
-    pytest.mark.skipif(bool(absence("fio", "setpriv")), reason="needs fio and setpriv"),
-    pytest.mark.skipif(not os.path.exists(PYTHON), reason=f"needs {PYTHON}, which every user may run"),
-]
-
-
-@pytest.fixture
-def stack() -> Iterator[ExitStack]:
-    with ExitStack() as one:
-        yield one
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder where root and the user keep things, each their own."""
-    folder = Path(tempfile.mkdtemp(prefix="raidbench-split-"))
-    folder.chmod(0o1777)
-    yield folder
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def program(place: Path) -> tuple[str, ...]:
-    """This program, installed where every user may run it."""
-    subprocess.run([PYTHON, "-m", "venv", "--without-pip", place / "installed"], check=True, cwd="/")
-    (site,) = (place / "installed" / "lib").glob("python*/site-packages")
-    packages = next(path for path in sys.path if path.endswith("site-packages"))
-    (site / "here.pth").write_text(f"{packages}\n{ROOT}\n")
-    words = (str(place / "installed" / "bin" / "python"), "-I", "-m", "app")
-    tried = subprocess.run([*AS_NOBODY, *words, "--version"], capture_output=True, cwd="/")
-    if tried.returncode:
-        pytest.skip("needs a checkout that every user may read")
-    return words
+pytestmark = [needs_root, needs_loops(), needs("fio", "setpriv"), needs_python]
 
 
 @pytest.fixture
@@ -66,16 +24,19 @@ def device(place: Path, stack: ExitStack) -> Loop:
     return stack.enter_context(loop(place / "disk"))
 
 
-def sudo(program: tuple[str, ...], place: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """As sudo starts it."""
+def sudo(
+    program: tuple[str, ...], place: Path, *words: str, started: str = "/usr/bin/raidbench"
+) -> subprocess.CompletedProcess[str]:
+    """As sudo starts it, or the shell that it `started`."""
+    environment = surroundings(place, started)
     return subprocess.run(
-        [*program, *words], env=surroundings(place), capture_output=True, text=True, cwd="/", stdin=subprocess.DEVNULL
+        [*program, *words], env=environment, capture_output=True, text=True, cwd="/", stdin=subprocess.DEVNULL
     )
 
 
-def surroundings(place: Path) -> dict[str, str]:
-    """The environment that sudo gives it."""
-    said_by_sudo = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
+def surroundings(place: Path, started: str = "/usr/bin/raidbench") -> dict[str, str]:
+    """The environment that sudo gives what it `started`."""
+    said_by_sudo = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY), "SUDO_COMMAND": started}
     return {"PATH": os.environ["PATH"], "RAIDBENCH_STATE_DIR": str(place), "LANG": "C.UTF-8", **said_by_sudo}
 
 
@@ -138,3 +99,8 @@ def test_screens_that_are_killed_take_the_helper_with_them_within_a_second(
         screens.kill()
         screens.wait()
         os.close(ours)
+
+
+@pytest.mark.parametrize("shell", ["/bin/bash", "/bin/sh -c raidbench doctor", "/usr/bin/su -"])
+def test_in_a_shell_that_sudo_started_raidbench_is_root(program: tuple[str, ...], place: Path, shell: str) -> None:
+    assert "root as a whole" in sudo(program, place, "doctor", started=shell).stdout

@@ -84,11 +84,26 @@ def _started(
 
 
 def invoker() -> tuple[int, int] | None:
-    """Numbers of the user and group who called sudo as somebody else than root; None where nobody did."""
+    """Numbers of the user and group who called sudo for this command; None where nobody did but root.
+
+    In a shell that sudo started (`sudo -i`, `sudo su`) whoever types is root: the folder is root's, and so is the home.
+    """
     uid, gid = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
     if os.geteuid() != 0 or not uid.isdigit() or not gid.isdigit() or int(uid) == 0:
         return None
+    if os.path.basename(os.environ.get("SUDO_COMMAND", "").partition(" ")[0]) in _shells():
+        return None
     return int(uid), int(gid)
+
+
+def _shells() -> frozenset[str]:
+    """Names of the system's shells, as getusershell(3) has them, and of what starts one for another user."""
+    try:
+        with open("/etc/shells", encoding="utf-8", errors="replace") as file:
+            lines = [line.strip() for line in file]
+    except OSError:
+        lines = []
+    return frozenset(("sh", "csh", "su", *(os.path.basename(line) for line in lines if line.startswith("/"))))
 
 
 def become(uid: int, gid: int, argv: Sequence[str], keep: int) -> None:
