@@ -214,7 +214,7 @@ async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
     change = await bench.plan(thing.target, wish.key, wish.value)
     where, shown = await resolve(bench, wish.on or str(thing.target))
     job = scratch_size(wish.job, where, current().load_config(), given=wish.sized)
-    request = Request(where=where, name=shown, job=job, profile=wish.profile, steady=wish.steady)
+    request = Request(where=where, name=shown, job=job, profile=wish.profile, steady=wish.steady, told=True)
     not_read_only(request)
     ready = await bench.prepare(request)
     rest = wish.rest if bench.host.capabilities.live else 0.0

@@ -136,6 +136,12 @@ def test_the_plan_tells_which_steps_destroy() -> None:
     assert "ext4 'data'" in told
 
 
+def test_the_plan_and_the_question_tell_what_is_written() -> None:
+    worn = replace(LOSING, wear=("Written to /dev/sdx: 30 GiB at most.",))
+    assert "Wear:  Written to /dev/sdx: 30 GiB at most." in words(worn)
+    assert "Written to /dev/sdx: 30 GiB at most." in question(worn, ()).risks
+
+
 def test_what_destroys_wants_the_word_of_the_device_typed() -> None:
     asked = question(LOSING, ())
     assert (asked.tier, asked.required) == ("destructive", "345678")

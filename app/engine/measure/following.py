@@ -11,7 +11,7 @@ from app.engine.advisor.watching import Watch
 from app.engine.fio.events import Finished, LoadEvent
 from app.engine.members import MemberMeter
 from app.engine.session.events import AnyEvent, LiveEvent
-from app.engine.session.figures import Phase, RunFigures, RunStatus
+from app.engine.session.figures import Phase, RunFigures, RunStatus, Sample
 from app.engine.session.progress import (
     Advised,
     CpuSampled,
@@ -31,13 +31,23 @@ class Following:
     """One run as the session hears of it."""
 
     def __init__(
-        self, run_id: str, emit: Callable[[AnyEvent], None], *, meter: MemberMeter | None, watch: Watch | None
+        self,
+        run_id: str,
+        emit: Callable[[AnyEvent], None],
+        *,
+        meter: MemberMeter | None,
+        watch: Watch | None,
+        heard: Callable[[Sample], None] = lambda sample: None,
     ) -> None:
-        """`meter`: of the devices below, None for none. `watch`: gives advice while it is measured."""
+        """`meter`: of the devices below, None for none. `watch`: gives advice while it is measured.
+
+        `heard`: hears every interval.
+        """
         self._id = run_id
         self._emit = emit
         self._meter = meter
         self._watch = watch
+        self._heard = heard
         self._phase = Phase.PREPARING
 
     async def follow(
@@ -59,6 +69,7 @@ class Following:
                         seconds = (lengths or {}).get(phase)
                         self._tell(replace(event, seconds=seconds, message=clean(event.message, 200)))
                     case SampleTaken(sample=sample):
+                        self._heard(sample)
                         await self._look_below(watch)
                         self._tell(event)
                         if watch is not None and (said := await watch.sample(sample)) is not None:

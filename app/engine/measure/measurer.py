@@ -18,6 +18,7 @@ from app.engine.fio.preflight import Preflight
 from app.engine.fio.render import render, render_fill
 from app.engine.fio.sizes import format_size
 from app.engine.fio.target import JobTarget, TargetKind
+from app.engine.measure.cap import WriteCap
 from app.engine.measure.device_access import Gate
 from app.engine.measure.device_faults import Witness
 from app.engine.measure.following import Following
@@ -55,12 +56,14 @@ class Measurer:
         members: Callable[[str | None], Awaitable[MemberMeter]] | None = None,
         witness: Callable[[str | None], Awaitable[Witness]] | None = None,
         heat: Callable[[str], Awaitable[tuple[str, ...]]] | None = None,
+        cap: Callable[[Preparation], int | None] = lambda ready: None,
         simulated: bool = False,
     ) -> None:
         """`scratching`: where scratch files go, None is this machine. `simulated`: whether what is measured is.
 
         `members`: the meter of the devices below a disk; None counts none. `witness`: sees what befalls a disk.
-        `heat`: which of them are too warm, which ends a run; None where nothing tells.
+        `heat`: which of them are too warm, which ends a run; None where nothing tells. `cap`: after how many bytes that
+        it wrote a run ends, None for never.
         """
         self._load = load
         self._preflight = preflight
@@ -72,6 +75,7 @@ class Measurer:
         self._members = members
         self._witness = witness
         self._heat = heat
+        self._cap = cap
         self._simulated = simulated
 
     async def prepare(self, request: Request) -> Preparation:
@@ -273,9 +277,10 @@ class Measurer:
         figures = RunFigures(status=RunStatus.FAILED, reason="raidbench was interrupted.")
         try:
             look = None if self._heat is None or ready.disk is None else partial(self._heat, ready.disk)
+            cap = WriteCap(self._cap(ready), stop)
             async with HeatWatch(look, stop) as heat:
-                figures = await self._run(run_id, ready, target, workdir, stop, watch, layout=layout)
-            figures = heat.tell(figures)
+                figures = await self._run(run_id, ready, target, workdir, stop, watch, cap, layout=layout)
+            figures = cap.tell(heat.tell(figures))
             figures = replace(figures, warnings=tuple(filter(None, (*ready.notes, *figures.warnings, moved()))))
             if watch is not None:  # the figures are safe already, should this be cut short
                 figures = replace(figures, advice=await watch.end(figures))
@@ -294,12 +299,13 @@ class Measurer:
         workdir: Path,
         stop: asyncio.Event,
         watch: Watch | None,
+        cap: WriteCap,
         *,
         layout: bool,
     ) -> RunFigures:
         meter = None if self._members is None else await self._members(ready.disk)
         witness = None if self._witness is None else await self._witness(ready.disk)
-        following = Following(run_id, self._emit, meter=meter, watch=watch)
+        following = Following(run_id, self._emit, meter=meter, watch=watch, heard=cap.hear)
         if layout and (failed := await self._lay_out(following, target, workdir, stop)) is not None:
             return failed
         filled = 0

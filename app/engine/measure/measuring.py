@@ -55,6 +55,7 @@ class Measuring(Hardware):
         from app.engine.advisor.gather import too_warm
         from app.engine.fio.load import FioLoad
         from app.engine.fio.preflight import preflight
+        from app.engine.measure.cap import cap_of
         from app.engine.measure.device_access import Gate
         from app.engine.measure.device_faults import witness
         from app.engine.measure.measurer import Measurer
@@ -71,6 +72,7 @@ class Measuring(Hardware):
             members=partial(member_meter, self.host),
             witness=partial(witness, self.host, self._samples),
             heat=partial(too_warm, self.host),
+            cap=lambda ready: cap_of(ready, self.session.inventory),
             simulated=self.simulated,
         )
 

@@ -21,10 +21,6 @@ from app.engine.session.steady import SteadyPlan
 from app.engine.session.write_history import Written
 from backends.errors import StorageError
 from backends.identity import Identity
-from backends.model import Array, Inventory
-
-ENDURANCE = "Endurance used"
-"""What the vendors of drives call that among their facts."""
 
 LOOPS = 2
 """How often the whole device is filled."""
@@ -63,19 +59,6 @@ def written_by(record: RunRecord, ready: Preparation, *, session: str) -> Writte
         workload_bytes=figures.write.total_bytes if figures.write is not None else 0,
         steady=figures.steady.attained if figures.steady is not None else False if worked else None,
         session=session,
-    )
-
-
-def wear_of(inventory: Inventory, device: str) -> tuple[str, ...]:
-    """How much of their rated endurance is used of the drives that writing to a device writes to, a clause each."""
-    things = inventory.at(device)
-    members = [target for thing in things if isinstance(thing, Array) for target in thing.members]
-    drives = [drive for drive in inventory.drives if drive in things or drive.target in members]
-    return tuple(
-        f"{fact.label} of {drive.target}: {fact.value}"
-        for drive in drives
-        for fact in drive.facts
-        if fact.label == ENDURANCE
     )
 
 

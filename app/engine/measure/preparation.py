@@ -40,6 +40,9 @@ class Request:
     fills: int = 0
     """How often to write all of it in order before, to precondition it."""
 
+    told: bool = False
+    """Whether all that it writes was told with a plan of many runs, and agreed to."""
+
     @property
     def writes(self) -> bool:
         """Whether anything is written, so whether the data of a device are lost."""

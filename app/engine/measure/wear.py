@@ -1,14 +1,20 @@
-"""What a job that writes will cost a drive, before it is agreed to: bytes at most, and the endurance used. Pure."""
+"""What a job that writes will cost a drive, before it is agreed to: bytes at most, and its endurance. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from app.engine.measure.preconditioning import wear_of
+from app.engine.measure.cap import cap_of, drives_below
 from app.engine.measure.preparation import Preparation
 from app.engine.session.state import RunRecord
 from backends.model import Inventory
 from widgets.plain import units
+
+ENDURANCE = "Endurance used"
+"""What the vendors of drives call that among their facts."""
+
+RATED = "Rated endurance: unknown, no drive reports it"
+"""NVMe and ATA report the share that is used, and no bytes that it is a share of."""
 
 
 def wear_words(
@@ -20,23 +26,37 @@ def wear_words(
     """
     if not ready.destructive or ready.device is None:
         return ()
-    used = wear_of(inventory, ready.disk or ready.device) or ("Endurance used: unknown, its drives do not tell it",)
-    return (_written(ready, runs, times), *used)
+    filled = ready.request.fills * ready.size
+    fill = f"{units.size(filled)} in order, then " if filled else ""
+    steady = 0 if ready.request.steady is None else ready.request.steady.cap_s
+    seconds = times * (ready.job.ramp + ready.job.runtime + steady)
+    most = cap_of(ready, inventory)
+    amount = amount_words(ready.device, seconds, runs, None if most is None else times * most)
+    return (f"Written: {fill}{amount}", *endurance_words(inventory, ready.disk or ready.device))
 
 
-def _written(ready: Preparation, runs: Iterable[RunRecord], times: int) -> str:
-    """At the fastest that the device was written so far, for all the time that the job may take."""
+def amount_words(device: str, seconds: float, runs: Iterable[RunRecord], cap: int | None = None) -> str:
+    """How much is written to a device in that time, as fast as it was written so far; `cap`: where it ends before."""
     rates = {
         run.id: run.figures.write.bytes_per_second
         for run in runs
-        if run.figures.write is not None and run.start.device == ready.device
+        if run.figures.write is not None and run.start.device == device
     }
-    filled = ready.request.fills * ready.size
-    fill = f"{units.size(filled)} in order, then " if filled else ""
-    if not rates:
-        return f"Written: {fill}an unknown amount, no run of this session wrote to {ready.device}"
-    fastest = max(rates, key=lambda run: rates[run])
-    steady = 0 if ready.request.steady is None else ready.request.steady.cap_s
-    seconds = times * (ready.job.ramp + ready.job.runtime + steady)
+    fastest = max(rates, key=lambda run: rates[run], default=None)
+    if cap is not None and (fastest is None or rates[fastest] * seconds > cap):
+        return f"{units.size(cap)} at most, a tenth of the drive; a run time or a size of its own lifts that"
+    if fastest is None:
+        return f"an unknown amount in {units.duration(seconds)}, no run of this session wrote to {device}"
     most = units.size(round(rates[fastest] * seconds))
-    return f"Written: {fill}{most} at most, {units.duration(seconds)} as fast as {fastest} wrote"
+    return f"{most} at most, {units.duration(seconds)} as fast as {fastest} wrote"
+
+
+def endurance_words(inventory: Inventory, device: str) -> tuple[str, ...]:
+    """What is known of the endurance of the drives that writing to a device writes to, a clause each."""
+    used = tuple(
+        f"{fact.label} of {drive.target}: {fact.value}"
+        for drive in drives_below(inventory, device)
+        for fact in drive.facts
+        if fact.label == ENDURANCE
+    )
+    return (*(used or ("Endurance used: unknown, its drives do not tell it",)), RATED)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import log2
 
+from app.engine.fio.job import Job
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Assignment, Design, Purpose, Step, SweepCell
 from app.engine.sweep.saturation import LEAST_RUNS, bases, family
@@ -37,6 +38,15 @@ def seconds_of(design: Design) -> float:
     known = {cell.id: cell for cell in design.cells}
     later = later_runs(design) * max(_run(cell, design.rest) for cell in design.cells)
     return _seconds(design.steps, known, design, design.originals) + later
+
+
+def writing_seconds(design: Design, where: str) -> float:
+    """For how long a target is written to, at most: all steps, a confirmation of each winner, and what is searched."""
+    jobs = {cell.id: Job.from_fields(cell.job) for cell in design.cells if cell.where == where}
+    lengths = {cell: float(job.ramp + job.runtime) for cell, job in jobs.items() if job.writes}
+    winners = len({cell.column for cell in design.cells if cell.id in lengths})
+    later = later_runs(design) + 2 * design.pairs * winners
+    return sum(lengths.get(step.cell, 0.0) for step in design.steps) + later * max(lengths.values(), default=0.0)
 
 
 def later_runs(design: Design) -> int:

@@ -216,7 +216,8 @@ class SweepRunner:
                 raise BlockedError(f"{cell.where} has no block device to measure.")
             where, name = found.device, str(found.target)
         job = Job.from_fields(cell.job)
-        ready = await self._bench.prepare(Request(where=where, name=name, job=job, profile=cell.profile, again=True))
+        request = Request(where=where, name=name, job=job, profile=cell.profile, again=True, told=True)
+        ready = await self._bench.prepare(request)
         if ready.refused:
             raise RefusedError(" ".join(ready.refused), hint=ready.hint)
         if ready.scratch is not None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from app.engine.fio.job import Job
-from app.engine.measure.measurer import Request
+from app.engine.measure.preparation import Preparation, Request
+from app.engine.measure.wear import amount_words, endurance_words
 from app.engine.session.sweep_steps import Assignment, Design, Destroyed
+from app.engine.sweep.estimate import writing_seconds
 from app.engine.sweep.known import Holder, Known
 from app.engine.workbench import Workbench
 from backends.nameplate import Nameplate
@@ -28,6 +30,8 @@ class Survey:
     risks: tuple[str, ...] = ()
     """Sentences about what values may do."""
 
+    wear: tuple[str, ...] = ()
+    """Sentences about how much is written, and to drives of what endurance."""
     plates: tuple[Nameplate, ...] = ()
     """The devices whose data go, else those that are changed; one that has two addresses once."""
 
@@ -39,6 +43,7 @@ async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
     hint = ""
     destroys: list[Destroyed] = []
     plates: list[Nameplate] = []
+    wear: list[str] = []
     for device, name, job in _losing(design, known):
         ready = await bench.prepare(Request(where=device, name=name, job=job))
         if ready.refused:
@@ -48,6 +53,7 @@ async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
             assert ready.plate is not None  # it may be written to
             plates.append(ready.plate)
             destroys.append(Destroyed(device=ready.device, name=ready.plate.word, found=ready.found))
+            wear += _wear(bench, ready, writing_seconds(design, name))
     if destroys or refused:
         risk = Risk.DESTROYS_DATA
     else:
@@ -58,8 +64,19 @@ async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
         refused=tuple(dict.fromkeys(refused)),
         hint=hint,
         risks=sentences,
+        wear=tuple(wear),
         plates=tuple({plate.word: plate for plate in reversed(plates)}.values())[::-1],
     )
+
+
+def _wear(bench: Workbench, ready: Preparation, seconds: float) -> tuple[str, ...]:
+    """What the sweep costs the drives of a device; nothing where it is made anew without being written to."""
+    if not seconds or ready.device is None:
+        return ()
+    session = bench.session
+    amount = amount_words(ready.device, seconds, session.runs)
+    words = (f"Written to {ready.device}: {amount}", *endurance_words(session.inventory, ready.disk or ready.device))
+    return tuple(f"{each}." for each in words)
 
 
 def _losing(design: Design, known: Known) -> list[tuple[str, str, Job]]:

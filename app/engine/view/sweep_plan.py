@@ -27,6 +27,7 @@ def plan_facts(surveyed: Survey, speed: float | None = None) -> tuple[Facts, ...
         Facts(heading="Plan", facts=tuple(_plan(design, speed))),
         Facts(heading="REFUSED", facts=_sentences((*surveyed.refused, surveyed.hint), Tone.BAD)),
         Facts(heading="DESTROYS DATA (asked once)", facts=tuple(_lost(design))),
+        Facts(heading="Wear", facts=_sentences(surveyed.wear, Tone.ATTENTION)),
         Facts(heading="Risks", facts=_sentences(surveyed.risks, Tone.ATTENTION)),
         Facts(heading="Changes, all put back", facts=tuple(_changes(design))),
         Facts(heading="Not active", facts=tuple(_not_active(design))),

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 
 from app.engine.fio.job import Job
+from app.engine.fio.profiles import PROFILES, Profile
+from app.engine.measure.cap import WriteCap, cap_of
 from app.engine.measure.device_access import DeviceJudgement
 from app.engine.measure.preparation import Preparation, Request
 from app.engine.measure.wear import wear_words
 from app.engine.session.events import RunEnded, RunStarted
+from app.engine.session.figures import DirectionSample, Phase, RunFigures, RunStatus, Sample
 from app.engine.session.state import Session, replay
+from app.engine.session.steady import SteadyPlan
 from backends.guard import GuardAnswer, Intent
 from backends.identity import Identity
-from backends.model import Drive, Fact, Inventory, Target
+from backends.model import Array, Drive, Fact, Inventory, Media, Target
 from backends.nameplate import nameplate
 from tests.engine import sessions
 
@@ -52,6 +57,12 @@ def told(session: Session, wanted: Preparation | None = None, times: int = 1) ->
     return wear_words(wanted or ready(), session.runs, session.inventory, times=times)
 
 
+def known(media: Media, *facts: Fact) -> Inventory:
+    """The disk, as a vendor's tool knows it."""
+    drive = Drive(target=Target(backend="scsi", address="sda"), device="/dev/sda", media=media, facts=facts)
+    return Inventory(drives=(drive,))
+
+
 def test_it_is_what_the_device_took_before_for_all_the_time_of_the_job() -> None:
     assert told(wrote("/dev/sda", 512))[0] == "Written: 30 GiB at most, 60 s as fast as r1 wrote"
 
@@ -62,7 +73,7 @@ def test_every_run_of_an_experiment_counts() -> None:
 
 @pytest.mark.parametrize("session", [Session(), wrote("/dev/sdb", 512)], ids=["nothing", "another disk"])
 def test_a_device_that_was_not_written_to_takes_an_unknown_amount(session: Session) -> None:
-    assert told(session)[0] == "Written: an unknown amount, no run of this session wrote to /dev/sda"
+    assert told(session)[0] == "Written: an unknown amount in 60 s, no run of this session wrote to /dev/sda"
 
 
 def test_a_fill_is_known_whatever_the_workload_writes() -> None:
@@ -70,14 +81,104 @@ def test_a_fill_is_known_whatever_the_workload_writes() -> None:
 
 
 def test_what_the_drive_tells_of_its_endurance_is_said() -> None:
-    fact = Fact(label="Endurance used", value="37 %")
-    drive = Drive(target=Target(backend="scsi", address="sda"), device="/dev/sda", facts=(fact,))
-    assert wear_words(ready(), (), Inventory(drives=(drive,)))[1:] == ("Endurance used of scsi:sda: 37 %",)
+    drives = known(Media.SSD, Fact(label="Endurance used", value="37 %"))
+    assert wear_words(ready(), (), drives)[1] == "Endurance used of scsi:sda: 37 %"
 
 
 def test_a_drive_that_tells_nothing_of_it_is_said_not_to() -> None:
-    assert told(Session())[1:] == ("Endurance used: unknown, its drives do not tell it",)
+    assert told(Session())[1] == "Endurance used: unknown, its drives do not tell it"
+
+
+def test_the_rated_endurance_is_said_to_be_unknown() -> None:
+    assert told(Session())[2] == "Rated endurance: unknown, no drive reports it"
 
 
 def test_a_job_that_only_reads_costs_nothing() -> None:
     assert told(Session(), ready(Job.from_fields({"rw": "randread"}))) == ()
+
+
+DEFAULT = Job.from_fields({"rw": "randwrite"})
+
+
+@pytest.mark.parametrize("media", [Media.SSD, Media.NVME, Media.UNKNOWN])
+def test_a_job_of_no_length_of_its_own_writes_a_tenth_of_what_may_wear(media: Media) -> None:
+    assert cap_of(ready(DEFAULT), known(media)) == 10 << 30
+
+
+def test_a_drive_that_nobody_knows_may_wear() -> None:
+    assert cap_of(ready(DEFAULT), Inventory()) == 10 << 30
+
+
+@pytest.mark.parametrize("media", [Media.HDD, Media.VIRTUAL, Media.RAM])
+def test_what_does_not_wear_is_written_to_at_will(media: Media) -> None:
+    assert cap_of(ready(DEFAULT), known(media)) is None
+
+
+def test_the_members_of_an_array_are_what_wears() -> None:
+    disks = known(Media.SSD).drives[0], replace(known(Media.HDD).drives[0], device="/dev/sdb")
+    array = Array(target=Target(backend="md", address="md0"), device="/dev/sda", members=(disks[1].target,))
+    below = Inventory(arrays=(array,), drives=(replace(disks[1], target=disks[1].target),))
+    assert cap_of(ready(DEFAULT), below) is None
+
+
+AGREED = {
+    "a run time of its own": ready(Job.from_fields({"rw": "randwrite", "runtime": "300"})),
+    "a size of its own": ready(Job.from_fields({"rw": "randwrite", "size": "1g"})),
+    "until it is steady": replace(
+        ready(DEFAULT), request=replace(ready(DEFAULT).request, steady=SteadyPlan(end_early=True))
+    ),
+    "told with a plan": replace(ready(DEFAULT), request=replace(ready(DEFAULT).request, told=True)),
+    "a preconditioning": ready(DEFAULT, fills=2),
+    "a job that only reads": ready(Job.from_fields({"rw": "randread"})),
+}
+
+
+@pytest.mark.parametrize("how", AGREED)
+def test_what_was_asked_for_is_not_cut_short(how: str) -> None:
+    assert cap_of(AGREED[how], known(Media.SSD)) is None
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=tuple(PROFILES))
+def test_no_workload_writes_for_more_than_ten_minutes_by_itself(profile: Profile) -> None:
+    assert profile.job.ramp + profile.job.runtime <= 600
+
+
+def test_where_the_run_ends_is_said_before_it() -> None:
+    said = wear_words(ready(DEFAULT), (), known(Media.SSD))[0]
+    assert said == "Written: 10 GiB at most, a tenth of the drive; a run time or a size of its own lifts that"
+
+
+def test_a_slow_drive_does_not_come_so_far() -> None:
+    assert "as fast as r1 wrote" in wear_words(ready(DEFAULT), wrote("/dev/sda", 10).runs, known(Media.SSD))[0]
+
+
+def interval(mib: int) -> Sample:
+    """An interval in which so much was written."""
+    direction = DirectionSample(iops=1, bytes_per_second=mib * (1 << 21), ios=1)
+    return Sample(at=0.5, seconds=0.5, phase=Phase.MEASURING, write=direction)
+
+
+@pytest.mark.parametrize(("mib", "ended"), [((5, 4), False), ((5, 5), True)])
+def test_a_run_is_ended_when_it_has_written_its_share(mib: tuple[int, ...], ended: bool) -> None:
+    stop = asyncio.Event()
+    cap = WriteCap(10 << 20, stop)
+    for one in mib:
+        cap.hear(interval(one))
+    assert stop.is_set() is ended
+
+
+def test_a_run_that_was_ended_for_it_says_so() -> None:
+    cap = WriteCap(1, asyncio.Event())
+    cap.hear(interval(5))
+    assert cap.tell(RunFigures(status=RunStatus.STOPPED)).reason == "Stopped: 5 MiB are written, a tenth of the drive."
+
+
+@pytest.mark.parametrize("status", [RunStatus.OK, RunStatus.FAILED])
+def test_a_run_that_ended_otherwise_keeps_its_own_words(status: RunStatus) -> None:
+    cap = WriteCap(1, asyncio.Event())
+    cap.hear(interval(5))
+    assert cap.tell(RunFigures(status=status, reason="its own")).reason == "its own"
+
+
+def test_a_run_that_somebody_stopped_before_is_not_said_to_be_ended_for_it() -> None:
+    assert WriteCap(1 << 40, asyncio.Event()).tell(RunFigures(status=RunStatus.STOPPED)).reason is None

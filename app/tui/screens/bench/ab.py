@@ -68,7 +68,7 @@ class Experimenting:
             )
         change = await bench.plan(thing.target, key, value)
         job, name = self._app.job_choice or (profile(_known(self._app.options.profile)).job, self._app.options.profile)
-        ready = await bench.prepare(Request(where=thing.device, name=address, job=job, profile=name))
+        ready = await bench.prepare(Request(where=thing.device, name=address, job=job, profile=name, told=True))
         plans = {name: self._plan(change, ready, name) for name in _PLANS}
         chosen = await self._app.push_screen_wait(ChoiceDialog("How many pairs", _choices(plans)))
         return None if chosen is None else plans[chosen]

@@ -120,6 +120,7 @@ def question(surveyed: Survey, commands: Sequence[tuple[str, ...] | str], speed:
     destroys = surveyed.risk is Risk.DESTROYS_DATA
     lost = tuple(f"{one.device}: {found}" for one in design.destroys for found in one.found)
     blank = tuple(f"{one.device}: nothing is known to lie on it" for one in design.destroys if not one.found)
+    overwritten = tuple(f"{one.device} is overwritten. There is no undo." for one in design.destroys)
     return Confirmation(
         title=title,
         tier=TIERS[tier(surveyed.risk)],
@@ -129,7 +130,7 @@ def question(surveyed: Survey, commands: Sequence[tuple[str, ...] | str], speed:
             _change(design, one.setting.key, str(one.setting.target), one.setting.value) for one in switches(design)
         ),
         commands=tuple(commands),
-        risks=(*(f"{one.device} is overwritten. There is no undo." for one in design.destroys), *surveyed.risks),
+        risks=(*overwritten, *surveyed.wear, *surveyed.risks),
         evidence=(*lost, *blank) if destroys else (),
         devices=() if tier(surveyed.risk) is Tier.HARMLESS else tuple(plate.sentence for plate in surveyed.plates),
         required=word_of(surveyed.plates) if destroys else "",
