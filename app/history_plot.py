@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.engine.history.series import Series
-from app.engine.view.history import headline_name, headline_text, value_text
+from app.engine.history.series import RunSeries
+from app.engine.judge.comparison import name_of
+from app.engine.view.history import headline_text, value_text
 from backends.text import clean
 from widgets.plain import units
 
 _MOST_DATES = 6
 
 
-def history_plot(series: Series, width: int, height: int, *, ascii_only: bool, color: bool = True) -> str:
+def history_plot(series: RunSeries, width: int, height: int, *, ascii_only: bool, color: bool = True) -> str:
     """The chart, in lines of `width` cells with ANSI colours unless not `color`. From zero, so that sizes compare."""
     import plotext
 
@@ -23,7 +24,9 @@ def history_plot(series: Series, width: int, height: int, *, ascii_only: bool, c
     plotext.limit_size(False, False)  # by the terminal, of which it knows nothing here
     plotext.plot_size(width, height)
     first = runs[0]
-    plotext.title(f"{headline_name(first)}, {clean(first.workload, 60)} on {clean(runs[-1].target, 60)}")
+    plotext.title(
+        f"{name_of(first.about, first.direction)}, {clean(first.workload, 60)} on {clean(runs[-1].target, 60)}"
+    )
     places = list(range(1, len(runs) + 1))
     plotext.scatter(places, values, marker="o" if ascii_only else "dot", color="cyan+")
     number = {run.name: at for at, run in enumerate(runs, 1)}

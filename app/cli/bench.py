@@ -114,6 +114,26 @@ async def _bench(
     as_json: bool,
     stream: bool,
 ) -> int:
+    with closing(RunTeller(bench, stream=stream)) as follower:
+        records, said = await measured(bench, interruption, request, repeat, typed, follower)
+    _report(bench, records, follower, said, as_json=as_json, stream=stream)
+    if interruption.asked():
+        return INTERRUPTED
+    return DONE if records and all(record.figures.status is RunStatus.OK for record in records) else FAILED
+
+
+async def measured(
+    bench: Workbench,
+    interruption: Interruption,
+    request: Request,
+    repeat: int,
+    typed: str | None,
+    follower: RunTeller,
+) -> tuple[list[RunRecord], frozenset[str]]:
+    """The runs, up to the first that is not whole, in a session that is begun for them; and which advice was said.
+
+    Raises RefusedError, ReaderGoneError where nobody reads the stream any more, and whatever measuring does.
+    """
     not_read_only(request)
     first = await bench.prepare(request)  # what cannot be done at all leaves no session behind
     if first.refused:
@@ -121,8 +141,7 @@ async def _bench(
     await begin(bench)
     records: list[RunRecord] = []
     said: frozenset[str] = frozenset()
-    follower = RunTeller(bench, stream=stream)
-    with closing(follower), interruption.gracefully(bench.stop):
+    with interruption.gracefully(bench.stop):
         for number in range(1, repeat + 1):
             ready = await bench.prepare(replace(request, again=number < repeat))
             if number > 1:
@@ -149,10 +168,7 @@ async def _bench(
                 break
     if follower.nobody_reads:
         raise ReaderGoneError
-    _report(bench, records, follower, said, as_json=as_json, stream=stream)
-    if interruption.asked():
-        return INTERRUPTED
-    return DONE if records and all(record.figures.status is RunStatus.OK for record in records) else FAILED
+    return records, said
 
 
 def not_read_only(request: Request) -> None:

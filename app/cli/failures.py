@@ -21,6 +21,8 @@ DONE = 0
 FAILED = 1
 USAGE = 2
 REFUSED = 3
+UNDECIDED = 4
+"""Of `baseline check` alone: its 1 says that something is worse, not that something failed."""
 INTERRUPTED = 130
 
 

@@ -20,7 +20,7 @@ from app.cli.render import table_lines
 from app.cli.running import run as run_to_end
 from app.engine.history.index import known_runs
 from app.engine.history.past import Condition, PastRun, known_as
-from app.engine.history.series import Series, series_of
+from app.engine.history.series import RunSeries, series_of
 from app.engine.session.paths import Paths
 from app.engine.view.history import change_lines, history_document, history_table
 from app.engine.view.table import filled
@@ -153,7 +153,7 @@ def _now(target: str) -> str | None:
         return run_to_end(find)
 
 
-def _told(runs: Sequence[PastRun], series: Mapping[Condition, Series]) -> Iterator[str]:
+def _told(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
     changes = [change for one in series.values() for change in one.changes]
     yield from table_lines(filled(history_table(runs, changes)), terminal_width())
     told = [row for one in series.values() for row in change_lines(one)]
@@ -161,7 +161,7 @@ def _told(runs: Sequence[PastRun], series: Mapping[Condition, Series]) -> Iterat
         yield from ("", "The level changed:", *(f"  {clean(row, 500)}" for row in told))
 
 
-def _drawn(runs: Sequence[PastRun], series: Mapping[Condition, Series]) -> Iterator[str]:
+def _drawn(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
     from app.history_plot import history_plot
 
     last = next((run for run in reversed(runs) if run.condition in series), None)

@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "runs": ("app.cli.runs", "The runs of the session."),
     "compare": ("app.cli.runs", "Two runs, their repeats or an experiment side by side, and what they show."),
     "history": ("app.cli.history", "The runs of all sessions, and where their level changed."),
+    "baseline": ("app.cli.baseline", "Save runs under a name, and measure the same again after an update."),
     "log": ("app.cli.log", "The session as it was."),
     "report": ("app.cli.report", "The session as a document."),
     "archive": ("app.cli.archive", "The session as one file, for another machine."),

@@ -143,7 +143,7 @@ def compare_command(a: str, b: str | None, threshold: float | None, as_json: boo
         if threshold is not None:
             raise click.UsageError("An experiment keeps the threshold that it was planned with.")
         return _experiment(a, as_json)
-    (where_a, run_a), (where_b, run_b) = _find(a), _find(b)
+    (where_a, run_a), (where_b, run_b) = found_run(a), found_run(b)
     earlier = () if where_a.folder == where_b.folder else tuple(_earlier(where_a, where_b))
     comparison = compare(
         run_a,
@@ -202,7 +202,8 @@ def _experiment(name: str, as_json: bool) -> int:
     return _side_by_side(comparison, f"A {record.start.a}", f"B {record.start.b}")
 
 
-def _find(name: str) -> tuple[Loaded, RunRecord]:
+def found_run(name: str) -> tuple[Loaded, RunRecord]:
+    """A run by its name: `r3`, or `SESSION/r3`. Raises NotFoundError naming those there are."""
     session, slash, run_id = name.rpartition("/")
     loaded = loaded_session(session if slash else None)
     run = loaded.session.run(run_id)

@@ -62,7 +62,7 @@ NOT_WRITTEN = "The index of runs cannot be written ({}); the sessions are read i
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownRuns:
     """What is known of earlier runs."""
 
     runs: tuple[PastRun, ...]
@@ -84,7 +84,7 @@ def index_file(paths: Paths) -> Path:
     return paths.sessions.parent / "runs.sqlite3"
 
 
-def known_runs(paths: Paths, also: Iterable[Loaded] = ()) -> Known:
+def known_runs(paths: Paths, also: Iterable[Loaded] = ()) -> KnownRuns:
     """Every run of every session, and of those that lie elsewhere. Never raises: a session not read is told."""
     notes: list[str] = []
     file = index_file(paths)
@@ -112,7 +112,7 @@ def known_runs(paths: Paths, also: Iterable[Loaded] = ()) -> Known:
     outside = [each for each in also if each.folder.parent.resolve() != paths.sessions.resolve()]
     found += [run for loaded in outside for run in past_runs(loaded)]
     found.sort(key=lambda run: (run.at, run.session, run.id))
-    return Known(runs=tuple(found), notes=tuple(dict.fromkeys(notes)))
+    return KnownRuns(runs=tuple(found), notes=tuple(dict.fromkeys(notes)))
 
 
 def _cannot(error: Exception) -> bool:

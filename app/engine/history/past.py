@@ -76,6 +76,11 @@ class PastRun:
         return self.simulated, self.thing, self.job
 
     @property
+    def kind(self) -> tuple[str, str]:
+        """Which figure its headline is: a tail that too few I/Os carry gives way to a lower one."""
+        return self.figure, self.direction
+
+    @property
     def counts(self) -> bool:
         """Whether it tells how its thing does: a whole run with what was in force anyway."""
         return self.status == "ok" and not self.tried and self.value is not None and self.value > 0
@@ -150,6 +155,14 @@ def known_as(inventory: Inventory, target: str) -> str | None:
     if found is None or isinstance(found, Controller):
         return None
     return None if found.device is None else _lasting(inventory, found.device)
+
+
+def node_of(inventory: Inventory, thing: str) -> str | None:
+    """Where a thing is now, whatever it was called; None where it is not, or only a name told it."""
+    nodes = [array.device for array in inventory.arrays if array.device is not None]
+    nodes += [drive.device for drive in inventory.drives if drive.device is not None]
+    nodes += [f"/dev/{part}" for drive in inventory.drives for part in drive.partitions]
+    return next((node for node in nodes if _lasting(inventory, node) == thing), None)
 
 
 def _lasting(inventory: Inventory, device: str) -> str | None:

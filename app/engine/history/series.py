@@ -16,7 +16,7 @@ Difference = tuple[str, str | None, str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class SeriesPoint:
     """What counts as one measurement: the runs that one session made with the same settings."""
 
     runs: tuple[PastRun, ...]
@@ -29,7 +29,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class LevelChange:
     """A change of level among the points of a series."""
 
     shift: Shift
@@ -41,31 +41,31 @@ class Change:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Series:
+class RunSeries:
     """All runs of one condition that count."""
 
     runs: tuple[PastRun, ...]
     """Oldest first; not none."""
 
     @cached_property
-    def points(self) -> tuple[Point, ...]:
+    def points(self) -> tuple[SeriesPoint, ...]:
         """Runs of one session are more alike than those of several: together one point, unless there is one session."""
         if len({run.session for run in self.runs}) == 1:
-            return tuple(Point(runs=(run,)) for run in self.runs)
+            return tuple(SeriesPoint(runs=(run,)) for run in self.runs)
         groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[PastRun]] = {}
         for run in self.runs:
             groups.setdefault((run.session, tuple(sorted(run.settings.items()))), []).append(run)
-        return tuple(Point(runs=tuple(group)) for group in groups.values())
+        return tuple(SeriesPoint(runs=tuple(group)) for group in groups.values())
 
     @cached_property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[LevelChange, ...]:
         """Where its level changed."""
         found = shifts([point.value for point in self.points])
         return tuple(self._change(shift) for shift in found)
 
-    def _change(self, shift: Shift) -> Change:
+    def _change(self, shift: Shift) -> LevelChange:
         last, first = self.points[shift.at - 1].runs[-1], self.points[shift.at].runs[0]
-        return Change(shift=shift, first=first, differs=what_differs(last, first))
+        return LevelChange(shift=shift, first=first, differs=what_differs(last, first))
 
 
 def what_differs(a: PastRun, b: PastRun) -> tuple[Difference, ...]:
@@ -73,13 +73,16 @@ def what_differs(a: PastRun, b: PastRun) -> tuple[Difference, ...]:
     return (*differing(a.settings, b.settings), *differing(a.around, b.around))
 
 
-def series_of(runs: Iterable[PastRun]) -> Mapping[Condition, Series]:
-    """The runs that count, by what was measured."""
+def series_of(runs: Iterable[PastRun]) -> Mapping[Condition, RunSeries]:
+    """The runs that count, by what was measured; of those with several kinds of headline the kind of the last."""
     groups: dict[Condition, list[PastRun]] = {}
     for run in runs:
         if run.counts:
             groups.setdefault(run.condition, []).append(run)
-    return {condition: Series(runs=tuple(group)) for condition, group in groups.items()}
+    return {
+        condition: RunSeries(runs=tuple(run for run in group if run.kind == group[-1].kind))
+        for condition, group in groups.items()
+    }
 
 
 def changed_since_before(runs: Sequence[PastRun]) -> Mapping[str, tuple[Difference, ...]]:

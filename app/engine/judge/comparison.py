@@ -119,7 +119,7 @@ class FigureComparison:
     @property
     def name(self) -> str:
         """`read IOPS`."""
-        return self.figure.label if self.direction == BOTH else f"{self.direction} {self.figure.label}"
+        return name_of(self.figure, self.direction)
 
     @property
     def difference(self) -> str:
@@ -305,6 +305,11 @@ def _tail_of(runs: Sequence[RunRecord]) -> tuple[Figure, str]:
 
 def _values(runs: Sequence[RunRecord], direction: str, figure: Figure) -> list[float | None]:
     return [value_of(run.figures, direction, figure) for run in runs]
+
+
+def name_of(figure: Figure, direction: str) -> str:
+    """`read IOPS`, of a mixed job `IOPS`."""
+    return figure.label if direction == BOTH else f"{direction} {figure.label}"
 
 
 def value_of(figures: RunFigures, direction: str, figure: Figure) -> float | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from app.engine.history.past import Condition, PastRun
-from app.engine.history.series import Change, Difference, Series, changed_since_before
-from app.engine.judge.comparison import BOTH
+from app.engine.history.series import Difference, LevelChange, RunSeries, changed_since_before
+from app.engine.judge.comparison import name_of
 from app.engine.session.figures import RunStatus
 from app.engine.view import schema
 from app.engine.view.run import RUN_TONES
@@ -17,7 +17,7 @@ _MOST_NAMED = 4
 """Differences named in one line."""
 
 
-def history_table(runs: Sequence[PastRun], changes: Sequence[Change]) -> Table:
+def history_table(runs: Sequence[PastRun], changes: Sequence[LevelChange]) -> Table:
     """One row a run, oldest first; a change of level is marked at its first run."""
     changed = changed_since_before(runs)
     marks = {change.first.name: str(change.shift.interval) for change in changes}
@@ -64,11 +64,6 @@ def value_text(run: PastRun, value: float) -> str:
     return about.show(value) if about.key.endswith("_ns") else f"{about.show(value)} {about.label}"
 
 
-def headline_name(run: PastRun) -> str:
-    """`read IOPS`, of a mixed job `IOPS`."""
-    return run.about.label if run.direction == BOTH else f"{run.direction} {run.about.label}"
-
-
 def differences(differs: Sequence[Difference]) -> str:
     """`read_ahead_kb 128 -> 64, kernel 6.1 -> 6.8`."""
     told = [f"{key} {a or units.NOTHING} -> {b or units.NOTHING}" for key, a, b in differs[:_MOST_NAMED]]
@@ -76,19 +71,17 @@ def differences(differs: Sequence[Difference]) -> str:
     return ", ".join((*told, *([f"{more} more"] if more else [])))
 
 
-def change_lines(series: Series) -> Iterator[str]:
+def change_lines(series: RunSeries) -> Iterator[str]:
     """A sentence for each change of level."""
     for change in series.changes:
         run, shift = change.first, change.shift
         counted = f"{shift.before} before, {shift.after} from then on"
         also = f"; other than before: {differences(change.differs)}" if change.differs else ""
-        yield (
-            f"{units.moment(run.at)[:16]}  {run.target}, {run.workload}: {headline_name(run)} {shift.interval} "
-            f"from {run.name} on ({counted}){also}"
-        )
+        what = f"{run.target}, {run.workload}: {name_of(run.about, run.direction)} {shift.interval}"
+        yield f"{units.moment(run.at)[:16]}  {what} from {run.name} on ({counted}){also}"
 
 
-def history_document(runs: Sequence[PastRun], series: Mapping[Condition, Series]) -> schema.Json:
+def history_document(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> schema.Json:
     """`history --json`."""
     changed = changed_since_before(runs)
     return schema.document(
@@ -107,7 +100,7 @@ def _run(run: PastRun, differs: Sequence[Difference]) -> schema.Json:
     }
 
 
-def _change(change: Change, series: Series) -> schema.Json:
+def _change(change: LevelChange, series: RunSeries) -> schema.Json:
     run, shift = change.first, change.shift
     return {
         **schema.picked(run, "thing", "target", "workload", "figure", "direction", "at"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.engine.history import index
-from app.engine.history.index import DAMAGED, NEWER, Known, index_file, known_runs
+from app.engine.history.index import DAMAGED, NEWER, KnownRuns, index_file, known_runs
 from app.engine.session import store
 from app.engine.session.paths import Paths
 from app.engine.session.store import SessionLog
@@ -27,7 +27,7 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     return Paths.default()
 
 
-def names(known: Known) -> list[str]:
+def names(known: KnownRuns) -> list[str]:
     return [run.name for run in known.runs]
 
 
@@ -205,7 +205,7 @@ def test_while_another_process_writes_it_the_answer_is_whole(paths: Paths, monke
 
 
 def test_many_at_once_all_know_everything(paths: Paths) -> None:
-    found: list[Known] = []
+    found: list[KnownRuns] = []
     workers = [threading.Thread(target=lambda: found.append(known_runs(paths))) for _ in range(6)]
     for worker in workers:
         worker.start()

@@ -1,0 +1,213 @@
+"""`baseline`: runs put aside under a name, and the same job measured again and held against them."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import click
+
+from app.cli.bench import measured
+from app.cli.bench_live import RunTeller
+from app.cli.bench_target import resolve
+from app.cli.devices_text import terminal_width
+from app.cli.failures import DONE, FAILED, INTERRUPTED, UNDECIDED, exit_status
+from app.cli.opening import loaded_session, workbench
+from app.cli.options import CONFIRM_HELP, PERCENT, current
+from app.cli.output import document, lines, report_error, say
+from app.cli.render import table_lines
+from app.cli.running import Interruption, run
+from app.cli.runs import found_run
+from app.engine.fio.job import Job
+from app.engine.history.baselines import Baseline, Baselines, baseline_of
+from app.engine.history.checking import check
+from app.engine.history.index import known_runs
+from app.engine.history.past import node_of, thing_of
+from app.engine.judge.later import LATER_THRESHOLD_PERCENT, LaterVerdict
+from app.engine.judge.repeats import Repeats
+from app.engine.judge.verdict import FEWEST_RUNS
+from app.engine.measure.preparation import Request
+from app.engine.session.paths import Paths
+from app.engine.session.state import RunRecord
+from app.engine.session.store import Loaded
+from app.engine.view import schema
+from app.engine.view.baseline import baseline_json, baselines_table, check_json, check_sentence
+from app.engine.view.table import filled
+from app.engine.workbench import Workbench
+from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError, RaidbenchError
+from backends.text import clean
+
+_STATUS = {
+    LaterVerdict.WORSE: FAILED,
+    LaterVerdict.NOT_WORSE: DONE,
+    LaterVerdict.NOT_DECIDED: UNDECIDED,
+    LaterVerdict.REFUSED: UNDECIDED,
+}
+
+
+@click.group("baseline")
+def baseline_command() -> None:
+    """Runs put aside under a name, and the same job measured again and held against them."""
+
+
+@baseline_command.command("save")
+@click.argument("name")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option("--replace", is_flag=True, help="In the place of the baseline that has this name.")
+def save_command(name: str, runs: tuple[str, ...], replace: bool) -> int:
+    """Save RUN with its repeats as the baseline NAME; the last run of the session where none is named.
+
+    A run is named r3, or SESSION/r3 for one of another session. Several runs are taken as they are named.
+    """
+    loaded, chosen = _named(runs)
+    baseline = baseline_of(name, loaded, chosen)
+    Baselines(Paths.default()).save(baseline, replace=replace)
+    ids = ", ".join(record.id for record in chosen)
+    say(
+        f"Baseline {name}: {ids} of {clean(baseline.session, 100)}. "
+        f"`raidbench baseline check {name}` measures the same again."
+    )
+    return DONE
+
+
+@baseline_command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def list_command(as_json: bool) -> int:
+    """The baselines there are."""
+    store = Baselines(Paths.default())
+    found: list[Baseline] = []
+    for name in store.names():
+        try:
+            found.append(store.load(name))
+        except RaidbenchError as error:
+            say(f"{name}: {clean(error.message, 300)}")
+    if as_json:
+        document(schema.document(baselines=[baseline_json(each) for each in found]))
+    elif found:
+        lines(table_lines(filled(baselines_table(found)), terminal_width()))
+    else:
+        say("No baseline yet. `raidbench baseline save NAME` makes one of the last run and its repeats.")
+    return DONE
+
+
+@baseline_command.command("remove")
+@click.argument("name")
+def remove_command(name: str) -> int:
+    """Remove a baseline; the runs stay where they are."""
+    Baselines(Paths.default()).remove(name)
+    say(f"The baseline {name} is removed.")
+    return DONE
+
+
+@baseline_command.command("check")
+@click.argument("name")
+@click.option(
+    "--repeats",
+    type=click.IntRange(FEWEST_RUNS, 1000),
+    metavar="N",
+    help=f"Runs to make: as many as the baseline has unless named, {FEWEST_RUNS} at least.",
+)
+@click.option(
+    "--threshold",
+    type=PERCENT,
+    default=f"{LATER_THRESHOLD_PERCENT:g}",
+    metavar="PERCENT",
+    help=f"How much worse matters; {LATER_THRESHOLD_PERCENT:g} % unless named.",
+)
+@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def check_command(name: str, repeats: int | None, threshold: float, typed: str | None, as_json: bool) -> int:
+    """Measure the job of the baseline NAME again, on the same device, and say in a sentence whether it is worse.
+
+    Exit status 0: not worse by the threshold or more; 1: worse; 4: not decided, or it could not be measured.
+    """
+    try:
+        baseline = Baselines(Paths.default()).load(name)
+        if baseline.start.simulated is not current().simulated:
+            raise InvalidValueError(
+                f"The baseline {name} is of {'a simulated' if baseline.start.simulated else 'a real'} machine.",
+                hint="--demo, or --machine DIR, is for baselines that were made with it, and for no other.",
+            )
+
+        async def work(interruption: Interruption) -> int:
+            return await _check(bench, interruption, baseline, repeats or len(baseline.runs), threshold, typed, as_json)
+
+        with workbench(rights=not baseline.start.target.startswith("/")) as bench:
+            return run(work)
+    except RaidbenchError as error:
+        if exit_status(error) != FAILED:
+            raise
+        report_error(error)  # 1 would say that it was measured, and is worse
+        return UNDECIDED
+
+
+async def _check(
+    bench: Workbench,
+    interruption: Interruption,
+    baseline: Baseline,
+    repeats: int,
+    threshold: float,
+    typed: str | None,
+    as_json: bool,
+) -> int:
+    where, shown = await _where(bench, baseline)
+    start = baseline.start
+    request = Request(
+        where=where, name=shown, job=Job.from_fields(start.job), profile=start.profile, steady=start.steady
+    )
+    with closing(RunTeller(bench, stream=False)) as follower:
+        records, _ = await measured(bench, interruption, request, repeats, typed, follower)
+    if interruption.asked():
+        return INTERRUPTED
+    _same_thing(bench, baseline, records)
+    found = check(baseline, records, known_runs(bench.paths).runs, threshold=threshold)
+    if as_json:
+        document(check_json(found, str(bench.folder)))
+    else:
+        lines([clean(check_sentence(found), 2000)])
+    return _STATUS[found.judgement.standing]
+
+
+async def _where(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
+    """Where its device is now, whatever it is called, and what to call it. Raises NotFoundError."""
+    start = baseline.start
+    if start.scratch is not None or (start.target.startswith("/") and start.target != start.device):
+        return await resolve(bench, start.target)
+    inventory = await bench.probe()
+    node = node_of(inventory, baseline.thing)
+    if node is not None:
+        things = inventory.at(node)
+        return node, str(things[0].target) if things else node
+    if baseline.thing != f"{bench.host.name} {start.target}":
+        raise NotFoundError(
+            f"What the baseline {baseline.name} was measured on is not here: {clean(baseline.thing, 200)}.",
+            hint="`raidbench devices` lists what is.",
+        )
+    return await resolve(bench, start.target)
+
+
+def _same_thing(bench: Workbench, baseline: Baseline, records: list[RunRecord]) -> None:
+    """Raises AnotherDeviceError where a file lies on another disk now."""
+    for record in records:
+        thing = thing_of(record.start, bench.session.inventory, bench.host.name)
+        if thing != baseline.thing:
+            raise AnotherDeviceError(
+                f"{clean(record.start.target, 200)} lies on something else now: {clean(thing, 200)}, "
+                f"not {clean(baseline.thing, 200)}.",
+                hint="Nothing was compared. `raidbench baseline save` makes a baseline of the new one.",
+            )
+
+
+def _named(names: tuple[str, ...]) -> tuple[Loaded, tuple[RunRecord, ...]]:
+    """The session and the runs that are meant. Raises NotFoundError, InvalidValueError."""
+    if len({name.rpartition("/")[0] for name in names}) > 1:
+        raise InvalidValueError("A baseline is of one session.", hint="Name runs of one session.")
+    pairs = [found_run(name) for name in names]
+    loaded = pairs[0][0] if pairs else loaded_session()
+    found = [record for _, record in pairs]
+    if not found:
+        if not loaded.session.runs:
+            raise NotFoundError(f"The session {loaded.folder.name} has no run.", hint="`raidbench bench` makes one.")
+        found = [loaded.session.runs[-1]]
+    if len(found) > 1:
+        return loaded, tuple(found)
+    return loaded, Repeats(loaded.session.runs).of(found[0]) or (found[0],)

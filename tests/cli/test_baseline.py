@@ -1,0 +1,120 @@
+"""`baseline`: what a change made worse, told in a sentence and an exit status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.backends.loops import Loop, loop, needs_loops
+from tests.cli.conftest import Cli, Outcome
+
+JOB = ("--rw", "read", "--bs", "64k", "--iodepth", "1", "--direct", "0", "--runtime", "10", "--ramp", "0")
+DEMO = ("--demo", "--demo-speed", "1000")
+VOLUME = "megaraid:/c0/v1"
+
+
+@pytest.fixture
+def demo(cli: Cli) -> Cli:
+    """The rack, with a baseline of buffered sequential reads."""
+
+    def rack(*words: str) -> Outcome:
+        return cli(*DEMO, *words)
+
+    rack("bench", VOLUME, *JOB, "--repeat", "3")
+    rack("baseline", "save", "night")
+    return rack
+
+
+def test_unchanged_it_is_not_worse(demo: Cli) -> None:
+    outcome = demo("baseline", "check", "night")
+    assert (outcome.status, outcome.out.startswith("Not worse than baseline night by 5 % or more: ")) == (0, True)
+
+
+def test_a_read_ahead_that_halves_it_is_worse_in_one_sentence(demo: Cli) -> None:
+    demo("set", VOLUME, "read_ahead_kb=8", "--yes")
+    outcome = demo("baseline", "check", "night")
+    said = outcome.out.splitlines()
+    assert (outcome.status, len(said), "read_ahead_kb 128 -> 8" in said[0]) == (1, 1, True)
+    assert said[0].startswith("Worse than baseline night by 5 % or more: read IOPS -")
+
+
+def test_as_json_it_has_the_verdict_and_its_runs(demo: Cli) -> None:
+    told = demo("baseline", "check", "night", "--json").json
+    assert (told["verdict"], len(told["runs"]), told["threshold_percent"]) == ("not-worse", 3, 5.0)
+
+
+def test_more_repeats_can_be_asked_for(demo: Cli) -> None:
+    assert len(demo("baseline", "check", "night", "--repeats", "4", "--json").json["runs"]) == 4
+
+
+def test_fewer_than_three_are_wrong_usage(demo: Cli) -> None:
+    assert demo("baseline", "check", "night", "--repeats", "2").status == 2
+
+
+def test_a_baseline_is_listed(demo: Cli) -> None:
+    (told,) = demo("baseline", "list", "--json").json["baselines"]
+    assert (told["name"], told["target"], told["runs"]) == ("night", VOLUME, ["r1", "r2", "r3"])
+
+
+def test_a_removed_one_is_not(demo: Cli) -> None:
+    demo("baseline", "remove", "night")
+    assert demo("baseline", "list", "--json").json["baselines"] == []
+
+
+def test_it_is_checked_when_its_session_is_gone(demo: Cli, state: Path) -> None:
+    for log in (state / "sessions").glob("*/session.jsonl"):
+        log.unlink()
+    assert demo("baseline", "check", "night").status == 0
+
+
+def test_that_of_the_rack_is_not_checked_on_this_machine(demo: Cli, cli: Cli) -> None:
+    assert cli("baseline", "check", "night").status == 2
+
+
+def test_one_run_makes_no_baseline(cli: Cli) -> None:
+    cli(*DEMO, "bench", VOLUME, *JOB)
+    assert cli("baseline", "save", "night").status == 2
+
+
+def test_an_unknown_name_is_wrong_usage(cli: Cli) -> None:
+    assert cli("baseline", "check", "night").status == 2
+
+
+def test_a_job_that_writes_wants_its_word_again(cli: Cli) -> None:
+    words = ("--rw", "randwrite", "--runtime", "10", "--ramp", "0", "--repeat", "3")
+    word = cli(*DEMO, "bench", VOLUME, *words).err.rpartition("--confirm ")[2].split()[0]
+    cli(*DEMO, "bench", VOLUME, *words, "--confirm", word)
+    cli(*DEMO, "baseline", "save", "writes")
+    refused = cli(*DEMO, "baseline", "check", "writes").status
+    assert (refused, cli(*DEMO, "baseline", "check", "writes", "--confirm", word).status) == (3, 0)
+
+
+def test_what_fails_to_be_measured_is_not_called_worse(demo: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from backends.errors import ToolFailedError
+
+    async def broken(*_: object, **__: object) -> None:
+        raise ToolFailedError("fio does not start.")
+
+    monkeypatch.setattr("app.engine.workbench.Workbench.measure", broken)
+    assert demo("baseline", "check", "night").status == 4
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Loop]:
+    with loop(tmp_path / "disk.img") as made:
+        yield made
+
+
+@needs_loops()
+@pytest.mark.root
+@pytest.mark.fio
+def test_on_a_real_device_less_read_ahead_is_found(cli: Cli, disk: Loop) -> None:
+    """One page at a time."""
+    job = ("--rw", "read", "--bs", "4k", "--iodepth", "1", "--ioengine", "psync", "--direct", "0", "--runtime", "2")
+    cli("bench", disk.sure(), *job, "--ramp", "0", "--repeat", "3")
+    cli("baseline", "save", "loop")
+    cli("set", disk.sure(), "read_ahead_kb=0", "--yes")
+    outcome = cli("baseline", "check", "loop")
+    assert (outcome.status, "read_ahead_kb" in outcome.out, "-> 0" in outcome.out) == (1, True, True)
