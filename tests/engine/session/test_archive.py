@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import stat
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZipFile, ZipInfo
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from app.engine.session.archive import MANIFEST, ArchivedFile, digest_of, write_archive
 from app.engine.session.store import LOG, load
 from app.engine.session.unpacking import load_archive, opened_archive
-from backends.errors import NotFoundError, RefusedError
+from backends.errors import NotFoundError, RaidbenchError, RefusedError
 from tests.engine import sessions
 
 
@@ -38,6 +43,13 @@ def file(folder: Path, tmp_path: Path) -> Path:
 def into(tmp_path: Path) -> Path:
     (tmp_path / "private").mkdir()
     return tmp_path / "private"
+
+
+@dataclass
+class Usage:
+    """Of a file system."""
+
+    free: int
 
 
 def refusal(file: Path, into: Path) -> str:
@@ -278,3 +290,58 @@ def test_a_manifest_of_deep_brackets_is_refused(forged: Forged, tmp_path: Path, 
 def test_an_archive_that_is_not_there_is_named(tmp_path: Path, into: Path) -> None:
     with pytest.raises(NotFoundError, match="There is no"):
         load_archive(tmp_path / "none.zip", into)
+
+
+def resealed(content: bytes) -> bytes:
+    """With the checksum of the whole made right again."""
+    return content[:-64] + hashlib.sha256(content[:-64]).hexdigest().encode()
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes=st.lists(st.tuples(st.integers(0, 5000), st.integers(0, 255)), min_size=1, max_size=8))
+def test_whatever_is_changed_in_it_ends_in_a_sentence_and_writes_nowhere_else(
+    tmp_path: Path, changes: list[tuple[int, int]]
+) -> None:
+    content = bytearray(Forged().write(tmp_path / "sound.zip").read_bytes())
+    for at, byte in changes:
+        content[at % (len(content) - 64)] = byte
+    (tmp_path / "x.zip").write_bytes(resealed(bytes(content)))
+    with TemporaryDirectory(dir=tmp_path) as private, contextlib.suppress(RaidbenchError):
+        load_archive(tmp_path / "x.zip", Path(private))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["sound.zip", "x.zip"]
+
+
+def test_an_encrypted_part_is_refused(forged: Forged, tmp_path: Path, into: Path) -> None:
+    made = forged.write(tmp_path / "x.zip")
+    content = bytearray(made.read_bytes())
+    content[content.index(b"PK\x01\x02") + 8] |= 1
+    made.write_bytes(resealed(bytes(content)))
+    assert refusal(made, into).endswith("something else than plain files.")
+
+
+def test_a_list_that_is_larger_than_its_entries_is_not_read(forged: Forged, tmp_path: Path, into: Path) -> None:
+    made = forged.write(tmp_path / "x.zip")
+    content = bytearray(made.read_bytes())
+    at = content.rindex(b"PK\x05\x06")
+    content[at + 12 : at + 16] = (1 << 30).to_bytes(4, "little")
+    made.write_bytes(resealed(bytes(content)))
+    assert refusal(made, into).endswith("is damaged, or no archive of raidbench.")
+
+
+def test_a_zip_with_extensions_is_not_read(forged: Forged, tmp_path: Path, into: Path) -> None:
+    made = forged.write(tmp_path / "x.zip")
+    content = made.read_bytes()
+    at = content.rindex(b"PK\x05\x06")
+    made.write_bytes(resealed(content[:at] + b"PK\x06\x07" + bytes(16) + content[at:]))
+    assert refusal(made, into).endswith("is damaged, or no archive of raidbench.")
+
+
+def test_what_does_not_fit_is_not_begun(file: Path, into: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.engine.session.unpacking.shutil.disk_usage", lambda _: Usage(free=1 << 20))
+    assert refusal(file, into).endswith("MiB to unpack, which are not free.")
+    assert list(into.iterdir()) == []
+
+
+def test_a_newer_manifest_says_what_reads_it(forged: Forged, tmp_path: Path, into: Path) -> None:
+    forged.manifest = {"format": 2, "program": "3.1"}
+    assert "has archive format 2" in refusal(forged.write(tmp_path / "x.zip"), into)
