@@ -99,14 +99,19 @@ def _planned(where: Loaded, a: RunRecord, b: RunRecord) -> float | None:
     return None if record is None else record.start.threshold_percent
 
 
-def _earlier(*besides: Loaded) -> Iterator[tuple[RunRecord, ...]]:
-    """Runs of the newest sessions of this machine beside these, each of one session."""
-    known = {loaded.folder.name for loaded in besides}
-    for folder in store.folders(Paths.default().sessions)[:_MOST_EARLIER]:
-        if folder.name in known:
-            continue
+def _earlier(run: RunRecord, *besides: Loaded) -> Iterator[tuple[RunRecord, ...]]:
+    """Runs of the newest sessions of this machine beside these that have the job of the first, each of one session."""
+    from app.engine.history.index import known_runs
+    from app.engine.history.past import job_words
+
+    job = job_words(run.start.job)
+    root = Paths.default().sessions
+    here = {loaded.folder.name for loaded in besides}
+    past = known_runs(Paths.default()).runs
+    names = dict.fromkeys(each.session for each in reversed(past) if each.job == job and each.session not in here)
+    for name in list(names)[:_MOST_EARLIER]:
         with contextlib.suppress(RaidbenchError):
-            yield store.load(folder).session.runs
+            yield store.load(root / name).session.runs
 
 
 def _table(pairs: list[tuple[Loaded, RunRecord]], *, named: bool) -> list[str]:
@@ -144,7 +149,7 @@ def compare_command(a: str, b: str | None, threshold: float | None, as_json: boo
             raise click.UsageError("An experiment keeps the threshold that it was planned with.")
         return _experiment(a, as_json)
     (where_a, run_a), (where_b, run_b) = found_run(a), found_run(b)
-    earlier = () if where_a.folder == where_b.folder else tuple(_earlier(where_a, where_b))
+    earlier = () if where_a.folder == where_b.folder else tuple(_earlier(run_a, where_a, where_b))
     comparison = compare(
         run_a,
         run_b,

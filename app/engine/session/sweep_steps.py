@@ -198,6 +198,8 @@ class Design:
     """Devices whose data go."""
     saturation: Saturation | None = None
     """The search after the screening."""
+    threshold_percent: float | None = None
+    """A difference within it is none; None in logs of versions that knew 2 % alone."""
     curve: RateLadder | None = None
     """The rates after the search, whose plateau is what they are shares of."""
     seconds: float = 0.0

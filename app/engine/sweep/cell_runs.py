@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Purpose
@@ -14,6 +15,11 @@ Runs = Mapping[str, RunRecord]
 
 Turn = tuple[int, int]
 """Block of the order, and round."""
+
+
+def threshold_of(record: SweepRecord) -> float:
+    """A difference within it is none, percent."""
+    return record.design.threshold_percent or THRESHOLD_PERCENT
 
 
 def scored_runs(record: SweepRecord, cell: str, known: Runs, *purposes: Purpose) -> list[tuple[Turn, Score]]:

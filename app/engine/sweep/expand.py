@@ -96,6 +96,7 @@ def expand(plan: SweepPlan, known: Known, seed: int) -> Design:
         originals=originals,
         features=tuple(feature for name, feature in known.features.items() if any(name in c.needs for c in arranged)),
         saturation=plan.saturation,
+        threshold_percent=plan.threshold,
         curve=plan.curve,
     )
     return replace(design, seconds=seconds_of(design))

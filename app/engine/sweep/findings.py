@@ -9,7 +9,7 @@ from app.engine.judge.family import corrected
 from app.engine.judge.verdict import Judgement, judge
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Purpose, Rank, SweepCell
-from app.engine.sweep.cell_runs import Runs, runs_of_cell, values_by_turn
+from app.engine.sweep.cell_runs import Runs, runs_of_cell, threshold_of, values_by_turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,11 @@ def confirmations(record: SweepRecord, known: Runs) -> tuple[ConfirmedWinner, ..
         judgement = None
         if len(both) > 1:
             judgement = judge(
-                [a[place] for place in both], [b[place] for place in both], interleaved=True, higher_is_better=higher
+                [a[place] for place in both],
+                [b[place] for place in both],
+                interleaved=True,
+                higher_is_better=higher,
+                threshold=threshold_of(record),
             )
             fresh = (runs_of_cell(record, known, cell, confirming=True) for cell in (winner.against, winner.id))
             judgement = weighed(judgement, (run for runs in fresh for run in runs))

@@ -10,7 +10,7 @@ from app.engine.judge.verdict import BETTER, WORSE, Judgement, judge
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Purpose, Rank
 from app.engine.sweep.cell_result import CellResult
-from app.engine.sweep.cell_runs import Runs, runs_of_cell, values_by_turn
+from app.engine.sweep.cell_runs import Runs, runs_of_cell, threshold_of, values_by_turn
 
 
 def leaders(record: SweepRecord, ranked: Sequence[CellResult], known: Runs) -> tuple[str, ...]:
@@ -40,7 +40,13 @@ def _in_turn(record: SweepRecord, best: CellResult, one: CellResult, known: Runs
     if best.cell.block != one.cell.block or len(both) < 2:
         return None
     higher = record.design.rank is not Rank.P99
-    found = judge([a[turn] for turn in both], [b[turn] for turn in both], interleaved=True, higher_is_better=higher)
+    found = judge(
+        [a[turn] for turn in both],
+        [b[turn] for turn in both],
+        interleaved=True,
+        higher_is_better=higher,
+        threshold=threshold_of(record),
+    )
     return weighed(found, (run for each in (best, one) for run in runs_of_cell(record, known, each.cell.id)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.session.sweep_steps import Rank, RateLadder, Saturation
 from backends.errors import InvalidValueError
 
@@ -116,6 +117,8 @@ class SweepPlan:
     """Seconds of quiet before each run."""
     rank: Rank = Rank.IOPS
     """What is best."""
+    threshold: float = THRESHOLD_PERCENT
+    """A difference within it is none, percent."""
     seed: int | None = None
     """Decides the random orders; None draws one."""
     profile: str | None = None

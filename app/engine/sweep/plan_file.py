@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.session.sweep_steps import Rank, RateLadder, Saturation
 from app.engine.sweep.plan import (
     FeaturePlan,
@@ -53,7 +54,7 @@ class _Plan:
     def read(self) -> SweepPlan:
         top = self._top
         measure = top.table("measure")
-        measure.only("target", "repeats", "pairs", "rest", "rank", "seed")
+        measure.only("target", "repeats", "pairs", "rest", "rank", "threshold", "seed")
         features = {name: self._feature(name) for name in top.table("feature").given}
         setups = tuple(self._setup(row, features) for row in top.tables("setup"))
         self._known_setups(setups)
@@ -74,6 +75,7 @@ class _Plan:
             pairs=measure.get("pairs", whole(0, 100), 6),
             rest=measure.get("rest", seconds, 5),
             rank=measure.get("rank", rank, Rank.IOPS),
+            threshold=measure.get("threshold", share, THRESHOLD_PERCENT),
             seed=measure.get("seed", whole(0, 2**31), None),
             profile=profile,
             job=fields,

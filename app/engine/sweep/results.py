@@ -13,7 +13,7 @@ from app.engine.session.state import RunRecord
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Purpose, Rank, StepResult, SweepCell
 from app.engine.sweep.cell_result import CellResult
-from app.engine.sweep.cell_runs import Runs, runs_of_cell, scored_runs, values_by_turn
+from app.engine.sweep.cell_runs import Runs, runs_of_cell, scored_runs, threshold_of, values_by_turn
 from app.engine.sweep.curves import curves, numeric_field
 from app.engine.sweep.findings import ConfirmedWinner, confirmations
 from app.engine.sweep.leaders import leaders
@@ -21,8 +21,9 @@ from app.engine.sweep.load_curve import LoadCurve, load_curves
 from app.engine.sweep.saturation import Saturated, search
 from app.engine.sweep.scores import Figure, latency
 
-WORTH_PERCENT = THRESHOLD_PERCENT / 2
-"""A lead in the screening that is smaller is not worth a confirmation: no verdict could come of it."""
+WORTH = 0.5
+"""A lead in the screening that is a smaller share of the threshold is not worth a confirmation: no verdict could come
+of it."""
 
 
 LOAD = ("iodepth", "numjobs", "rate_iops")
@@ -41,6 +42,8 @@ class Results:
     """Those of the matrix, in the order of the plan."""
     rank: Rank
     """What they are ranked by."""
+    threshold: float = THRESHOLD_PERCENT
+    """A difference within it is none, percent."""
     fronts: tuple[tuple[str, ...], ...] = ()
     """Of each workload the cells that no other beats in both IOPS and 99th percentile, by id, ascending latency."""
     leaders: tuple[tuple[str, ...], ...] = ()
@@ -97,6 +100,7 @@ def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
         columns=tuple(dict.fromkeys(cell.column for cell in record.design.cells)),
         cells=judged,
         rank=rank,
+        threshold=threshold_of(record),
         fronts=tuple(front for same in _by_workload(judged) if len(front := pareto(same)) > 1),
         confirmations=confirmations(record, known),
         saturated=search(record, known),
@@ -146,7 +150,8 @@ def _seems_better(found: Results, one: CellResult) -> bool:
     interval = one.judgement.interval if one.judgement is not None else None
     if interval is None:
         return False
-    return interval.percent <= -WORTH_PERCENT if found.rank is Rank.P99 else interval.percent >= WORTH_PERCENT
+    least = WORTH * found.threshold
+    return interval.percent <= -least if found.rank is Rank.P99 else interval.percent >= least
 
 
 def _result(record: SweepRecord, cell: SweepCell, known: Runs) -> CellResult:
@@ -183,14 +188,24 @@ def _judged(record: SweepRecord, one: CellResult, cells: dict[str, CellResult], 
         if not both:
             return None
         return judge(
-            [a[place] for place in both], [b[place] for place in both], interleaved=True, higher_is_better=higher
+            [a[place] for place in both],
+            [b[place] for place in both],
+            interleaved=True,
+            higher_is_better=higher,
+            threshold=threshold_of(record),
         )
     before = values_by_turn(record, baseline.cell.id, known, Purpose.SCREEN)
     again = values_by_turn(record, baseline.cell.id, known, Purpose.BASELINE)
     after = values_by_turn(record, one.cell.id, known, Purpose.SCREEN)
     if not before or not after:
         return None
-    return judge_between([*before.values()], [*after.values()], [*again.values()], higher_is_better=higher)
+    return judge_between(
+        [*before.values()],
+        [*after.values()],
+        [*again.values()],
+        higher_is_better=higher,
+        threshold=threshold_of(record),
+    )
 
 
 def _weighed(record: SweepRecord, one: CellResult, known: Runs) -> CellResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.engine.judge.stats import LogSpread, Spread
+from app.engine.judge.stats import THRESHOLD_PERCENT, LogSpread, Spread
 from app.engine.judge.verdict import Judgement
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Design, SweepCell
@@ -18,6 +18,7 @@ def design_json(design: Design) -> Json:
     """What a sweep will do."""
     return {
         **picked(design, "title", "seed", "repeats", "pairs", "rank"),
+        "threshold_percent": design.threshold_percent or THRESHOLD_PERCENT,
         "targets": dict(design.targets),
         "seconds": design.seconds,
         "cells": [_cell(cell) for cell in design.cells],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
+from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.session.sweep_steps import Design, Purpose, Step, SweepCell
 from app.engine.sweep.estimate import later_runs, switches
 from app.engine.sweep.survey import Survey
@@ -85,7 +86,9 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
         what = "the saturation and the curve" if design.curve is not None else "the saturation"
         more += f", then up to {searched} more for {what}, which are in that time"
     yield FactLine("Steps", f"{time_words(design, speed)}{more}")
-    yield FactLine("Each", f"{units.plural(design.repeats, 'run')}, best by {design.rank}, seed {design.seed}")
+    own = design.threshold_percent or THRESHOLD_PERCENT
+    within = "" if own == THRESHOLD_PERCENT else f", within +-{own:g} % is no difference"
+    yield FactLine("Each", f"{units.plural(design.repeats, 'run')}, best by {design.rank}, seed {design.seed}{within}")
 
 
 def _changes(design: Design) -> Iterator[FactLine]:

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engine.session.sweep_steps import Rank
+from app.engine.sweep.expand import expand
 from app.engine.sweep.plan import JobAxis, PlanError, SettingAxis
 from app.engine.sweep.plan_file import parse_plan
 from app.engine.sweep.plans import load_plan, shipped
 from backends.errors import NotFoundError
-from tests.engine.sweep.making import HEAD, plan
+from tests.engine.sweep.making import HEAD, known, plan
 
 
 def test_an_axis_is_of_a_setting_or_of_the_job() -> None:
@@ -34,6 +35,12 @@ def test_times_and_ranks_are_read() -> None:
     assert (found.rest, found.rank) == (60, Rank.P99)
     assert found.saturation is not None
     assert (found.saturation.p99_ns, found.saturation.lowest, found.saturation.highest) == (1_500_000, 1, 256)
+
+
+@pytest.mark.parametrize(("words", "threshold"), [("", 2.0), ("threshold = 5", 5.0), ("threshold = 0.5", 0.5)])
+def test_the_threshold_is_read_and_goes_into_the_design(words: str, threshold: float) -> None:
+    found = plan("", head=HEAD.replace("repeats = 2", words))
+    assert (found.threshold, expand(found, known(), 1).threshold_percent) == (threshold, threshold)
 
 
 def test_a_curve_looks_for_the_plateau_first() -> None:

@@ -72,6 +72,24 @@ def test_a_small_difference_between_arrays_made_anew_is_never_one() -> None:
     assert found.judgement.verdict not in (Verdict.FASTER, Verdict.SLOWER)
 
 
+@pytest.mark.parametrize(("threshold", "verdict"), [(None, Verdict.FASTER), (6.0, Verdict.NO_DIFFERENCE)])
+def test_what_makes_no_difference_is_up_to_the_plan(threshold: float | None, verdict: Verdict) -> None:
+    made = replace(design(AHEAD, repeats=6), threshold_percent=threshold)
+    found = results(*measured(made, {"ahead=none": 1000, "ahead=some": 1000, "ahead=all": 1040}))
+    one = found.at("ahead=all", "randread")
+    assert one is not None
+    assert one.judgement is not None
+    assert one.judgement.verdict is verdict
+
+
+@pytest.mark.parametrize(("threshold", "confirmed"), [(2.0, True), (6.0, True), (9.0, False)])
+def test_a_lead_of_half_the_threshold_is_confirmed(threshold: float, confirmed: bool) -> None:
+    made = replace(design(AHEAD, repeats=2), threshold_percent=threshold)
+    more = further(*measured(made, {"ahead=none": 1000, "ahead=some": 800, "ahead=all": 1040}))
+    assert more is not None
+    assert bool(more.steps) is confirmed
+
+
 def test_the_baseline_measured_again_counts_with_the_first() -> None:
     record, runs = measured(design(STRIP), {"strip=64k": 1000, "strip=8k": 1000})
     found = results(record, runs).at("strip=64k", "randread")
