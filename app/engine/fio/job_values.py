@@ -99,6 +99,8 @@ def parse_wish(text: str) -> bool | None:
 
 def parse_split(text: str) -> Split:
     """`512/10:4k/90` as ((512, 10), (4096, 90)). Raises InvalidValueError."""
+    if "," in text:
+        raise InvalidValueError("different block sizes for reads and writes are not supported")
     parts: list[tuple[int, int]] = []
     for part in text.strip().split(":"):
         size, slash, percent = part.partition("/")

@@ -77,6 +77,8 @@ def test_what_is_not_taken_over_is_said() -> None:
         ("bs=`id`", "expand"),
         ("zzz=1", "does not know it"),
         ("bs=4k,8k", "reads and writes"),
+        ("bssplit=4k/50:8k/50,16k/100", "reads and writes"),
+        ("random_distribution=zipf:1.0", "zipf takes theta"),
         ("bs=4kib", "powers of 1000"),
         ("size=50%", "share"),
         ("bs=banana", "not a size"),

@@ -15,12 +15,14 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]
 import pytest
 
+from app.engine.fio.document import FioDocument
 from app.engine.fio.events import Finished, LoadEvent
 from app.engine.fio.histogram import bucket_of
 from app.engine.fio.job import Arrival, Engine, Job, Pattern
 from app.engine.fio.load import FioLoad
 from app.engine.fio.preflight import preflight
 from app.engine.fio.render import render
+from app.engine.fio.summary import Outcome, summarize
 from app.engine.fio.target import JobTarget, TargetKind
 from app.engine.session.figures import DirectionFigures, Phase, RunFigures, RunStatus, Sample
 from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken
@@ -392,3 +394,16 @@ async def test_a_latency_is_fios_total_with_its_parts_beside_it(scratch: JobTarg
         assert kept.mean == entry["read"][name]["mean"]
     assert read.latency_ns.p99 == entry["read"]["lat_ns"]["percentile"]["99.000000"]
     assert read.completion_ns.p99 == entry["read"]["clat_ns"]["percentile"]["99.000000"]
+
+
+async def test_a_run_that_fio_ends_at_once_with_status_0_is_a_failed_run(scratch: JobTarget, tmp_path: Path) -> None:
+    """Block sizes of reads and writes that differ, zipf and random arrivals: no job of ours, and what if it were."""
+    job = Job(rw=Pattern.RANDRW, ioengine=Engine.PSYNC, runtime=2, ramp=0, rate_iops=200, arrival=Arrival.POISSON)
+    text = render(job, scratch, jobfile="x").text.replace("bs=4k\n", "bssplit=4k/50:8k/50,16k/100\n")
+    (tmp_path / "job.fio").write_text(text + "random_distribution=zipf:1.1\n")
+    words = ("fio", "--output-format=json+", "--allow_file_create=0", str(tmp_path / "job.fio"))
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    figures = summarize(
+        Outcome(document=FioDocument(json.loads(done.stdout)), returncode=done.returncode), job, scratch
+    )
+    assert figures.status is RunStatus.FAILED
