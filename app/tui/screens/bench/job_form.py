@@ -69,7 +69,7 @@ class JobForm(GuardedDialog[Job | None]):
 
     def on_resize(self) -> None:
         """Leaves room for what stands below the fields."""
-        self.query_one(VerticalScroll).styles.max_height = max(3, self.size.height - 10)
+        self.query_one(VerticalScroll).styles.max_height = max(3, self.size.height * 96 // 100 - 9)
 
     def on_descendant_focus(self) -> None:
         """A sentence on the field one is in."""
