@@ -145,6 +145,8 @@ _MEASURING = (
     ("sweep", "Many set-ups measured under many workloads in a balanced order. Everything is put back.", SWEEP),
     ("cell", "One set-up under one workload in a sweep.", SWEEP),
     ("saturation", "The queue depth from which on more depth only adds latency.", SWEEP),
+    ("open load", "Requests that come at an asked rate and at random, whether those before are done or not.", SWEEP),
+    ("knee", "The load with the most IOPS by latency: beyond it 1 % more load costs more than 1 %.", SWEEP),
     ("session", "Everything that was done and measured, on disk, and folded into what the screens show.", LOG),
     ("archive", "A session as one file with checksums, which another machine can report and compare.", ""),
     ("journal", "What is about to be changed and how it is taken back, written to disk before the change.", LOG),

@@ -169,7 +169,8 @@ def curve_facts(curve: LoadCurve, of: str, *, complete: bool) -> Facts:
 
 
 def _missed(one: RatePoint) -> str:
-    return f"{spread_text(one.reached)} IOPS reached: {SATURATED}, requests wait without end"
+    missing = (1 - one.reached.mean / one.asked) * 100 if one.reached is not None else 100.0
+    return f"{spread_text(one.reached)} IOPS reached, {missing:.0f} % missing: {SATURATED}"
 
 
 def curve_plot(curve: LoadCurve, figures: Sequence[Figure] = (Figure.MEAN, Figure.P99)) -> PlotView:
