@@ -42,11 +42,13 @@ def report_command(
         raise click.UsageError("--samples is for --format csv.")
     redactor = redactor_of(loaded.session) if redact else None
     if output is None:
-        text = report_text(loaded.session, loaded.folder, wanted, samples=samples, redactor=redactor)
+        text = report_text(
+            loaded.session, loaded.folder, wanted, samples=samples, redactor=redactor, place=loaded.place
+        )
         data(text.rstrip("\n"))
         return DONE
     made_of = loaded.session, loaded.folder, output, wanted
-    for made in write_report(*made_of, force=force, samples=samples, redactor=redactor):
+    for made in write_report(*made_of, force=force, samples=samples, redactor=redactor, place=loaded.place):
         say(f"Written to {clean(str(made), 300)}")
     return DONE
 

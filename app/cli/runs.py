@@ -26,6 +26,9 @@ from app.engine.view.run import ListedRun, runs_table
 from backends.errors import NotFoundError, RaidbenchError
 from backends.text import clean
 
+PSEUDONYMS = (
+    "One of them is redacted: its serial numbers, hosts and the like are pseudonyms, and differ for that alone."
+)
 _MOST_EARLIER = 50
 """Sessions that are read for what two of them are compared with."""
 
@@ -159,6 +162,8 @@ def compare_command(a: str, b: str | None, threshold: float | None, as_json: boo
         earlier=earlier,
         threshold=threshold or _planned(where_a, run_a, run_b) or THRESHOLD_PERCENT,
     )
+    if where_a.redacted != where_b.redacted:
+        say(PSEUDONYMS)
     if as_json:
         document(
             schema.document(

@@ -41,6 +41,17 @@ def test_it_makes_a_report(cli: Cli, file: str) -> None:
     assert "# Storage session" in cli("report", file).out
 
 
+def test_a_report_of_it_names_the_file_and_not_where_it_was_unpacked(cli: Cli, file: str) -> None:
+    assert cli("report", file, "--format", "json").json["session"]["folder"] == file
+
+
+def test_a_redacted_one_is_said_to_differ_for_that_alone(cli: Cli, file: str, tmp_path: Path) -> None:
+    masked = str(tmp_path / "masked.zip")
+    cli("archive", file, "-o", masked, "--redact")
+    both = [("pseudonyms" in cli("compare", f"{one}/r1", "r1").err) for one in (masked, file)]
+    assert both == [True, False]
+
+
 def test_its_log_is_shown(cli: Cli, file: str) -> None:
     assert "r2" in cli("log", file).out
 

@@ -57,20 +57,21 @@ def report_text(
     samples: bool = False,
     pictures: str | None = None,
     redactor: Redactor | None = None,
+    place: str = "",
 ) -> str:
     """The report as one text; `folder` is the session's, `pictures` where Markdown's graphs lie, `samples` makes a
-    CSV of intervals instead of runs. With a redactor it is without what tells whose machine it is. Raises
-    InvalidValueError for a format that is no single text.
+    CSV of intervals instead of runs. With a redactor it is without what tells whose machine it is. `place`: what stands
+    for the session where its folder does not. Raises InvalidValueError for a format that is no single text.
     """
     shown = session if redactor is None else redacted(session, redactor)
-    text = _text(shown, folder, form, samples=samples, pictures=pictures)
+    text = _text(shown, folder, form, samples=samples, pictures=pictures, place=place)
     return text if redactor is None else redactor.text(text)
 
 
-def _text(session: Session, folder: Path, form: Form, *, samples: bool, pictures: str | None) -> str:
+def _text(session: Session, folder: Path, form: Form, *, samples: bool, pictures: str | None, place: str) -> str:
     match form:
         case Form.JSON:
-            return json.dumps(to_json(session, folder=str(folder)), indent=1, allow_nan=False) + "\n"
+            return json.dumps(to_json(session, folder=place or str(folder)), indent=1, allow_nan=False) + "\n"
         case Form.CSV:
             if samples:
                 return samples_csv(session, {run.id: intervals(run, folder) for run in session.runs})
@@ -92,9 +93,10 @@ def write_report(
     force: bool = False,
     samples: bool = False,
     redactor: Redactor | None = None,
+    place: str = "",
 ) -> tuple[Path, ...]:
-    """Write it; the files or folders that were made. An existing one is replaced only with `force`. `redactor`: see
-    `report_text`.
+    """Write it; the files or folders that were made. An existing one is replaced only with `force`. `redactor` and
+    `place`: see `report_text`.
 
     Raises InvalidValueError, RefusedError, StorageError.
     """
@@ -104,14 +106,14 @@ def write_report(
         case Form.FIO_PLOT:
             new_folder(file, force=force)
             for name, content in fio_plot_files(session, folder):
-                place = file / name
-                new_folder(place.parent, force=True)
-                write_file(place, hide(content), force=force)
+                new_folder((file / name).parent, force=True)
+                write_file(file / name, hide(content), force=force)
             return (file,)
         case Form.MARKDOWN:
             return _write_markdown(session, folder, file, hide, force=force)
         case _:
-            write_file(file, hide(_text(session, folder, form, samples=samples, pictures=None)), force=force)
+            text = _text(session, folder, form, samples=samples, pictures=None, place=place)
+            write_file(file, hide(text), force=force)
             return (file,)
 
 

@@ -35,6 +35,9 @@ class Loaded:
     archive: Path | None = None
     """The file that it was unpacked from, for as long as the program runs; None of a session in its own folder."""
 
+    redacted: bool = False
+    """Whether what tells machines and devices apart has pseudonyms, so that it differs from everywhere else."""
+
     @property
     def place(self) -> str:
         """Where it lies, to be shown and to be named again."""

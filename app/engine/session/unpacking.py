@@ -74,8 +74,8 @@ def load_archive(file: Path, into: Path, *, whole: bool = True) -> Loaded:
         with open(os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as handle:
             if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
                 raise _Wrong("is no file")
-            name = _unpack(handle, into, whole=whole)
-        return replace(load(into / name), archive=file)
+            name, redacted = _unpack(handle, into, whole=whole)
+        return replace(load(into / name), archive=file, redacted=redacted)
     except _Wrong as wrong:
         raise RefusedError(f"{shown} {wrong.why}.", hint=wrong.hint) from None
     except (*_DAMAGED, *_DAMAGED_TOO) as error:
@@ -95,8 +95,8 @@ class _Wrong(Exception):
         self.hint = hint
 
 
-def _unpack(handle: BinaryIO, into: Path, *, whole: bool) -> str:
-    """Name of the folder in `into`."""
+def _unpack(handle: BinaryIO, into: Path, *, whole: bool) -> tuple[str, bool]:
+    """Name of the folder in `into`, and whether it is all pseudonyms."""
     size = _checked(handle)
     with ZipFile(handle) as archive:
         manifest, parts = _manifest(archive)
@@ -108,7 +108,7 @@ def _unpack(handle: BinaryIO, into: Path, *, whole: bool) -> str:
         folder = into / str(manifest["session"])
         for part in wanted:
             _take(archive, there[part.name], part, folder)
-    return folder.name
+    return folder.name, manifest.get("redacted") is True
 
 
 def _checked(handle: BinaryIO) -> int:

@@ -22,6 +22,16 @@ _MAJORS = (8, *range(65, 72), *range(128, 136))
 _EFI = 512 << 20
 _START = 1 << 20
 
+_SLOT = {
+    "numa_node": "0",
+    "current_link_speed": "5.0 GT/s PCIe",
+    "current_link_width": "8",
+    "max_link_speed": "5.0 GT/s PCIe",
+    "max_link_width": "8",
+    "irq": "16",
+}
+"""What sysfs says of the slot of a card, and of the line of its interrupt."""
+
 _CPU = """processor\t: {number}
 vendor_id\t: GenuineIntel
 model name\t: Intel(R) Xeon(R) CPU X5680 @ 3.33GHz (simulated)
@@ -52,7 +62,10 @@ def kernel(rack: Rack) -> Kernel:
     for number, name in enumerate(rack.nvme):
         _nvme(found, rack, name, rack.drive(name), number)
     for card in rack.cards:
-        found.links[f"/sys/bus/pci/drivers/megaraid_sas/0000:{card.bus:02x}:00.0"] = f"/sys/devices/{card.bus}"
+        address = f"0000:{card.bus:02x}:00.0"
+        found.links[f"/sys/bus/pci/drivers/megaraid_sas/{address}"] = f"/sys/devices/{card.bus}"
+        found.links[f"/sys/bus/pci/devices/{address}/driver"] = "/sys/bus/pci/drivers/megaraid_sas"
+        found.files |= {f"/sys/bus/pci/devices/{address}/{name}": text for name, text in _SLOT.items()}
     table = "\n".join(mounts)
     found.files |= {
         "/proc/self/mountinfo": table,
@@ -64,6 +77,9 @@ def kernel(rack: Rack) -> Kernel:
         "/proc/meminfo": "MemTotal:       98955508 kB\nMemFree:        91238744 kB",
         "/proc/self/smaps": "KernelPageSize:        4 kB",
         "/proc/sys/kernel/osrelease": "6.1.0-18-amd64",
+        "/proc/cmdline": "BOOT_IMAGE=/boot/vmlinuz-6.1.0-18-amd64 ro quiet",
+        "/sys/devices/system/cpu/cpufreq/boost": "1",
+        "/sys/devices/system/cpu/vulnerabilities/meltdown": "Mitigation: PTI",
         "/etc/os-release": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm), simulated"',
         "/sys/module/megaraid_sas/version": "07.719.03.00-rc1",
     }

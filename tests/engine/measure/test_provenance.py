@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from app.engine.measure.provenance import provenance
-from backends.hosts.recorded import ReplayHost
+from backends.hosts.recorded import RecordingHost, ReplayHost
+from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.state import RackFile
 from backends.identity import Identity
+from backends.joining import joined
 from backends.model import Array, Controller, Drive, Inventory, Level, Scope, Target
+from backends.registry import Machine
 from backends.settings import Reading
 
 PCI = "/sys/bus/pci/devices/0000:3b:00.0"
@@ -190,3 +194,25 @@ async def test_what_a_device_says_is_made_harmless(tmp_path: Path) -> None:
     pear = on_a_slot(tmp_path, **{"/proc/irq/9/smp_affinity_list": "0\x1b]0;owned\x07\n" + "x" * 5000})
     affinity = (await provenance(pear, PLAIN, "/dev/sda"))["irq_affinity"]
     assert (affinity.isprintable(), len(affinity)) == (True, 400)
+
+
+async def test_a_recording_tells_the_same_as_the_machine(tmp_path: Path) -> None:
+    (tmp_path / "live").mkdir()
+    live = RecordingHost(on_a_slot(tmp_path / "live"))
+    told = await provenance(live, PLAIN, "/dev/sda")
+    live.save(tmp_path / "again")
+    assert await provenance(ReplayHost(tmp_path / "again"), PLAIN, "/dev/sda") == told
+
+
+async def test_the_rack_tells_the_slot_of_its_cards(tmp_path: Path) -> None:
+    rack = SimulatedHost(RackFile(tmp_path / "rack.json"))
+    found = await provenance(rack, joined(await Machine.of(rack).probe()), "/dev/sdb")
+    told = {key: found[key] for key in ("driver", "numa_node", "pcie_link", "turbo", "controller", "array_level")}
+    assert told == {
+        "driver": "megaraid_sas 07.719.03.00-rc1",
+        "numa_node": "0",
+        "pcie_link": "5.0 GT/s x8",
+        "turbo": "on",
+        "controller": "LSI MegaRAID SAS 9280-24i4e",
+        "array_level": "raid5",
+    }
