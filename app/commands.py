@@ -190,6 +190,15 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command(
         "log.save", "s", "save", "Save report", "Write the report now; the log itself is always on disk.", "log", 3
     ),
+    _command("app.keep-trial", "k", "keep_trial", "Keep trial", "Let the values on trial stand."),
+    _command(
+        "app.take-back",
+        "u",
+        "take_back",
+        "Take back",
+        "Bring the old values back that are on trial, now; on Devices, undo does it.",
+        "bench runs sweep log",
+    ),
     _command("app.help", "question_mark", "keys", "Keys", "Show the keys of this screen.", footer=8),
     _command("app.palette", "ctrl+p", "command_palette", "Palette", "Find any command by name.", footer=7),
     _command("app.quit", "q", "leave", "Quit", "Leave; asks if a job is running or settings are changed.", footer=9),

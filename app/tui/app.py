@@ -31,10 +31,10 @@ from app.engine.session.state import Session
 from app.engine.session.steady import SteadyPlan
 from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
-from app.tui.lines import StatusLine
 from app.tui.palette import CommandsProvider
 from app.tui.screens.sweep.control import Sweeping
 from app.tui.terminal import SteadyDriver
+from app.tui.trials import Trials
 from backends.errors import RaidbenchError, StorageError
 from backends.text import clean, clean_lines
 
@@ -148,6 +148,8 @@ class WorkbenchApp(App[int]):
         """The job of the Bench screen and the name of its workload; None before it was shown."""
         self.sweeping = Sweeping(self)
         """The sweep that is shown."""
+        self.trials = Trials(self)
+        """What is on trial."""
         self._forget = workbench.listen(self._heard)
         self._drawn = 0.0
         self._waiting: Session | None = None
@@ -256,7 +258,7 @@ class WorkbenchApp(App[int]):
         """Bring the header up to date, also of a screen that a question lies upon."""
         for screen in self.screen_stack:
             if isinstance(screen, WorkbenchScreen) and screen.is_mounted and self.is_running:
-                screen.query_one(StatusLine).show(self.session, self)
+                screen.show_lines(self.session)
 
     def show_sweep(self) -> None:
         """Bring what shows the sweep up to date: its screen, and the header of any."""
@@ -342,6 +344,10 @@ class WorkbenchApp(App[int]):
         """Bring a screen to the front."""
         if screen in SCREENS and len(self.screen_stack) <= 1:
             self.switch_mode(screen)
+
+    def action_keep_trial(self) -> None:
+        """Let the values on trial stand."""
+        self.trials.keep()
 
     def action_keys(self) -> None:
         """Show the keys of the screen in front."""

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 
 from app.commands import commands_of
 from app.engine.session.state import Session
-from app.tui.lines import KeyLine, StatusLine
+from app.tui.lines import KeyLine, StatusLine, TrialLine
 from backends.text import clean_lines
 from widgets.sparse_screen import SparseScreen
 
@@ -55,8 +55,9 @@ class WorkbenchScreen(SparseScreen[None]):
         return cast("WorkbenchApp", self.app)
 
     def compose(self) -> ComposeResult:
-        """Header, body, footer."""
+        """Header, what is on trial, body, footer."""
         yield StatusLine()
+        yield TrialLine()
         with Container(id="body"):
             yield from self.body()
         yield Static("", id="too-small", markup=False)
@@ -87,8 +88,17 @@ class WorkbenchScreen(SparseScreen[None]):
     def _session_changed(self, session: Session) -> None:
         # On the way out the widgets go first: news that come then are for nobody.
         if self.is_current and self.is_mounted and self.app.is_running:
-            self.query_one(StatusLine).show(session, self.workbench_app)
+            self.show_lines(session)
             self.show(session)
+
+    def show_lines(self, session: Session) -> None:
+        """Bring the header up to date, and the line of what is on trial."""
+        self.query_one(StatusLine).show(session, self.workbench_app)
+        self.query_one(TrialLine).text = self.workbench_app.trials.words()
+
+    def action_take_back(self) -> None:
+        """Bring the old values back that are on trial."""
+        self.workbench_app.trials.take_back()
 
     def show(self, session: Session) -> None:
         """Bring the body up to date."""

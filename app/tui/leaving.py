@@ -69,7 +69,7 @@ class Leaving:
             )
         )
         if answer == "keep":
-            return await self._keep_trials()
+            return await self._app.trials.kept()
         if answer != "restore":
             return False
         for record in changes:
@@ -82,18 +82,6 @@ class Leaving:
                 self._app.notify(f"{record.id}: {ended.message}", title="Not restored", severity="error", markup=False)
                 return False
         return True
-
-    async def _keep_trials(self) -> bool:
-        """What is kept is kept, also what was only on trial. False when it could not be put on disk or did not stay."""
-        try:
-            kept = await self._workbench.keep_trials()
-        except RaidbenchError as error:
-            self._app.tell(error, title="What is on trial will be taken back")
-            return False
-        gone = [view.kept(trial.change, ended) for trial, ended in kept if ended.message]
-        if gone:
-            self._app.notify(", ".join(gone), title="It did not stay", severity="error", markup=False)
-        return not gone
 
     async def offer_recovery(self) -> None:
         """Say what a crash left in the middle, and offer to restore it."""

@@ -12,7 +12,7 @@ from rich.style import Style
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from app.commands import footer_of, screen_switch
+from app.commands import COMMANDS, footer_of, screen_switch
 from app.engine.session.state import Session
 from backends.text import clean
 from widgets.plain.text import shorten, width_of
@@ -128,6 +128,41 @@ class StatusLine(SteadyWidget):
 
     def _style(self, name: str) -> Style:
         return self.style_of(f"status-line--{name}" if name else "")
+
+
+class TrialLine(SteadyWidget):
+    """What is on trial, how long still, and the keys that decide; not there while nothing is."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"trial-line--words", "trial-line--key"}
+    DEFAULT_CSS = """
+    TrialLine {
+        height: 1; background: $panel; display: none;
+        & > .trial-line--words { text-style: bold; color: $text-warning; background: $panel; }
+        & > .trial-line--key { text-style: bold; color: $text-accent; background: $panel; }
+    }
+    """
+    text: reactive[str] = reactive("", repaint=False)
+    """What is said, "" for nothing."""
+
+    def watch_text(self, before: str, after: str) -> None:
+        """Comes, goes, and paints what reads differently."""
+        self.display = bool(after)
+        if self.size.width:
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """The keys whole, the words as far as there is room."""
+        words, key = self.style_of("trial-line--words"), self.style_of("trial-line--key")
+        keymap = getattr(self.app, "custom_keys", {})
+        keys = [(keymap.get(one.id, one.shown_keys), one.label) for one in COMMANDS if one.id in _DECIDING]
+        right = [Segment(text, style) for shown, label in keys for text, style in ((f" {shown} ", key), (label, words))]
+        room = self.size.width - sum(segment.cell_length for segment in right) - 3
+        said = shorten(self.text, max(1, room))
+        line = [Segment(f" {said}{' ' * max(0, room - width_of(said))} ", words), *right]
+        return Strip(line).adjust_cell_length(self.size.width, words)
+
+
+_DECIDING = ("app.keep-trial", "app.take-back")
 
 
 class KeyLine(SteadyWidget):

@@ -10,7 +10,6 @@ from app.engine.view import change as view
 from app.engine.view.effects import outcome_cell
 from app.engine.view.table import Cell
 from app.tui.screens.devices.rows import confirmation
-from app.tui.screens.devices.trials import Trials
 from backends.change import Change
 from backends.errors import RaidbenchError
 from backends.model import Target
@@ -91,7 +90,7 @@ class Changing:
             self._say(f"{done} of {len(changes)} verified, the rest was not done.", severity="warning")
         self._shown()
         if trial is not None and app.workbench.trials():
-            await Trials(app).watch()
+            await app.trials.watch()
             self._outcomes.clear()
             self._shown()
 

@@ -194,6 +194,9 @@ class DevicesScreen(WorkbenchScreen):
 
     def action_undo(self) -> None:
         """Take back the last change."""
+        if self.workbench_app.workbench.trial_left() is not None:
+            self.action_take_back()
+            return
         changes = self.workbench_app.workbench.undoable()
         if not changes:
             self.say("There is nothing to undo in this session.")
