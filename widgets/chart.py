@@ -14,16 +14,16 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from widgets.chart_data import ChartData, Point, Reference, Series
+from widgets.chart_data import ChartData, Mark, Point, Reference, Series
 from widgets.plain.text import clean, shorten, width_of
-from widgets.plot import AXIS, FIRST_SERIES, GRID, LABEL, REFERENCE, Plot, Row, sample
+from widgets.plot import AXIS, FIRST_SERIES, GRID, LABEL, MARK, REFERENCE, Plot, Row, sample
 
-__all__ = ["ChartData", "LineChart", "Point", "Reference", "Series"]
+__all__ = ["ChartData", "LineChart", "Mark", "Point", "Reference", "Series"]
 
 COLORS = ("$text-primary", "$text-warning", "$text-success", "$text-error", "$text-secondary")
 """The colours of series that name none, in their order."""
 
-COMPONENTS = {GRID: "grid", REFERENCE: "reference", AXIS: "axis", LABEL: "label"}
+COMPONENTS = {GRID: "grid", REFERENCE: "reference", AXIS: "axis", LABEL: "label", MARK: "mark"}
 """The component of each code but those of the series."""
 
 PLAIN = -1
@@ -42,6 +42,7 @@ class LineChart(Widget):
         "line-chart--grid",
         "line-chart--label",
         "line-chart--legend",
+        "line-chart--mark",
         "line-chart--reference",
         "line-chart--title",
     }
@@ -52,6 +53,7 @@ class LineChart(Widget):
         & > .line-chart--title { text-style: bold; color: $foreground; }
         & > .line-chart--legend { color: $foreground 80%; }
         & > .line-chart--flag { text-style: bold; color: $warning; }
+        & > .line-chart--mark { text-style: bold; color: $text-error; }
         & > .line-chart--axis { color: $foreground 30%; }
         & > .line-chart--label { color: $foreground 65%; }
         & > .line-chart--grid { color: $foreground 20%; }
@@ -199,7 +201,7 @@ class LineChart(Widget):
                 self._colors[code] = color
                 self._styles_by_code[code] = self._series_style(color)
             style = self._styles_by_code[code]
-            pieces.append(("", sample(index, ascii_only=self.ascii), style))
+            pieces.append(("", sample(index, ascii_only=self.ascii, joined=series.joined), style))
             pieces.append(("legend", clean(series.name), None))
         for reference in data.references:
             label = f"{clean(reference.label)} {clean(data.y_format(reference.value))}"

@@ -24,6 +24,8 @@ class Series:
     """The points in the order of time; append to grow the line cheaply."""
     color: str = ""
     """A Textual colour or a theme variable such as `$primary`; empty for the next of the theme's colours."""
+    joined: bool = True
+    """Whether lines join the points; else each stands for itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,16 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """Something that happened, on the time axis."""
+
+    at: float
+    """Seconds since the start."""
+    sign: str
+    """One character."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChartData:
     """All that a graph shows at one moment."""
 
@@ -44,6 +56,10 @@ class ChartData:
     """The lines; later ones are drawn over earlier ones."""
     references: tuple[Reference, ...] = ()
     """The dotted lines."""
+    marks: tuple[Mark, ...] = ()
+    """What happened when."""
+    shaded_until: float = 0.0
+    """Seconds at the beginning that do not count."""
     x_label: str = ""
     """What the horizontal axis measures."""
     x_max: float | None = None

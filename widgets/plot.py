@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from widgets.canvas import SOLID, Canvas, ascii_sign
 from widgets.chart_data import ChartData, Point, Series
 from widgets.plain.text import clean, width_of
+from widgets.ruler import Ruler, ruler
 from widgets.scale import AxisSpan, fit, time_ceiling, time_label, time_ticks
 
 Row = tuple[str, bytes]
@@ -25,6 +25,8 @@ AXIS: Final = 250
 """Code of the axes."""
 LABEL: Final = 251
 """Code of the labels at the ticks."""
+MARK: Final = 252
+"""Code of what is marked on the time axis."""
 
 DASHES: Final = (SOLID, b"\1\0", b"\1\1\1\1\0\0", b"\1\1\1\1\0\1\0\0")
 """Which columns of dots the first, second, third and fourth series fill."""
@@ -35,10 +37,14 @@ ASCII_FIRST: Final = ".:"
 
 _REFERENCE_DASHES: Final = b"\1\0\0\0"
 _FARTHEST: Final = 1e12
+_LEAST_GUTTER: Final = 10
+"""Columns left of every graph: room for `99.9 ms`, so that graphs above one another have one time axis."""
 
 
-def sample(index: int, *, ascii_only: bool) -> str:
+def sample(index: int, *, ascii_only: bool, joined: bool = True) -> str:
     """The sign of a series in the legend, by its place."""
+    if not joined:
+        return ascii_sign(FIRST_SERIES + index) if ascii_only else "⠂"
     if not ascii_only:
         return SAMPLES[index % len(SAMPLES)]
     return ASCII_FIRST if index == 0 else ascii_sign(FIRST_SERIES + index) * 2
@@ -54,11 +60,13 @@ class _Frame:
     axis_rows: int
     start: float
     end: float
-    scale: AxisSpan
+    ruler: Ruler
     labels: tuple[tuple[int, str], ...]
     ascii_only: bool
     references: tuple[float, ...]
     x_label: str
+    shaded: float
+    marks: tuple[tuple[float, str], ...]
 
     @property
     def columns(self) -> int:
@@ -71,9 +79,8 @@ class _Frame:
     def dot_x(self, seconds: float) -> int:
         return round((seconds - self.start) / (self.end - self.start) * (self.columns * 2 - 1))
 
-    def dot_y(self, value: float) -> int:
-        fraction = min(max(self.scale.fraction(value), 0.0), 1.0)
-        return round((1.0 - fraction) * (self.rows * 4 - 1))
+    def column_of(self, seconds: float) -> int:
+        return min(max(self.dot_x(seconds) // 2, 0), self.columns - 1)
 
 
 class Plot:
@@ -119,11 +126,11 @@ class Plot:
             self._cells = [(b"", b"")] * frame.rows
             self._rows = [("", b"")] * frame.rows + _axis_rows(frame)
             for value in frame.references:
-                y = frame.dot_y(value)
+                y = frame.ruler.dot_of(value)
                 self._canvas.line(0, y, frame.columns * 2 - 1, y, REFERENCE, _REFERENCE_DASHES)
         for index, series in enumerate(data.series):
             start = len(self._series[index].points) if grows else 0
-            self._trace(frame, series.points, start, index)
+            self._trace(frame, series, start, index)
         self._frame, self._series = frame, data.series
         self._compose(frame)
         return list(self._rows)
@@ -137,14 +144,15 @@ class Plot:
         # Below seven rows the axis would take a third of the graph.
         axis_rows = 2 if height >= 7 else 1 if height >= 4 else 0
         rows = height - axis_rows
-        labels = _y_labels(self._scale, rows, data.y_format)
+        laid = ruler(self._scale, max(1, rows))
+        labels = tuple((row, clean(data.y_format(tick))) for row, tick in laid.ticks)
         gutter = 0
         if width >= 20 and rows >= 2:
             widest = max((width_of(label) for _, label in labels), default=0)
             if self._frame is None or self._frame.width != width:
                 self._gutter = 0
             # Only ever wider: a gutter that follows the labels would shift the whole graph with every new digit.
-            self._gutter = max(self._gutter, min(widest, width // 3) + 2, 8)
+            self._gutter = max(self._gutter, min(widest, width // 3) + 2, _LEAST_GUTTER)
             gutter = self._gutter
         return _Frame(
             width=width,
@@ -153,11 +161,13 @@ class Plot:
             axis_rows=axis_rows,
             start=start,
             end=end,
-            scale=self._scale,
+            ruler=laid,
             labels=labels,
             ascii_only=ascii_only,
             references=tuple(value for value in references if value > 0 or not log),
             x_label=data.x_label,
+            shaded=data.shaded_until,
+            marks=tuple((mark.at, mark.sign) for mark in data.marks),
         )
 
     def _extremes(self, series: tuple[Series, ...], start: float, end: float, log: bool) -> tuple[float, ...]:
@@ -176,8 +186,9 @@ class Plot:
         self._known = ((start, log, found), series)
         return found
 
-    def _trace(self, frame: _Frame, points: tuple[Point, ...], start: int, index: int) -> None:
+    def _trace(self, frame: _Frame, series: Series, start: int, index: int) -> None:
         """Draws the points from `start` on, joined to the one before."""
+        points = series.points
         canvas, layer = self._canvas, min(FIRST_SERIES + index, AXIS - 1)
         dashes = DASHES[index % len(DASHES)]
         before = _dot(frame, points[start - 1]) if start else None
@@ -185,7 +196,7 @@ class Plot:
             here = _dot(frame, point)
             if here is not None:
                 # A gap (nothing measured) is left open: a line across it would be a claim.
-                if before is None:
+                if before is None or not series.joined:
                     canvas.dot(*here, layer)
                 else:
                     canvas.line(*before, *here, layer, dashes)
@@ -204,7 +215,7 @@ class Plot:
             if cells == self._cells[row]:
                 continue
             self._cells[row] = cells
-            text = self._canvas.text(row, ascii_only=frame.ascii_only)
+            text = _shaded(frame, self._canvas.text(row, ascii_only=frame.ascii_only))
             if row in ticks:
                 text = _over_grid(text, frame.ascii_only)
             gutter, codes = _gutter(frame, ticks.get(row))
@@ -222,9 +233,9 @@ def _dot(frame: _Frame, point: Point) -> tuple[int, int] | None:
     seconds, value = point
     if value is None or not math.isfinite(value) or not abs(seconds) <= _FARTHEST:
         return None
-    if frame.scale.log and value <= 0.0:
+    if frame.ruler.log and value <= 0.0:
         return None
-    return frame.dot_x(seconds), frame.dot_y(value)
+    return frame.dot_x(seconds), frame.ruler.dot_of(value)
 
 
 def _time_span(data: ChartData, window: float) -> tuple[float, float]:
@@ -244,13 +255,12 @@ def _time_span(data: ChartData, window: float) -> tuple[float, float]:
     return start, start + window
 
 
-def _y_labels(scale: AxisSpan, rows: int, y_format: Callable[[float], str]) -> tuple[tuple[int, str], ...]:
-    """The labels of the vertical axis with the row each stands in, one to a row."""
-    labels: dict[int, str] = {}
-    for tick in scale.ticks(min(5, max(2, (rows + 1) // 2))):
-        fraction = min(max(scale.fraction(tick), 0.0), 1.0)
-        labels.setdefault(round((1.0 - fraction) * (rows * 4 - 1)) // 4, clean(y_format(tick)))
-    return tuple(labels.items())
+def _shaded(frame: _Frame, text: str) -> str:
+    """A row with what does not count filled faintly where nothing is drawn."""
+    if frame.shaded <= frame.start:
+        return text
+    until = frame.column_of(min(frame.shaded, frame.end)) + 1
+    return text[:until].replace(" ", ":" if frame.ascii_only else "░") + text[until:]
 
 
 def _gutter(frame: _Frame, label: str | None) -> Row:
@@ -298,5 +308,10 @@ def _axis_rows(frame: _Frame) -> list[Row]:
         for column, _ in ticks:
             if frame.gutter <= column < frame.width:
                 axis[column] = tee
-        rows.insert(0, ("".join(axis), bytes([AXIS]) * frame.width))
+        codes = bytearray([AXIS]) * frame.width
+        for seconds, sign in frame.marks:
+            if frame.start <= seconds <= frame.end:
+                column = frame.gutter + frame.column_of(seconds)
+                axis[column], codes[column] = sign, MARK
+        rows.insert(0, ("".join(axis), bytes(codes)))
     return rows

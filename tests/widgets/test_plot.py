@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from widgets.chart_data import ChartData, Reference, Series
-from widgets.plot import FIRST_SERIES, REFERENCE, Plot
+from widgets.chart_data import ChartData, Mark, Reference, Series
+from widgets.plot import FIRST_SERIES, MARK, REFERENCE, Plot
 
 VALUES = st.none() | st.floats()
 POINTS = st.lists(st.tuples(st.floats(), VALUES), max_size=12).map(tuple)
@@ -91,7 +91,7 @@ def test_a_logarithmic_graph_draws_no_zero() -> None:
 def test_a_reference_reaches_from_edge_to_edge() -> None:
     data = ChartData(references=(Reference(label="baseline", value=10.0),), x_max=60.0)
     rows = Plot().draw(data, 80, 10)
-    assert max(codes.count(REFERENCE) for _, codes in rows) == (80 - 8) // 2
+    assert max(codes.count(REFERENCE) for _, codes in rows) == (80 - 10) // 2
 
 
 def test_the_time_axis_stands_still_when_the_length_is_known() -> None:
@@ -124,3 +124,34 @@ def test_a_tiny_graph_does_without_axes() -> None:
 
 def test_ascii_only_holds_nothing_else() -> None:
     assert all(text.isascii() for text, _ in Plot().draw(line(1, 5, 2), 60, 12, ascii_only=True))
+
+
+def test_points_that_are_not_joined_stand_alone() -> None:
+    peaks = tuple((float(second), 5.0 if second % 10 == 0 else None) for second in range(21))
+    series = Series(name="max", points=(*peaks, (25.0, 5.0), (30.0, 5.0)), joined=False)
+    assert columns_drawn(ChartData(series=(series,), x_max=30.0)) == 5
+
+
+def test_what_happened_is_marked_on_the_time_axis_at_its_second() -> None:
+    data = ChartData(series=line(*([1.0] * 61)).series, x_max=60.0, marks=(Mark(at=30.0, sign="S"),))
+    axis, codes = next(row for row in Plot().draw(data, 70, 12) if "S" in row[0])
+    assert (axis.index("S"), codes[axis.index("S")]) == (10 + 30, MARK)
+
+
+def test_a_mark_that_comes_later_is_drawn_too() -> None:
+    plot, data = Plot(), line(1.0, 2.0, 3.0)
+    plot.draw(data, 40, 10)
+    later = ChartData(series=data.series, x_max=data.x_max, marks=(Mark(at=1.0, sign="S"),))
+    assert any("S" in text for text, _ in plot.draw(later, 40, 10))
+
+
+def test_what_does_not_count_is_shaded() -> None:
+    data = ChartData(series=line(*([1.0] * 61)).series, x_max=60.0, shaded_until=15.0)
+    top = Plot().draw(data, 70, 12)[1][0]
+    assert ("░" in top[10:24], "░" in top[27:]) == (True, False)
+
+
+def test_two_graphs_of_other_values_have_one_time_axis() -> None:
+    few, long = line(1.0, 2.0), line(1e-9, 99_999.0)
+    corners = {Plot().draw(data, 60, 12)[-2][0].index("└") for data in (few, long)}
+    assert len(corners) == 1
