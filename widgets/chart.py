@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import groupby
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from rich.segment import Segment
 from rich.style import Style
@@ -16,7 +16,8 @@ from textual.widget import Widget
 
 from widgets.chart_data import ChartData, Mark, Point, Reference, Series
 from widgets.plain.text import clean, shorten, width_of
-from widgets.plot import AXIS, FIRST_SERIES, GRID, LABEL, MARK, REFERENCE, Plot, Row, sample
+from widgets.plot import FIRST_SERIES, REFERENCE, Plot, sample
+from widgets.plot_frame import AXIS, GRID, LABEL, MARK, Row
 
 __all__ = ["ChartData", "LineChart", "Mark", "Point", "Reference", "Series"]
 
@@ -31,6 +32,15 @@ PLAIN = -1
 
 WAITING = "waiting for the first sample"
 """What stands in a graph without points."""
+
+
+class Drawing(Protocol):
+    """What turns data into rows."""
+
+    def draw(
+        self, data: ChartData, width: int, height: int, *, log: bool, window: float, ascii_only: bool
+    ) -> list[Row]:
+        """The rows, each `width` characters; unchanged ones are the same objects."""
 
 
 class LineChart(Widget):
@@ -87,7 +97,7 @@ class LineChart(Widget):
         classes: str | None = None,
     ) -> None:
         super().__init__(name=name, id=id, classes=classes)
-        self._plot = Plot()
+        self._plot = self.make_plot()
         self._shown: ChartData | None = None
         self._header: tuple[tuple[str, str, Style | None], ...] = ()
         self._rows: list[Row] = []
@@ -141,6 +151,14 @@ class LineChart(Widget):
         row = self._rows[y - header] if y - header < len(self._rows) else ("", b"")
         return self._render_row(row, width)
 
+    def make_plot(self) -> Drawing:
+        """What draws it."""
+        return Plot()
+
+    def has_nothing(self, data: ChartData) -> bool:
+        """Whether there is no point yet."""
+        return not any(_has_value(series) for series in data.series)
+
     def _update(self) -> None:
         """Draws, and asks for a repaint of what came out different."""
         if not self.is_attached:
@@ -161,7 +179,7 @@ class LineChart(Widget):
         if not self.frozen or self._shown is None:
             self._shown = self.data
         data = self._shown or ChartData()
-        empty = not any(_has_value(series) for series in data.series)
+        empty = self.has_nothing(data)
         if empty and not data.references:
             data = replace(data, y_format=_no_label)  # ticks of a scale that nothing has set would only mislead
         header = int(_has_header(height))
@@ -175,7 +193,7 @@ class LineChart(Widget):
         )
         if empty:
             self._write_waiting(width)
-        self._header = self._legend(data)
+        self._header = self.legend(data)
         self._drawn = (width, height)
 
     def _write_waiting(self, width: int) -> None:
@@ -191,7 +209,7 @@ class LineChart(Widget):
             codes[:left] + bytes([LABEL]) * len(WAITING) + codes[right:],
         )
 
-    def _legend(self, data: ChartData) -> tuple[tuple[str, str, Style | None], ...]:
+    def legend(self, data: ChartData) -> tuple[tuple[str, str, Style | None], ...]:
         """The first line in pieces: component class, text, and the style of a series."""
         pieces: list[tuple[str, str, Style | None]] = [("title", clean(self.title), None)] if self.title else []
         for index, series in enumerate(data.series):
@@ -217,9 +235,9 @@ class LineChart(Widget):
         """The style of a colour or theme variable; the text's own colour when it cannot be read."""
         value = self.app.theme_variables.get(color[1:], "") if color.startswith("$") else color
         try:
-            return self._style(PLAIN) + Style.from_color(Color.parse(value).rich_color)
+            return self.style_of_code(PLAIN) + Style.from_color(Color.parse(value).rich_color)
         except ColorParseError:
-            return self._style(PLAIN)
+            return self.style_of_code(PLAIN)
 
     def _render_header(self, width: int) -> Strip:
         segments: list[Segment] = []
@@ -229,14 +247,14 @@ class LineChart(Widget):
         for kind, text, style in self._header:
             if kind == "flag" or room <= 0:
                 continue
-            gap = " " if kind == "legend" else "  "
+            gap = {"legend": " ", "joined": ""}.get(kind, "  ")
             part = shorten(text if not segments else gap + text, room)
             segments.append(Segment(part, style or self.get_component_rich_style(f"line-chart--{kind}")))
             room -= width_of(part)
         if flag_text:
-            segments.append(Segment(" " * max(0, room), self._style(PLAIN)))
+            segments.append(Segment(" " * max(0, room), self.style_of_code(PLAIN)))
             segments.append(Segment(f" {flag_text}", self.get_component_rich_style("line-chart--flag")))
-        return Strip(segments).adjust_cell_length(width, self._style(PLAIN))
+        return Strip(segments).adjust_cell_length(width, self.style_of_code(PLAIN))
 
     def _render_row(self, row: Row, width: int) -> Strip:
         """A strip of the runs of one style; empty cells join the run before, so that fewer colours are sent."""
@@ -253,11 +271,12 @@ class LineChart(Widget):
         segments: list[Segment] = []
         at = 0
         for code, length in runs:
-            segments.append(Segment(text[at : at + length], self._style(code)))
+            segments.append(Segment(text[at : at + length], self.style_of_code(code)))
             at += length
-        return Strip(segments).adjust_cell_length(width, self._style(PLAIN))
+        return Strip(segments).adjust_cell_length(width, self.style_of_code(PLAIN))
 
-    def _style(self, code: int) -> Style:
+    def style_of_code(self, code: int) -> Style:
+        """The style of a cell, by the code that the plot gave it."""
         style = self._styles_by_code.get(code)
         if style is None:
             name = COMPONENTS.get(code)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 Point = tuple[float, float | None]
 """Seconds since the start, and a value; `None` or NaN breaks the line."""
@@ -48,6 +49,24 @@ class Mark:
     """One character."""
 
 
+HEAT_BINS: Final = 4
+"""Bins of a heat map to a doubling of the value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeatInterval:
+    """How often each value was seen in one interval."""
+
+    at: float
+    """Its end, seconds since the start."""
+    seconds: float
+    """Its length."""
+    first: int
+    """The lowest bin: bin `i` holds values from `2 ** (i / HEAT_BINS)` on."""
+    counts: tuple[int, ...]
+    """Of this bin and those above it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartData:
     """All that a graph shows at one moment."""
@@ -56,6 +75,8 @@ class ChartData:
     """The lines; later ones are drawn over earlier ones."""
     references: tuple[Reference, ...] = ()
     """The dotted lines."""
+    heat: tuple[HeatInterval, ...] = ()
+    """What a heat map shows in place of lines; append to grow it cheaply."""
     marks: tuple[Mark, ...] = ()
     """What happened when."""
     shaded_until: float = 0.0

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from widgets.chart_data import ChartData, Mark, Reference, Series
-from widgets.plot import FIRST_SERIES, MARK, REFERENCE, Plot
+from widgets.plot import FIRST_SERIES, REFERENCE, Plot
+from widgets.plot_frame import MARK
 
 VALUES = st.none() | st.floats()
 POINTS = st.lists(st.tuples(st.floats(), VALUES), max_size=12).map(tuple)

@@ -1,0 +1,55 @@
+"""A live heat map: what percentiles hide, such as two populations of latencies or a cliff."""
+
+from __future__ import annotations
+
+from rich.style import Style
+from textual.color import Color
+
+from widgets.chart import LineChart
+from widgets.chart_data import ChartData
+from widgets.heat_plot import ASCII_SIGNS, FIRST_LEVEL, LEVELS, SIGNS, HeatPlot
+from widgets.plain.text import clean
+
+
+class HeatMap(LineChart):
+    """Time across, values up on a logarithmic axis, strength by the share of an interval's values."""
+
+    def make_plot(self) -> HeatPlot:
+        """What draws it."""
+        return HeatPlot()
+
+    def has_nothing(self, data: ChartData) -> bool:
+        """Whether nothing was counted yet."""
+        return not data.heat
+
+    def legend(self, data: ChartData) -> tuple[tuple[str, str, Style | None], ...]:
+        """What the strengths mean."""
+        signs = ASCII_SIGNS if self.ascii else SIGNS
+        pieces: list[tuple[str, str, Style | None]] = [("title", clean(self.title), None)] if self.title else []
+        pieces.append(("legend", "0.01 %", None))
+        for level in range(1, LEVELS + 1):
+            pieces.append(("joined", signs[level], self.style_of_code(FIRST_LEVEL + level - 1)))
+        pieces.append(("legend", "all I/Os of the moment", None))
+        if self.frozen:
+            pieces.append(("flag", "FROZEN", None))
+        return tuple(pieces)
+
+    def style_of_code(self, code: int) -> Style:
+        """The style of a cell: strengths go from near the background over the accent to the warning colour."""
+        level = code - FIRST_LEVEL + 1
+        if not 1 <= level <= LEVELS:
+            return super().style_of_code(code)
+        known = self._styles_by_code.get(code)
+        if known is None:
+            share = level / LEVELS
+            background, accent, hot = (self._theme_color(name) for name in ("background", "primary", "warning"))
+            color = (
+                background.blend(accent, 0.35 + 0.65 * share / 0.6)
+                if share <= 0.6
+                else accent.blend(hot, (share - 0.6) / 0.4)
+            )
+            known = self._styles_by_code[code] = super().style_of_code(0) + Style.from_color(color.rich_color)
+        return known
+
+    def _theme_color(self, name: str) -> Color:
+        return Color.parse(self.app.theme_variables.get(name, "#808080"))

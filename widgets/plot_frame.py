@@ -1,0 +1,210 @@
+"""The frame of a graph: axes, ticks, marks, and where a second and a value lie. Without a terminal."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from widgets.chart_data import ChartData
+from widgets.plain.text import clean, width_of
+from widgets.ruler import Ruler, ruler
+from widgets.scale import AxisSpan, fit, time_ceiling, time_label, time_ticks
+
+Row = tuple[str, bytes]
+"""The characters of a row and, for each, the code of its style."""
+
+GRID: Final = 0
+"""Code of empty cells and of the grid."""
+AXIS: Final = 250
+"""Code of the axes."""
+LABEL: Final = 251
+"""Code of the labels at the ticks."""
+MARK: Final = 252
+"""Code of what is marked on the time axis."""
+
+FARTHEST: Final = 1e12
+"""Seconds beyond are no seconds."""
+_LEAST_GUTTER: Final = 10
+"""Columns left of every graph: room for `99.9 ms`, so that graphs above one another have one time axis."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """Where things lie: while it stays equal, a new sample only adds to what is drawn."""
+
+    width: int
+    """Columns of all."""
+    height: int
+    """Rows of all."""
+    gutter: int
+    """Columns left of the graph."""
+    axis_rows: int
+    """Rows below it."""
+    start: float
+    """First second shown."""
+    end: float
+    """Last second shown."""
+    ruler: Ruler
+    """The vertical axis."""
+    labels: tuple[tuple[int, str], ...]
+    """Labels of its ticks with their rows."""
+    ascii_only: bool
+    """Whether to do without UTF-8."""
+    references: tuple[float, ...]
+    """Where the dotted lines lie."""
+    x_label: str
+    """What the time axis measures."""
+    shaded: float
+    """Seconds at the beginning that do not count."""
+    marks: tuple[tuple[float, str], ...]
+    """Seconds and signs on the time axis."""
+
+    @property
+    def columns(self) -> int:
+        """Columns of the graph itself."""
+        return self.width - self.gutter
+
+    @property
+    def rows(self) -> int:
+        """Rows of the graph itself."""
+        return self.height - self.axis_rows
+
+    def dot_x(self, seconds: float) -> int:
+        """The dot of a second, from the left of the graph."""
+        return round((seconds - self.start) / (self.end - self.start) * (self.columns * 2 - 1))
+
+    def column_of(self, seconds: float) -> int:
+        """The column of a second, the first or last for one beyond."""
+        return min(max(self.dot_x(seconds) // 2, 0), self.columns - 1)
+
+
+class Framer:
+    """Lays out one graph after another: what is shown stands still as long as it can."""
+
+    def __init__(self) -> None:
+        self._scale: AxisSpan | None = None
+        self._gutter = 0
+        self._width = -1
+
+    def lay_out(
+        self,
+        data: ChartData,
+        width: int,
+        height: int,
+        *,
+        span: tuple[float, float],
+        values: tuple[float, ...],
+        log: bool,
+        ascii_only: bool,
+    ) -> Frame:
+        """Where everything lies: `span` in seconds, `values` the least and the greatest that is shown."""
+        references = tuple(reference.value for reference in data.references if math.isfinite(reference.value))
+        # The scale of before goes in, so that it changes seldom: every change redraws all.
+        self._scale = fit((*values, *references), log=log, previous=self._scale)
+        # Below seven rows the axis would take a third of the graph.
+        below = 2 if height >= 7 else 1 if height >= 4 else 0
+        rows = height - below
+        laid = ruler(self._scale, max(1, rows))
+        labels = tuple((row, clean(data.y_format(tick))) for row, tick in laid.ticks)
+        gutter = 0
+        if width >= 20 and rows >= 2:
+            widest = max((width_of(label) for _, label in labels), default=0)
+            if self._width != width:
+                self._gutter = 0
+            # Only ever wider: a gutter that follows the labels would shift the whole graph with every new digit.
+            self._gutter = max(self._gutter, min(widest, width // 3) + 2, _LEAST_GUTTER)
+            gutter = self._gutter
+        self._width = width
+        return Frame(
+            width=width,
+            height=height,
+            gutter=gutter,
+            axis_rows=below,
+            start=span[0],
+            end=span[1],
+            ruler=laid,
+            labels=labels,
+            ascii_only=ascii_only,
+            references=tuple(value for value in references if value > 0 or not log),
+            x_label=data.x_label,
+            shaded=data.shaded_until,
+            marks=tuple((mark.at, mark.sign) for mark in data.marks),
+        )
+
+
+def time_span(data: ChartData, window: float) -> tuple[float, float]:
+    """The first and last second shown. A window moves on by a quarter of itself, so that it mostly stands still."""
+    ends = [seconds for series in data.series for seconds, _ in series.points[-1:]]
+    ends += [interval.at for interval in data.heat[-1:]]
+    newest = max((seconds for seconds in ends if 0.0 <= seconds <= FARTHEST), default=0.0)
+    length = data.x_max if data.x_max is not None and 0.0 < data.x_max <= FARTHEST else None
+    end = length if length is not None and length >= newest else time_ceiling(newest)
+    if not 0.001 <= window < end:
+        return 0.0, end
+    step = window / 4.0
+    # It jumps by a quarter instead of scrolling: a scrolled graph is sent anew four times a second.
+    start = max(0.0, math.ceil((newest - window) / step) * step)
+    return start, start + window
+
+
+def shaded(frame: Frame, text: str) -> str:
+    """A row with what does not count filled faintly where nothing is drawn."""
+    if frame.shaded <= frame.start:
+        return text
+    until = frame.column_of(min(frame.shaded, frame.end)) + 1
+    return text[:until].replace(" ", ":" if frame.ascii_only else "░") + text[until:]
+
+
+def gutter_of(frame: Frame, label: str | None) -> Row:
+    """What stands left of a row: the label of its tick and the axis."""
+    if not frame.gutter:
+        return "", b""
+    room = frame.gutter - 2
+    if label is None:
+        return " " * (room + 1) + ("|" if frame.ascii_only else "│"), bytes([GRID] * (room + 1) + [AXIS])
+    text = label[:room] if width_of(label) == len(label) else "?"
+    text = text.rjust(room) + " " + ("+" if frame.ascii_only else "┤")
+    return text, bytes([LABEL] * (room + 1) + [AXIS])
+
+
+def over_grid(text: str, ascii_only: bool) -> str:
+    """A row of a tick: faint points where nothing is drawn."""
+    point = "." if ascii_only else "·"
+    step = 6 if ascii_only else 4
+    return "".join(point if cell == " " and column % step == step - 1 else cell for column, cell in enumerate(text))
+
+
+def axis_rows(frame: Frame) -> list[Row]:
+    """The horizontal axis and the labels under it, as far as there is room."""
+    if not frame.axis_rows:
+        return []
+    most = max(1, frame.columns // 14)
+    ticks = [
+        (frame.gutter + frame.dot_x(tick) // 2, time_label(tick, frame.end))
+        for tick in time_ticks(frame.start, frame.end, most + 1)
+    ]
+    labels = [" "] * frame.width
+    free = 0
+    for column, label in ticks:
+        left = min(max(column - len(label) // 2, 0), frame.width - len(label))
+        if left >= free:
+            labels[left : left + len(label)] = label
+            free = left + len(label) + 2
+    name = clean(frame.x_label)
+    if name and width_of(name) == len(name) and free + len(name) <= frame.width:
+        labels[frame.width - len(name) :] = name
+    rows: list[Row] = [("".join(labels), bytes([LABEL]) * frame.width)]
+    if frame.axis_rows > 1:
+        line, corner, tee = ("-", "+", "+") if frame.ascii_only else ("─", "└", "┬")
+        axis = [" "] * max(0, frame.gutter - 1) + [corner] * min(1, frame.gutter) + [line] * frame.columns
+        for column, _ in ticks:
+            if frame.gutter <= column < frame.width:
+                axis[column] = tee
+        codes = bytearray([AXIS]) * frame.width
+        for seconds, sign in frame.marks:
+            if frame.start <= seconds <= frame.end:
+                column = frame.gutter + frame.column_of(seconds)
+                axis[column], codes[column] = sign, MARK
+        rows.insert(0, ("".join(axis), bytes(codes)))
+    return rows
