@@ -12,6 +12,9 @@ from widgets.plain.ticks import LARGEST, SMALLEST, multiples, one_two_five, powe
 CEILINGS: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 """Where a linear axis may end, times a power of ten."""
 
+STEPS: Final = (1.0, 2.0, 5.0)
+"""What may lie between two ticks, times a power of ten."""
+
 TIME_STEPS: Final = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
 """Seconds that may lie between two ticks of time."""
 
@@ -34,6 +37,10 @@ class AxisSpan:
     def span(self) -> float:
         """The length of the scale: a difference, or the logarithm of a ratio."""
         return math.log10(self.high) - math.log10(self.low) if self.log else self.high - self.low
+
+    def ticks(self, most: int) -> tuple[float, ...]:
+        """At most `most` round values within the scale, rising."""
+        return _log_ticks(self, most) if self.log else _linear_ticks(self, most)
 
 
 def fit(values: Sequence[float], *, log: bool = False, previous: AxisSpan | None = None) -> AxisSpan:
@@ -78,6 +85,33 @@ def _ceiling(value: float) -> float:
     value = min(value, LARGEST) * 1.02
     power = power_of_ten(value)
     return next((step * power for step in CEILINGS if step * power >= value), 10.0 * power)
+
+
+def _linear_ticks(scale: AxisSpan, most: int) -> tuple[float, ...]:
+    most = max(2, most)
+    power = power_of_ten(max(scale.span / most, SMALLEST))
+    # The finest step that does not make too many; a power of ten may be two steps too fine.
+    for factor in (*STEPS, *(10.0 * step for step in STEPS), 100.0):
+        step = factor * power
+        counts = multiples(step, scale.low, scale.high)
+        if len(counts) <= most:
+            return tuple(count * step for count in counts)
+    return (scale.low,)
+
+
+def _log_ticks(scale: AxisSpan, most: int) -> tuple[float, ...]:
+    first, last = math.ceil(math.log10(scale.low) - 1e-9), math.floor(math.log10(scale.high) + 1e-9)
+    ticks = [10.0**exponent for exponent in range(max(first, -300), min(last, 300) + 1)]
+    if len(ticks) < 3:
+        candidates = [
+            factor * 10.0**exponent
+            for exponent in range(max(first - 1, -300), min(last, 299) + 1)
+            for factor in (1.0, 2.0, 5.0)
+        ]
+        finer = [tick for tick in candidates if scale.low * 0.999 <= tick <= scale.high * 1.001]
+        ticks = finer if len(finer) <= most or len(ticks) < 2 else ticks
+    stride = max(1, math.ceil(len(ticks) / max(2, most)))
+    return tuple(ticks[::stride])
 
 
 def time_ceiling(seconds: float) -> float:

@@ -12,16 +12,17 @@ from app.engine.session.state import ActiveRun
 from app.engine.session.steady import SteadyPlan
 from app.engine.view.events import after_words
 from app.engine.view.run import advice_facts, figure_facts, result_line
+from app.tui.screens.bench.curves import CurveFigures, Curves
 from app.tui.screens.bench.live_view import (
-    CurveFigures,
-    Curves,
     advice_line,
     chart_seconds,
+    heat_chart,
     latency_chart,
     machine_line,
     progress,
     short_progress,
     side_figures,
+    stall_words,
     throughput_chart,
 )
 from tests.tui.stage import figures
@@ -91,8 +92,8 @@ def test_bytes_are_drawn_when_asked_for() -> None:
     assert chart.series[0].points == ((1.0, 409_600.0),)
 
 
-def test_the_latency_graph_has_three_percentiles() -> None:
-    assert [series.name for series in latency_chart(Curves(), total=None).series] == ["p50", "p99", "p99.9"]
+def test_the_latency_graph_has_three_percentiles_and_the_largest() -> None:
+    assert [series.name for series in latency_chart(Curves(), total=None).series] == ["p50", "p99", "p99.9", "max"]
 
 
 def test_figures_of_the_ramp_do_not_count() -> None:
@@ -241,3 +242,53 @@ def test_measured_at_the_cap_it_is_called_not_steady() -> None:
     groups = figure_facts(replace(figures(), steady=capped))
     (fact,) = next(group.facts for group in groups if group.heading == "Steady state")
     assert fact.value.startswith("NOT STEADY after 70 s of waiting, measured anyway")
+
+
+def still(at: float, seconds: float = 0.25) -> Sample:
+    """A sample in which nothing was completed."""
+    return Sample(
+        at=at, seconds=seconds, phase=Phase.MEASURING, read=DirectionSample(iops=0.0, bytes_per_second=0.0, ios=0)
+    )
+
+
+def test_a_second_without_an_io_is_a_stall_that_is_told_while_it_lasts() -> None:
+    made = curves(sample(10.0), *(still(10.0 + 0.25 * part) for part in range(1, 6)))
+    assert stall_words(made) == "Stall: no I/O completed for 1.2 s, since 0:10."
+
+
+def test_a_stall_that_is_over_is_told_with_its_second_and_its_length() -> None:
+    made = curves(sample(10.0), *(still(10.0 + 0.25 * part) for part in range(1, 9)), sample(12.25))
+    assert stall_words(made) == "Stall: no I/O completed for 2.0 s at 0:10."
+
+
+def test_less_than_a_second_is_no_stall() -> None:
+    assert stall_words(curves(sample(10.0), *(still(10.0 + 0.25 * part) for part in range(1, 4)), sample(11.0))) == ""
+
+
+def test_of_several_stalls_the_longest_is_named() -> None:
+    made = curves(sample(1.0), still(3.0, 2.0), sample(4.0), still(9.0, 5.0), sample(10.0))
+    assert stall_words(made) == "2 stalls, the longest 5.0 s at 0:04."
+
+
+def test_a_stall_is_marked_at_its_second_in_all_graphs() -> None:
+    made = curves(sample(1.0), still(3.0, 2.0), sample(4.0))
+    graphs = (
+        throughput_chart(made, rate=False, total=None),
+        latency_chart(made, total=None),
+        heat_chart(made, total=9),
+    )
+    assert [[mark.at for mark in graph.marks] for graph in graphs] == [[1.0]] * 3
+
+
+def test_the_largest_latency_of_an_interval_is_on_the_graph() -> None:
+    slow = replace(sample(1.0), read=replace(direction(), max_ns=5_930_000))
+    found = next(series for series in latency_chart(curves(slow), total=None).series if series.name == "max")
+    assert found.points == ((1.0, 5_930_000.0),)
+
+
+def test_the_heat_map_adds_reads_and_writes() -> None:
+    read = replace(direction(), spread_from=40, spread=(5, 1))
+    write = replace(direction(), spread_from=42, spread=(7,))
+    both = Sample(at=1.0, seconds=0.25, phase=Phase.MEASURING, read=read, write=write)
+    [found] = heat_chart(curves(both), total=None).heat
+    assert (found.first, found.counts) == (40, (5, 1, 7))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgets.scale import clock, fit, time_label, time_ticks
+from widgets.scale import AxisSpan, clock, fit, time_label, time_ticks
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -38,9 +38,19 @@ def test_other_kinds_of_scale_do_not_mix() -> None:
     assert fit([5.0], log=True, previous=fit([5.0])).log
 
 
+@given(st.lists(FINITE, max_size=20), st.booleans(), st.integers(1, 8))
+def test_no_more_ticks_than_asked_for(values: list[float], log: bool, most: int) -> None:
+    assert len(fit(values, log=log).ticks(most)) <= max(2, most)
+
+
 @given(st.lists(FINITE, max_size=20), st.booleans())
 def test_a_scale_has_a_length_whatever_the_values(values: list[float], log: bool) -> None:
     assert fit(values, log=log).span > 0.0
+
+
+@pytest.mark.parametrize("high", [0.5, 1.0, 15.0, 80.0, 100_000.0])
+def test_a_linear_axis_has_three_to_six_ticks(high: float) -> None:
+    assert 3 <= len(AxisSpan(low=0.0, high=high).ticks(5)) <= 6
 
 
 @given(st.floats(0, 1e6), st.floats(0.001, 1e6), st.integers(1, 10))

@@ -7,10 +7,10 @@ Everything from 17.18 s on is in the last bucket (fio's stat.h, FIO_IO_U_PLAT_BI
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from math import sqrt
+from functools import cached_property, lru_cache
 from typing import Self
 
 from backends.fio_buckets import LAST_BUCKET, LAST_VALUE, bucket_of, edges_of, value_of
@@ -68,6 +68,17 @@ class Histogram:
         if not self.total:
             return None
         return sum(value * count for value, count in self.counts.items()) / self.total
+
+    def spread(self) -> tuple[int, tuple[int, ...]]:
+        """The lowest coarse bin and the counts from there on: bin `i` holds values from `2 ** (i / 4)` ns on."""
+        counts: dict[int, int] = {}
+        for value, count in self.counts.items():
+            place = _coarse(value)
+            counts[place] = counts.get(place, 0) + count
+        if not counts:
+            return 0, ()
+        lowest = min(counts)
+        return lowest, tuple(counts.get(place, 0) for place in range(lowest, max(counts) + 1))
 
     def since(self, earlier: Histogram) -> Histogram:
         """What came after `earlier`.
@@ -138,5 +149,11 @@ def ranks_around(count: int, percent: float) -> tuple[int, int]:
     """
     share = percent / 100
     middle = count * share + (_SURE**2 - 1) * (1 - 2 * share) / 6
-    away = _SURE * sqrt(count * share * (1 - share))
+    away = _SURE * math.sqrt(count * share * (1 - share))
     return round(middle - away), round(middle + away) + 1
+
+
+@lru_cache(maxsize=2048)
+def _coarse(value: int) -> int:
+    """The quarter of a doubling that a value in ns is in; 0 for less than one."""
+    return math.floor(math.log2(value) * 4) if value > 1 else 0

@@ -186,6 +186,7 @@ class Sampler:
         window = self._windows[name]
         window.add(seconds, part)
         p50, p99, p99_9 = self._percentiles(window, part)
+        lowest, spread = part.spread()
         return DirectionSample(
             iops=ios / seconds,
             bytes_per_second=moved / runtime if runtime > 0 else moved / seconds,
@@ -194,6 +195,8 @@ class Sampler:
             p99_ns=p99,
             p99_9_ns=p99_9,
             max_ns=_maximum(now, before, part),
+            spread_from=lowest,
+            spread=spread,
         )
 
     def _percentiles(self, window: _Window, part: Histogram) -> tuple[int | None, ...]:

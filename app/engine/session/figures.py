@@ -93,6 +93,10 @@ class DirectionSample:
     """None with fewer than 1,000 I/Os in the window."""
     max_ns: int | None = None
     """Largest latency of the interval (exact if the run's maximum rose in it)."""
+    spread_from: int = 0
+    """The lowest bin of `spread`: bin `i` holds latencies from `2 ** (i / 4)` ns on."""
+    spread: tuple[int, ...] = ()
+    """I/Os of the interval by their latency, in this bin and those above it: a coarse histogram for a heat map."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

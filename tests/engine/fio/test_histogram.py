@@ -104,3 +104,12 @@ def test_the_interval_of_a_percentile_is_in_values_of_the_histogram() -> None:
 
 def test_an_empty_histogram_has_no_interval() -> None:
     assert Histogram().interval(50.0) is None
+
+
+def test_a_coarse_spread_counts_every_io_in_the_quarter_of_its_doubling() -> None:
+    first, counts = Histogram({1024: 3, 1100: 2, 1448: 1, 4096: 7}).spread()
+    assert (first, counts) == (40, (5, 0, 1, 0, 0, 0, 0, 0, 7))
+
+
+def test_nothing_has_no_spread() -> None:
+    assert Histogram().spread() == (0, ())

@@ -3,108 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
-from app.engine.session.figures import Advice, Phase, RunFigures, Sample, SteadyFigures
+from app.engine.session.figures import Advice, Phase, RunFigures, SteadyFigures
 from app.engine.session.state import ActiveRun
 from app.engine.view.run import cpu_line
 from app.engine.view.steady import steady_words
+from app.tui.screens.bench.curves import CurveFigures, Curves
 from widgets.bars import Progress
-from widgets.chart import ChartData, Reference, Series
+from widgets.chart import ChartData, Mark, Reference, Series
 from widgets.details import Detail, FactGroup
 from widgets.plain import units
 from widgets.plain.text import shorten
-
-Points = tuple[tuple[float, float | None], ...]
-NS = 1e-9
-
-
-@dataclass(slots=True)
-class CurveFigures:
-    """Figures of one curve so far, kept point by point: a long run costs no more than a short one."""
-
-    now: float | None = None
-    """The last."""
-    low: float | None = None
-    """Smallest of the measured phase."""
-    high: float | None = None
-    """Largest of the measured phase."""
-    count: int = 0
-    """Values of the measured phase."""
-    total: float = 0.0
-    """Their sum."""
-
-    @property
-    def mean(self) -> float | None:
-        """Arithmetic mean of the measured phase."""
-        return self.total / self.count if self.count else None
-
-    def add(self, value: float | None, *, measured: bool) -> None:
-        """One more point."""
-        self.now = value
-        if value is not None and measured:
-            self.count += 1
-            self.total += value
-            self.low = value if self.low is None else min(self.low, value)
-            self.high = value if self.high is None else max(self.high, value)
-
-
-@dataclass(slots=True)
-class Curves:
-    """Points grown sample by sample, so that a long run costs no more per sample than a short one."""
-
-    taken: int = 0
-    """Samples of the run that are in."""
-    ramp: float = 0.0
-    """Seconds of ramp before the measured phase."""
-    settled: float = 0.0
-    """Seconds of waiting for the steady state between the two."""
-    first: Sample | None = None
-    """The oldest sample that is in."""
-    series: dict[str, list[tuple[float, float | None]]] = field(default_factory=dict)
-    """Points by name: `read iops`, `write iops`, `read rate`, `p50`, ..."""
-    spreads: dict[str, CurveFigures] = field(default_factory=dict)
-    """Their figures by the same names."""
-
-    def take(self, samples: tuple[Sample, ...], ramp: float) -> None:
-        """Add the samples that are new; a shorter tuple begins anew."""
-        first = samples[0] if samples else None
-        if len(samples) < self.taken or first is not self.first:
-            self.taken, self.first, self.settled = 0, first, 0.0
-            self.series.clear()
-            self.spreads.clear()
-        self.ramp = ramp
-        for sample in samples[self.taken :]:
-            self._add(sample)
-        self.taken = len(samples)
-
-    def _add(self, sample: Sample) -> None:
-        match sample.phase:
-            case Phase.SETTLING:
-                self.settled = sample.at
-                at = sample.at + self.ramp
-            case Phase.MEASURING:
-                at = sample.at + self.ramp + self.settled
-            case _:
-                at = sample.at
-        for name, direction in (("read", sample.read), ("write", sample.write)):
-            if direction is not None:
-                self._point(f"{name} iops", at, direction.iops)
-                self._point(f"{name} rate", at, direction.bytes_per_second)
-        both = [direction for direction in (sample.read, sample.write) if direction is not None]
-        # One picture for both directions: the slower of the two, so that nothing bad hides behind the other.
-        for name in ("p50_ns", "p99_ns", "p99_9_ns"):
-            values = [value for direction in both if (value := getattr(direction, name)) is not None]
-            if both:
-                self._point(name, at, float(max(values)) if values else None)
-
-    def _point(self, name: str, at: float, value: float | None) -> None:
-        self.series.setdefault(name, []).append((at, value))
-        self.spreads.setdefault(name, CurveFigures()).add(value, measured=at > self.ramp + self.settled)
-
-    def points(self, name: str) -> Points:
-        """The points of one curve."""
-        return tuple(self.series.get(name, ()))
+from widgets.scale import clock
 
 
 def throughput_chart(
@@ -127,16 +37,44 @@ def throughput_chart(
     return ChartData(
         series=series,
         references=tuple(references),
+        marks=_marks(curves),
+        shaded_until=curves.ramp + curves.settled,
         x_max=total,
         y_format=units.mib_per_s if rate else units.iops,
     )
 
 
+def _marks(curves: Curves) -> tuple[Mark, ...]:
+    """Where I/O stood still."""
+    return tuple(Mark(at=stall.at, sign="!") for stall in curves.stalls)
+
+
+def heat_chart(curves: Curves, *, total: float | None) -> ChartData:
+    """The lower graph the other way: how the latencies of each interval are spread."""
+    return ChartData(heat=tuple(curves.heat), marks=_marks(curves), x_max=total, y_format=units.latency)
+
+
+def stall_words(curves: Curves) -> str:
+    """A sentence on the stalls so far; "" without one."""
+    if not curves.stalls:
+        return ""
+    last, longest = curves.stalls[-1], max(curves.stalls, key=lambda stall: stall.seconds)
+    if curves.still_since == last.at:
+        return f"Stall: no I/O completed for {last.seconds:.1f} s, since {clock(last.at)}."
+    if len(curves.stalls) == 1:
+        return f"Stall: no I/O completed for {last.seconds:.1f} s at {clock(last.at)}."
+    return f"{len(curves.stalls)} stalls, the longest {longest.seconds:.1f} s at {clock(longest.at)}."
+
+
 def latency_chart(curves: Curves, *, total: float | None) -> ChartData:
-    """The lower graph: percentiles of the latency of each interval."""
+    """The lower graph: percentiles of the latency of each interval, and its largest as points."""
     names = (("p50", "p50_ns", "$success"), ("p99", "p99_ns", "$warning"), ("p99.9", "p99_9_ns", "$error"))
+    lines = [Series(name=name, points=curves.points(key), color=color) for name, key, color in names]
+    most = Series(name="max", points=curves.points("max_ns"), color="$secondary", joined=False)
     return ChartData(
-        series=tuple(Series(name=name, points=curves.points(key), color=color) for name, key, color in names),
+        series=(*lines, most),
+        marks=_marks(curves),
+        shaded_until=curves.ramp + curves.settled,
         x_max=total,
         y_format=units.latency,
     )
@@ -157,11 +95,11 @@ def side_figures(curves: Curves, *, rate: bool) -> tuple[FactGroup, ...]:
 def side_latency(curves: Curves) -> tuple[FactGroup, ...]:
     """What stands beside the lower graph."""
     facts = []
-    for name, key in (("p50", "p50_ns"), ("p99", "p99_ns"), ("p99.9", "p99_9_ns")):
+    for name, key in (("p50", "p50_ns"), ("p99", "p99_ns"), ("p99.9", "p99_9_ns"), ("max", "max_ns")):
         seen = curves.spreads.get(key)
         if seen is not None:
             facts.append(Detail(label=name, value=f"{units.latency(seen.now):>8}"))
-            facts.append(Detail(label="  max", value=f"{units.latency(seen.high):>8}", tone="muted"))
+            facts.append(Detail(label="  worst", value=f"{units.latency(seen.high):>8}", tone="muted"))
     return (FactGroup(heading="latency", facts=tuple(facts)),) if facts else ()
 
 

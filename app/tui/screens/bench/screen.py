@@ -29,16 +29,18 @@ from app.tui.base import WorkbenchScreen
 from app.tui.screens.bench.ab_lines import ended_line, progress_line, running
 from app.tui.screens.bench.advice import AdviceScreen
 from app.tui.screens.bench.allowing import allowed
+from app.tui.screens.bench.curves import Curves
 from app.tui.screens.bench.job_form import JobForm
 from app.tui.screens.bench.live_view import (
-    Curves,
     advice_line,
     chart_seconds,
+    heat_chart,
     latency_chart,
     machine_line,
     progress,
     side_figures,
     side_latency,
+    stall_words,
     throughput_chart,
 )
 from app.tui.screens.bench.members import NARROW_BAR, WIDE_BAR, member_table
@@ -51,6 +53,7 @@ from widgets.chart import LineChart
 from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.details import Details
 from widgets.field_dialog import TextDialog
+from widgets.heat_map import HeatMap
 from widgets.plain import units
 from widgets.still_table import StillTable
 
@@ -95,6 +98,7 @@ class BenchScreen(WorkbenchScreen):
         self._run_id: str | None = None
         self._rate = False
         self._zoom = 0
+        self._total: float | None = None
         self._members_at = -1.0
         self._pending = False
         self._ended: str | None = None
@@ -110,6 +114,7 @@ class BenchScreen(WorkbenchScreen):
             yield Details(id="side-throughput")
         with Horizontal(classes="graph-row"):
             yield LineChart(title="Latency", id="latency", log_scale=True)
+            yield HeatMap(title="Latency", id="heat", log_scale=True)
             yield Details(id="side-latency")
         yield ProgressLine(id="progress")
         yield StillTable(id="members")
@@ -218,9 +223,7 @@ class BenchScreen(WorkbenchScreen):
             self._show_members(active.members)
         steady = active.steady if active.phase in (Phase.SETTLING, Phase.MEASURING) else None
         self.put("#machine-line", machine_line(steady, active.fio_percent_of_core, active.host_percent))
-        stalled = bool(active.samples) and active.samples[-1].stalled
-        message = active.message or ("fio fell silent: some I/O did not come back in time" if stalled else "")
-        self.put("#message", message)
+        self.put("#message", " ".join(filter(None, (stall_words(self._curves), active.message))))
         self._show_advice(active.advice)
 
     def _show_advice(self, advice: tuple[Advice, ...]) -> None:
@@ -253,11 +256,15 @@ class BenchScreen(WorkbenchScreen):
         return Request(where=self.where, name=name, job=job, profile=self.profile, steady=self.steady)
 
     def _draw(self, total: float | None, session: Session) -> None:
+        self._total = total
         upper = self.query_one("#throughput", LineChart)
         lower = self.query_one("#latency", LineChart)
         upper.title = "MiB/s" if self._rate else "IOPS"
         upper.data = throughput_chart(self._curves, rate=self._rate, total=total, baseline=self._baseline(session))
         lower.data = latency_chart(self._curves, total=total)
+        heat = self.query_one(HeatMap)
+        if heat.display:
+            heat.data = heat_chart(self._curves, total=total)
         if self.size.width >= SIDE_FROM and not upper.frozen:
             self.query_one("#side-throughput", Details).groups = side_figures(self._curves, rate=self._rate)
             self.query_one("#side-latency", Details).groups = side_latency(self._curves)
@@ -278,7 +285,10 @@ class BenchScreen(WorkbenchScreen):
         self.query_one(ProgressLine).progress = None
         self._show_members(run.figures.members)
         self._show_advice(run.figures.advice)
-        self.put("#message", "\n".join((result_line(run.figures), *after_words(run.figures))))
+        self.put(
+            "#message",
+            "\n".join(filter(None, (result_line(run.figures), *after_words(run.figures), stall_words(self._curves)))),
+        )
         cpu = run.figures.cpu
         self.put("#machine-line", cpu_line(cpu.fio_percent_of_core, cpu.host_percent))
         waited = run.figures.steady.waited_s if run.figures.steady is not None else 0.0
@@ -473,6 +483,12 @@ class BenchScreen(WorkbenchScreen):
         for chart in self.query(LineChart):
             chart.frozen = not chart.frozen
 
+    def action_heat(self) -> None:
+        """Latency as percentiles, or how all of it is spread."""
+        heat, lines = self.query_one(HeatMap), self.query_one("#latency", LineChart)
+        heat.display, lines.display = not heat.display, heat.display
+        self._draw(self._total, self.workbench_app.session)
+
     def action_zoom(self, step: int) -> None:
         """Show less or more time."""
         self._zoom = min(max(self._zoom + step, 0), len(ZOOMS) - 1)
@@ -482,8 +498,7 @@ class BenchScreen(WorkbenchScreen):
     def action_unit(self) -> None:
         """IOPS or MiB/s."""
         self._rate = not self._rate
-        session = self.workbench_app.session
-        self._draw(chart_seconds(session.active) if session.active else None, session)
+        self._draw(self._total, self.workbench_app.session)
 
     def action_scale(self) -> None:
         """Linear or logarithmic latency."""

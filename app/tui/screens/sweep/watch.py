@@ -19,7 +19,8 @@ from app.engine.view.sweep import cell_words, legend, matrix, names_at, ranking,
 from app.engine.view.sweep_findings import finding_facts, short_facts
 from app.engine.view.sweep_plot import alone, sweep_plot
 from app.tui.render import columns, groups, rows
-from app.tui.screens.bench.live_view import Curves, latency_chart, progress, throughput_chart
+from app.tui.screens.bench.curves import Curves
+from app.tui.screens.bench.live_view import latency_chart, progress, throughput_chart
 from app.tui.screens.sweep.results_view import grid, state_words, title_words, whole
 from app.tui.still_graph import StillGraph
 from backends.text import clean_lines

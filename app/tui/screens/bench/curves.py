@@ -1,0 +1,149 @@
+"""The points of a running job, grown sample by sample. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from app.engine.session.figures import DirectionSample, Phase, Sample
+from widgets.chart import HeatInterval
+
+Points = tuple[tuple[float, float | None], ...]
+
+STALL_S = 1.0
+"""Seconds without a completed I/O from which it is called a stall."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stall:
+    """A stretch of time in which nothing was completed."""
+
+    at: float
+    """When it began, seconds of the run."""
+    seconds: float
+    """How long it lasted, or lasts so far."""
+
+
+@dataclass(slots=True)
+class CurveFigures:
+    """Figures of one curve so far, kept point by point: a long run costs no more than a short one."""
+
+    now: float | None = None
+    """The last."""
+    low: float | None = None
+    """Smallest of the measured phase."""
+    high: float | None = None
+    """Largest of the measured phase."""
+    count: int = 0
+    """Values of the measured phase."""
+    total: float = 0.0
+    """Their sum."""
+
+    @property
+    def mean(self) -> float | None:
+        """Arithmetic mean of the measured phase."""
+        return self.total / self.count if self.count else None
+
+    def add(self, value: float | None, *, measured: bool) -> None:
+        """One more point."""
+        self.now = value
+        if value is not None and measured:
+            self.count += 1
+            self.total += value
+            self.low = value if self.low is None else min(self.low, value)
+            self.high = value if self.high is None else max(self.high, value)
+
+
+@dataclass(slots=True)
+class Curves:
+    """Points grown sample by sample, so that a long run costs no more per sample than a short one."""
+
+    taken: int = 0
+    """Samples of the run that are in."""
+    ramp: float = 0.0
+    """Seconds of ramp before the measured phase."""
+    settled: float = 0.0
+    """Seconds of waiting for the steady state between the two."""
+    first: Sample | None = None
+    """The oldest sample that is in."""
+    series: dict[str, list[tuple[float, float | None]]] = field(default_factory=dict)
+    """Points by name: `read iops`, `write iops`, `read rate`, `p50`, ..."""
+    spreads: dict[str, CurveFigures] = field(default_factory=dict)
+    """Their figures by the same names."""
+    heat: list[HeatInterval] = field(default_factory=list)
+    """How the latencies of each interval are spread, both directions together."""
+    stalls: list[Stall] = field(default_factory=list)
+    """When nothing was completed for a second or longer; the last one may go on."""
+    still_since: float | None = None
+    """Since when nothing is completed; None while I/O flows."""
+
+    def take(self, samples: tuple[Sample, ...], ramp: float) -> None:
+        """Add the samples that are new; a shorter tuple begins anew."""
+        first = samples[0] if samples else None
+        if len(samples) < self.taken or first is not self.first:
+            self.taken, self.first, self.settled = 0, first, 0.0
+            self.series.clear()
+            self.spreads.clear()
+            self.heat.clear()
+            self.stalls.clear()
+            self.still_since = None
+        self.ramp = ramp
+        for sample in samples[self.taken :]:
+            self._add(sample)
+        self.taken = len(samples)
+
+    def _add(self, sample: Sample) -> None:
+        match sample.phase:
+            case Phase.SETTLING:
+                self.settled = sample.at
+                at = sample.at + self.ramp
+            case Phase.MEASURING:
+                at = sample.at + self.ramp + self.settled
+            case _:
+                at = sample.at
+        for name, direction in (("read", sample.read), ("write", sample.write)):
+            if direction is not None:
+                self._point(f"{name} iops", at, direction.iops)
+                self._point(f"{name} rate", at, direction.bytes_per_second)
+        both = [direction for direction in (sample.read, sample.write) if direction is not None]
+        self._watch_for_stalls(at, sample.seconds, sum(direction.ios for direction in both))
+        self.heat.append(_heat(at, sample.seconds, both))
+        # One picture for both directions: the slower of the two, so that nothing bad hides behind the other.
+        for name in ("p50_ns", "p99_ns", "p99_9_ns", "max_ns"):
+            values = [value for direction in both if (value := getattr(direction, name)) is not None]
+            if both:
+                self._point(name, at, float(max(values)) if values else None)
+
+    def _watch_for_stalls(self, at: float, seconds: float, completed: int) -> None:
+        if completed:
+            self.still_since = None
+            return
+        if self.still_since is None:
+            self.still_since = at - seconds
+        lasted = at - self.still_since
+        if lasted < STALL_S:
+            return
+        if self.stalls and self.stalls[-1].at == self.still_since:
+            self.stalls.pop()
+        self.stalls.append(Stall(at=self.still_since, seconds=lasted))
+
+    def _point(self, name: str, at: float, value: float | None) -> None:
+        self.series.setdefault(name, []).append((at, value))
+        self.spreads.setdefault(name, CurveFigures()).add(value, measured=at > self.ramp + self.settled)
+
+    def points(self, name: str) -> Points:
+        """The points of one curve."""
+        return tuple(self.series.get(name, ()))
+
+
+def _heat(at: float, seconds: float, both: Sequence[DirectionSample]) -> HeatInterval:
+    """The spreads of both directions, added."""
+    filled = [direction for direction in both if direction.spread]
+    if len(filled) == 1:
+        return HeatInterval(at=at, seconds=seconds, first=filled[0].spread_from, counts=filled[0].spread)
+    first = min((direction.spread_from for direction in filled), default=0)
+    counts = [0] * max((direction.spread_from - first + len(direction.spread) for direction in filled), default=0)
+    for direction in filled:
+        for place, count in enumerate(direction.spread, direction.spread_from - first):
+            counts[place] += count
+    return HeatInterval(at=at, seconds=seconds, first=first, counts=tuple(counts))
