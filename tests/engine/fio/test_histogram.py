@@ -107,7 +107,7 @@ def test_an_empty_histogram_has_no_interval() -> None:
 
 
 def test_a_coarse_spread_counts_every_io_in_the_quarter_of_its_doubling() -> None:
-    first, counts = Histogram({1024: 3, 1100: 2, 1448: 1, 4096: 7}).spread()
+    first, counts = Histogram({1024: 3, 1100: 2, 1449: 1, 4096: 7}).spread()
     assert (first, counts) == (40, (5, 0, 1, 0, 0, 0, 0, 0, 7))
 
 

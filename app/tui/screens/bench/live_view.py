@@ -38,7 +38,7 @@ def throughput_chart(
         series=series,
         references=tuple(references),
         marks=_marks(curves),
-        shaded_until=curves.ramp + curves.settled,
+        shaded_until=curves.ramp + curves.settled if total is not None else 0.0,
         x_max=total,
         y_format=units.mib_per_s if rate else units.iops,
     )
@@ -74,7 +74,7 @@ def latency_chart(curves: Curves, *, total: float | None) -> ChartData:
     return ChartData(
         series=(*lines, most),
         marks=_marks(curves),
-        shaded_until=curves.ramp + curves.settled,
+        shaded_until=curves.ramp + curves.settled if total is not None else 0.0,
         x_max=total,
         y_format=units.latency,
     )
@@ -99,7 +99,7 @@ def side_latency(curves: Curves) -> tuple[FactGroup, ...]:
         seen = curves.spreads.get(key)
         if seen is not None:
             facts.append(Detail(label=name, value=f"{units.latency(seen.now):>8}"))
-            facts.append(Detail(label="  worst", value=f"{units.latency(seen.high):>8}", tone="muted"))
+            facts.append(Detail(label="  peak", value=f"{units.latency(seen.high):>8}", tone="muted"))
     return (FactGroup(heading="latency", facts=tuple(facts)),) if facts else ()
 
 
