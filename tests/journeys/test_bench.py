@@ -149,8 +149,9 @@ async def test_a_run_that_ended_meanwhile_is_summed_up_when_the_screen_comes_bac
 
 async def test_silence_of_fio_is_told(bench: Pilot[int], table: Table) -> None:
     await start(bench, table)
-    table.load.take(5.0, 0.0, p99=None, stalled=True)
-    await until(bench, lambda: "fell silent" in text_of(bench))
+    for part in range(5):
+        table.load.take(5.0 + part * 0.25, 0.0, p99=None, stalled=True)
+    await until(bench, lambda: "Stall: no I/O completed for 1.2 s" in text_of(bench))
     assert table.bench.measuring
 
 
@@ -165,14 +166,22 @@ def charts(pilot: Pilot[int]) -> list[LineChart]:
     return list(pilot.app.screen.query(LineChart))
 
 
-async def test_space_freezes_both_graphs(bench: Pilot[int]) -> None:
+async def test_space_freezes_all_graphs(bench: Pilot[int]) -> None:
     await bench.press("space")
-    assert [chart.frozen for chart in charts(bench)] == [True, True]
+    assert [chart.frozen for chart in charts(bench)] == [True, True, True]
 
 
 async def test_plus_and_minus_zoom(bench: Pilot[int]) -> None:
     await bench.press("plus", "plus", "minus")
-    assert [chart.window for chart in charts(bench)] == [300.0, 300.0]
+    assert [chart.window for chart in charts(bench)] == [300.0, 300.0, 300.0]
+
+
+async def test_h_shows_the_latency_as_a_heat_map_and_back(bench: Pilot[int], table: Table) -> None:
+    await start(bench, table)
+    await bench.press("h")
+    await until(bench, lambda: "all I/Os of the moment" in text_of(bench))
+    await bench.press("h")
+    await until(bench, lambda: "p99.9" in text_of(bench) and "all I/Os" not in text_of(bench))
 
 
 async def test_g_shows_bytes(bench: Pilot[int], table: Table) -> None:

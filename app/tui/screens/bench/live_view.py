@@ -70,7 +70,7 @@ def latency_chart(curves: Curves, *, total: float | None) -> ChartData:
     """The lower graph: percentiles of the latency of each interval, and its largest as points."""
     names = (("p50", "p50_ns", "$success"), ("p99", "p99_ns", "$warning"), ("p99.9", "p99_9_ns", "$error"))
     lines = [Series(name=name, points=curves.points(key), color=color) for name, key, color in names]
-    most = Series(name="max", points=curves.points("max_ns"), color="$secondary", joined=False)
+    most = Series(name="max", points=curves.points("max_ns"), color="$foreground", joined=False)
     return ChartData(
         series=(*lines, most),
         marks=_marks(curves),
