@@ -24,7 +24,7 @@ from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.cell_result import CellResult
 from app.engine.sweep.curves import curves, number_of, numeric_field
 from app.engine.sweep.results import Results, results
-from app.engine.view.load_curve import curve_table
+from app.engine.view.load_curve import curve_heading, curve_table
 from app.engine.view.sweep import RANK_TITLES, cell_name, figure_text, matrix, matrix_table, rankings, turned
 from app.engine.view.sweep_findings import finding_facts
 from widgets.plain import units
@@ -53,12 +53,11 @@ def sweep_sections(session: Session) -> Iterator[Section]:
         None if figures is None else grid(figures),
         level=3,
     )
-    for curve in found.load_curves:
-        yield from section(f"Latency under load: {cell_name(found, curve.cell)}", grid(curve_table(curve)), level=3)
     yield from section("Ranking", *map(grid, rankings(found)), level=3)
+    tables = {curve_heading(cell_name(found, one.cell)): grid(curve_table(one)) for one in found.load_curves}
     for group in finding_facts(record, found):
         sentences = (f"{fact.label}: {fact.value}" if fact.label else fact.value for fact in group.facts)
-        yield from section(group.heading, Sentences(items=tuple(sentences)), level=3)
+        yield from section(group.heading, Sentences(items=tuple(sentences)), tables.get(group.heading), level=3)
 
 
 def sweep_graphs(session: Session) -> tuple[Graph, ...]:

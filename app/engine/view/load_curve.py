@@ -165,7 +165,12 @@ def curve_facts(curve: LoadCurve, of: str, *, complete: bool) -> Facts:
     missed = [one for one in curve.points if one.scores and not one.carried]
     lines = [FactLine("found", knee_words(curve, complete=complete), Tone.GOOD if curve.knee else Tone.ATTENTION)]
     lines += [FactLine(f"{units.iops(one.asked)} asked", _missed(one), Tone.ATTENTION) for one in missed]
-    return Facts(heading=f"Latency of {of} under load", facts=tuple(lines))
+    return Facts(heading=curve_heading(of), facts=tuple(lines))
+
+
+def curve_heading(of: str) -> str:
+    """Stands above a curve; `of` names the workload."""
+    return f"Latency of {of} under load"
 
 
 def _missed(one: RatePoint) -> str:
