@@ -72,14 +72,14 @@ def curve_command(
 def _plan(target: str, profile: str, texts: Mapping[str, str], repeats: int) -> SweepPlan:
     """The plan that comes along, of another target and workload."""
     plan = load_plan(PLAN)
-    times = {key: plan.job[key] for key in ("runtime", "ramp")}
-    if "runtime" in texts:
-        times.pop("ramp")  # one that fits to it
+    own = {
+        key: text for key, text in plan.job.items() if key != "ramp" or "runtime" not in texts
+    }  # one that fits to it
     return replace(
         plan,
         title=f"{plan.title} of {profile_named(profile).name} on {target}",
         targets={plan.measure: target},
         profile=profile,
-        job={**times, "iodepth": "1", **texts},
+        job={**own, **texts},
         repeats=repeats,
     )

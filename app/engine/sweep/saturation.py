@@ -68,6 +68,8 @@ class Saturated:
     """I/Os per second of all runs on the plateau; None before the first, and where a limit is looked for."""
     best: DepthPoint | None
     """What was looked for, as far as it is known; None if no depth keeps the limit."""
+    complete: bool = True
+    """Whether nothing more is to be tried."""
 
 
 def plateau(points: Sequence[DepthPoint], goal: Saturation) -> Spread | None:
@@ -197,5 +199,7 @@ def search(record: SweepRecord, known: Runs) -> tuple[Saturated, ...]:
     for base in bases(record):
         points = depth_points(record, base, goal, known)
         if points:
-            found.append(Saturated(cell=base, points=points, plateau=plateau(points, goal), best=best(points, goal)))
+            complete = not next_runs(points, goal, max(LEAST_RUNS, record.design.repeats), Random(0))
+            top, least = plateau(points, goal), best(points, goal)
+            found.append(Saturated(cell=base, points=points, plateau=top, best=least, complete=complete))
     return tuple(found)

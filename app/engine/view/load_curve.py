@@ -69,6 +69,9 @@ def search_words(one: Saturated, goal: Saturation) -> str:
 
 def _found(one: Saturated, goal: Saturation) -> tuple[str, Tone]:
     best = one.best
+    if not one.complete:
+        most = max((point.iops.mean for point in one.points if point.iops is not None), default=None)
+        return f"The search is not complete; the most so far are {units.iops(most)} IOPS.", Tone.ATTENTION
     if best is None:
         return "No depth that was tried keeps the limit.", Tone.ATTENTION
     if goal.p99_ns is not None:
@@ -209,7 +212,7 @@ def search_plot(one: Saturated) -> PlotView:
         x_text=lambda depth: f"{depth:g}",
         y_text=units.iops,
         x_log=True,
-        mark=None if one.best is None else (float(one.best.depth), f"depth {one.best.depth}"),
+        mark=None if one.best is None or not one.complete else (float(one.best.depth), f"depth {one.best.depth}"),
     )
 
 

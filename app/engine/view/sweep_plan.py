@@ -17,7 +17,10 @@ from widgets.plain import units
 
 def time_words(design: Design, speed: float | None) -> str:
     """`36 steps, about 47 min`; `speed` is that of a simulation."""
-    took = f"{units.plural(len(design.steps), 'step')}, about {units.duration(design.seconds)}"
+    later = later_runs(design)
+    what = "the saturation and the curve" if design.curve is not None else "the saturation"
+    more = f", then up to {later} more for {what}" if later else ""
+    took = f"{units.plural(len(design.steps), 'step')}{more}, about {units.duration(design.seconds)}"
     return took if speed in (None, 1.0) else f"{took} (simulated {speed:g} times as fast)"
 
 
@@ -81,10 +84,6 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
     sides = f"{units.plural(len(rows), 'set-up')}, {units.plural(len(columns), 'workload')}"
     yield FactLine("Cells", f"{len(design.cells)}: {sides}")
     more = f", then up to {2 * design.pairs} more for each winner" if design.pairs else ""
-    searched = later_runs(design)
-    if searched:
-        what = "the saturation and the curve" if design.curve is not None else "the saturation"
-        more += f", then up to {searched} more for {what}, which are in that time"
     yield FactLine("Steps", f"{time_words(design, speed)}{more}")
     own = design.threshold_percent or THRESHOLD_PERCENT
     within = "" if own == THRESHOLD_PERCENT else f", within +-{own:g} % is no difference"

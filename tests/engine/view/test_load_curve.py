@@ -89,6 +89,14 @@ def test_a_search_that_ended_at_its_highest_depth_says_that_there_may_be_more() 
     assert "no greater depth was tried" in search_words(one, goal)
 
 
+def test_a_search_under_way_names_no_saturation() -> None:
+    cut = LoadedSweep(most=8)
+    goal = cut.design.saturation
+    assert goal is not None
+    [one] = results(cut.record, cut.runs).saturated
+    assert search_words(one, goal).startswith("The search is not complete; the most so far are")
+
+
 def test_in_short_has_the_saturation_and_the_knee() -> None:
     told = [*in_short(swept().record, found())]
     assert [one.split()[0] for one in told] == ["Saturated", "Knee"]
