@@ -5,6 +5,12 @@ SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
 # Two workers a core: most tests wait for a program or a screen. Each takes another's tests when it has none.
 ON_ALL_CORES = -n $$(($$(nproc) * 2)) --dist worksteal
+# The first time both cores compile a part of the tests and of what they import: else every worker compiles all of it.
+APART := tests/backends tests/priv tests/tui tests/widgets
+COMPILED = @[ -e .venv/.compiled ] || { \
+	$(PYTHON) -m pytest -q --collect-only $(APART) & \
+	$(PYTHON) -m pytest -q --collect-only tests $(APART:%=--ignore=%); \
+	wait; touch .venv/.compiled; } >/dev/null 2>&1
 # Hundreds of tests start the program: without its bytecode each of them would compile it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -21,15 +27,18 @@ demo: ## open the workbench on a simulated rack of RAID controllers: nothing the
 
 test: ## run the tests (ARGS="-k journal" for some of them)
 	$(SETUP) test
+	$(COMPILED)
 	@$(PYTHON) -m pytest -q $(ON_ALL_CORES) -m "not exhaustive and not browser" $(ARGS)
 
 test-quick: ## run those of engine, backends and widgets that start no program, for while you write
 	$(SETUP) test
+	$(COMPILED)
 	@$(PYTHON) -m pytest -q $(ON_ALL_CORES) -m "not (exhaustive or browser or slow or fio or root)" \
 		tests/engine tests/backends tests/widgets $(ARGS)
 
 test-exhaustive: ## run those that try everything: statistics, garbled answers, kills at any moment
 	$(SETUP) test
+	$(COMPILED)
 	@$(PYTHON) -m pytest -q $(ON_ALL_CORES) -m exhaustive $(ARGS)
 
 browser: ## try the report in Chromium

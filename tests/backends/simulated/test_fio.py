@@ -215,6 +215,7 @@ async def test_writing_to_a_raw_device_destroys_what_lay_on_it(host: SimulatedHo
     assert "bench-old" not in (await host.read(record) or "")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("count", [3, 250, 5000, 80_000])
 @pytest.mark.parametrize("mean", [60_000.0, 761_000.0, 14_600_000.0])
 def test_latencies_have_the_mean_that_was_asked_for(count: int, mean: float) -> None:

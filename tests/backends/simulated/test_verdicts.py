@@ -15,6 +15,8 @@ from backends.hosts.simulated.host import SimulatedHost
 from backends.hosts.simulated.machines import demo_rack
 from tests.backends.simulated.loads import run
 
+pytestmark = pytest.mark.exhaustive
+
 DECIDED = (Verdict.FASTER, Verdict.SLOWER)
 RUNS = 60
 

@@ -135,6 +135,7 @@ lines = st.lists(
 )
 
 
+@pytest.mark.exhaustive
 @given(lines.map("\n".join) | st.text() | st.binary())
 def test_nothing_but_a_job_or_a_sentence_comes_out(text: str | bytes) -> None:
     try:

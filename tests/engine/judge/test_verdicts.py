@@ -24,24 +24,24 @@ def test_every_table_of_the_method_keeps_its_mark(table) -> None:  # type: ignor
     assert [line.cells for line in table.lines(250) if not line.held] == []
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_equal_settings_are_called_different_in_one_of_twenty_at_most() -> None:
     level = DISTURBANCES["job every 5 min, -30 %"]
     assert shares(COUNT, gauss(0.05), level=level).differences <= 0.05 + slack(COUNT)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_five_percent_are_found_four_times_of_five_where_runs_scatter_by_as_much() -> None:
     assert shares(COUNT, gauss(0.05), effect=0.05)[Verdict.FASTER] >= 0.78 - slack(COUNT, 0.8) / 3
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_verdict_is_never_less_likely_with_more_pairs() -> None:
     found = [shares(COUNT, gauss(0.05), effect=0.05, looks=fixed(pairs))[Verdict.FASTER] for pairs in (6, 12, 20)]
     assert found[0] < found[1] < found[2]  # a fifth, a half, four fifths
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_no_difference_is_shown_where_runs_scatter_little_and_never_because_they_scatter() -> None:
     assert shares(COUNT, gauss(0.01))[Verdict.NO_DIFFERENCE] >= 0.95
     assert shares(COUNT, gauss(0.05))[Verdict.NO_DIFFERENCE] <= 0.01
@@ -51,7 +51,7 @@ def test_a_large_effect_ends_the_experiment_early() -> None:
     assert shares(100, gauss(0.01), effect=0.1).pairs < 7
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_no_sweep_of_equal_cells_has_a_sign() -> None:
     random = Random(1)
     found = [matrix(random, 0.02, rises=0.1) for _ in range(100)]
@@ -129,7 +129,7 @@ def test_a_drift_between_the_first_side_and_itself_is_no_effect() -> None:
     assert judge_between([100.0, 101.0], [105.0, 106.0, 105.5], [110.0, 111.0]).verdict is Verdict.NOT_DECIDED
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_one_after_the_other_a_drift_would_have_passed_for_an_effect() -> None:
     random = Random(7)
     assert not any(between(random, gauss(0.002), drift(0.1)).differs for _ in range(100))
