@@ -28,6 +28,7 @@ _COLUMNS = (
     ("Write p50", "write", _FIGURE["latency_p50_ns"]),
     ("Write p99", "write", _FIGURE["latency_p99_ns"]),
 )
+_FLUSHES = (("Sync mean", "sync", _FIGURE["latency_mean_ns"]), ("Sync p99", "sync", _FIGURE["latency_p99_ns"]))
 _LATENCIES = ("Run", "", "mean", "p50", "p95", "p99", "p99.9", "p99.99", "max", "I/Os")
 
 
@@ -35,17 +36,19 @@ def results(runs: Sequence[RunRecord]) -> Grid:
     """Whole runs, those of the same job and settings in one row: means with their 95 % intervals."""
     groups = tuple(repeats(runs).values())
     keys = varying([group[0].start.settings for group in groups])
+    flushed = any(run.figures.sync is not None for run in runs)
+    shown = (*_FLUSHES, *_COLUMNS) if flushed else _COLUMNS
     rows = []
     for group in groups:
         start = group[0].start
         cells = [start.title]
-        for _, direction, figure in _COLUMNS:
+        for _, direction, figure in shown:
             seen = spread_of(group, direction, figure)
             cells.append("" if seen is None else mean_text(seen, figure.show))
         marked = " SIMULATED" if start.simulated else ""
         settings = (start.settings.get(key, "") for key in keys)
         rows.append((*cells, str(len(group)), *settings, start.target, named([run.id for run in group]) + marked))
-    columns = ("Job", *(name for name, _, _ in _COLUMNS), "n", *keys, "Target", "Runs")
+    columns = ("Job", *(name for name, _, _ in shown), "n", *keys, "Target", "Runs")
     return Grid(columns=columns, rows=tuple(rows))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.engine.judge.stats import THRESHOLD_PERCENT
@@ -19,6 +19,7 @@ from app.engine.sweep.plan import (
 )
 from app.engine.sweep.plan_values import (
     JOB_KEYS,
+    RATES,
     as_text,
     check_job,
     job,
@@ -40,6 +41,16 @@ _NONE: tuple[str, ...] = ()
 def parse_plan(data: bytes, shown: str) -> SweepPlan:
     """The plan that a file's bytes make; `shown` is its name in sentences. Raises PlanError."""
     return _Plan(read_toml(data, shown, "a plan", PlanError)).read()
+
+
+def _held(fields: Mapping[str, str], workloads: Sequence[Workload], axes: Sequence[SettingAxis | JobAxis]) -> bool:
+    """Whether every combination comes at a fixed rate: then latency is what the device decides."""
+    everywhere = fields.keys() | {axis.job for axis in axes if isinstance(axis, JobAxis)}
+    return (
+        all(everywhere & RATES or one.job.keys() & RATES for one in workloads)
+        if workloads
+        else bool(everywhere & RATES)
+    )
 
 
 class _Plan:
@@ -64,6 +75,7 @@ class _Plan:
         whole_job = top.table("job")
         whole_job.only(*JOB_KEYS)
         profile, fields = job(whole_job)
+        axes = tuple(self._axis(row) for row in top.tables("axis"))
         known = {"setup": [one.name for one in setups], "workload": [one.name for one in workloads]}
         return SweepPlan(
             title=top.get("title", text_or_empty, ""),
@@ -74,14 +86,14 @@ class _Plan:
             repeats=measure.get("repeats", whole(1, 100), 3),
             pairs=measure.get("pairs", whole(0, 100), 6),
             rest=measure.get("rest", seconds, 5),
-            rank=measure.get("rank", rank, Rank.IOPS),
+            rank=measure.get("rank", rank, Rank.P99 if _held(fields, workloads, axes) else Rank.IOPS),
             threshold=measure.get("threshold", share, THRESHOLD_PERCENT),
             seed=measure.get("seed", whole(0, 2**31), None),
             profile=profile,
             job=fields,
             setups=setups,
             workloads=workloads,
-            axes=tuple(self._axis(row) for row in top.tables("axis")),
+            axes=axes,
             skips=tuple(self._skip(row, known) for row in top.tables("skip")),
             features=features,
             saturation=self._saturation(top.table("saturation")),

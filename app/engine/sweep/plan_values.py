@@ -15,6 +15,8 @@ from app.engine.toml_table import TomlTable, text_or_empty, whole
 _JOB_FIELDS = {one.key: one for one in FIELDS}
 JOB_KEYS = ("profile", *_JOB_FIELDS)
 """What a job may name: a workload to begin with, and fields."""
+RATES = frozenset(("rate_iops", "rate"))
+"""Fields that fix the load."""
 _LATENCY_UNITS = {"ns": 1, "us": 1000, "µs": 1000, "ms": 10**6, "s": 10**9}
 
 

@@ -37,6 +37,19 @@ def test_times_and_ranks_are_read() -> None:
     assert (found.saturation.p99_ns, found.saturation.lowest, found.saturation.highest) == (1_500_000, 1, 256)
 
 
+@pytest.mark.parametrize(
+    ("words", "rank"),
+    [
+        ('[[axis]]\njob="rate_iops"\nvalues=[100, 200]', Rank.P99),
+        ('[[workload]]\nname="a"\nrate="1M"\n[[workload]]\nname="b"\nrate_iops=9', Rank.P99),
+        ('[[workload]]\nname="a"\nrate="1M"\n[[workload]]\nname="b"', Rank.IOPS),
+        ('[[axis]]\njob="iodepth"\nvalues=[1, 2]', Rank.IOPS),
+    ],
+)
+def test_a_load_at_a_fixed_rate_is_ranked_by_its_tail(words: str, rank: Rank) -> None:
+    assert plan(words).rank is rank
+
+
 @pytest.mark.parametrize(("words", "threshold"), [("", 2.0), ("threshold = 5", 5.0), ("threshold = 0.5", 0.5)])
 def test_the_threshold_is_read_and_goes_into_the_design(words: str, threshold: float) -> None:
     found = plan("", head=HEAD.replace("repeats = 2", words))
