@@ -103,12 +103,15 @@ async def test_what_goes_back_by_itself_is_not_called_kept(workbench: Workbench,
 def test_a_slow_sdparm_whose_raidbench_was_killed_is_waited_for(
     disks: Disks, lie: Lie, raidbench: Callable[..., Outcome], state: Path, table: Results, tmp_path: Path
 ) -> None:
-    begun, go, disk = tmp_path / "begun", tmp_path / "go", disks["scsi0"]
+    begun, go, said, disk = tmp_path / "begun", tmp_path / "go", tmp_path / "said", disks["scsi1"]
+    run(SDPARM, "--set=WCE=1", disk.device)
     lie(f': >{begun}; while [ ! -e {go} ]; do sleep 0.1; done; exec "$real" "$@"')
-    words = ("set", f"scsi:{disk.kernel}", "drive_cache=off", "--yes")
+    words = (sys.executable, "-m", "app", "set", f"scsi:{disk.kernel}", "drive_cache=off", "--yes")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAIDBENCH_STATE_DIR": str(state)}
-    killed = subprocess.Popen((sys.executable, "-m", "app", *words), cwd=ROOT, env=environment)
-    wait_until(begun.exists, "sdparm has begun", 300)
+    with open(said, "w") as file:
+        killed = subprocess.Popen(words, cwd=ROOT, env=environment, stdout=file, stderr=file)
+    wait_until(lambda: begun.exists() or killed.poll() is not None, "sdparm has begun", 300)
+    assert begun.exists(), said.read_text()
     killed.kill()
     killed.wait()
     early = raidbench("recover", "--restore")
@@ -116,8 +119,8 @@ def test_a_slow_sdparm_whose_raidbench_was_killed_is_waited_for(
     go.touch()
     wait_until(lambda: caches(disk) == "off", "sdparm has set it")
     late = raidbench("recover", "--restore")
-    said = "still running" if "Still running: sdparm (pid " in early.err and "restored" not in early.out else early.err
-    seen = f"{early.status}, {said}, {meanwhile}; then {late.status}, cache {caches(disk)}"
+    told = "still running" if "Still running: sdparm (pid " in early.err and "restored" not in early.out else early.err
+    seen = f"{early.status}, {told}, {meanwhile}; then {late.status}, cache {caches(disk)}"
     wanted = "3, still running, on; then 0, cache on"
     assert table.add("Faults", "raidbench is killed in a slow sdparm", "recover", seen, ok=seen == wanted), late
 
