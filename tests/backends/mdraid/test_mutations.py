@@ -103,8 +103,8 @@ def bare(text: str) -> str:
 
 @functools.lru_cache(maxsize=2)
 def numbers_of(text: str) -> set[int]:
-    """Every number that the digits of a text can stand for: plain, in sectors, as a share in per cent."""
-    plain = {int(match[1]) for match in re.finditer(r"(?=([0-9]{1,40}))", text)}
+    """Every number that digits of a text can stand for: plain, with a sign, in sectors, as a share in per cent."""
+    plain = {int(match[1]) for match in re.finditer(r"(?=(-?[0-9]{1,40}))", text)}
     shares = {int(match.replace(".", "")) for match in re.findall(r"[0-9]{1,3}\.[0-9]", text)}
     return plain | shares | {number * 512 for number in plain}
 
