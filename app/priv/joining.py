@@ -21,6 +21,7 @@ from backends.hosts.local.elevated import (
 )
 from backends.hosts.split.connection import Connection
 from backends.hosts.split.host import SplitHost
+from backends.rootside import RootSide
 
 PROGRAM = "app.priv"
 
@@ -101,7 +102,7 @@ def split(arguments: list[str]) -> str:
     return "The user who called sudo may not run this installation."
 
 
-def split_host(inner: LocalHost, side: Connection) -> Host:
+def split_host(inner: LocalHost, side: RootSide) -> Host:
     """This machine with the helper."""
     return SplitHost(inner, side, runs=reading.known, reads=reading.may_read)
 

@@ -77,12 +77,18 @@ class Rack:
     """The helper."""
 
 
+def side_on(host: object, folder: Path, monkeypatch: pytest.MonkeyPatch) -> DeskSide:
+    """A helper whose machine is this host, greeted."""
+    monkeypatch.setattr(desk, "LocalHost", lambda firmware_queries: host)
+    side = DeskSide(Desk(paths=paths_in(folder), gid=0))
+    side.ask_now("hello", version=1, read_only=False, firmware=True)
+    return side
+
+
 def asking_rack(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Rack:
     """A rack whose workbench asks a helper of its own."""
     host = SimulatedHost(still_rack(), speed=FAST)
-    monkeypatch.setattr(desk, "LocalHost", lambda firmware_queries: host)
     monkeypatch.setattr(holding, "is_node", lambda path: True)  # the rack has its own
-    side = DeskSide(Desk(paths=paths_in(folder / "root"), gid=0))
-    side.ask_now("hello", version=1, read_only=False, firmware=False)
+    side = side_on(host, folder / "root", monkeypatch)
     own = UsersSide(cast(LocalHost, host), side, runs=lambda argv: False, reads=lambda path: False)
     return Rack(bench=Workbench(own, paths=paths_in(folder / "own")), host=host, side=side)
