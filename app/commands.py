@@ -153,6 +153,9 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("runs.export", "e", "export", "Export", "Write the session's report to a file.", "runs", 4),
     _command("runs.earlier", "A", "earlier", "Earlier runs", "Show or hide the runs of earlier sessions.", "runs", 5),
     _command(
+        "runs.history", "H", "history", "History", "Show how the same went in all sessions, with a chart.", "runs", 6
+    ),
+    _command(
         "sweep.run",
         "r",
         "run",

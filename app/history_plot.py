@@ -13,7 +13,9 @@ from widgets.plain import units
 _MOST_DATES = 6
 
 
-def history_plot(series: RunSeries, width: int, height: int, *, ascii_only: bool, color: bool = True) -> str:
+def history_plot(
+    series: RunSeries, width: int, height: int, *, ascii_only: bool, color: bool = True, titled: bool = True
+) -> str:
     """The chart, in lines of `width` cells with ANSI colours unless not `color`. From zero, so that sizes compare."""
     import plotext
 
@@ -24,9 +26,10 @@ def history_plot(series: RunSeries, width: int, height: int, *, ascii_only: bool
     plotext.limit_size(False, False)  # by the terminal, of which it knows nothing here
     plotext.plot_size(width, height)
     first = runs[0]
-    plotext.title(
-        f"{name_of(first.about, first.direction)}, {clean(first.workload, 60)} on {clean(runs[-1].target, 60)}"
-    )
+    if titled:
+        plotext.title(
+            f"{name_of(first.about, first.direction)}, {clean(first.workload, 60)} on {clean(runs[-1].target, 60)}"
+        )
     places = list(range(1, len(runs) + 1))
     plotext.scatter(places, values, marker="o" if ascii_only else "dot", color="cyan+")
     number = {run.name: at for at, run in enumerate(runs, 1)}

@@ -71,14 +71,15 @@ def differences(differs: Sequence[Difference]) -> str:
     return ", ".join((*told, *([f"{more} more"] if more else [])))
 
 
-def change_lines(series: RunSeries) -> Iterator[str]:
-    """A sentence for each change of level."""
+def change_lines(series: RunSeries, *, named: bool = True) -> Iterator[str]:
+    """A sentence for each change of level; `named`: of what, where that does not stand above it."""
     for change in series.changes:
         run, shift = change.first, change.shift
         counted = f"{shift.before} before, {shift.after} from then on"
         also = f"; other than before: {differences(change.differs)}" if change.differs else ""
-        what = f"{run.target}, {run.workload}: {name_of(run.about, run.direction)} {shift.interval}"
-        yield f"{units.moment(run.at)[:16]}  {what} from {run.name} on ({counted}){also}"
+        what = f"{run.target}, {run.workload}: " if named else ""
+        figure = f"{name_of(run.about, run.direction)} {shift.interval}"
+        yield f"{units.moment(run.at)[:16]}  {what}{figure} from {run.name} on ({counted}){also}"
 
 
 def history_document(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> schema.Json:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -23,6 +24,9 @@ from app.tui.screens.runs.compare import CompareScreen
 from app.tui.screens.runs.figures import FiguresScreen
 from backends.errors import RaidbenchError
 from widgets.keyed_table import KeyedTable, TableRow
+
+if TYPE_CHECKING:
+    from app.engine.history.past import PastRun
 
 EARLIER_SESSIONS = 50
 """How many earlier sessions are read at most."""
@@ -161,6 +165,38 @@ class RunsScreen(WorkbenchScreen):
         if key is not None and key in runs:
             folder, run = runs[key]
             self.app.push_screen(FiguresScreen(run, folder, ascii=self.workbench_app.ascii))
+
+    def action_history(self) -> None:
+        """The runs of all sessions that measured the same as the run under the cursor."""
+        key = self.query_one(KeyedTable).cursor
+        runs = self._all(self.workbench_app.session)
+        if key is None or key not in runs:
+            self.say("There is no run yet: go to Bench (2) and press r.")
+            return
+        folder, run = runs[key]
+        self.run_worker(partial(self._load_history, folder, run), thread=True, group="history", exclusive=True)
+
+    def _load_history(self, folder: Path, run: RunRecord) -> None:
+        from app.engine.history.index import known_runs
+        from app.engine.session.store import Loaded
+
+        bench = self.workbench_app.workbench
+        own = Loaded(folder=bench.folder or folder, session=bench.session, passed_over=0)
+        known = known_runs(bench.paths, also=(own,))
+        name = f"{folder.name}/{run.id}"
+        found = next((each for each in known.runs if each.name == name), None)
+        alike = () if found is None else tuple(each for each in known.runs if each.condition == found.condition)
+        self.app.call_from_thread(self._show_history, found, alike, known.notes)
+
+    def _show_history(self, found: PastRun | None, alike: tuple[PastRun, ...], notes: tuple[str, ...]) -> None:
+        from app.tui.screens.runs.history import HistoryScreen
+
+        for note in notes:
+            self.say(note)
+        if found is None:
+            self.say("This run is not in the history.")
+        elif self.is_current:
+            self.app.push_screen(HistoryScreen(found, alike, ascii=self.workbench_app.ascii))
 
     def action_baseline(self) -> None:
         """Mark the run under the cursor as baseline, or take the mark away."""
