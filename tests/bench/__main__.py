@@ -13,7 +13,7 @@ import traceback
 from datetime import date
 from pathlib import Path
 
-from tests.bench import disturbance, headless, inventory, kept, live, members, questions, rack, start
+from tests.bench import disturbance, headless, history, inventory, kept, live, members, questions, rack, start
 from tests.bench.figures import Figure, table
 from tests.bench.place import place
 
@@ -23,6 +23,7 @@ PARTS = {
     "rack": rack.measure,
     "inventory": inventory.measure,
     "questions": questions.measure,
+    "history": history.measure,
     "live": live.measure,
     "members": members.measure,
     "disturbance": disturbance.measure,

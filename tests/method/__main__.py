@@ -11,7 +11,8 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tests.method.tables import TABLES, Line
+from tests.method.line import Line
+from tests.method.tables import TABLES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "method.md"
 BEGIN, END = "<!-- tables of `make method` -->\n", "<!-- end of the tables -->\n"

@@ -17,21 +17,10 @@ from app.engine.sweep.load_curve import curve_knee
 from app.engine.sweep.order import mirrored
 from app.engine.sweep.saturation import best
 from tests.method.disturbances import DISTURBANCES, drift, moments
+from tests.method.line import FALSE, Line, percent
 from tests.method.loads import DEVICES, FLAT, bend, depths, rates
+from tests.method.over_sessions import LENGTHS, checks, false_changes, found_changes
 from tests.method.simulated import Noise, between, experiment, fixed, gauss, heavy, shares, slack
-
-FALSE = 0.05
-"""Share of false verdicts that is allowed, and three standard errors more."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One row of a table."""
-
-    cells: tuple[str, ...]
-    """As printed."""
-    held: bool = True
-    """Whether it keeps to its mark."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +37,6 @@ class MethodTable:
     """The rows, of so many experiments each."""
     part: int = 1
     """Each experiment is so many times the work of another table's: as many times fewer are drawn."""
-
-
-def percent(share: float) -> str:
-    """`4.9 %`."""
-    return f"{share * 100:.1f} %"
 
 
 PLANS: tuple[tuple[str, tuple[Look, ...]], ...] = (
@@ -313,5 +297,23 @@ TABLES: Sequence[MethodTable] = (
         ),
         lines=_knees,
         part=20,
+    ),
+    MethodTable(
+        title="Series over sessions that keep their level: with any change of level told",
+        mark="5 % and three standard errors at most",
+        heads=("points scatter by", *(f"{length} points" for length in LENGTHS)),
+        lines=false_changes,
+    ),
+    MethodTable(
+        title="Series whose level changes in the middle: found there, or one point beside",
+        mark="more of 50 points than of 6",
+        heads=("points scatter by", "change", *(f"{length} points" for length in LENGTHS)),
+        lines=found_changes,
+    ),
+    MethodTable(
+        title="Baseline and check, three runs each that scatter by 1 %, threshold 5 %, by how far sessions lie apart",
+        mark="unchanged ones called worse, where other sessions are known, 5 % and three standard errors at most",
+        heads=("sessions scatter by", "other sessions", "unchanged: worse", "unchanged: not worse", "halved: worse"),
+        lines=checks,
     ),
 )

@@ -1,11 +1,11 @@
 """Where a series of measurements in time moved to another level, for good or for a while. Pure.
 
-First every place is tried at which the level may have changed for good, then, if none is found, every stretch of up to
-`LONGEST_STRETCH` points that may lie on a level of its own. The one with the smallest p of Student's t (one variance
-for both parts) is a change if that p, times the number of places that were tried (Bonferroni), is at most the level,
-and the two means differ by the threshold or more; where there is room for both questions each has half the level. Each
-part has `FEWEST_POINTS` at least, and is then looked at alike. In a series that keeps its level any change at all is
-found in at most `LEVEL` of the cases, however long it is.
+First every place is tried at which the level may have changed for good, then, if none is found, every stretch of
+`STRETCH` points that may lie on a level of its own. The one with the smallest p of Student's t (one variance for both
+parts) is a change if that p, times the number of places that were tried (Bonferroni), is at most the level, and the two
+means differ by the threshold or more; where there is room for both questions each has half the level. What lies before
+and after has `FEWEST_POINTS` at least; each part is then looked at alike. In a series that keeps its level any change
+at all is found in at most `LEVEL` of the cases, however long it is.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from app.engine.judge.student import tails
 FEWEST_POINTS = 3
 """On each side of a change: of fewer it is not known whether they stay."""
 
-LONGEST_STRETCH = 30
-"""Points that may lie on a level of their own between two on another; longer ones are two changes for good."""
+STRETCH = range(5, 31)
+"""Points that may lie on a level of their own between two on another: of fewer a few wild ones would do, and a longer
+stretch is two changes for good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +72,8 @@ def _splits(logs: Sequence[float], offset: int, least: float) -> Iterator[int]:
 
 
 def _stretches(n: int) -> Iterator[tuple[int, int]]:
-    for begin in range(FEWEST_POINTS, n - 2 * FEWEST_POINTS + 1):
-        for end in range(begin + FEWEST_POINTS, min(begin + LONGEST_STRETCH, n - FEWEST_POINTS) + 1):
+    for begin in range(FEWEST_POINTS, n - FEWEST_POINTS - STRETCH.start + 1):
+        for end in range(begin + STRETCH.start, min(begin + STRETCH.stop - 1, n - FEWEST_POINTS) + 1):
             yield begin, end
 
 

@@ -67,10 +67,12 @@ class HistoryScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """The chart is drawn once there is a size to draw in."""
-        table = self.query_one(KeyedTable)
-        table.cursor = self._run.name
-        table.focus()
-        self.call_after_refresh(self._draw)
+        self.query_one(KeyedTable).focus()
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self.query_one(KeyedTable).cursor = self._run.name  # brought into sight, now that there is a size
+        self._draw()
 
     def on_resize(self) -> None:
         """Draws again at the new size."""
