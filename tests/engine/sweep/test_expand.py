@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engine.session.sweep_steps import Purpose
-from app.engine.sweep.estimate import seconds_left, switches
+from app.engine.sweep.estimate import HALVINGS, later_runs, seconds_left, switches
 from app.engine.sweep.expand import expand
 from app.engine.sweep.plan import PlanError
 from tests.engine.sweep.making import after, design, known, plan, started, values
@@ -170,3 +170,20 @@ def test_time_left_follows_how_long_the_steps_really_take() -> None:
     assert seconds_left(record, 0.0) == 52
     record = after(record, record.steps[0], "r1")  # took 2 s instead of 13
     assert seconds_left(record, 0.0) == pytest.approx(6.0)
+
+
+def test_what_a_curve_adds_is_in_the_time_that_is_told() -> None:
+    plain, curve = design("", repeats=3), design("[curve]\n", repeats=3)
+    each = curve.seconds - plain.seconds
+    assert each == pytest.approx(later_runs(curve) * plain.seconds / 3)
+
+
+def test_depths_of_the_matrix_are_not_counted_again() -> None:
+    axis = '[[axis]]\njob="iodepth"\nvalues=[1,2,4,8]\n[saturation]\nto=8\n'
+    assert later_runs(design(axis, repeats=3)) == 3 * HALVINGS
+
+
+def test_the_time_left_has_the_rates_that_are_not_begun() -> None:
+    rates = "[saturation]\nto=1\n[curve]\npercents=[20, 50, 80]\n"
+    plain, curve = started(design("", repeats=3)), started(design(rates, repeats=3))
+    assert seconds_left(curve, 0.0) == 4 * seconds_left(plain, 0.0)
