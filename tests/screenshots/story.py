@@ -5,21 +5,28 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from textual.pilot import Pilot
 
 from app.engine.session.paths import Paths
+from app.engine.session.sweep_steps import SweepResult
+from app.engine.sweep.expand import expand
+from app.engine.sweep.known import Known
+from app.engine.sweep.plans import load_plan
 from app.engine.workbench import Workbench
 from app.tui.app import ScreenOptions, WorkbenchApp
 from app.tui.screens.bench.screen import BenchScreen
 from app.tui.screens.devices.tree import DeviceTree
 from app.tui.screens.sweep.screen import SweepScreen
 from backends.hosts.recorded import ReplayHost
+from tests.engine.sweep.loaded import LoadedSweep
 from tests.machines.storage_server import FOLDER
+from tests.method.loads import DEVICES
 from tests.screenshots.clock import Clock
 from tests.screenshots.drawing import save
+from tests.tui.sweeps import WrittenSweep
 from widgets.guard import GRACE
 
 DEVICE = "scsi:sdb"
@@ -116,6 +123,21 @@ class Story:
         self.app.clear_notifications()
         await self.rest()
 
+    async def curve(self) -> None:
+        """Show a throughput-latency curve that somebody's sweep has measured."""
+        plan = load_plan("throughput-latency")
+        found = Known(addresses={"target": DEVICE}, devices={"target": "/dev/sdb"})
+        made = expand(replace(plan, title=f"{plan.title} of randread-4k on {DEVICE}"), found, 1)
+        loaded = LoadedSweep(device=DEVICES["32 servers (M/M/32)"], made=made)
+        sweep = WrittenSweep(self.app.workbench.paths.sessions / "2026-03-10-094500", made)
+        sweep.write(*loaded.events)
+        sweep.end(SweepResult.FINISHED)
+        self.app.sweeping.follow(sweep.folder)
+        await self.press("v")
+        await self.until(lambda: self.app.sweeping.follower is not None and self.app.sweeping.follower.over)
+        self.app.clear_notifications()
+        await self.rest()
+
 
 @asynccontextmanager
 async def opened(
@@ -174,6 +196,8 @@ async def large(story: Story) -> None:
     await story.tick("job:iodepth", "1", "32", "256")
     await story.tick("setting:scheduler", "none", "mq-deadline")
     await story.shoot("sweep", "A sweep is ticked, and the plan it makes")
+    await story.curve()
+    await story.shoot("curve", "Latency under load, and its knee")
 
 
 async def small(story: Story) -> None:
@@ -189,7 +213,7 @@ async def small(story: Story) -> None:
     await story.run("randread-4k", live)
 
 
-LARGE = ("devices", "review", "bench", "runs", "compare", "log", "sweep")
+LARGE = ("devices", "review", "bench", "runs", "compare", "log", "sweep", "curve")
 """Pictures of the large terminal, in the order they are taken."""
 
 SMALL = ("devices-80x24", "bench-80x24")

@@ -22,9 +22,11 @@ SERVERS = DEVICES["8 servers (M/M/8)"]
 class LoadedSweep:
     """A sweep that has been carried out, and the runs it made."""
 
-    def __init__(self, text: str = NINE_RATES, device: Device = SERVERS, *, most: int = 10_000) -> None:
-        """`most`: steps after which it is cut short."""
-        self.design: Design = design(text)
+    def __init__(
+        self, text: str = NINE_RATES, device: Device = SERVERS, *, most: int = 10_000, made: Design | None = None
+    ) -> None:
+        """`most`: steps after which it is cut short; `made`: a design in place of that of `text`."""
+        self.design: Design = design(text) if made is None else made
         self.runs: list[RunRecord] = []
         self.events: list[LoggedEvent] = []
         self._device, self._random = device, Random(1)
