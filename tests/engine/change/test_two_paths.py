@@ -1,0 +1,58 @@
+"""Whoever holds a disk by one of its paths holds it: nothing is set, and nothing taken back, by the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.engine.session.locks import hold_lock
+from app.engine.workbench import Workbench
+from backends.change import disk_lock
+from backends.errors import HeldError
+from backends.model import Target
+from backends.registry import Machine
+from backends.vendors.block import VENDOR as BLOCK
+from tests.backends.fakes import FakeHost, one_disk
+from tests.tui.stage import paths_in
+
+EITHER = ["sdk", "sdl"]
+
+
+def kernel(host: FakeHost, path: str, text: str) -> None:
+    host.files[path] = text
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> Workbench:
+    host = one_disk()
+    host.kernel = kernel
+    one = Workbench(host, paths=paths_in(tmp_path))
+    one.machine = Machine(one.host, (BLOCK,))
+    await one.open(fresh=True)
+    await one.probe()
+    return one
+
+
+@pytest.fixture
+def measured(bench: Workbench) -> Iterator[None]:
+    """Somebody measures it: by whichever path, its first one is locked."""
+    with hold_lock(bench.locks, disk_lock("sdk"), "a run"):
+        yield
+
+
+@pytest.mark.parametrize("path", EITHER)
+async def test_nothing_is_set_by_either_path(bench: Workbench, measured: None, path: str) -> None:
+    change = await bench.plan(Target(backend="block", address=path), "read_ahead_kb", "256")
+
+    with pytest.raises(HeldError, match="a run"):
+        await bench.apply(change)
+
+
+@pytest.mark.parametrize("path", EITHER)
+async def test_nothing_is_taken_back_by_either_path(bench: Workbench, path: str) -> None:
+    made = await bench.apply(await bench.plan(Target(backend="block", address=path), "read_ahead_kb", "256"))
+
+    with hold_lock(bench.locks, disk_lock("sdk"), "a run"), pytest.raises(HeldError, match="a run"):
+        await bench.undo(made.id)
