@@ -81,3 +81,7 @@ def test_a_redacted_one_names_no_host(cli: Cli, file: str, tmp_path: Path) -> No
     cli("archive", file, "-o", str(tmp_path / "masked.zip"), "--redact")
     run = cli("--session", str(tmp_path / "masked.zip"), "runs", "--json").json["runs"][0]
     assert run["provenance"]["host"] != "pear"
+
+
+def test_its_runs_are_in_the_history_of_this_machine(cli: Cli, file: str) -> None:
+    assert "away/r2" in cli("--session", file, "history").out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -59,6 +60,13 @@ def test_a_capture_can_be_answered_from(cli: Cli, machine: str, tmp_path: Path) 
     cli("--machine", machine, "capture", str(tmp_path / "copy"))
     outcome = cli("--machine", str(tmp_path / "copy"), "devices", "--json")
     assert [drive["address"] for drive in outcome.json["drives"]] == ["block:sda", "scsi:sda"]
+
+
+def test_a_capture_has_what_runs_remember_of_their_machine(cli: Cli, machine: str, tmp_path: Path) -> None:
+    cli("--machine", machine, "capture", str(tmp_path / "copy"))
+    asked = json.loads((tmp_path / "copy/machine.json").read_text())
+    assert {"/proc/cmdline", "/sys/devices/system/cpu/cpufreq/boost"} <= asked["files"].keys()
+    assert "/sys/block/sda/queue/iosched/*" in asked["lists"]
 
 
 @pytest.mark.parametrize("secret", ["X5C0FFEE77", "5000039ff4c0ffee"])

@@ -239,6 +239,21 @@ async def test_what_moves_along_and_back_by_itself_is_told_too(table: Table) -> 
     assert record.end.moved == {"nomerges": "0 -> 2"}
 
 
+async def test_what_moves_along_and_cannot_be_set_meanwhile_is_told_too(table: Table) -> None:
+    table.host.files |= {f"{SECTOR}/max_sectors_kb": "1280", f"{SECTOR}/max_hw_sectors_kb": "4096"}
+
+    def closes(host: FakeHost, path: str, text: str) -> None:
+        kernel(host, path, text)
+        if path == KB:
+            host.files[f"{SECTOR}/max_sectors_kb"] = "64" if text == "4096" else "1280"
+            host.files[f"{SECTOR}/max_hw_sectors_kb"] = "" if text == "4096" else "4096"
+
+    table.host.kernel = closes
+    record = await run_experiment(table.bench, await planned(table))
+    assert record.end is not None
+    assert (record.end.moved, record.end.restored) == ({"max_sectors_kb": "1280 -> 64"}, True)
+
+
 async def test_nothing_else_is_measured_meanwhile(table: Table) -> None:
     plan = await planned(table)
     refused: list[Exception] = []

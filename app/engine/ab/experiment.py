@@ -174,7 +174,7 @@ class AbExperiment:
     async def _back_along(self, change_id: str) -> None:
         """Some settings move along with another one, and do not move back."""
         change = self._plan.change
-        for key, before, now in await self._along():
+        for key, before, now in await self._along(settable=True):
             self._moved[key] = f"{before} -> {now}"
             planned = await self._bench.machine.setter(change.target).plan(change.target, key, before)
             if planned.effect is not Effect.AT_ONCE or planned.risk is Risk.DESTROYS_DATA:
@@ -183,17 +183,20 @@ class AbExperiment:
             if made.result != "verified":
                 raise BlockedError(f"{planned.label} moved along and was not put back: {made.message}.")
 
-    async def _along(self) -> list[tuple[str, str, str]]:
-        """Settings beside the tried one that are not what they were: key, value before, value now."""
+    async def _along(self, *, settable: bool = False) -> list[tuple[str, str, str]]:
+        """Settings beside the tried one that are not what they were: key, value before, value now.
+
+        `settable`: only those that can be set now; with the tried value some cannot, and have moved all the same.
+        """
         return [
             (key, before, now)
-            for key, now in (await self._read()).items()
+            for key, now in (await self._read(settable=settable)).items()
             if key != self._plan.change.key and now is not None and (before := self._values.get(key)) not in (None, now)
         ]
 
-    async def _read(self) -> dict[str, str | None]:
+    async def _read(self, *, settable: bool = True) -> dict[str, str | None]:
         readings = await self._bench.read(self._plan.change.target)
-        return {key: reading.now for key, reading in readings.items() if reading.availability.available}
+        return {key: one.now for key, one in readings.items() if one.availability.available or not settable}
 
     async def _end(self, status: RunStatus, reason: str) -> None:
         restored = True

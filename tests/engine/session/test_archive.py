@@ -345,3 +345,20 @@ def test_what_does_not_fit_is_not_begun(file: Path, into: Path, monkeypatch: pyt
 def test_a_newer_manifest_says_what_reads_it(forged: Forged, tmp_path: Path, into: Path) -> None:
     forged.manifest = {"format": 2, "program": "3.1"}
     assert "has archive format 2" in refusal(forged.write(tmp_path / "x.zip"), into)
+
+
+def test_a_part_that_is_not_what_its_checksum_says_is_refused(forged: Forged, tmp_path: Path, into: Path) -> None:
+    parts = [ArchivedFile(name=LOG, size=len(LINE), sha256="0" * 64)]
+    listed = [{"name": part.name, "size": part.size, "sha256": part.sha256} for part in parts]
+    forged.manifest = {"parts": listed, "sha256": digest_of(parts)}
+    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith(f"is damaged: {LOG} is not what was written.")
+
+
+def test_names_that_some_file_systems_do_not_tell_apart_are_refused(forged: Forged, tmp_path: Path, into: Path) -> None:
+    forged.parts |= {"output/a": b"1", "output/A": b"2"}
+    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("does not hold what its manifest says.")
+
+
+def test_an_archive_without_a_log_is_refused(forged: Forged, tmp_path: Path, into: Path) -> None:
+    forged.parts = {"output/a": b"1"}
+    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("does not hold what its manifest says.")
