@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from app.cli.output import paint
 from app.engine.view.table import Align, Cell, Column, Facts, Mark, Row, Table, Tone, picked, text_of
@@ -60,7 +61,9 @@ def _cells(row: Row) -> list[str | Cell]:
     return [Cell("  " * row.depth + first.text + (f" {DIM_MARK}" if row.dim else ""), first.tone), *others]
 
 
+@lru_cache(maxsize=2048)
 def _cell(cell: str | Cell) -> Cell:
+    """Remembered: in a long table most texts stand more than once."""
     return Cell(clean(cell, _LONGEST)) if isinstance(cell, str) else Cell(marked(cell), cell.tone)
 
 
