@@ -84,6 +84,18 @@ def test_one_number_of_runs_holds() -> None:
     assert made(ticked(draft(), measure__repeats=("2", "5"), setting__ahead=("none", "all"))).repeats == 5
 
 
+def test_raising_the_load_of_one_job_is_a_plan_of_its_own() -> None:
+    of = ticked(draft(), measure__load=("curve",))
+    assert of.varies
+    wanted = made(of)
+    assert wanted.curve is not None
+    assert wanted.saturation is not None
+
+
+def test_the_load_that_is_not_raised_is_no_plan() -> None:
+    assert not ticked(draft(), measure__load=("curve", "")).varies
+
+
 def test_one_value_alone_is_nothing_to_compare() -> None:
     assert not ticked(draft(), setting__ahead=("none",)).varies
 

@@ -140,8 +140,12 @@ def _is_flat(means: Sequence[float], within: float) -> bool:
 
 
 def _halved(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
-    """The depth between the two around the goal; None when they are near enough."""
+    """The depth between the two around the goal, or below all of them; None when they are near enough."""
     reached = _reached(points, goal)
+    least = points[0]
+    missed = not any(map(reached, points)) if goal.p99_ns is not None else reached(least)
+    if missed and least.depth > goal.lowest:
+        return max(goal.lowest, least.depth // 2)
     if goal.p99_ns is not None:
         low = max((one.depth for one in points if reached(one)), default=None)
         high = min((one.depth for one in points if low is not None and one.depth > low), default=None)

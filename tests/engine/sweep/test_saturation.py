@@ -68,6 +68,20 @@ def test_the_least_depth_on_the_plateau_is_found_between_two_doublings() -> None
     assert next_runs(points, PLATEAU, 3, Random(1)) == (6, 6, 6)
 
 
+def test_a_plateau_that_begins_with_the_least_depth_is_looked_for_below_it() -> None:
+    points = (point(64, 1000), point(128, 1000), point(256, 1000))
+    assert next_runs(points, PLATEAU, 3, Random(1)) == (32, 32, 32)
+
+
+def test_a_limit_that_no_depth_of_the_matrix_keeps_is_looked_for_below_it() -> None:
+    points = (point(32, 1000, p99=900), point(64, 1000, p99=1800))
+    assert next_runs(points, Saturation(p99_ns=100, lowest=12), 3, Random(1)) == (16, 16, 16)
+
+
+def test_nothing_is_looked_for_below_the_lowest_depth() -> None:
+    assert next_runs((point(4, 10, p99=900),), Saturation(p99_ns=100, lowest=4), 3, Random(1)) == ()
+
+
 def test_the_plateau_is_the_mean_of_all_depths_on_it() -> None:
     seen = plateau((point(4, 800), point(8, 980), point(16, 1000), point(32, 990)), PLATEAU)
     assert seen is not None

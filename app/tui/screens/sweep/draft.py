@@ -104,11 +104,19 @@ class Draft:
 
     @property
     def varies(self) -> bool:
-        """Whether there is anything to compare."""
-        return any(len(values) > 1 for key, values in self.ticked.items() if not key.startswith("measure:"))
+        """Whether there is anything to compare, or the load is raised."""
+        several = any(len(values) > 1 for key, values in self.ticked.items() if not key.startswith("measure:"))
+        return several or self.ticked.get(LOAD_AXIS, DEFAULTS[LOAD_AXIS]) != DEFAULTS[LOAD_AXIS]
 
+
+LOAD_AXIS = "measure:load"
+"""What comes after the matrix: nothing, or a table of a plan."""
+
+_ALONE = {"": "One job", "saturation": "Saturation", "curve": "Throughput against latency"}
+"""Titles where nothing is compared."""
 
 DEFAULTS: Mapping[str, tuple[str, ...]] = {
+    LOAD_AXIS: ("",),
     "measure:repeats": ("3",),
     "measure:pairs": ("6",),
     "measure:rank": (Rank.IOPS.value,),
@@ -150,6 +158,12 @@ _MEASURE_VALUES: Sequence[tuple[str, str, str, tuple[tuple[str, str], ...]]] = (
         "Best is",
         "What the combinations are ranked by.",
         (("iops", "IOPS"), ("bandwidth", "MiB/s"), ("p99", "p99")),
+    ),
+    (
+        "load",
+        "Raise the load",
+        "Afterwards: the queue depth that saturates it, and the latency at rates up to that, with the knee.",
+        (("", "not"), ("saturation", "until it is saturated"), ("curve", "for the latency curve")),
     ),
 )
 
@@ -260,7 +274,8 @@ def _around(reading: Reading, span: Span | None, risk: Risk) -> tuple[Value, ...
 def plan_text(draft: Draft, axes: Sequence[DraftAxis]) -> str:
     """The plan file of what is ticked."""
     varied = [(axis, values) for axis in axes if not axis.single and (values := draft.chosen(axis))]
-    title = " and ".join([axis.label for axis, values in varied if len(values) > 1] or ["One job"])
+    load = next(iter(draft.ticked.get(LOAD_AXIS, ())), "")
+    title = " and ".join([axis.label for axis, values in varied if len(values) > 1] or [_ALONE[load]])
     lines = [
         f"title = {_text(f'{title} of {draft.address}')}",
         "",
@@ -271,7 +286,7 @@ def plan_text(draft: Draft, axes: Sequence[DraftAxis]) -> str:
         f"target = {_text(ROLE)}",
     ]
     for axis in axes:
-        if axis.single and (chosen := draft.chosen(axis)):
+        if axis.single and axis.key != LOAD_AXIS and (chosen := draft.chosen(axis)):
             lines.append(f"{axis.name} = {_text(chosen[0]) if axis.name == 'rank' else chosen[0]}")
     lines += ["", "[job]", *_job_lines(draft, {axis.name for axis, _ in varied if axis.kind == "job"})]
     for axis, values in varied:
@@ -279,6 +294,7 @@ def plan_text(draft: Draft, axes: Sequence[DraftAxis]) -> str:
         if axis.kind == "setting":
             whose = [f"target = {_text(ROLE)}", f"setting = {_text(axis.name)}"]
         lines += ["", "[[axis]]", *whose, f"values = [{', '.join(map(_text, values))}]"]
+    lines += ["", f"[{load}]"] if load else []
     return "\n".join(lines) + "\n"
 
 
