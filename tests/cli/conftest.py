@@ -48,18 +48,19 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def cli() -> Cli:
     """The command line in this process; there is nobody to ask."""
-
-    def run(*words: str) -> Outcome:
-        result = CliRunner().invoke(group, list(words), prog_name="raidbench")
-        return Outcome(result.exit_code, result.stdout, result.stderr)
-
-    return run
+    return run_here
 
 
 @pytest.fixture
 def machine(tmp_path: Path) -> str:
     """A recorded machine with the disk sda."""
     return str(recorded(tmp_path / "machine"))
+
+
+def run_here(*words: str) -> Outcome:
+    """The command line in this process, on the state folder of the moment."""
+    result = CliRunner().invoke(group, list(words), prog_name="raidbench")
+    return Outcome(result.exit_code, result.stdout, result.stderr)
 
 
 def argv(*words: str) -> list[str]:

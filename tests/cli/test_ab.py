@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import ROOT, Cli, Outcome, argv
+from tests.cli.conftest import ROOT, Cli, Outcome, argv, run_here
 
 SDB = "megaraid:/c0/v1"
 FAST = ("--demo", "--demo-speed", "1000")
@@ -33,13 +33,25 @@ def value_of(demo: Cli, key: str) -> Any:
     return next(one["now"] for one in shown["target"]["settings"] if one["key"] == key)
 
 
-def test_read_ahead_is_slower_and_is_put_back(demo: Cli) -> None:
-    done = demo(*AHEAD, "--pairs", "6", "--yes", "--json")
+@pytest.fixture(scope="module")
+def decided(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path]:
+    """An experiment that goes on until it is decided, and the state folder it was made in."""
+    folder = tmp_path_factory.mktemp("decided")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAIDBENCH_STATE_DIR", str(folder))
+        return run_here(*FAST, *AHEAD, "--yes", "--json"), folder
+
+
+def test_read_ahead_is_slower_and_is_put_back(
+    demo: Cli, decided: tuple[Outcome, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done, folder = decided
     found = done.json["experiment"]
     reads = next(row for row in found["figures"] if row["figure"] == "iops")
     assert (done.status, found["restored"], found["pairs"], len(done.json["runs"])) == (0, True, 6, 12)
     assert reads["verdict"] == "slower"
     assert -21 < reads["interval_percent"][0] < reads["percent"] < reads["interval_percent"][1] < -15
+    monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(folder))
     assert value_of(demo, "read_ahead") == "none"
 
 
@@ -141,8 +153,8 @@ def test_groups_with_the_first_side_measured_again_are_judged(demo: Cli) -> None
     assert "the runs before and after it differ by" in compared.out
 
 
-def test_a_plan_that_is_not_named_ends_as_soon_as_it_is_decided(demo: Cli) -> None:
-    found = demo(*AHEAD, "--yes", "--json").json["experiment"]
+def test_a_plan_that_is_not_named_ends_as_soon_as_it_is_decided(decided: tuple[Outcome, Path]) -> None:
+    found = decided[0].json["experiment"]
     assert (found["pairs"], len(found["order"]), found["status"]) == (6, 40, "ok")
     assert [look["pairs"] for look in found["looks"]] == [6, 12, 20]
 
@@ -161,7 +173,8 @@ def test_a_threshold_that_is_asked_for_is_what_makes_no_difference(demo: Cli) ->
         "No difference between read_ahead=none and read_ahead=read-ahead",
     )
     assert "all within +-25 %" in demo("compare", "e1").out
-    assert "all within +-25 %" in demo("compare", found["runs"][0], found["runs"][1]).out
+    first_of = {letter: found["runs"][found["order"].index(letter)] for letter in "AB"}
+    assert "all within +-25 %" in demo("compare", first_of["A"], first_of["B"]).out
     assert "The band is +-25 %" in demo("report", "--format", "html").out
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -16,7 +17,8 @@ from app.tui.screens.log.screen import LogScreen
 from app.tui.screens.runs.compare import CompareScreen
 from app.tui.screens.runs.figures import FiguresScreen
 from backends.errors import StorageError
-from tests.tui.stage import Table, answer, app_of, heard, notices, opened, set_table, text_of, until
+from tests.tui.conftest import stillness
+from tests.tui.stage import Moment, Table, answer, app_of, heard, moment, notices, opened, set_table, text_of, until
 from widgets.chart import LineChart
 from widgets.choice_list import ChoiceDialog
 from widgets.confirm import ConfirmDialog
@@ -75,21 +77,66 @@ async def type_into(pilot: Pilot[int], text: str) -> None:
     await pilot.pause()
 
 
-async def test_a_running_job_is_in_the_header_of_every_screen(bench: Pilot[int], table: Table) -> None:
-    await start(bench, table)
-    await bench.press("5")
-    await bench.pause()
-    assert "ETA" in text_of(bench).splitlines()[0]
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Moment]:
+    """Moments of one workbench with a running job, by what was done last."""
+    table = set_table(tmp_path_factory.mktemp("watched"))
+
+    async def walk() -> dict[str, Moment]:
+        seen: dict[str, Moment] = {}
+        async with opened(table) as pilot:
+            await pilot.press("2")
+            await pilot.pause()
+            await start(pilot, table)
+            seen["started"] = moment(pilot, table)
+            for key in ("r", "g"):
+                await pilot.press(key)
+                await pilot.pause()
+                seen[key] = moment(pilot, table)
+            await pilot.press("p")
+            await answer(pilot, "down", "enter")
+            seen["another workload"] = moment(pilot, table)
+            await pilot.press("5")
+            await pilot.pause()
+            seen["log"] = moment(pilot, table)
+            await pilot.press("3")
+            table.load.finish()
+            await until(pilot, lambda: not table.bench.measuring)
+            await pilot.press("2")
+            await pilot.pause()
+            seen["back"] = moment(pilot, table)
+        return seen
+
+    with stillness():
+        return asyncio.run(walk())
 
 
-async def test_live_figures_stand_beside_the_graph(bench: Pilot[int], table: Table) -> None:
-    await start(bench, table)
-    assert "85.4k" in text_of(bench)
+def test_a_running_job_is_in_the_header_of_every_screen(watched: dict[str, Moment]) -> None:
+    assert "ETA" in watched["log"].text.splitlines()[0]
 
 
-async def test_processor_shares_are_shown(bench: Pilot[int], table: Table) -> None:
-    await start(bench, table)
-    assert "fio 41 % of a core, host 27 %" in text_of(bench)
+def test_live_figures_stand_beside_the_graph(watched: dict[str, Moment]) -> None:
+    assert "85.4k" in watched["started"].text
+
+
+def test_processor_shares_are_shown(watched: dict[str, Moment]) -> None:
+    assert "fio 41 % of a core, host 27 %" in watched["started"].text
+
+
+def test_r_does_not_start_a_second_job(watched: dict[str, Moment]) -> None:
+    assert "running already" in watched["r"].notices
+
+
+def test_g_shows_bytes(watched: dict[str, Moment]) -> None:
+    assert ("read MiB/s" in watched["r"].text, "read MiB/s" in watched["g"].text) == (False, True)
+
+
+def test_while_a_job_runs_the_screen_names_that_job(watched: dict[str, Moment]) -> None:
+    assert "4k random read" in watched["another workload"].text.splitlines()[1]
+
+
+def test_a_run_that_ended_meanwhile_is_summed_up_when_the_screen_comes_back(watched: dict[str, Moment]) -> None:
+    assert "done: read" in watched["back"].text
 
 
 async def test_the_end_is_summed_up(bench: Pilot[int], table: Table) -> None:
@@ -119,13 +166,6 @@ async def test_x_without_a_job_says_so(bench: Pilot[int]) -> None:
     assert "No job is running" in notices(bench)
 
 
-async def test_r_does_not_start_a_second_job(bench: Pilot[int], table: Table) -> None:
-    await start(bench, table)
-    await bench.press("r")
-    await bench.pause()
-    assert "running already" in notices(bench)
-
-
 async def test_a_run_goes_on_while_another_screen_is_in_front(bench: Pilot[int], table: Table) -> None:
     await start(bench, table)
     await bench.press("1")
@@ -135,31 +175,12 @@ async def test_a_run_goes_on_while_another_screen_is_in_front(bench: Pilot[int],
     assert app_of(bench).session.runs[0].figures.status is RunStatus.OK
 
 
-async def test_a_run_that_ended_meanwhile_is_summed_up_when_the_screen_comes_back(
-    bench: Pilot[int], table: Table
-) -> None:
-    await start(bench, table)
-    await bench.press("3")
-    table.load.finish()
-    await until(bench, lambda: not table.bench.measuring)
-    await bench.press("2")
-    await bench.pause()
-    assert "done: read" in text_of(bench)
-
-
 async def test_silence_of_fio_is_told(bench: Pilot[int], table: Table) -> None:
     await start(bench, table)
     for part in range(5):
         table.load.take(5.0 + part * 0.25, 0.0, p99=None, stalled=True)
     await until(bench, lambda: "Stall: no I/O completed for 1.2 s" in text_of(bench))
     assert table.bench.measuring
-
-
-async def test_while_a_job_runs_the_screen_names_that_job(bench: Pilot[int], table: Table) -> None:
-    await start(bench, table)
-    await bench.press("p")
-    await answer(bench, "down", "enter")
-    assert "4k random read" in text_of(bench).splitlines()[1]
 
 
 def charts(pilot: Pilot[int]) -> list[LineChart]:
@@ -182,13 +203,6 @@ async def test_h_shows_the_latency_as_a_heat_map_and_back(bench: Pilot[int], tab
     await until(bench, lambda: "all I/Os of the moment" in text_of(bench))
     await bench.press("h")
     await until(bench, lambda: "p99.9" in text_of(bench) and "all I/Os" not in text_of(bench))
-
-
-async def test_g_shows_bytes(bench: Pilot[int], table: Table) -> None:
-    await start(bench, table)
-    await bench.press("g")
-    await bench.pause()
-    assert "read MiB/s" in text_of(bench)
 
 
 async def test_l_shows_latency_on_a_linear_scale(bench: Pilot[int]) -> None:
@@ -341,35 +355,49 @@ async def two_runs(pilot: Pilot[int], table: Table) -> None:
     await pilot.pause()
 
 
-async def test_two_marked_runs_are_compared(bench: Pilot[int], table: Table) -> None:
-    await two_runs(bench, table)
-    await bench.press("space", "down", "space", "c")
-    await bench.pause()
-    assert (isinstance(bench.app.screen, CompareScreen), "+19" in text_of(bench)) == (True, True)
+@pytest.fixture(scope="module")
+def listed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Moment]:
+    """Moments of one list of two runs, by what was done last."""
+    table = set_table(tmp_path_factory.mktemp("listed"))
+
+    async def walk() -> dict[str, Moment]:
+        seen: dict[str, Moment] = {}
+        async with opened(table) as pilot:
+            await pilot.press("2")
+            await pilot.pause()
+            await two_runs(pilot, table)
+            await pilot.press("space", "c")
+            await pilot.pause()
+            seen["one marked"] = moment(pilot, table)
+            await pilot.press("down", "space", "c")
+            await pilot.pause()
+            seen["compared"] = moment(pilot, table)
+            await pilot.press("escape", "enter")
+            await pilot.pause()
+            seen["enter"] = moment(pilot, table)
+            await pilot.press("r")
+            await until(pilot, lambda: "No such file" in " ".join(text_of(pilot).replace("│", " ").split()))
+            seen["raw output"] = moment(pilot, table)
+        return seen
+
+    with stillness():
+        return asyncio.run(walk())
 
 
-async def test_one_mark_is_not_enough_to_compare(bench: Pilot[int], table: Table) -> None:
-    await two_runs(bench, table)
-    await bench.press("space", "c")
-    await bench.pause()
-    assert "Mark two runs" in notices(bench)
+def test_two_marked_runs_are_compared(listed: dict[str, Moment]) -> None:
+    assert (listed["compared"].screen, "+19" in listed["compared"].text) == (CompareScreen, True)
 
 
-async def test_enter_shows_all_figures_of_a_run(bench: Pilot[int], table: Table) -> None:
-    await two_runs(bench, table)
-    await bench.press("enter")
-    await bench.pause()
-    assert (isinstance(bench.app.screen, FiguresScreen), "Deviation" in text_of(bench)) == (True, True)
+def test_one_mark_is_not_enough_to_compare(listed: dict[str, Moment]) -> None:
+    assert "Mark two runs" in listed["one marked"].notices
 
 
-async def test_raw_output_that_is_not_there_is_a_sentence(bench: Pilot[int], table: Table) -> None:
-    await two_runs(bench, table)
-    await bench.press("enter")
-    await bench.pause()
-    await bench.press("r")
-    await bench.pause()
-    await until(bench, lambda: "No such file" in " ".join(text_of(bench).replace("│", " ").split()))
-    assert isinstance(bench.app.screen, FiguresScreen)
+def test_enter_shows_all_figures_of_a_run(listed: dict[str, Moment]) -> None:
+    assert (listed["enter"].screen, "Deviation" in listed["enter"].text) == (FiguresScreen, True)
+
+
+def test_raw_output_that_is_not_there_is_a_sentence(listed: dict[str, Moment]) -> None:
+    assert listed["raw output"].screen is FiguresScreen
 
 
 async def test_b_marks_the_baseline_and_takes_the_mark_away(bench: Pilot[int], table: Table) -> None:

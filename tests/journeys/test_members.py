@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
@@ -13,7 +16,8 @@ from app.engine.members import MemberMeter
 from tests.backends.fakes import FakeHost, disk, machine
 from tests.engine.members.machines import STATS, array, stats
 from tests.journeys.test_pictures import Compare
-from tests.tui.stage import SIZES, Table, app_of, opened, set_table, settled, text_of, until
+from tests.tui.conftest import stillness
+from tests.tui.stage import SIZES, Moment, Table, app_of, moment, opened, set_table, settled, text_of, until
 
 MIRROR = ("nvme0n1", "sda")
 
@@ -29,8 +33,8 @@ def stripe_host(names: tuple[str, ...] = MIRROR, level: str = "raid10", **states
     return FakeHost(machine(*disks, top, {STATS: stats(**{name: {} for name in names})}))
 
 
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+@contextmanager
+def quarters() -> Iterator[None]:
     """Every reading of the counters is a quarter of a second after the one before."""
     ticks = count()
     plain = MemberMeter.__init__
@@ -38,7 +42,16 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     def init(self: MemberMeter, host: FakeHost, members: tuple[object, ...]) -> None:
         plain(self, host, members, clock=lambda: next(ticks) * 0.25)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(MemberMeter, "__init__", init)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MemberMeter, "__init__", init)
+        yield
+
+
+@pytest.fixture
+def clock() -> Iterator[None]:
+    """For the length of a test."""
+    with quarters():
+        yield
 
 
 @pytest.fixture
@@ -77,9 +90,10 @@ def samples(pilot: Pilot[int]) -> int:
     return len(run.samples) if run is not None else 0
 
 
-def line_of(pilot: Pilot[int], name: str) -> str:
+def line_of(shown: Pilot[int] | Moment, name: str) -> str:
     """The row of a member, its blanks made one."""
-    return next(" ".join(line.split()) for line in text_of(pilot).splitlines() if line.strip().startswith(name))
+    text = shown.text if isinstance(shown, Moment) else text_of(shown)
+    return next(" ".join(line.split()) for line in text.splitlines() if line.strip().startswith(name))
 
 
 async def ended(pilot: Pilot[int], table: Table) -> None:
@@ -89,46 +103,59 @@ async def ended(pilot: Pilot[int], table: Table) -> None:
     await pilot.pause()
 
 
-async def test_each_member_is_seen_at_work(bench: tuple[Pilot[int], Table]) -> None:
-    pilot, table = bench
-    await start(pilot, table, nvme0n1=11_000, sda=9_000)
-    assert line_of(pilot, "nvme0n1").startswith("nvme0n1 PM983 11.0k 3.66k")
+@dataclass(frozen=True)
+class Watched:
+    """A run on the mirror: while it went, when it had ended, its sheet of figures, and what was kept of it."""
+
+    going: Moment
+    over: Moment
+    sheet: Moment
+    shares: list[float | None]
 
 
-async def test_its_role_stands_beside_it(bench: tuple[Pilot[int], Table]) -> None:
-    pilot, table = bench
-    await start(pilot, table, nvme0n1=11_000, sda=9_000)
-    assert "write-mostly" in line_of(pilot, "sda")
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
+    """One run for those who look."""
+    table = set_table(tmp_path_factory.mktemp("watched"), stripe_host(sda="in_sync,write_mostly"))
+
+    async def walk() -> Watched:
+        async with opened(table) as pilot:
+            await on_array(pilot)
+            await start(pilot, table, nvme0n1=11_000, sda=9_000)
+            going = moment(pilot, table)
+            await ended(pilot, table)
+            over = moment(pilot, table)
+            shares = [member.share_of_reads for member in app_of(pilot).session.runs[0].figures.members]
+            await pilot.press("3", "enter")
+            await pilot.pause()
+            return Watched(going, over, moment(pilot, table), shares)
+
+    with stillness(), quarters():
+        return asyncio.run(walk())
 
 
-async def test_shares_are_bars_with_their_figure(bench: tuple[Pilot[int], Table]) -> None:
-    pilot, table = bench
-    await start(pilot, table, nvme0n1=11_000, sda=9_000)
-    assert ("█" in line_of(pilot, "nvme0n1"), "55 %" in line_of(pilot, "nvme0n1")) == (True, True)
+def test_each_member_is_seen_at_work(watched: Watched) -> None:
+    assert line_of(watched.going, "nvme0n1").startswith("nvme0n1 PM983 11.0k 3.66k")
 
 
-async def test_the_figures_of_the_whole_run_stay(bench: tuple[Pilot[int], Table]) -> None:
-    pilot, table = bench
-    await start(pilot, table, nvme0n1=11_000, sda=9_000)
-    await ended(pilot, table)
-    assert "45 %" in line_of(pilot, "sda")
+def test_its_role_stands_beside_it(watched: Watched) -> None:
+    assert "write-mostly" in line_of(watched.going, "sda")
 
 
-async def test_they_are_among_the_figures_of_the_run(bench: tuple[Pilot[int], Table]) -> None:
-    pilot, table = bench
-    await start(pilot, table, nvme0n1=11_000, sda=9_000)
-    await ended(pilot, table)
-    shares = [member.share_of_reads for member in app_of(pilot).session.runs[0].figures.members]
-    assert shares == [pytest.approx(0.45), pytest.approx(0.55)]
+def test_shares_are_bars_with_their_figure(watched: Watched) -> None:
+    assert ("█" in line_of(watched.going, "nvme0n1"), "55 %" in line_of(watched.going, "nvme0n1")) == (True, True)
 
 
-async def test_the_sheet_of_figures_has_them(bench: tuple[Pilot[int], Table]) -> None:
-    pilot, table = bench
-    await start(pilot, table, nvme0n1=11_000, sda=9_000)
-    await ended(pilot, table)
-    await pilot.press("3", "enter")
-    await pilot.pause()
-    assert "write-mostly" in text_of(pilot)
+def test_the_figures_of_the_whole_run_stay(watched: Watched) -> None:
+    assert "45 %" in line_of(watched.over, "sda")
+
+
+def test_they_are_among_the_figures_of_the_run(watched: Watched) -> None:
+    assert watched.shares == [pytest.approx(0.45), pytest.approx(0.55)]
+
+
+def test_the_sheet_of_figures_has_them(watched: Watched) -> None:
+    assert "write-mostly" in watched.sheet.text
 
 
 async def test_the_report_has_them(bench: tuple[Pilot[int], Table], tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,17 @@ from textual.widgets import Input, Tree
 from app.tui.screens.devices.screen import DevicesScreen
 from backends.model import Drive
 from backends.vendors.block.backend import BlockBackend
+from tests.tui.conftest import stillness
 from tests.tui.stage import (
     SECTOR,
     BrokenBackend,
+    Moment,
     Table,
     answer,
     app_of,
     heard,
     host_of,
+    moment,
     notices,
     opened,
     put,
@@ -60,28 +64,68 @@ async def apply(pilot: Pilot[int]) -> None:
     await settled(pilot)
 
 
-async def test_all_disks_appear(table: Table) -> None:
-    async with opened(table) as pilot:
-        assert [name in text_of(pilot) for name in ("sda", "vda", "nvme0n1")] == [True] * 3
+@pytest.fixture(scope="module")
+def looked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Moment]:
+    """Moments of one workbench in which nothing is applied, by what was done last."""
+    table = set_table(tmp_path_factory.mktemp("looked"))
+
+    async def walk() -> dict[str, Moment]:
+        seen: dict[str, Moment] = {}
+        async with opened(table) as pilot:
+            assert selected(pilot) == "block:sda"
+            seen["opened"] = moment(pilot, table)
+            for key in ("a", "u"):
+                await pilot.press(key)
+                await pilot.pause()
+                seen[key] = moment(pilot, table)
+            await stage(pilot)
+            seen["staged"] = moment(pilot, table)
+            await pilot.press("a")
+            await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
+            seen["review"] = moment(pilot, table)
+            await answer(pilot, "escape")
+            seen["review left"] = moment(pilot, table)
+            for key in ("left", "backspace"):
+                await pilot.press(key)
+                await pilot.pause()
+                seen[key] = moment(pilot, table)
+                await pilot.press("right")
+                await pilot.pause()
+            await pilot.press("escape", "down")
+            await settled(pilot)
+            assert selected(pilot) != "block:sda"
+            await pilot.press("up")
+            await settled(pilot)
+            seen["back"] = moment(pilot, table)
+            await pilot.press("slash", *"nvme")
+            await pilot.pause()
+            seen["filtered"] = moment(pilot, table)
+            await pilot.press("escape")
+            await pilot.pause()
+            seen["filter left"] = moment(pilot, table)
+            await pilot.press("slash", *"nvme", "enter")
+            await settled(pilot)
+            seen["filter taken"] = moment(pilot, table)
+        return seen
+
+    with stillness():
+        return asyncio.run(walk())
 
 
-async def test_the_first_disk_is_selected_and_its_facts_are_shown(table: Table) -> None:
-    async with opened(table) as pilot:
-        assert (selected(pilot), "ST4000NM0035" in row_of(pilot, "Model")) == ("block:sda", True)
+def test_all_disks_appear(looked: dict[str, Moment]) -> None:
+    assert [name in looked["opened"].text for name in ("sda", "vda", "nvme0n1")] == [True] * 3
 
 
-async def test_a_filter_narrows_as_it_is_typed(table: Table) -> None:
-    async with opened(table) as pilot:
-        await pilot.press("slash", *"nvme")
-        await pilot.pause()
-        assert "vda" not in text_of(pilot)
+def test_the_first_disk_is_selected_and_its_facts_are_shown(looked: dict[str, Moment]) -> None:
+    assert "ST4000NM0035" in looked["opened"].row("Model")
 
 
-async def test_escape_shows_everything_again(table: Table) -> None:
-    async with opened(table) as pilot:
-        await pilot.press("slash", *"nvme", "escape")
-        await pilot.pause()
-        assert "vda" in text_of(pilot)
+def test_a_filter_narrows_as_it_is_typed(looked: dict[str, Moment]) -> None:
+    assert "vda" not in looked["filtered"].text
+
+
+def test_escape_shows_everything_again(looked: dict[str, Moment]) -> None:
+    assert "vda" in looked["filter left"].text
 
 
 async def test_letters_in_the_filter_are_only_letters(table: Table) -> None:
@@ -90,76 +134,42 @@ async def test_letters_in_the_filter_are_only_letters(table: Table) -> None:
         assert pilot.app.screen.query_one("#filter", Input).value == "aqu2R"
 
 
-async def test_a_filtered_device_can_be_chosen(table: Table) -> None:
-    async with opened(table) as pilot:
-        await pilot.press("slash", *"nvme", "enter")
-        await settled(pilot)
-        assert "block:nvme0n1" in text_of(pilot)
+def test_a_filtered_device_can_be_chosen(looked: dict[str, Moment]) -> None:
+    assert "block:nvme0n1" in looked["filter taken"].text
 
 
-async def test_right_stages_the_next_value(table: Table) -> None:
-    async with opened(table) as pilot:
-        await stage(pilot)
-        assert "256 KiB" in row_of(pilot, "Read-ahead")
+def test_right_stages_the_next_value(looked: dict[str, Moment]) -> None:
+    assert "256 KiB" in looked["staged"].row("Read-ahead")
 
 
-async def test_the_header_counts_what_is_staged(table: Table) -> None:
-    async with opened(table) as pilot:
-        await stage(pilot)
-        assert "1 staged" in text_of(pilot)
+def test_the_header_counts_what_is_staged(looked: dict[str, Moment]) -> None:
+    assert "1 staged" in looked["staged"].text
 
 
-async def test_staging_changes_nothing(table: Table) -> None:
-    async with opened(table) as pilot:
-        await stage(pilot)
-        assert table.host.written == []
+def test_staging_changes_nothing(looked: dict[str, Moment]) -> None:
+    assert looked["staged"].written == ()
 
 
-async def test_left_takes_it_back_to_what_it_was(table: Table) -> None:
-    async with opened(table) as pilot:
-        await stage(pilot)
-        await pilot.press("left")
-        assert app_of(pilot).staged == {}
+@pytest.mark.parametrize("key", ["left", "backspace"])
+def test_left_takes_it_back_to_what_it_was_and_backspace_unstages(looked: dict[str, Moment], key: str) -> None:
+    assert looked[key].staged == {}
 
 
-async def test_backspace_unstages(table: Table) -> None:
-    async with opened(table) as pilot:
-        await stage(pilot)
-        await pilot.press("backspace")
-        assert app_of(pilot).staged == {}
+def test_a_staged_value_waits_while_other_devices_are_looked_at(looked: dict[str, Moment]) -> None:
+    assert "256 KiB" in looked["back"].row("Read-ahead")
 
 
-async def test_a_staged_value_waits_while_other_devices_are_looked_at(table: Table) -> None:
-    async with opened(table) as pilot:
-        await stage(pilot)
-        await pilot.press("escape", "down")
-        await settled(pilot)
-        await pilot.press("up")
-        await settled(pilot)
-        assert "256 KiB" in row_of(pilot, "Read-ahead")
+def test_the_review_shows_the_very_command(looked: dict[str, Moment]) -> None:
+    assert f"$ echo 256 > {AHEAD}" in looked["review"].text
 
 
-async def test_the_review_shows_the_very_command(table: Table) -> None:
-    async with opened(table) as pilot:
-        await stage(pilot)
-        await pilot.press("a")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
-        assert f"$ echo 256 > {AHEAD}" in text_of(pilot)
+def test_a_review_of_nothing_says_how_to_stage(looked: dict[str, Moment]) -> None:
+    assert "Nothing is staged" in looked["a"].notices
 
 
-async def test_a_review_of_nothing_says_how_to_stage(table: Table) -> None:
-    async with opened(table) as pilot:
-        await pilot.press("a")
-        await pilot.pause()
-        assert "Nothing is staged" in notices(pilot)
-
-
-async def test_leaving_the_review_changes_nothing(table: Table) -> None:
-    async with opened(table) as pilot:
-        await stage(pilot)
-        await pilot.press("a")
-        await answer(pilot, "escape")
-        assert (table.host.written, app_of(pilot).staged) == ([], {"block:sda": {"read_ahead_kb": "256"}})
+def test_leaving_the_review_changes_nothing(looked: dict[str, Moment]) -> None:
+    left = looked["review left"]
+    assert (left.written, left.staged) == ((), {"block:sda": {"read_ahead_kb": "256"}})
 
 
 async def test_an_applied_value_is_read_back_and_verified(table: Table) -> None:
@@ -225,11 +235,8 @@ async def test_undo_all_takes_back_every_change_newest_first(table: Table) -> No
         assert [path.rsplit("/", 1)[1] for path, _ in table.host.written[2:]] == ["nr_requests", "read_ahead_kb"]
 
 
-async def test_there_is_nothing_to_undo_at_first(table: Table) -> None:
-    async with opened(table) as pilot:
-        await pilot.press("u")
-        await pilot.pause()
-        assert "nothing to undo" in notices(pilot)
+def test_there_is_nothing_to_undo_at_first(looked: dict[str, Moment]) -> None:
+    assert "nothing to undo" in looked["u"].notices
 
 
 async def test_what_somebody_else_changed_since_is_left_alone(table: Table) -> None:

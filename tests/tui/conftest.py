@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -41,23 +42,30 @@ def styles_parsed_once() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+@contextmanager
+def stillness() -> Iterator[None]:
     """Clock, time zone, host and version stand still."""
 
     async def facts(_host: object) -> MachineFacts:
         return MACHINE
 
-    monkeypatch.setattr("app.engine.session.recorder.machine_facts", facts)
-    monkeypatch.setattr("app.engine.session.recorder.program_version", lambda: "0.1.0")
-    monkeypatch.setattr(time, "time", lambda: NOON)
-    monkeypatch.setattr("backends.hosts.wrapped.time", SimpleNamespace(time=lambda: NOON, monotonic=lambda: 0.0))
-    monkeypatch.setenv("TZ", "UTC")
-    monkeypatch.delenv("NO_COLOR", raising=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("app.engine.session.recorder.machine_facts", facts)
+        patch.setattr("app.engine.session.recorder.program_version", lambda: "0.1.0")
+        patch.setattr(time, "time", lambda: NOON)
+        patch.setattr("backends.hosts.wrapped.time", SimpleNamespace(time=lambda: NOON, monotonic=lambda: 0.0))
+        patch.setenv("TZ", "UTC")
+        patch.delenv("NO_COLOR", raising=False)
+        time.tzset()
+        yield
     time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
+
+
+@pytest.fixture
+def still() -> Iterator[None]:
+    """For the length of a test."""
+    with stillness():
+        yield
 
 
 @pytest.fixture

@@ -390,6 +390,29 @@ def notices(pilot: Pilot[int]) -> str:
     return "\n".join(f"{notice.title}: {notice.message}" for notice in pilot.app._notifications)
 
 
+@dataclass(frozen=True)
+class Moment:
+    """A workbench as it stood on the way. Tests that only look share one that was walked through."""
+
+    text: str
+    notices: str
+    screen: type[object]
+    staged: Mapping[str, Mapping[str, str]]
+    written: tuple[tuple[str, str], ...]
+
+    def row(self, words: str) -> str:
+        """The line that has these words."""
+        return next(line for line in self.text.splitlines() if words in line)
+
+
+def moment(pilot: Pilot[int], table: Table) -> Moment:
+    """As it stands now; what was said until now is not said again."""
+    staged = {key: dict(values) for key, values in app_of(pilot).staged.items()}
+    now = Moment(text_of(pilot), notices(pilot), type(pilot.app.screen), staged, tuple(table.host.written))
+    pilot.app.clear_notifications()
+    return now
+
+
 async def heard(pilot: Pilot[int]) -> None:
     """Until a dialog listens: it is deaf to keys typed ahead."""
     await pilot.pause()
