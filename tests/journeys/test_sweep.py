@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +18,7 @@ from app.tui.app import ScreenOptions, WorkbenchApp
 from app.tui.screens.sweep.screen import SweepScreen
 from tests.backends.simulated.asking import still_host
 from tests.engine.sweep.loaded import LoadedSweep
+from tests.tui.conftest import stillness
 from tests.tui.stage import (
     SIZES,
     Table,
@@ -46,15 +48,15 @@ def screen_of(pilot: Pilot[int]) -> SweepScreen:
     return screen
 
 
-@pytest.fixture(params=SIZES)
-async def rack(request: pytest.FixtureRequest, tmp_path: Path, still: None) -> AsyncIterator[Pilot[int]]:
+@asynccontextmanager
+async def on_the_rack(folder: Path, size: str) -> AsyncIterator[Pilot[int]]:
     """The screen on the simulated rack, its first array read."""
     host = still_host()
-    paths = paths_in(tmp_path)
+    paths = paths_in(folder)
     hands = InThisProcess(host, paths)
     options = ScreenOptions(session=paths.sessions / "2026-11-21-120000", hand_over=hands, sweep_speed=100.0)
     app = WorkbenchApp(Workbench(host, paths=paths), options)
-    async with app.run_test(size=SIZES[request.param]) as pilot:
+    async with app.run_test(size=SIZES[size]) as pilot:
         await settled(pilot)
         await pilot.press("4")
         await until(pilot, lambda: "Write cache" in rows(pilot))
@@ -62,6 +64,45 @@ async def rack(request: pytest.FixtureRequest, tmp_path: Path, still: None) -> A
         for task in hands.tasks:
             task.cancel()
         await asyncio.gather(*hands.tasks, return_exceptions=True)
+
+
+@pytest.fixture(params=SIZES)
+async def rack(request: pytest.FixtureRequest, tmp_path: Path, still: None) -> AsyncIterator[Pilot[int]]:
+    """A screen for those who tick and begin."""
+    async with on_the_rack(tmp_path, request.param) as pilot:
+        yield pilot
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def looked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What stood on a screen on which nothing was ticked, by what was done last."""
+
+    async def walk() -> dict[str, str]:
+        seen: dict[str, str] = {}
+        async with on_the_rack(tmp_path_factory.mktemp("looked"), request.param) as pilot:
+            seen["opened"] = text_of(pilot)
+            await pilot.press("r")
+            seen["r"] = notices(pilot)
+            await choose(pilot, "o", "queue-depth")
+            await until(pilot, lambda: "group:targets" in [row.key for row in screen_of(pilot).planner.table.rows])
+            seen["plan"] = rows(pilot)
+            await pilot.press("n")
+            await until(pilot, lambda: "Write cache" in rows(pilot))
+            seen["n"] = rows(pilot)
+            await choose(pilot, "T", "megaraid:/c0/v2")
+            await until(pilot, lambda: "T megaraid:/c0/v2" in text_of(pilot))
+            seen["target"] = text_of(pilot)
+        return seen
+
+    with stillness():
+        return asyncio.run(walk())
+
+
+async def choose(pilot: Pilot[int], key: str, value: str) -> None:
+    """The key of a list, and what is taken from it."""
+    await pilot.press(key)
+    await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
+    pilot.app.screen.dismiss(value)
 
 
 def rows(pilot: Pilot[int]) -> str:
@@ -98,13 +139,20 @@ async def planned(pilot: Pilot[int], words: str) -> str:
     return plan_of(pilot)
 
 
-async def test_it_begins_with_the_first_free_array(rack: Pilot[int]) -> None:
-    assert "megaraid:/c0/v1" in text_of(rack)
+def test_it_begins_with_the_first_free_array(looked: dict[str, str]) -> None:
+    assert "megaraid:/c0/v1" in looked["opened"]
 
 
-async def test_with_nothing_ticked_it_says_what_to_do(rack: Pilot[int]) -> None:
-    await rack.press("r")
-    assert "Tick two values" in notices(rack)
+def test_with_nothing_ticked_it_says_what_to_do(looked: dict[str, str]) -> None:
+    assert "Tick two values" in looked["r"]
+
+
+def test_a_plan_that_comes_along_is_opened_and_left(looked: dict[str, str]) -> None:
+    assert ["Write cache" in looked[key] for key in ("plan", "n")] == [False, True]
+
+
+def test_another_target_is_chosen(looked: dict[str, str]) -> None:
+    assert "T megaraid:/c0/v2" in looked["target"]
 
 
 async def test_ticked_values_make_a_plan(rack: Pilot[int]) -> None:
@@ -164,22 +212,6 @@ async def test_what_is_ticked_is_saved_as_a_plan(rack: Pilot[int], tmp_path: Pat
     rack.app.screen.dismiss(str(screen_of_file))
     await until(rack, screen_of_file.exists)
     assert load_plan(str(screen_of_file)).axes[0].values == ("none", "adaptive")
-
-
-async def test_a_plan_that_comes_along_is_opened(rack: Pilot[int]) -> None:
-    await rack.press("o")
-    await until(rack, lambda: isinstance(rack.app.screen, ChoiceDialog))
-    rack.app.screen.dismiss("queue-depth")
-    await until(rack, lambda: "group:targets" in [row.key for row in screen_of(rack).planner.table.rows])
-    await rack.press("n")
-    await until(rack, lambda: "Write cache" in rows(rack))
-
-
-async def test_another_target_is_chosen(rack: Pilot[int]) -> None:
-    await rack.press("T")
-    await until(rack, lambda: isinstance(rack.app.screen, ChoiceDialog))
-    rack.app.screen.dismiss("megaraid:/c0/v2")
-    await until(rack, lambda: "T megaraid:/c0/v2" in text_of(rack))
 
 
 @pytest.fixture

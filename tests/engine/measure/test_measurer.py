@@ -60,14 +60,24 @@ async def test_preparing_needs_no_session(tmp_path: Path) -> None:
     assert bench.folder is None
 
 
-async def test_a_run_on_a_scratch_file_is_on_record_with_its_figures(tmp_path: Path) -> None:
-    run = await measured(await bench_at(tmp_path / "state"), request(tmp_path / "scratch"))
-    assert (run.figures.status, run.figures.read is not None) == (RunStatus.OK, True)
+@pytest.fixture(scope="module")
+def scratched(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunRecord, Path]:
+    """A run on a scratch file, and where that was."""
+    folder = tmp_path_factory.mktemp("scratched")
+
+    async def made() -> RunRecord:
+        return await measured(await bench_at(folder / "state"), request(folder / "scratch"))
+
+    return asyncio.run(made()), folder / "scratch"
 
 
-async def test_a_scratch_file_is_gone_after_the_run(tmp_path: Path) -> None:
-    await measured(await bench_at(tmp_path / "state"), request(tmp_path / "scratch"))
-    assert not (tmp_path / "scratch").exists()
+def test_a_run_on_a_scratch_file_is_on_record_with_its_figures(scratched: tuple[RunRecord, Path]) -> None:
+    figures = scratched[0].figures
+    assert (figures.status, figures.read is not None) == (RunStatus.OK, True)
+
+
+def test_a_scratch_file_is_gone_after_the_run(scratched: tuple[RunRecord, Path]) -> None:
+    assert not scratched[1].exists()
 
 
 async def test_a_scratch_file_stays_when_asked_for(tmp_path: Path) -> None:
