@@ -158,6 +158,8 @@ class Capabilities:
     """A program that outlives this one can take changes back there."""
     live: bool = True
     """Its disks go on by themselves: their counters count, and they come to rest."""
+    counted: Callable[[], float] | None = None
+    """Of what is made up and counts all the same: seconds of its own time that /proc/diskstats covers."""
     harmed: bool = True
     """What is done there may harm somebody, so that what cannot be looked at counts as in use."""
 

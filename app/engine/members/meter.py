@@ -168,11 +168,12 @@ def _added(one: DiskCounters, other: DiskCounters) -> DiskCounters:
 
 
 async def member_meter(host: Host, device: str | None) -> MemberMeter:
-    """The meter of what lies below `device`, the node of a disk; of nothing for a simulated host or a plain disk."""
-    if device is None or not host.capabilities.live:
+    """The meter of what lies below `device`, the node of a disk; of nothing for a plain disk or a recording."""
+    clock = time.monotonic if host.capabilities.live else host.capabilities.counted
+    if device is None or clock is None:
         return MemberMeter(host, ())
     name = device.removeprefix("/dev/").replace("/", "!")
     members = await find_members(host, name)
     if members and await host.read(PATH) is None:
         members = ()
-    return MemberMeter(host, members)
+    return MemberMeter(host, members, clock=clock)

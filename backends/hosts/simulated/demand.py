@@ -48,6 +48,10 @@ class Layout:
     """The card's cache."""
     size_bytes: int = 0
     """Usable size."""
+    halves: tuple[DriveType, DriveType] | None = None
+    """The two copies of an md mirror, which need not be alike; None for everything else."""
+    read_from: tuple[bool, bool] = (True, True)
+    """Which of them are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,40 +96,39 @@ class IoPattern:
 class Demand:
     """Microseconds that one request takes at each station, and alone."""
 
-    card: float
-    """Of the card\'s processor."""
-    drives: float
-    """Of all drives together."""
-    link: float
-    """Of the way to the host."""
+    stations: tuple[float, ...]
+    """At each: the card's processor, the drives together and the way to the host; of an md mirror, each drive."""
     alone: float
     """Latency with nothing else in flight."""
+    drives: float
+    """Of the drives, of the busiest where they are told apart."""
 
     def mixed(self, other: Demand, share: float) -> Demand:
         """This for `share` of the requests, the other for the rest."""
-        pairs = zip(
-            (self.card, self.drives, self.link, self.alone),
-            (other.card, other.drives, other.link, other.alone),
-            strict=True,
+        pairs = zip(self.stations, other.stations, strict=True)
+        return Demand(
+            tuple(mine * share + theirs * (1 - share) for mine, theirs in pairs),
+            self.alone * share + other.alone * (1 - share),
+            self.drives * share + other.drives * (1 - share),
         )
-        return Demand(*(mine * share + theirs * (1 - share) for mine, theirs in pairs))
 
     @property
     def together(self) -> float:
         """What a request takes of the bottleneck, its neighbours not forgotten: 1/capacity."""
-        parts = (self.card, self.drives, self.link)
         # Not the maximum: near balance the stations wait for each other, and the bend of measured curves is round.
-        return math.pow(math.fsum(math.pow(part, _STATIONS) for part in parts), 1 / _STATIONS)
+        return math.pow(math.fsum(math.pow(part, _STATIONS) for part in self.stations), 1 / _STATIONS)
 
 
 def of_sizes(of: Callable[[Layout, IoPattern, int], Demand], layout: Layout, work: IoPattern) -> Demand:
     """The mean demand over the mix of block sizes."""
     rows = [(of(layout, work, size), share) for size, share in work.sizes]
     return Demand(
-        math.fsum(row.card * share for row, share in rows),
-        math.fsum(row.drives * share for row, share in rows),
-        math.fsum(row.link * share for row, share in rows),
+        tuple(
+            math.fsum(part * share for part, (_, share) in zip(station, rows, strict=True))
+            for station in zip(*(row.stations for row, _ in rows), strict=True)
+        ),
         math.fsum(row.alone * share for row, share in rows),
+        math.fsum(row.drives * share for row, share in rows),
     )
 
 
@@ -174,7 +177,7 @@ def read_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     if streaming:
         alone = 25.0 + size / drive.read_mbps / max(1, layout.drives)
     if card is None:
-        return Demand(0.0, drives, size / drive.read_mbps, max(alone, 5.0))
+        return Demand((0.0, drives, size / drive.read_mbps), max(alone, 5.0), drives)
     time = card.sequential_us if work.sequential else card.read_us
     if not work.sequential:
         time += layout.read_ahead * card.read_ahead_us + layout.cached * card.cached_us
@@ -185,7 +188,7 @@ def read_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
         drives *= 1 - hit
         alone = alone * (1 - hit) + 30.0 * hit
     time += (parts - 1) * card.read_us * 0.25
-    return Demand(time, drives, size / card.read_mbps, max(alone, 5.0) + card.alone_us)
+    return Demand((time, drives, size / card.read_mbps), max(alone, 5.0) + card.alone_us, drives)
 
 
 def _lost(layout: Layout) -> float:
@@ -226,16 +229,16 @@ def write_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     if layout.degraded:
         drives *= 1 + _lost(layout) / 2
     if card is None:
-        return Demand(0.0, drives, size / drive.write_mbps, max(alone, 5.0))
+        return Demand((0.0, drives, size / drive.write_mbps), max(alone, 5.0), drives)
     link = size / card.write_mbps
     if not layout.write_back:
-        return Demand(card.write_us * operations, drives, link, max(alone, 5.0) + card.alone_us)
+        return Demand((card.write_us * operations, drives, link), max(alone, 5.0) + card.alone_us, drives)
     taken = card.write_back_us + card.write_back_op_us * operations + (card.parity_us if parity else 0.0)
     if work.sequential:
         taken = card.sequential_us * 2 + size / (4 * card.write_mbps)
     else:
         drives *= 1 - _hit(layout, work)
-    return Demand(taken, drives, link, card.write_back_alone_us + size / card.write_mbps)
+    return Demand((taken, drives, link), card.write_back_alone_us + size / card.write_mbps, drives)
 
 
 def _fast(layout: Layout) -> bool:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fnmatch
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from pathlib import Path
 
-from backends.errors import NotFoundError, ToolFailedError, ToolMissingError, ToolTimeoutError
-from backends.host import Command, Completed, FileStat, Process
+from backends.errors import NotFoundError, RaidbenchError, ToolFailedError, ToolMissingError, ToolTimeoutError
+from backends.host import MADE_UP, Command, Completed, FileStat, Process
 from backends.hosts.made_up import MadeUpHost
+from backends.hosts.simulated.diskstats import DISKSTATS, DiskCounts, diskstats
 from backends.hosts.simulated.fio.start import start
 from backends.hosts.simulated.linux import NAME, Kernel, kernel
+from backends.hosts.simulated.mdadm import mdadm_said
 from backends.hosts.simulated.megacli import answer as megacli_answer
 from backends.hosts.simulated.printed import Said
 from backends.hosts.simulated.queue import DEPTH, TAGS, write_depth, write_queue
@@ -35,6 +39,8 @@ class SimulatedHost(MadeUpHost):
         self._speed = max(speed, 0.01)
         self._folders = {*_FOLDERS, *(part for folder in folders for part in _up(folder))}
         self._kernel: tuple[object, Kernel] | None = None
+        self._counts = counts = DiskCounts()
+        self.capabilities = replace(MADE_UP, counted=lambda: counts.seconds)
 
     @property
     def name(self) -> str:
@@ -73,6 +79,11 @@ class SimulatedHost(MadeUpHost):
                     return answer(self._file.rack, words)
                 with self._file.changing() as rack:
                     return answer(rack, words)
+            case "mdadm":
+                if not command.mutates:
+                    return mdadm_said(self._file.rack, words)
+                with self._file.changing() as rack:
+                    return mdadm_said(rack, words)
             case "fio":
                 return fio_said(words)
             case None:
@@ -88,7 +99,27 @@ class SimulatedHost(MadeUpHost):
         text = _text(folder / command.argv[-1])
         with self._file.changing() as rack:
             rack.runs += 1
-            return start(rack, self._linux(), text, command.argv[1:-1], speed=self._speed)
+            return start(
+                rack,
+                self._linux(),
+                text,
+                command.argv[1:-1],
+                speed=self._speed,
+                counts=self._counts,
+                ended=self._keep_counts,
+            )
+
+    def _counted(self) -> str:
+        """What the kernel counted of every disk, what runs now included."""
+        nodes = self._linux()
+        numbers = {name: nodes.nodes[node].devno or "" for node, name in nodes.names.items() if node == f"/dev/{name}"}
+        return diskstats(numbers, self._file.rack.totals, self._counts.totals)
+
+    def _keep_counts(self) -> None:
+        """A job is over: what it did is part of the rack."""
+        if self._counts.totals:
+            with contextlib.suppress(RaidbenchError), self._file.changing() as rack:
+                self._counts.move_to(rack.totals)
 
     def _linux(self) -> Kernel:
         """Files, links and nodes; created again only when the rack is another."""
@@ -100,6 +131,8 @@ class SimulatedHost(MadeUpHost):
 
     async def read(self, path: str) -> str | None:
         """A file's text."""
+        if path == DISKSTATS:
+            return self._counted()
         return self._linux().files.get(path)
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
@@ -116,6 +149,10 @@ class SimulatedHost(MadeUpHost):
         if words[:3] == ["", "sys", "block"] and words[4:] == ["device", DEPTH]:
             with self._file.changing() as rack:
                 write_depth(rack, words[3], text)
+            return
+        if words[:3] == ["", "sys", "block"] and words[4:5] == ["md"]:
+            with self._file.changing() as rack:
+                rack.md[words[3]].write("/".join(words[5:]), text)
             return
         if len(words) != 6 or words[:3] != ["", "sys", "block"] or words[4] != "queue":
             raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=path)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from backends.host import FileStat
 from backends.hosts.simulated.calibration import CORES, DriveType
 from backends.hosts.simulated.card import SimulatedCard
+from backends.hosts.simulated.md_array import SYSTEM, MdArray
+from backends.hosts.simulated.mdadm import spelled
 from backends.hosts.simulated.queue import CAN_QUEUE, DEPTH, TAGS, default_queue
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.volume import Content, Volume
@@ -18,6 +20,9 @@ NAME = "rack-demo"
 
 _MAJORS = (8, *range(65, 72), *range(128, 136))
 """Numbers of SCSI disks, sixteen each (Documentation/admin-guide/devices.txt)."""
+
+_AHCI = 8
+"""SCSI host number of the mainboard's first SATA port."""
 
 _EFI = 512 << 20
 _START = 1 << 20
@@ -61,6 +66,10 @@ def kernel(rack: Rack) -> Kernel:
         _volume(found, rack, card, volume, mounts)
     for number, name in enumerate(rack.nvme):
         _nvme(found, rack, name, rack.drive(name), number)
+    for number, name in enumerate(rack.sata):
+        _sata(found, rack, name, rack.drive(name), number)
+    for array in rack.md.values():
+        _md(found, rack, array)
     for card in rack.cards:
         address = f"0000:{card.bus:02x}:00.0"
         found.links[f"/sys/bus/pci/drivers/megaraid_sas/{address}"] = f"/sys/devices/{card.bus}"
@@ -72,6 +81,7 @@ def kernel(rack: Rack) -> Kernel:
         "/proc/1/mountinfo": table,
         "/proc/1/comm": "systemd",
         "/proc/1/task/1/fd/0": "",
+        "/proc/mdstat": _mdstat(rack),
         "/proc/swaps": "Filename\tType\tSize\tUsed\tPriority",
         "/proc/cpuinfo": "\n".join(_CPU.format(number=number) for number in range(CORES)),
         "/proc/meminfo": "MemTotal:       98955508 kB\nMemFree:        91238744 kB",
@@ -80,6 +90,9 @@ def kernel(rack: Rack) -> Kernel:
         "/proc/cmdline": "BOOT_IMAGE=/boot/vmlinuz-6.1.0-18-amd64 ro quiet",
         "/sys/devices/system/cpu/cpufreq/boost": "1",
         "/sys/devices/system/cpu/vulnerabilities/meltdown": "Mitigation: PTI",
+        "/proc/sys/dev/raid/speed_limit_min": str(SYSTEM["sync_speed_min"]),
+        "/proc/sys/dev/raid/speed_limit_max": str(SYSTEM["sync_speed_max"]),
+        "/sys/devices/system/cpu/online": f"0-{CORES - 1}",
         "/etc/os-release": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm), simulated"',
         "/sys/module/megaraid_sas/version": "07.719.03.00-rc1",
     }
@@ -238,4 +251,100 @@ def _nvme(found: Kernel, rack: Rack, name: str, drive: DriveType | None, number:
     }
     folder = f"/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme{number}/{name}"
     _disk(found, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=False)
-    found.files[f"/run/udev/data/b{own['dev']}"] = "E:ID_BUS=nvme"
+    found.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(["E:ID_BUS=nvme", *_raid_member(rack, name)])
+
+
+def _sata(found: Kernel, rack: Rack, name: str, drive: DriveType | None, number: int) -> None:
+    """A drive at a port of the mainboard."""
+    if drive is None:
+        return
+    major, minor = _number(_index(name))
+    address = f"{_AHCI + number}:0:0:0"
+    serial = f"S47FNA0M2017{number:02d}"
+    own = {
+        "dev": f"{major}:{minor}",
+        "size": str(drive.size_bytes // 512),
+        "ro": "0",
+        "removable": "0",
+        "diskseq": str(6 + number),
+        "device/vendor": "ATA     ",
+        "device/model": f"SAMSUNG {drive.model}"[:16],
+        "device/rev": drive.firmware[:4],
+        "device/state": "running",
+        "device/wwid": f"naa.5002538e{number + 1:08x}",
+        "device/queue_depth": "32",
+        "mq/0/nr_tags": "32",
+    }
+    port = f"/sys/devices/pci0000:00/0000:00:1f.2/ata{number + 1}/host{_AHCI + number}"
+    folder = f"{port}/target{address[:-2]}/{address}/block/{name}"
+    _disk(found, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=True)
+    found.files |= {
+        f"/sys/class/scsi_disk/{address}/cache_type": "write back",
+        f"/sys/class/scsi_host/host{_AHCI + number}/proc_name": "ahci",
+        f"/sys/class/scsi_host/host{_AHCI + number}/can_queue": "32",
+    }
+    record = [
+        f"E:ID_SERIAL_SHORT={serial}",
+        f"E:ID_WWN=0x5002538e{number + 1:08x}",
+        f"E:ID_PATH=pci-0000:00:1f.2-ata-{number + 1}",
+        "E:ID_BUS=ata",
+        *_raid_member(rack, name),
+    ]
+    found.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
+
+
+def _raid_member(rack: Rack, name: str) -> list[str]:
+    """What udev says of the metadata on a member."""
+    arrays = (*rack.md.values(), *rack.stopped.values())
+    array = next((one for one in arrays if name in {member.name for member in one.members}), None)
+    if array is None:
+        return []
+    return ["E:ID_FS_TYPE=linux_raid_member", f"E:ID_FS_UUID={array.uuid}", f"E:ID_FS_LABEL_ENC={array.label}"]
+
+
+def _md(found: Kernel, rack: Rack, array: MdArray) -> None:
+    """An array of the kernel's RAID driver, and how it hangs together with its members."""
+    name, now = array.name, rack.now()
+    number = f"9:{name.removeprefix('md')}"
+    folder, base = f"/sys/devices/virtual/block/{name}", f"/sys/block/{name}"
+    own = {
+        "dev": number,
+        "size": str(array.size_bytes // 512),
+        "ro": "0",
+        "removable": "0",
+        "diskseq": str(40 + array.sequence),
+    }
+    queue = {
+        "read_ahead_kb": str(array.chunk * len(array.members) // 512 or 128),
+        "nr_requests": "128",
+        "rotational": "0",
+        "scheduler": "none",
+        "logical_block_size": "512",
+        "physical_block_size": "4096",
+        "max_sectors_kb": "512",
+        "max_hw_sectors_kb": "2147483647",
+        "nomerges": "0",
+        "rq_affinity": "0",
+        "add_random": "0",
+        "iostats": "1",
+        "write_cache": "write back",
+        "zoned": "none",
+    }
+    queue |= rack.queues.get(name, {})
+    for kind, texts in (("", own), ("queue/", queue), ("md/", array.files(now))):
+        found.files |= {f"{base}/{kind}{key}": text for key, text in texts.items()}
+    found.files[f"{folder}/queue/logical_block_size"] = "512"
+    found.links[base] = folder
+    _node(found, name, name, folder, number)
+    for member in array.members:
+        found.links[f"{base}/slaves/{member.name}"] = f"/sys/block/{member.name}"
+        found.links[f"/sys/block/{member.name}/holders/{name}"] = folder
+    record = {"MD_LEVEL": array.level, "MD_METADATA": "1.2", "MD_UUID": spelled(array.uuid), "MD_NAME": array.label}
+    found.files[f"/run/udev/data/b{number}"] = "\n".join(f"E:{key}={text}" for key, text in record.items())
+
+
+def _mdstat(rack: Rack) -> str:
+    lines = ["Personalities : [raid1] [raid10]"]
+    for array in rack.md.values():
+        lines += array.stat_lines(rack.now())
+    return "\n".join([*lines, "unused devices: <none>", ""])

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from backends.hosts.simulated.calibration import CORES, ONE_CORE_IOPS, SCHEDULER_COST, SUBMIT_US
 from backends.hosts.simulated.demand import Demand, IoPattern, Layout, of_sizes, read_demand, write_demand
+from backends.hosts.simulated.mirror import mirror_demands
 from backends.model import Media
 
 __all__ = ["Direction", "Expected", "IoPattern", "Layout", "expect"]
@@ -58,7 +59,10 @@ class Expected:
 
 def expect(layout: Layout, work: IoPattern) -> Expected:
     """Throughput and latency of a workload on an array."""
-    reads, writes = of_sizes(read_demand, layout, work), of_sizes(write_demand, layout, work)
+    reads, writes = mirror_demands(layout, work) or (
+        of_sizes(read_demand, layout, work),
+        of_sizes(write_demand, layout, work),
+    )
     share = work.read_share
     both = reads.mixed(writes, share)
     knee = _knee(reads, writes, share)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from backends.hosts.simulated.calibration import DRIVES
 from backends.hosts.simulated.card import MEGACLI, Battery, SimulatedCard
 from backends.hosts.simulated.disk import FOREIGN, ONLINE, REBUILD, SPARE, SimulatedDrive
+from backends.hosts.simulated.md_array import MdArray, MdMember
 from backends.hosts.simulated.rack import Clock, Rack
 from backends.hosts.simulated.rules import naa
 from backends.hosts.simulated.volume import Content, Volume
 from backends.model import Level
 
 M4, S1200, X25E, HDD, NVME = "CTFDDAC256MAG-1G1", "ST800FM0053", "SSDSA2SH064G1GC INTEL", "ST3500630NS", "MZQLB960HAJR"
+PM983, SM883 = "MZ1LB960HAJQ", "MZ7KH960HAJR"
 """Drive models."""
 
 SLOW_SECONDS = 8.0
@@ -27,7 +30,12 @@ _SRV = Content(table="gpt", filesystem="xfs", label="vm", uuid="c1a7e9d4-6b2f-4d
 
 def demo_rack(clock: Clock | None = None, *, seed: int = 27) -> Rack:
     """The machines of the articles in one host. Every rack of the same seed is the same."""
-    rack = Rack(seed=seed, nvme={"nvme0n1": NVME})
+    rack = Rack(
+        seed=seed,
+        nvme={"nvme0n1": NVME, "nvme1n1": PM983, "nvme2n1": PM983},
+        sata={"sdf": SM883, "sdg": SM883},
+        md={array.name: array for array in (_unequal("md0", "raid10", 1), _unequal("md1", "raid1", 2))},
+    )
     if clock is not None:
         rack.clock = clock
     rack.cards = [_first(), _fast(), _lame(rack), _slow()]
@@ -62,6 +70,21 @@ def disks_of(
         )
         for slot in slots
     ]
+
+
+def _unequal(name: str, level: str, number: int) -> MdArray:
+    """Article C: an NVMe and a SATA SSD as each other's copies."""
+    return MdArray(
+        name=name,
+        label=f"rack-demo:{'unequal' if level == 'raid10' else 'mirror'}",
+        uuid=f"4be4a19c-7c0e-4d2f-9b61-0c8a5d3e7f0{number}",
+        level=level,
+        members=[MdMember(name=f"nvme{number}n1"), MdMember(name=("sdf", "sdg")[number - 1])],
+        component_kib=DRIVES[SM883].size_bytes // 1024 // 1024 * 1024 - 132_096,
+        chunk=512 * 1024 if level == "raid10" else 0,
+        layout=258 if level == "raid10" else 0,
+        sequence=number,
+    )
 
 
 def _first() -> SimulatedCard:

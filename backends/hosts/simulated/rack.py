@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from backends.hosts.simulated.calibration import DRIVES, DriveType
 from backends.hosts.simulated.card import SimulatedCard
 from backends.hosts.simulated.load import Layout
+from backends.hosts.simulated.md_array import SAFE_MODE_MS, MdArray
 from backends.hosts.simulated.volume import Volume
+from backends.model import Level
 
 Clock = Callable[[], float]
 """Seconds since the epoch."""
@@ -23,6 +25,14 @@ class Rack:
     """Controllers, in the order of their numbers."""
     nvme: dict[str, str] = field(default_factory=dict)
     """The host's own drives: kernel name to key of `DRIVES`."""
+    sata: dict[str, str] = field(default_factory=dict)
+    """The same of those at the mainboard's SATA ports."""
+    md: dict[str, MdArray] = field(default_factory=dict)
+    """Arrays of the kernel's RAID driver, by kernel name."""
+    stopped: dict[str, MdArray] = field(default_factory=dict)
+    """Those that only their members still tell of."""
+    totals: dict[str, list[float]] = field(default_factory=dict)
+    """What the kernel has counted of each disk since it was started: see `diskstats`."""
     queues: dict[str, dict[str, str]] = field(default_factory=dict)
     """What was written to files of `/sys/block/NAME/queue`, by kernel name."""
     installed: dict[str, str] = field(default_factory=dict)
@@ -46,6 +56,8 @@ class Rack:
         """Bring what goes on by itself up to date."""
         for card in self.cards:
             card.settle(self.now())
+        for array in self.md.values():
+            array.settle(self.now())
 
     def card(self, number: int, tool: str) -> SimulatedCard | None:
         """The card of this number, if the tool sees it."""
@@ -64,7 +76,7 @@ class Rack:
 
     def free_device(self) -> str:
         """The first kernel name that no volume has."""
-        used = {volume.device for _, volume in self.volumes()}
+        used = {volume.device for _, volume in self.volumes()} | set(self.sata)
         return next(name for number in range(10_000) if (name := device_name(number)) not in used)
 
     def layout(self, name: str) -> Layout | None:
@@ -73,12 +85,32 @@ class Rack:
         if found is not None:
             card, volume = found
             return card.layout(volume, self.now())
+        if name in self.md:
+            return self._mirror(self.md[name])
         drive = self.drive(name)
         return None if drive is None else Layout(card=None, drive=drive, size_bytes=drive.size_bytes)
 
     def drive(self, name: str) -> DriveType | None:
         """A drive of the host's own."""
-        return DRIVES[self.nvme[name]] if name in self.nvme else None
+        model = self.nvme.get(name) or self.sata.get(name)
+        return None if model is None else DRIVES[model]
+
+    def _mirror(self, array: MdArray) -> Layout | None:
+        """Two copies on drives that need not be alike."""
+        drives = [drive for member in array.members if (drive := self.drive(member.name)) is not None]
+        if len(drives) != 2:
+            return None
+        spared = array.flagged("write_mostly") if array.level == "raid1" else set[str]()
+        kept = [member.name not in spared for member in array.members]
+        return Layout(
+            card=None,
+            drive=drives[1],
+            level=Level(array.level),
+            drives=2,
+            halves=(drives[0], drives[1]),
+            read_from=(kept[0], kept[1]) if any(kept) else (True, True),
+            size_bytes=array.size_bytes,
+        )
 
     def restart(self, *, without: str | None = None) -> None:
         """Reboot: keys that waited for it are active, kernel settings are lost. `without`: an option to forget."""
@@ -87,6 +119,10 @@ class Rack:
             card.options = tuple(name for name in active if without is None or without.lower() not in name.lower())
             card.pending = ()
         self.queues.clear()
+        self.totals.clear()
+        for array in self.md.values():
+            array.limits.clear()
+            array.safe_mode_ms = SAFE_MODE_MS
 
 
 def device_name(number: int) -> str:

@@ -17,6 +17,7 @@ from backends.errors import InvalidValueError, StorageError
 from backends.hosts.simulated.card import Battery, SimulatedCard
 from backends.hosts.simulated.disk import SimulatedDrive
 from backends.hosts.simulated.machines import demo_rack
+from backends.hosts.simulated.md_array import MdArray, MdMember
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.volume import Content, Volume
 from backends.model import Level
@@ -37,8 +38,9 @@ def loaded(data: dict[str, Any]) -> Rack:
     try:
         if data["format"] != FORMAT:
             raise ValueError(f"format {data['format']}")
-        rest = {key: value for key, value in data.items() if key not in ("format", "cards")}
-        return Rack(cards=[_card(row) for row in data["cards"]], **rest)
+        rest = {key: value for key, value in data.items() if key not in ("format", "cards", "md", "stopped")}
+        md, stopped = ({name: _array(row) for name, row in data.get(key, {}).items()} for key in ("md", "stopped"))
+        return Rack(cards=[_card(row) for row in data["cards"]], md=md, stopped=stopped, **rest)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidValueError("That is no simulated rack.", evidence=f"{type(error).__name__}: {error}") from error
 
@@ -52,6 +54,10 @@ def _card(row: dict[str, Any]) -> SimulatedCard:
     )
     card.type  # noqa: B018  (a model that is not known is no rack)
     return card
+
+
+def _array(row: dict[str, Any]) -> MdArray:
+    return MdArray(**(row | {"members": [MdMember(**member) for member in row["members"]]}))
 
 
 def _volume(row: dict[str, Any]) -> Volume:

@@ -14,6 +14,7 @@ PATHS = {
     "storcli64": "/opt/MegaRAID/storcli/storcli64",
     "MegaCli64": "/opt/MegaRAID/MegaCli/MegaCli64",
     "fio": "/usr/bin/fio",
+    "mdadm": "/usr/sbin/mdadm",
     "lsblk": "/usr/bin/lsblk",
     "blkid": "/usr/sbin/blkid",
     "wipefs": "/usr/sbin/wipefs",

@@ -54,10 +54,13 @@ class SimulatedFio(MadeUpProcess):
         seed: str,
         speed: float,
         failure: Failure | None = None,
+        done: Callable[[tuple[int, int, int, int], float], None] = lambda *_: None,
         ended: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`amount`: bytes after which it ends. `speed`: simulated seconds in a real one."""
+        """`amount`: bytes after which it ends. `speed`: simulated seconds in a real one. `done` is told what was done
+        in how many seconds: reads, bytes read, writes, bytes written.
+        """
         super().__init__(failure.returncode if failure is not None else 0)
         self._job = job
         self._expected = expected
@@ -66,6 +69,7 @@ class SimulatedFio(MadeUpProcess):
         self._chance = random.Random(seed)
         self._speed = max(speed, 1e-6)
         self._failure = failure
+        self._done = done
         self._ended = ended
         self._begun = clock()
         self._read, self._write, self._flushes = RunCounters(), RunCounters(), RunCounters()
@@ -139,9 +143,13 @@ class SimulatedFio(MadeUpProcess):
         if held:
             pace = min(pace, 1.0)
         writes, working = expected.write, self._working(expected)
+        moved: list[int] = []
         for direction, counters in ((expected.read, self._read), (writes, self._write)):
+            before = counters.ios, counters.io_bytes
             if direction is not None:
                 self._count(direction, counters, pace, seconds * working, timed=timed)
+            moved += [counters.ios - before[0], counters.io_bytes - before[1]]
+        self._done((moved[0], moved[1], moved[2], moved[3]), seconds)
         if writes is not None and (every := self._job.flush_every):
             flushes = replace(
                 writes, iops=writes.iops * working / every, mean_us=expected.flush_us, spread=0.6, tail=6.0

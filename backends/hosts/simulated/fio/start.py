@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from backends.hosts.simulated.diskstats import DiskCounts, shares
 from backends.hosts.simulated.fio.job import FioJob, parse_job, size
 from backends.hosts.simulated.fio.process import Failure, SimulatedFio
 from backends.hosts.simulated.linux import Kernel
-from backends.hosts.simulated.load import Expected, expect
+from backends.hosts.simulated.load import expect
 from backends.hosts.simulated.rack import Rack
+
+_NO_LIMIT = 1 << 20
+"""Requests that a device takes at once that has no queue of its own."""
 
 _MOUNTED = "fio: {path} appears mounted, and 'allow_mounted_write' isn't set. Aborting.\n"
 _NO_FILE = "fio: pid=0, err=2/file:filesetup.c:790, func=open({path}), error=No such file or directory\n"
@@ -24,8 +28,13 @@ def start(
     words: Sequence[str],
     *,
     speed: float,
+    counts: DiskCounts,
+    ended: Callable[[], None] = lambda: None,
 ) -> SimulatedFio:
-    """fio on the job of `text`. What it changes of the rack is changed at once: contents, scratch files."""
+    """fio on the job of `text`. What it changes of the rack is changed at once: contents, scratch files.
+
+    `counts` is told what it does to the disks, `ended` is called when it is over.
+    """
     job = parse_job(text, words) if text is not None else None
     if job is None:
         return _failing(Failure(stdout="No job(s) defined\n"))
@@ -35,7 +44,10 @@ def start(
     layout = rack.layout(disk)
     if failure is not None or layout is None:
         return _failing(failure or Failure(stderr=_NO_FILE.format(path=path)), job)
-    expected: Expected | None = expect(layout, job.workload(*_queue(linux, disk)))
+    work = job.workload(*_queue(linux, disk))
+    expected = expect(layout, work)
+    members = [member.name for member in rack.md[disk].members] if disk in rack.md else []
+    disks = shares(disk, members, layout, work, expected)
     found = rack.on_device(disk)
     if job.writes and path in linux.nodes and found is not None:
         found[1].content = None  # what lay on the raw device is gone with the first write
@@ -50,6 +62,8 @@ def start(
         amount=amount,
         seed=f"{rack.seed}/{rack.runs}",
         speed=speed,
+        done=lambda moved, seconds: counts.add(disks, moved, seconds),
+        ended=ended,
         clock=rack.clock,
     )
 
@@ -63,6 +77,8 @@ def _whole(linux: Kernel, job: FioJob, disk: str) -> int:
 def _queue(linux: Kernel, disk: str) -> tuple[str, int, int]:
     """Scheduler, queue size and read-ahead of a disk."""
     base = f"/sys/block/{disk}/queue"
+    if f"/sys/block/{disk}/md/level" in linux.files:  # passes requests on as they come
+        return "none", _NO_LIMIT, int(linux.files.get(f"{base}/read_ahead_kb", "128"))
     words = linux.files.get(f"{base}/scheduler", "[none]").split()
     scheduler = next((word.strip("[]") for word in words if word.startswith("[")), "none")
     tags = int(linux.files.get(f"{base}/nr_requests", "1024"))

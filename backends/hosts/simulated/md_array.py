@@ -1,0 +1,175 @@
+"""An md array of the simulated host: what the kernel keeps of it, and how it takes what is written to its files."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from backends.errors import ToolFailedError
+
+SYSTEM = {"sync_speed_min": 1000, "sync_speed_max": 200_000}
+"""KiB/s that the machine allows a resync, where an array has no limit of its own."""
+
+OFFSET_SECTORS = 264_192
+"""Where data begin on a member."""
+
+SAFE_MODE_MS = 200
+"""How long an array stays unclean after a write, at boot (drivers/md/md.c)."""
+
+_FLAGS = {"writemostly": "write_mostly", "failfast": "failfast"}
+
+
+@dataclass(slots=True, kw_only=True)
+class MdMember:
+    """One drive of an array."""
+
+    name: str
+    """Kernel name."""
+    flags: list[str] = field(default_factory=list)
+    """`write_mostly`, `failfast`."""
+
+
+@dataclass(slots=True, kw_only=True)
+class MdArray:
+    """One array."""
+
+    name: str
+    """Kernel name, `md0`."""
+    label: str
+    """As mdadm names it, with the host."""
+    uuid: str
+    """In the kernel's spelling."""
+    level: str
+    """`raid1`, `raid10`."""
+    members: list[MdMember]
+    """By slot."""
+    component_kib: int
+    """Used of each member."""
+    chunk: int = 0
+    """Bytes; 0 for a level without chunks."""
+    layout: int = 0
+    """The kernel's number."""
+    bitmap: bool = True
+    """Whether there is one."""
+    limits: dict[str, int] = field(default_factory=dict)
+    """Resync speeds of its own, KiB/s."""
+    safe_mode_ms: int = SAFE_MODE_MS
+    """How long after the last write it is marked clean."""
+    sequence: int = 0
+    """Of the disk: one made anew is another."""
+    work: str = ""
+    """`resync` or `reshape` while there is one."""
+    began: float = 0.0
+    """When that began, in the rack's time."""
+    old_chunk: int = 0
+    """What a reshape comes from."""
+
+    @property
+    def size_bytes(self) -> int:
+        """What is usable: one copy of two."""
+        return self.component_kib * 1024 * len(self.members) // 2
+
+    def flagged(self, flag: str) -> set[str]:
+        """Members that bear a flag."""
+        return {member.name for member in self.members if flag in member.flags}
+
+    def begin(self, work: str, now: float) -> None:
+        """Background work from now on."""
+        self.work, self.began = work, now
+
+    def progress(self, now: float) -> float:
+        """0..1 of its background work; 1 without any."""
+        speed = self.limits.get("sync_speed_max", SYSTEM["sync_speed_max"])
+        return 1.0 if not self.work else min(1.0, max(0.0, now - self.began) * speed / self.component_kib)
+
+    def settle(self, now: float) -> None:
+        """Background work that is done is over."""
+        if self.work and self.progress(now) >= 1.0:
+            self.work, self.old_chunk = "", 0
+
+    def files(self, now: float) -> dict[str, str]:
+        """Its `md` folder, as Linux 6.1 has it."""
+        total = self.component_kib * 2
+        done = f"{int(total * self.progress(now))} / {total}" if self.work else "none"
+        speed = str(self.limits.get("sync_speed_max", SYSTEM["sync_speed_max"])) if self.work else "none"
+        found = {
+            "array_state": "clean",
+            "level": self.level,
+            "raid_disks": str(len(self.members)),
+            "chunk_size": f"{self.chunk} ({self.old_chunk})" if self.old_chunk else str(self.chunk),
+            "layout": str(self.layout),
+            "metadata_version": "1.2",
+            "uuid": self.uuid,
+            "degraded": "0",
+            "component_size": str(self.component_kib),
+            "consistency_policy": "bitmap" if self.bitmap else "resync",
+            "sync_action": self.work or "idle",
+            "sync_completed": done,
+            "sync_speed": speed,
+            "mismatch_cnt": "0",
+            "safe_mode_delay": f"{self.safe_mode_ms // 1000}.{self.safe_mode_ms % 1000:03d}",
+            "bitmap/location": "+8" if self.bitmap else "none",
+            "bitmap/chunksize": str(64 << 20) if self.bitmap else "0",
+            "bitmap/metadata": "internal",
+        }
+        for key, system in SYSTEM.items():
+            own = self.limits.get(key)
+            found[key] = f"{system} (system)" if own is None else f"{own} (local)"
+        for slot, member in enumerate(self.members):
+            texts = {
+                "state": ",".join(["in_sync", *member.flags]),
+                "slot": str(slot),
+                "size": str(self.component_kib),
+                "offset": str(OFFSET_SECTORS),
+                "errors": "0",
+            }
+            found |= {f"dev-{member.name}/{key}": text for key, text in texts.items()}
+        return found
+
+    def write(self, key: str, text: str) -> None:
+        """What the kernel makes of a write to a file of its `md` folder. Raises ToolFailedError as it refuses."""
+        if key in SYSTEM:
+            self._limit(key, text)
+        elif key == "safe_mode_delay" and (found := re.fullmatch(r"(\d{1,5})\.(\d{3})", text)):
+            self.safe_mode_ms = int(found[1]) * 1000 + int(found[2])
+        elif (member := next((one for one in self.members if key == f"dev-{one.name}/state"), None)) is not None:
+            _flag(member, text)
+        else:
+            raise _invalid(text)
+
+    def _limit(self, key: str, text: str) -> None:
+        if text == "system":
+            self.limits.pop(key, None)
+        elif re.fullmatch(r"\d{1,10}", text) and int(text):
+            self.limits[key] = int(text)
+        else:
+            raise _invalid(text)
+
+    def stat_lines(self, now: float) -> list[str]:
+        """Its lines in /proc/mdstat."""
+        letters = {"write_mostly": "(W)"}
+        parts = [
+            f"{member.name}[{slot}]{''.join(letters.get(flag, '') for flag in member.flags)}"
+            for slot, member in enumerate(self.members)
+        ]
+        copies = f"{self.chunk // 1024}K chunks 2 near-copies " if self.level == "raid10" else ""
+        blocks = f"      {self.size_bytes // 1024} blocks super 1.2 {copies}[2/2] [UU]"
+        lines = [f"{self.name} : active {self.level} {' '.join(reversed(parts))}", blocks]
+        if self.work:
+            share = self.progress(now)
+            lines.append(f"      [>....................]  {self.work} = {share:5.1%} ({0}/{self.component_kib}) ")
+        if self.bitmap:
+            lines.append("      bitmap: 0/8 pages [0KB], 65536KB chunk")
+        return [*lines, ""]
+
+
+def _flag(member: MdMember, text: str) -> None:
+    flag = _FLAGS.get(text.removeprefix("-"))
+    if flag is None:
+        raise _invalid(text)
+    kept = [one for one in member.flags if one != flag]
+    member.flags = kept if text.startswith("-") else [*kept, flag]
+
+
+def _invalid(text: str) -> ToolFailedError:
+    return ToolFailedError(f"The kernel refused {text!r}: Invalid argument.", evidence="EINVAL")
