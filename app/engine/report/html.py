@@ -53,11 +53,11 @@ def _document(report: Report) -> Iterator[str]:
 
 
 def _contents(report: Report) -> Iterator[str]:
-    yield '<nav aria-label="Contents"><ul>'
+    yield '<nav aria-label="Contents"><details><summary>Contents</summary><ul>'
     for number, section in enumerate(report.sections):
         if section.level == 2:
             yield f'<li><a href="#p{number}">{escape(section.heading)}</a></li>'
-    yield "</ul></nav>"
+    yield "</ul></details></nav>"
 
 
 def _section(section: Section, number: int) -> Iterator[str]:

@@ -63,15 +63,10 @@ def _results(session: Session, raw: Raw) -> Iterator[Section]:
     if not session.runs:
         return
     grouped = repeats(session.runs)
-    several = "" if all(len(group) > 1 for group in grouped.values()) else _SINGLE
     table = runs.results(session.runs) if session.sweep is None else None
-    yield from section(
-        "Results",
-        table,
-        Paragraph(text=several) if table is not None and grouped else None,
-        Paragraph(text=runs.common(session.runs)),
-        always=True,
-    )
+    told = f"{units.plural(len(session.runs), 'run')}, {len(grouped)} different in job or settings."
+    several = "" if all(len(group) > 1 for group in grouped.values()) else _SINGLE
+    yield from section("Results", table, Paragraph(text=f"{told} {several if table is not None else ''}".rstrip()))
     yield from section(
         "A/B",
         Graphs(graphs=experiments.experiment_graphs(session)),
@@ -84,6 +79,7 @@ def _results(session: Session, raw: Raw) -> Iterator[Section]:
     own = len(pictured(session))
     many = f"The newest {MOST_RUNS} runs that belong to no A/B and no sweep." if own == MOST_RUNS else ""
     yield from section("Run by run", Graphs(graphs=graphs), Paragraph(text=many), level=3) if graphs else ()
+    yield from section("Settings", Paragraph(text=runs.common(session.runs)), level=3)
 
 
 def _notes(session: Session) -> Iterator[tuple[str, str]]:

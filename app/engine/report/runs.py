@@ -35,6 +35,7 @@ _LATENCIES = ("Run", "", "mean", "p50", "p95", "p99", "p99.9", "p99.99", "max", 
 def results(runs: Sequence[RunRecord]) -> Grid:
     """Whole runs, those of the same job and settings in one row: means with their 95 % intervals."""
     groups = tuple(repeats(runs).values())
+    mixed = len({run.start.simulated for run in runs}) > 1
     keys = varying([group[0].start.settings for group in groups])
     flushed = any(run.figures.sync is not None for run in runs)
     shown = (*_FLUSHES, *_COLUMNS) if flushed else _COLUMNS
@@ -45,7 +46,7 @@ def results(runs: Sequence[RunRecord]) -> Grid:
         for _, direction, figure in shown:
             seen = spread_of(group, direction, figure)
             cells.append("" if seen is None else mean_text(seen, figure.show))
-        marked = " SIMULATED" if start.simulated else ""
+        marked = " SIMULATED" if start.simulated and mixed else ""
         settings = (start.settings.get(key, "") for key in keys)
         rows.append((*cells, str(len(group)), *settings, start.target, named([run.id for run in group]) + marked))
     columns = ("Job", *(name for name, _, _ in shown), "n", *keys, "Target", "Runs")
@@ -102,10 +103,14 @@ def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:
             found.setdefault(sentence, []).append(run.id)
     for sentence, ids in found.items():
         yield f"{named(ids)}: {sentence}"
+    lost: dict[str, list[str]] = {}
     for run in runs:
         if run.start.destructive:
             there = "; ".join(run.start.found) or "nothing known"
-            yield f"{run.id} overwrote {run.start.device or run.start.target}, where this was found: {there}"
+            what = f"overwrote {run.start.device or run.start.target}, where this was found: {there}"
+            lost.setdefault(what, []).append(run.id)
+    for what, ids in lost.items():
+        yield f"{named(ids)} {what}"
 
 
 def steadiness(runs: Sequence[RunRecord]) -> Iterator[str]:
@@ -142,7 +147,7 @@ def jobs(session: Session, raw: Raw) -> tuple[Code, ...]:
 
 def _doubts(run: RunRecord) -> Iterator[str]:
     if run.figures.reason:
-        yield " ".join(filter(None, (run.figures.reason, run.figures.hint)))
+        yield " ".join(filter(None, (f"{run.figures.reason.rstrip('.')}.", run.figures.hint)))
     yield from run.figures.warnings
     for advice in run.figures.advice:
         yield " ".join(filter(None, (advice.message, advice.do)))

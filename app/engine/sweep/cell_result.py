@@ -28,6 +28,8 @@ class CellResult:
     """Mean of the runs' mean latencies."""
     judgement: Judgement | None = None
     """Against its baseline; None for a baseline and where one of both has no runs."""
+    reads_by: tuple[tuple[str, float], ...] = ()
+    """Share of the reads that each of several members served, on average, by kernel name; empty where not counted."""
     failures: tuple[str, ...] = ()
     """Reasons of steps that failed."""
     notes: tuple[str, ...] = ()

@@ -14,10 +14,10 @@ from app.engine.sweep.cell_runs import Runs, runs_of_cell, threshold_of, values_
 
 
 def leaders(record: SweepRecord, ranked: Sequence[CellResult], known: Runs) -> tuple[str, ...]:
-    """Ids of the best of some cells and of those that are not shown to be worse, best first.
+    """Ids of the best of some cells and of those that are not shown to be behind any of them, best first.
 
-    `ranked`: measured cells of one workload, best first. Worse is what its verdict against the common baseline says, or
-    what was measured in turn with the best and is behind it when every pair of the cells is counted.
+    `ranked`: measured cells of one workload, best first. Behind is what its verdict against a baseline says, or what
+    was measured in turn with the best and is worse when every pair of the cells is counted.
     """
     if not ranked:
         return ()
@@ -28,7 +28,7 @@ def leaders(record: SweepRecord, ranked: Sequence[CellResult], known: Runs) -> t
     tied = (
         one.cell.id
         for one, judgement in zip(others, held, strict=True)
-        if not (_by_baseline(best, one) or (judgement is not None and judgement.verdict in WORSE))
+        if not (_behind(one, ranked) or (judgement is not None and judgement.verdict in WORSE))
     )
     return (best.cell.id, *tied)
 
@@ -50,30 +50,25 @@ def _in_turn(record: SweepRecord, best: CellResult, one: CellResult, known: Runs
     return weighed(found, (run for each in (best, one) for run in runs_of_cell(record, known, each.cell.id)))
 
 
-def _by_baseline(best: CellResult, one: CellResult) -> bool:
-    """Whether what both showed against the same baseline puts the best in front."""
-    if best.cell.against is not None and best.cell.against == one.cell.against and _apart(best, one):
+def _behind(one: CellResult, cells: Sequence[CellResult]) -> bool:
+    """Whether it is shown to be worse than its baseline, than what has it for one, or than what shares it."""
+    if one.judgement is not None and one.judgement.verdict in WORSE:
         return True
-    for root in {best.cell.id, best.cell.against} & {one.cell.id, one.cell.against}:
-        first, second = _stands(best, root), _stands(one, root)
-        if first is not None and second is not None and first > second:
-            return True
-    return False
+    return any(
+        (other.cell.against == one.cell.id and other.judgement is not None and other.judgement.verdict in BETTER)
+        or (one.cell.against is not None and other.cell.against == one.cell.against and _apart(other, one, cells))
+        for other in cells
+    )
 
 
-def _stands(one: CellResult, root: str | None) -> int | None:
-    """1 for better than the baseline, 0 for the baseline itself, -1 for worse; None where that is not shown."""
-    if one.cell.id == root:
-        return 0
-    verdict = None if one.judgement is None else one.judgement.verdict
-    return 1 if verdict in BETTER else -1 if verdict in WORSE else None
+def _apart(ahead: CellResult, one: CellResult, ranked: Sequence[CellResult]) -> bool:
+    """Whether what is ranked before it was judged as it was, by an interval that has nothing in common with its own.
 
-
-def _apart(best: CellResult, one: CellResult) -> bool:
-    """Whether both were judged and their intervals have nothing in common, where there are no rounds to compare by."""
-    a, b = best.judgement, one.judgement
+    Of cells that were measured in the same rounds those are compared, which says more.
+    """
+    a, b = ahead.judgement, one.judgement
     if a is None or b is None or not (a.decided and b.decided) or a.interval is None or b.interval is None:
         return False
-    if a.interleaved and b.interleaved:
+    if (a.interleaved and b.interleaved) or ranked.index(ahead) >= ranked.index(one):
         return False
     return a.interval.low > b.interval.high or b.interval.low > a.interval.high

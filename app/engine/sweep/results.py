@@ -165,6 +165,7 @@ def _result(record: SweepRecord, cell: SweepCell, known: Runs) -> CellResult:
     means = [one.mean_ns for one in scores if one.mean_ns]
     return CellResult(
         cell=cell,
+        reads_by=_reads_by(runs_of_cell(record, known, cell.id)),
         scores=scores,
         figure=spread(values) if values else None,
         iops=sum(one.iops for one in scores) / len(scores) if scores else None,
@@ -173,6 +174,16 @@ def _result(record: SweepRecord, cell: SweepCell, known: Runs) -> CellResult:
         failures=tuple(dict.fromkeys(failed)),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _reads_by(runs: Sequence[RunRecord]) -> tuple[tuple[str, float], ...]:
+    """The mean share of each member directly below, of those runs that counted them."""
+    found: dict[str, list[float]] = {}
+    for run in runs:
+        for member in run.figures.members:
+            if member.depth == 0 and member.share_of_reads is not None:
+                found.setdefault(member.device, []).append(member.share_of_reads)
+    return tuple((name, sum(each) / len(each)) for name, each in found.items()) if len(found) > 1 else ()
 
 
 def _judged(record: SweepRecord, one: CellResult, cells: dict[str, CellResult], known: Runs) -> Judgement | None:

@@ -34,6 +34,7 @@ def finding_facts(record: SweepRecord, found: Results) -> tuple[Facts, ...]:
     groups = (
         Facts(heading="Measured again", facts=tuple(FactLine("", *_confirmed(one)) for one in found.confirmations)),
         *(_front(found, front) for front in found.fronts),
+        Facts(heading="Reads by member", facts=tuple(_members(found))),
         *_curves(record, found),
         *_searches(record, found),
         Facts(heading="Failed", facts=tuple(_failures(record, found))),
@@ -71,6 +72,14 @@ def _front(found: Results, front: Sequence[str]) -> Facts:
     parts = known[front[0]].cell.column.split(", ")
     work = ", ".join(part for part in parts if part.partition("=")[0] not in LOAD)
     return Facts(heading=f"{FRONT_HEADING}{f': {work}' if work else ''}", facts=tuple(facts))
+
+
+def _members(found: Results) -> Iterator[FactLine]:
+    """Which member served the reads: only that tells whether a setting that is to spare one does anything."""
+    for one in found.cells:
+        shares = ", ".join(f"{name} {units.fraction(share)}" for name, share in one.reads_by)
+        if shares:
+            yield FactLine("", f"{cell_name(found, one.cell)}: {shares}")
 
 
 def _searches(record: SweepRecord, found: Results) -> Iterator[Facts]:
