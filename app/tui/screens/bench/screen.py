@@ -180,6 +180,7 @@ class BenchScreen(WorkbenchScreen):
     def _take_first_array(self, session: Session) -> None:
         """On a simulated machine a scratch file would tell nothing: begin with the first array that is free."""
         free = [array for array in session.inventory.arrays if array.device is not None and not array.uses]
+        free.sort(key=lambda array: array.controller is None)  # those of a card before the kernel's own
         if free and free[0].device is not None:
             self.take_device(str(free[0].target), free[0].device)
 
