@@ -10,8 +10,9 @@ from widgets.plain import units
 
 
 def things(inventory: Inventory) -> tuple[Array | Drive, ...]:
-    """All that has a block device, each once."""
-    listed: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
+    """All that has a block device, each once: arrays, those of a card first, then drives."""
+    arrays = sorted(inventory.arrays, key=lambda array: array.controller is None)
+    listed: tuple[Array | Drive, ...] = (*arrays, *inventory.drives)
     return tuple(thing for thing in listed if thing.device is not None and thing.target not in inventory.twins)
 
 
