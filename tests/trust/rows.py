@@ -368,7 +368,6 @@ ROWS: tuple[Row, ...] = (
         mark="none says that it is restored before the tool has ended, and afterwards the value is what was said",
         least=10,
         tests=(f"{CLI}test_slow_setter.py",),
-        lab=("tests/lab/test_lying.py",),
         minutes=2,
     ),
     Row(
