@@ -208,7 +208,8 @@ async def _queue_files(host: Host, name: str) -> dict[str, str]:
     """Paths by what they are called below the queue's folder; those of the scheduler with an underscore."""
     base = f"/sys/block/{name}/queue/"
     paths = (*await host.list(f"{base}*"), *await host.list(f"{base}iosched/*"))
-    return {path.removeprefix(base).replace("/", "_"): path for path in paths}
+    # The folder itself is no file: who may not read it would ask the helper for it before each run.
+    return {path.removeprefix(base).replace("/", "_"): path for path in paths if path != f"{base}iosched"}
 
 
 def _each(values: Sequence[str | None]) -> str:

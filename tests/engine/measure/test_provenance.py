@@ -124,6 +124,16 @@ async def test_queue_files_that_are_no_settings_are_told_and_settings_are_not_to
     }
 
 
+async def test_the_folder_of_a_scheduler_is_not_read_as_a_file(tmp_path: Path) -> None:
+    queue = "/sys/block/sda/queue"
+    lists = {f"{queue}/*": [f"{queue}/fua", f"{queue}/iosched"]}
+    pear = RecordingHost(host(tmp_path, {f"{queue}/fua": "1"}, lists=lists))
+    await provenance(pear, PLAIN, "/dev/sda")
+    pear.save(tmp_path / "asked")
+    asked = json.loads((tmp_path / "asked/machine.json").read_text())["files"]
+    assert (f"{queue}/fua" in asked, f"{queue}/iosched" in asked) == (True, False)
+
+
 async def test_a_policy_that_is_not_in_force_is_told_as_what_is(tmp_path: Path) -> None:
     readings = {"write_cache": ("Write cache", Reading(now="write-back", effective="write-through"))}
     found = await provenance(host(tmp_path, {}), PLAIN, "/dev/sda", readings=readings)
