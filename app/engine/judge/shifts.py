@@ -22,9 +22,11 @@ from app.engine.judge.student import tails
 FEWEST_POINTS = 3
 """On each side of a change: of fewer it is not known whether they stay."""
 
-STRETCH = range(5, 31)
-"""Points that may lie on a level of their own between two on another: of fewer a few wild ones would do, and a longer
-stretch is two changes for good."""
+STRETCH = range(FEWEST_POINTS, 31)
+"""Points that may lie on a level of their own between two on another; a longer stretch is two changes for good."""
+
+FEW_IN_STRETCH = 5
+"""Below so many points a few wild ones would do: such a stretch has a fifth of the level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,4 +98,5 @@ def _surest(
     within = max(0.0, fsum(one * one for one in moved) - explained[at] * n)
     error = sqrt(within / (n - 2) * n / (count * (n - count)))
     p = tails(step / error, n - 2) if error > abs(step) * 1e-12 else float(not step)
-    return parts[at] if abs(step) >= least and p * len(parts) <= level else None
+    allowed = level / 5 if begin and count < FEW_IN_STRETCH else level
+    return parts[at] if abs(step) >= least and p * len(parts) <= allowed else None

@@ -31,6 +31,11 @@ def test_two_changes_are_two() -> None:
     assert [shift.at for shift in shifts((*LOW, *HIGH, *HIGH, *LOW))] == [3, 9]
 
 
+def test_three_levels_are_told_where_each_begins() -> None:
+    lower = (60.0, 60.1, 59.9)
+    assert [shift.at for shift in shifts((*LOW, *LOW, *lower, *HIGH))] == [6, 9]
+
+
 def test_each_is_told_up_to_the_next() -> None:
     assert [(shift.before, shift.after) for shift in shifts((*LOW, *LOW, *HIGH, *HIGH, *LOW))] == [(6, 6), (6, 3)]
 
@@ -60,11 +65,13 @@ def _by_scipy(values: list[float]) -> bool:
     logs, n = [log(value) for value in values], len(values)
 
     def small(parts: list[tuple[int, int]]) -> bool:
-        found = [stats.ttest_ind(logs[a:b], [*logs[:a], *logs[b:]]).pvalue for a, b in parts]
-        return bool(min(found) * len(found) <= 0.025)
+        found = {part: stats.ttest_ind(logs[slice(*part)], logs[: part[0]] + logs[part[1] :]).pvalue for part in parts}
+        begin, end = min(found, key=lambda part: found[part])
+        short = begin and end - begin < 5
+        return bool(found[begin, end] * len(found) <= (0.005 if short else 0.025))
 
     places = range(FEWEST_POINTS, n - FEWEST_POINTS + 1)
-    stretches = [(a, b) for a in places for b in range(a + 5, n - FEWEST_POINTS + 1)]
+    stretches = [(a, b) for a in places for b in range(a + FEWEST_POINTS, n - FEWEST_POINTS + 1)]
     return small([(0, at) for at in places]) or small(stretches)
 
 

@@ -35,9 +35,10 @@ class HistoryScreen(ModalScreen[None]):
     HistoryScreen {
         align: center middle;
         & .sheet { height: 96%; width: 98%; max-width: 180; }
-        & #history-plot { height: 1fr; }
-        & KeyedTable { height: auto; max-height: 40%; }
-        & #history-changes { height: auto; }
+        & .sheet-title { height: 1; }
+        & #history-plot { height: 1fr; min-height: 8; }
+        & KeyedTable { height: auto; max-height: 35%; }
+        & #history-changes { height: auto; max-height: 3; }
         & #history-keys { height: 1; color: $foreground 70%; }
     }
     """
@@ -57,7 +58,7 @@ class HistoryScreen(ModalScreen[None]):
         shown = filled(history_table(self._runs, changes).only(*_COLUMNS))
         sessions = units.plural(len({each.session for each in self._runs}), "session")
         title = f"{run.workload} on {run.target}: {units.plural(len(self._runs), 'run')} of {sessions}"
-        told = [] if series is None else list(change_lines(series, named=False))[-_LATEST_CHANGES:]
+        told = [] if series is None else list(change_lines(series, named=False))[: -_LATEST_CHANGES - 1 : -1]
         with Vertical(classes="sheet"):
             yield Static(clean(title, 300), classes="sheet-title", markup=False)
             yield Static("", id="history-plot", markup=False)
