@@ -31,7 +31,7 @@ _FEWEST = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class LoadPoint:
     """A load that was asked for, and what came of it."""
 
     rate: float
@@ -59,7 +59,7 @@ class Knee:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _CarriedLoad:
     """A load that was carried, in logarithms."""
 
     rate: float
@@ -72,12 +72,12 @@ class _Place:
         return log(self.rate) - self.latency
 
 
-def knee(loads: Sequence[Load]) -> Knee | None:
+def knee(loads: Sequence[LoadPoint]) -> Knee | None:
     """The knee; None with fewer than three loads that were carried, and where it may lie beyond the highest."""
     carried = sorted((one for one in loads if one.carried), key=lambda one: one.rate)
     if len(carried) < _FEWEST:
         return None
-    places = [_Place(one.rate, log(geometric_mean(one.latencies))) for one in carried]
+    places = [_CarriedLoad(one.rate, log(geometric_mean(one.latencies))) for one in carried]
     found = _best(places)
     step = _half_step(places, found)
     low, high = _interval(places, carried)
@@ -91,7 +91,7 @@ def knee(loads: Sequence[Load]) -> Knee | None:
     return Knee(rate=found, low=low, high=high, latency=exp(_between(places, found)), at_limit=found >= highest)
 
 
-def _best(places: Sequence[_Place]) -> float:
+def _best(places: Sequence[_CarriedLoad]) -> float:
     """The top of the parabola through the best loads, within them."""
     powers = [place.power for place in places]
     top = max(range(len(places)), key=powers.__getitem__)
@@ -120,7 +120,7 @@ def _vertex(rates: Sequence[float], powers: Sequence[float], otherwise: float) -
     return min(max(middle + width * (skew * bend - slope) / (2 * bend), rates[0]), rates[-1])
 
 
-def _interval(places: Sequence[_Place], loads: Sequence[Load]) -> tuple[float, float]:
+def _interval(places: Sequence[_CarriedLoad], loads: Sequence[LoadPoint]) -> tuple[float, float]:
     """Where 95 % of the knees lie of curves that differ from this one as their runs scatter. Drawn, always the same."""
     least = max(place.power for place in places) + log(_MATTERS)
     near = [load for place, load in zip(places, loads, strict=True) if place.power >= least]
@@ -137,28 +137,30 @@ def _interval(places: Sequence[_Place], loads: Sequence[Load]) -> tuple[float, f
     return drawn[beyond], drawn[-1 - beyond]
 
 
-def _deviations(loads: Sequence[Load]) -> Iterator[float]:
+def _deviations(loads: Sequence[LoadPoint]) -> Iterator[float]:
     """Of each run from the mean of its load, in logarithms."""
     for load in loads:
         mean = log(geometric_mean(load.latencies))
         yield from (log(latency) - mean for latency in load.latencies)
 
 
-def _shaken(places: Sequence[_Place], loads: Sequence[Load], scatter: float, random: Random) -> list[_Place]:
+def _shaken(
+    places: Sequence[_CarriedLoad], loads: Sequence[LoadPoint], scatter: float, random: Random
+) -> list[_CarriedLoad]:
     return [
-        _Place(place.rate, place.latency + random.gauss(0, scatter / sqrt(len(load.latencies))))
+        _CarriedLoad(place.rate, place.latency + random.gauss(0, scatter / sqrt(len(load.latencies))))
         for place, load in zip(places, loads, strict=True)
     ]
 
 
-def _half_step(places: Sequence[_Place], rate: float) -> float:
+def _half_step(places: Sequence[_CarriedLoad], rate: float) -> float:
     """Half of what lies between the loads around a rate: what the ladder cannot tell apart."""
     above = next((place.rate for place in places if place.rate > rate), places[-1].rate)
     below = next((place.rate for place in reversed(places) if place.rate < rate), places[0].rate)
     return (above - below) / (4 if any(place.rate == rate for place in places) else 2)
 
 
-def _broken_off(places: Sequence[_Place], low: float, high: float) -> tuple[float, float]:
+def _broken_off(places: Sequence[_CarriedLoad], low: float, high: float) -> tuple[float, float]:
     """Both ends, further to the next load where the curve breaks off before that: nothing was asked for in between."""
     least = max(place.power for place in places) + log(NEAR_BEST)
     above = next((place for place in places if place.rate > high), None)
@@ -169,7 +171,7 @@ def _broken_off(places: Sequence[_Place], low: float, high: float) -> tuple[floa
     )
 
 
-def _between(places: Sequence[_Place], rate: float) -> float:
+def _between(places: Sequence[_CarriedLoad], rate: float) -> float:
     """ln of the latency at a rate between two loads, by the line between them."""
     for one, other in pairwise(places):
         if one.rate <= rate <= other.rate and other.rate > one.rate:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.engine.report.graph import Axis, AxisUnit, GraphLine, LineGraph, Spacing
 from app.engine.sweep.load_curve import LoadCurve
 from app.engine.sweep.results import Results
-from app.engine.sweep.scores import Figure
+from app.engine.sweep.scores import LatencyFigure
 from app.engine.view.load_curve import curve_plot, knee_words, search_plot
 from app.engine.view.plot import PlotLine
 from app.engine.view.sweep import cell_name
@@ -18,7 +18,7 @@ def load_graphs(found: Results, simulated: bool) -> list[LineGraph]:
     """Latency by the IOPS that were reached under asked rates, IOPS by the depths of a search."""
     graphs = []
     for number, curve in enumerate(found.load_curves, 1):
-        view = curve_plot(curve, tuple(Figure))
+        view = curve_plot(curve, tuple(LatencyFigure))
         graphs.append(
             LineGraph(
                 key=f"curve-{number}",

@@ -12,14 +12,14 @@ from math import sqrt
 from random import Random
 
 from app.engine.fio.job import Arrival, check
-from app.engine.judge.knee import Knee, Load, knee
+from app.engine.judge.knee import Knee, LoadPoint, knee
 from app.engine.judge.stats import LogSpread, Spread, spread
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Purpose, RateLadder, SweepCell
 from app.engine.sweep.cell_runs import Runs, scored_runs
 from app.engine.sweep.order import mirrored
 from app.engine.sweep.saturation import Saturated, search
-from app.engine.sweep.scores import Figure, Score, latency
+from app.engine.sweep.scores import LatencyFigure, Score, latency
 
 MARK = "~"
 """In the name of a cell made for a curve, before its percent of the saturation."""
@@ -60,7 +60,7 @@ class RatePoint:
         """I/Os per second; None without a run."""
         return spread([one.iops for one in self.scores]) if self.scores else None
 
-    def latency(self, figure: Figure) -> LogSpread | None:
+    def latency(self, figure: LatencyFigure) -> LogSpread | None:
         """Mean and interval over the runs; None where one of them has too few I/Os for it."""
         return latency(self.scores, figure)
 
@@ -155,5 +155,5 @@ def curve_knee(points: Sequence[RatePoint]) -> Knee | None:
     for one in points:
         means = tuple(score.mean_ns for score in one.scores if score.mean_ns)
         if one.reached is not None and means:
-            loads.append(Load(rate=one.reached.mean, latencies=means, carried=one.carried))
+            loads.append(LoadPoint(rate=one.reached.mean, latencies=means, carried=one.carried))
     return knee(loads)

@@ -19,7 +19,7 @@ from app.engine.sweep.findings import ConfirmedWinner, confirmations
 from app.engine.sweep.leaders import leaders
 from app.engine.sweep.load_curve import LoadCurve, load_curves
 from app.engine.sweep.saturation import Saturated, search
-from app.engine.sweep.scores import Figure, latency
+from app.engine.sweep.scores import LatencyFigure, latency
 
 WORTH = 0.5
 """A lead in the screening that is a smaller share of the threshold is not worth a confirmation: no verdict could come
@@ -161,7 +161,7 @@ def _result(record: SweepRecord, cell: SweepCell, known: Runs) -> CellResult:
     failed = tuple(end.reason for end in ends if end.result is StepResult.FAILED)
     notes = tuple(end.reason for end in ends if end.result is StepResult.DONE)
     values = [value for one in scores if (value := one.by(record.design.rank)) is not None]
-    tail = latency(scores, Figure.P99)
+    tail = latency(scores, LatencyFigure.P99)
     means = [one.mean_ns for one in scores if one.mean_ns]
     return CellResult(
         cell=cell,

@@ -17,7 +17,7 @@ from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Purpose, Saturation, SweepCell
 from app.engine.sweep.cell_runs import Runs, scored_runs
 from app.engine.sweep.order import mirrored
-from app.engine.sweep.scores import Figure, Score, latency
+from app.engine.sweep.scores import LatencyFigure, Score, latency
 
 NEAR = 1.12
 """A search ends when the depths on both sides of the goal are nearer than this."""
@@ -53,7 +53,7 @@ class DepthPoint:
     @property
     def p99_ns(self) -> LogSpread | None:
         """Mean and interval of the runs' 99th percentiles; None where one of them has too few I/Os."""
-        return latency(self.scores, Figure.P99)
+        return latency(self.scores, LatencyFigure.P99)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,7 @@ class Score:
                 return None if self.p99_ns is None else float(self.p99_ns)
 
 
-class Figure(StrEnum):
+class LatencyFigure(StrEnum):
     """A latency of a run, by the field of its score."""
 
     MEAN = "mean_ns"
@@ -54,7 +54,7 @@ class Figure(StrEnum):
     P99_9 = "p99_9_ns"
 
 
-def latency(scores: Sequence[Score], figure: Figure) -> LogSpread | None:
+def latency(scores: Sequence[Score], figure: LatencyFigure) -> LogSpread | None:
     """The figure over the runs; None without a run, and where one of them has too few I/Os for it."""
     known = [value for one in scores if (value := getattr(one, figure)) is not None and value > 0]
     return log_spread(known) if known and len(known) == len(scores) else None

@@ -9,7 +9,7 @@ from app.engine.judge.stats import LogSpread, Spread
 from app.engine.session.sweep_steps import Saturation
 from app.engine.sweep.load_curve import LoadCurve, RatePoint
 from app.engine.sweep.saturation import DepthPoint, Saturated
-from app.engine.sweep.scores import Figure
+from app.engine.sweep.scores import LatencyFigure
 from app.engine.view.plot import PlotLine, PlotPoint, PlotView
 from app.engine.view.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
 from widgets.plain import units
@@ -20,7 +20,7 @@ TOO_FEW = "too few I/Os"
 SATURATED = "saturated"
 """Of a rate that was not reached."""
 
-_NAMES = {Figure.MEAN: "mean", Figure.P50: "p50", Figure.P99: "p99", Figure.P99_9: "p99.9"}
+_NAMES = {LatencyFigure.MEAN: "mean", LatencyFigure.P50: "p50", LatencyFigure.P99: "p99", LatencyFigure.P99_9: "p99.9"}
 
 
 def spread_text(seen: Spread | None) -> str:
@@ -101,7 +101,7 @@ def curve_table(curve: LoadCurve) -> Table:
 
 
 def _row(one: RatePoint, *, knee: bool) -> Row:
-    mean, p50, p99, p99_9 = (one.latency(figure) for figure in Figure)
+    mean, p50, p99, p99_9 = (one.latency(figure) for figure in LatencyFigure)
     word, tone = ("knee", Tone.GOOD) if knee else ("", Tone.PLAIN)
     if not one.carried:
         word, tone = (SATURATED, Tone.ATTENTION) if one.scores else ("failed", Tone.BAD)
@@ -181,7 +181,9 @@ def _missed(one: RatePoint) -> str:
     return f"{spread_text(one.reached)} IOPS reached, {missing:.0f} % missing: {SATURATED}"
 
 
-def curve_plot(curve: LoadCurve, figures: Sequence[Figure] = (Figure.MEAN, Figure.P99)) -> PlotView:
+def curve_plot(
+    curve: LoadCurve, figures: Sequence[LatencyFigure] = (LatencyFigure.MEAN, LatencyFigure.P99)
+) -> PlotView:
     """Latency against the IOPS that were reached, at rates that were asked for."""
     lines = (PlotLine(name=_NAMES[one], points=tuple(_rate_points(curve.points, one))) for one in figures)
     knee = curve.knee
@@ -195,7 +197,7 @@ def curve_plot(curve: LoadCurve, figures: Sequence[Figure] = (Figure.MEAN, Figur
     )
 
 
-def _rate_points(points: tuple[RatePoint, ...], figure: Figure) -> Iterator[PlotPoint]:
+def _rate_points(points: tuple[RatePoint, ...], figure: LatencyFigure) -> Iterator[PlotPoint]:
     for one in sorted(points, key=lambda each: 0.0 if each.reached is None else each.reached.mean):
         seen = one.latency(figure)
         if one.reached is not None and seen is not None:

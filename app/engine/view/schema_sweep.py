@@ -10,7 +10,7 @@ from app.engine.sweep.cell_result import CellResult
 from app.engine.sweep.load_curve import LoadCurve
 from app.engine.sweep.results import Results
 from app.engine.sweep.saturation import DepthPoint
-from app.engine.sweep.scores import Figure
+from app.engine.sweep.scores import LatencyFigure
 from app.engine.view.schema import Json, picked
 
 
@@ -94,7 +94,7 @@ def _curve(curve: LoadCurve) -> Json:
                 **picked(one, "percent", "asked", "carried"),
                 "runs": len(one.scores),
                 "reached": _spread(one.reached),
-                "latency_ns": {figure.name.lower(): _interval(one.latency(figure)) for figure in Figure},
+                "latency_ns": {figure.name.lower(): _interval(one.latency(figure)) for figure in LatencyFigure},
             }
             for one in curve.points
         ],

@@ -6,26 +6,28 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from app.engine.judge.knee import Knee, Load, knee
+from app.engine.judge.knee import Knee, LoadPoint, knee
 
 RATES = (10, 20, 30, 40, 50, 60, 70, 80, 90, 95)
 
 
-def loads(rise: Callable[[float], float], *, runs: Sequence[float] = (0.99, 1.0, 1.01)) -> list[Load]:
+def loads(rise: Callable[[float], float], *, runs: Sequence[float] = (0.99, 1.0, 1.01)) -> list[LoadPoint]:
     """Loads of a device of 100 a second, all of them carried."""
-    return [Load(rate=rate, latencies=tuple(rise(rate / 100) * run for run in runs), carried=True) for rate in RATES]
+    return [
+        LoadPoint(rate=rate, latencies=tuple(rise(rate / 100) * run for run in runs), carried=True) for rate in RATES
+    ]
 
 
-def too_much(latency: float = 50.0) -> Load:
+def too_much(latency: float = 50.0) -> LoadPoint:
     """Asked for more than it can."""
-    return Load(rate=100.0, latencies=(latency, latency * 1.01, latency * 0.99), carried=False)
+    return LoadPoint(rate=100.0, latencies=(latency, latency * 1.01, latency * 0.99), carried=False)
 
 
 def one_server(share: float) -> float:
     return 1 / (1 - share)
 
 
-def found(given: Sequence[Load]) -> Knee:
+def found(given: Sequence[LoadPoint]) -> Knee:
     seen = knee(given)
     assert seen is not None
     return seen

@@ -13,7 +13,7 @@ from app.engine.session.sweep_steps import RateLadder, Saturation
 from app.engine.sweep.load_curve import RatePoint, next_percents, rate_cell
 from app.engine.sweep.plan import PlanError
 from app.engine.sweep.saturation import DepthPoint, Saturated
-from app.engine.sweep.scores import Figure, Score
+from app.engine.sweep.scores import LatencyFigure, Score
 from tests.engine.sweep.making import design
 from tests.method.loads import CELL, DEVICES, FLAT, bend, rates
 
@@ -86,7 +86,7 @@ def test_large_blocks_have_less_room_where_memory_ends() -> None:
 
 def test_a_percentile_that_one_run_cannot_tell_is_not_told() -> None:
     one = RatePoint(percent=50, asked=1.0, cell=CELL, tried=2, scores=(*point(50, p99=10).scores, *point(50).scores))
-    assert one.latency(Figure.P99) is None
+    assert one.latency(LatencyFigure.P99) is None
 
 
 def test_flushes_make_no_curve() -> None:
