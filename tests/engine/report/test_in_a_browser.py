@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from app.engine.report.html import to_html
+from app.engine.report.model import report_of
+from app.engine.session.state import replay
+from tests.engine import sessions
 from tests.engine.report.chromium import Page, chromium, page
 from tests.engine.report.test_hostile import FIRST, everything
+from tests.engine.report.test_model import AHEAD, compared, swept
 from tests.packages import absence, installable
 
 pytestmark = pytest.mark.browser
@@ -43,6 +47,30 @@ def test_the_browser_has_nothing_to_say(browser: Page, file: Path, width: int, d
 def test_nothing_is_wider_than_the_screen(browser: Page, file: Path, width: int) -> None:
     browser.open(file, width=width)
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
+
+
+KINDS = {
+    "runs": replay([sessions.started(), *sessions.run()]),
+    "experiment": compared(),
+    "sweep": swept(AHEAD, ahead_some=2000),
+}
+
+FIGURES_IN_SIGHT = """
+[...document.querySelectorAll("li, td")].some(one => {
+    if (!/\\d[kM]? IOPS|IOPS,? [-+\\d]/.test(one.textContent)) return false
+    const place = one.getBoundingClientRect()
+    return place.top >= 0 && place.bottom <= 800 && place.left >= 0 && place.right <= window.innerWidth
+})
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("width", [1280, 420])
+def test_figures_are_in_sight_before_anybody_scrolls(browser: Page, tmp_path: Path, width: int, kind: str) -> None:
+    page_file = tmp_path / "report.html"
+    page_file.write_text(to_html(report_of(KINDS[kind])), encoding="utf-8")
+    browser.open(page_file, width=width)
+    assert browser.evaluate(FIGURES_IN_SIGHT)
 
 
 def test_dark_is_dark_and_light_is_light(browser: Page, file: Path) -> None:
