@@ -147,3 +147,13 @@ def test_without_its_index_the_answer_is_the_same(cli: Cli, state: Path) -> None
 def test_of_a_damaged_index_it_is_told(cli: Cli, state: Path) -> None:
     (state / "runs.sqlite3").write_bytes(b"x" * 5000)
     assert "damaged; it was made anew" in cli("history").err
+
+
+def test_an_archive_of_another_machine_is_listed_with_the_own_runs(cli: Cli, state: Path, tmp_path: Path) -> None:
+    day(state, 1, 1000)
+    day(state, 2, 1100)
+    file = str(tmp_path / "theirs.rba")
+    cli("archive", "day2", "-o", file)
+    (state / "sessions/day2/session.jsonl").unlink()
+    runs = cli("--session", file, "history", "--json").json["runs"]
+    assert [run["session"] for run in runs] == ["day1", "day2"]
