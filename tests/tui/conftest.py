@@ -9,37 +9,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from textual.css.model import RuleSet
-from textual.css.stylesheet import Stylesheet
-from textual.css.types import CSSLocation
 
 from app.engine.session.events import MachineFacts
+from tests.styles import styles_parsed_once
 from tests.tui.stage import MACHINE, NOON, Table, set_table
 
-
-@pytest.fixture(scope="session", autouse=True)
-def styles_parsed_once() -> Iterator[None]:
-    """Every workbench has the same styles: to parse them anew takes a sixth of the time that it takes to open."""
-    parse = Stylesheet._parse_rules
-    parsed: dict[object, list[RuleSet]] = {}
-
-    def once(
-        sheet: Stylesheet,
-        css: str,
-        read_from: CSSLocation,
-        is_default_rules: bool = False,
-        tie_breaker: int = 0,
-        scope: str = "",
-    ) -> list[RuleSet]:
-        given = (css, read_from, is_default_rules, tie_breaker, scope)
-        key = (*given, tuple(sheet._variables.items()))
-        if key not in parsed:
-            parsed[key] = parse(sheet, *given)
-        return parsed[key]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Stylesheet, "_parse_rules", once)
-        yield
+__all__ = ["still", "stillness", "styles_parsed_once", "table"]
 
 
 @contextmanager
