@@ -153,7 +153,7 @@ def shown_effects(found: Results) -> Iterator[tuple[float, str]]:
     for one in found.confirmations:
         if one.judgement is not None and one.judgement.differs and one.judgement.interval is not None:
             against = rows[one.baseline.id].cell
-            words = f"in {units.plural(one.pairs, 'fresh pair')}: {verdict_words(one.judgement)}"
+            words = f"{one.judgement.interval} in {units.plural(one.pairs, 'fresh pair')}"
             yield abs(one.judgement.interval.mean), _effect(one.winner, against, one.judgement.word, words)
     for each in found.cells:
         seen = each.judgement

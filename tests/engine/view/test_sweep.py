@@ -9,7 +9,7 @@ import pytest
 from app.cli.sweep_text import result_lines
 from app.engine.report.markdown import to_markdown
 from app.engine.report.model import report_of
-from app.engine.session.figures import Advice
+from app.engine.session.figures import Advice, MemberFigures
 from app.engine.session.state import RunRecord, replay
 from app.engine.session.sweep_events import SweepEnded
 from app.engine.session.sweep_record import SweepRecord
@@ -111,6 +111,19 @@ def test_nothing_is_called_better_where_nothing_is_shown() -> None:
     assert short(AHEAD, {}) == [
         "randread: nothing is shown to be better than anything else, 1.00k to 1.00k IOPS.",
     ]
+
+
+def test_a_sweep_tells_which_member_served_the_reads() -> None:
+    record, runs = measured(design(AHEAD), {})
+    shares = (("nvme0n1", 0.52), ("sda", 0.48))
+    members = tuple(MemberFigures(device=name, share_of_reads=share) for name, share in shares)
+    counted = [
+        replace(run, end=replace(run.end, figures=replace(run.end.figures, members=members)))
+        for run in runs
+        if run.end is not None
+    ]
+    facts = _facts(record, counted, "Reads by member")
+    assert facts[0].value == "ahead=none, randread: nvme0n1 52 %, sda 48 %"
 
 
 def test_those_that_share_the_first_place_share_its_number() -> None:
