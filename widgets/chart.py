@@ -14,12 +14,12 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from widgets.chart_data import ChartData, HeatInterval, Mark, Point, Reference, Series
+from widgets.chart_data import ChartData, HeatInterval, Point, Reference, Series, TimeMark
 from widgets.plain.text import clean, shorten, width_of
 from widgets.plot import FIRST_SERIES, REFERENCE, Plot, sample
 from widgets.plot_frame import AXIS, GRID, LABEL, MARK, Row
 
-__all__ = ["ChartData", "HeatInterval", "LineChart", "Mark", "Point", "Reference", "Series"]
+__all__ = ["ChartData", "HeatInterval", "LineChart", "Point", "Reference", "Series", "TimeMark"]
 
 COLORS = ("$text-primary", "$text-warning", "$text-success", "$text-error", "$text-secondary")
 """The colours of series that name none, in their order."""

@@ -40,7 +40,7 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class TimeMark:
     """Something that happened, on the time axis."""
 
     at: float
@@ -77,7 +77,7 @@ class ChartData:
     """The dotted lines."""
     heat: tuple[HeatInterval, ...] = ()
     """What a heat map shows in place of lines; append to grow it cheaply."""
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[TimeMark, ...] = ()
     """What happened when."""
     shaded_until: float = 0.0
     """Seconds at the beginning that do not count."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from widgets.chart_data import ChartData, Mark, Reference, Series
+from widgets.chart_data import ChartData, Reference, Series, TimeMark
 from widgets.plot import FIRST_SERIES, REFERENCE, Plot
 from widgets.plot_frame import MARK
 
@@ -134,7 +134,7 @@ def test_points_that_are_not_joined_stand_alone() -> None:
 
 
 def test_what_happened_is_marked_on_the_time_axis_at_its_second() -> None:
-    data = ChartData(series=line(*([1.0] * 61)).series, x_max=60.0, marks=(Mark(at=30.0, sign="S"),))
+    data = ChartData(series=line(*([1.0] * 61)).series, x_max=60.0, marks=(TimeMark(at=30.0, sign="S"),))
     axis, codes = next(row for row in Plot().draw(data, 70, 12) if "S" in row[0])
     assert (axis.index("S"), codes[axis.index("S")]) == (10 + 30, MARK)
 
@@ -142,7 +142,7 @@ def test_what_happened_is_marked_on_the_time_axis_at_its_second() -> None:
 def test_a_mark_that_comes_later_is_drawn_too() -> None:
     plot, data = Plot(), line(1.0, 2.0, 3.0)
     plot.draw(data, 40, 10)
-    later = ChartData(series=data.series, x_max=data.x_max, marks=(Mark(at=1.0, sign="S"),))
+    later = ChartData(series=data.series, x_max=data.x_max, marks=(TimeMark(at=1.0, sign="S"),))
     assert any("S" in text for text, _ in plot.draw(later, 40, 10))
 
 

@@ -10,7 +10,7 @@ from app.engine.view.run import cpu_line
 from app.engine.view.steady import steady_words
 from app.tui.screens.bench.curves import CurveFigures, Curves
 from widgets.bars import Progress
-from widgets.chart import ChartData, Mark, Reference, Series
+from widgets.chart import ChartData, Reference, Series, TimeMark
 from widgets.details import Detail, FactGroup
 from widgets.plain import units
 from widgets.plain.text import shorten
@@ -44,9 +44,9 @@ def throughput_chart(
     )
 
 
-def _marks(curves: Curves) -> tuple[Mark, ...]:
+def _marks(curves: Curves) -> tuple[TimeMark, ...]:
     """Where I/O stood still."""
-    return tuple(Mark(at=stall.at, sign="!") for stall in curves.stalls)
+    return tuple(TimeMark(at=stall.at, sign="!") for stall in curves.stalls)
 
 
 def heat_chart(curves: Curves, *, total: float | None) -> ChartData:

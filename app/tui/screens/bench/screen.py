@@ -53,7 +53,7 @@ from widgets.chart import LineChart
 from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.details import Details
 from widgets.field_dialog import TextDialog
-from widgets.heat_map import HeatMap
+from widgets.heat_chart import HeatChart
 from widgets.plain import units
 from widgets.still_table import StillTable
 
@@ -114,7 +114,7 @@ class BenchScreen(WorkbenchScreen):
             yield Details(id="side-throughput")
         with Horizontal(classes="graph-row"):
             yield LineChart(title="Latency", id="latency", log_scale=True)
-            yield HeatMap(title="Latency", id="heat", log_scale=True)
+            yield HeatChart(title="Latency", id="heat", log_scale=True)
             yield Details(id="side-latency")
         yield ProgressLine(id="progress")
         yield StillTable(id="members")
@@ -263,7 +263,7 @@ class BenchScreen(WorkbenchScreen):
         upper.title = "MiB/s" if self._rate else "IOPS"
         upper.data = throughput_chart(self._curves, rate=self._rate, total=total, baseline=self._baseline(session))
         lower.data = latency_chart(self._curves, total=total)
-        heat = self.query_one(HeatMap)
+        heat = self.query_one(HeatChart)
         if heat.display:
             heat.data = heat_chart(self._curves, total=total)
         if self.size.width >= SIDE_FROM and not upper.frozen:
@@ -486,7 +486,7 @@ class BenchScreen(WorkbenchScreen):
 
     def action_heat(self) -> None:
         """Latency as percentiles, or how all of it is spread."""
-        heat, lines = self.query_one(HeatMap), self.query_one("#latency", LineChart)
+        heat, lines = self.query_one(HeatChart), self.query_one("#latency", LineChart)
         heat.display, lines.display = not heat.display, heat.display
         self._draw(self._total, self.workbench_app.session)
 

@@ -11,7 +11,7 @@ from widgets.heat_plot import ASCII_SIGNS, FIRST_LEVEL, LEVELS, SIGNS, HeatPlot
 from widgets.plain.text import clean
 
 
-class HeatMap(LineChart):
+class HeatChart(LineChart):
     """Time across, values up on a logarithmic axis, strength by the share of an interval's values."""
 
     def make_plot(self) -> HeatPlot:
