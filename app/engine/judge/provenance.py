@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from math import expm1, log
+from math import expm1
 
 from app.engine.judge.grouping import SUBJECT, Sides, condition, repeats
-from app.engine.judge.stats import Spread, geometric_mean, spread
+from app.engine.judge.later import apart
+from app.engine.judge.stats import Spread, geometric_mean
 from app.engine.session.state import RunRecord
 from widgets.plain import units
-
-FEWEST_SESSIONS = 3
-"""Fewer tell nothing of how far sessions lie apart."""
 
 _MOST_NAMED = 6
 _OF_SCHEDULER = ("queue_iosched_", "member_queue_iosched_")
@@ -88,8 +86,7 @@ def between_sessions(
     """How far sessions in which the same was measured lie apart, as logarithms of their means; None of too few."""
     groups = (repeats(runs).get(condition(run), ()) for runs in sessions)
     measured = [[found for one in group if (found := value(one))] for group in groups]
-    means = [log(geometric_mean(values)) for values in measured if values and min(values) > 0]
-    return spread(means) if len(means) >= FEWEST_SESSIONS else None
+    return apart([geometric_mean(values) for values in measured if values and min(values) > 0])
 
 
 def between_words(seen: Spread) -> str:
