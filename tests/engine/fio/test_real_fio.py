@@ -104,9 +104,9 @@ async def test_a_reading_run_agrees_with_fios_own_summary(scratch: JobTarget, tm
     assert figures.status is RunStatus.OK, figures
     assert figures.read is not None
     assert figures.read.iops == pytest.approx(own["iops"], rel=0.02)
-    assert figures.read.total_ios == own["clat_ns"]["N"]
+    assert figures.read.total_ios == own["lat_ns"]["N"]
     for name, percent in (("p50", "50.000000"), ("p95", "95.000000"), ("p99", "99.000000"), ("p99_9", "99.900000")):
-        ours, theirs = getattr(figures.read.latency_ns, name), own["clat_ns"]["percentile"][percent]
+        ours, theirs = getattr(figures.read.latency_ns, name), own["lat_ns"]["percentile"][percent]
         assert abs(bucket_of(ours) - bucket_of(theirs)) <= 1
 
 
