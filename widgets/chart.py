@@ -212,14 +212,14 @@ class LineChart(Widget):
     def legend(self, data: ChartData) -> tuple[tuple[str, str, Style | None], ...]:
         """The first line in pieces: component class, text, and the style of a series."""
         pieces: list[tuple[str, str, Style | None]] = [("title", clean(self.title), None)] if self.title else []
-        for index, series in enumerate(data.series):
+        for index, series in sorted(enumerate(data.series), key=lambda each: not each[1].joined):
             code = min(FIRST_SERIES + index, AXIS - 1)
             color = series.color or COLORS[index % len(COLORS)]
             if self._colors.get(code) != color or code not in self._styles_by_code:
                 self._colors[code] = color
                 self._styles_by_code[code] = self._series_style(color)
             style = self._styles_by_code[code]
-            pieces.append(("", sample(index, ascii_only=self.ascii, joined=series.joined), style))
+            pieces.append(("", sample(data.series, index, ascii_only=self.ascii), style))
             pieces.append(("legend", clean(series.name), None))
         for reference in data.references:
             label = f"{clean(reference.label)} {clean(data.y_format(reference.value))}"

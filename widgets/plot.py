@@ -24,13 +24,16 @@ ASCII_FIRST: Final = ".:"
 _REFERENCE_DASHES: Final = b"\1\0\0\0"
 
 
-def sample(index: int, *, ascii_only: bool, joined: bool = True) -> str:
-    """The sign of a series in the legend, by its place."""
-    if not joined:
-        return ascii_sign(FIRST_SERIES + index) if ascii_only else "⠂"
-    if not ascii_only:
-        return SAMPLES[index % len(SAMPLES)]
-    return ASCII_FIRST if index == 0 else ascii_sign(FIRST_SERIES + index) * 2
+def sample(series: tuple[Series, ...], index: int, *, ascii_only: bool) -> str:
+    """The sign of one of these series in the legend."""
+    if ascii_only:
+        return ASCII_FIRST if index == 0 else ascii_sign(FIRST_SERIES + index) * 2
+    return SAMPLES[_lines_before(series, index) % len(SAMPLES)] if series[index].joined else "⠂"
+
+
+def _lines_before(series: tuple[Series, ...], index: int) -> int:
+    """How many lines come before it: points that stand alone have no dashes."""
+    return sum(one.joined for one in series[:index])
 
 
 class Plot:
@@ -83,7 +86,7 @@ class Plot:
                 self._canvas.line(0, y, frame.columns * 2 - 1, y, REFERENCE, _REFERENCE_DASHES)
         for index, series in enumerate(data.series):
             start = len(self._series[index].points) if grows else 0
-            self._trace(frame, series, start, index)
+            self._trace(frame, series, start, index, _lines_before(data.series, index))
         self._frame, self._series = frame, data.series
         self._compose(frame)
         return list(self._rows)
@@ -104,11 +107,11 @@ class Plot:
         self._known = ((start, log, found), series)
         return found
 
-    def _trace(self, frame: Frame, series: Series, start: int, index: int) -> None:
+    def _trace(self, frame: Frame, series: Series, start: int, index: int, line: int) -> None:
         """Draws the points from `start` on, joined to the one before."""
         points = series.points
         canvas, layer = self._canvas, min(FIRST_SERIES + index, AXIS - 1)
-        dashes = DASHES[index % len(DASHES)]
+        dashes = DASHES[line % len(DASHES)]
         before = _dot(frame, points[start - 1]) if start else None
         for point in points[start:]:
             here = _dot(frame, point)

@@ -93,7 +93,7 @@ def test_bytes_are_drawn_when_asked_for() -> None:
 
 
 def test_the_latency_graph_has_three_percentiles_and_the_largest() -> None:
-    assert [series.name for series in latency_chart(Curves(), total=None).series] == ["p50", "p99", "p99.9", "max"]
+    assert [series.name for series in latency_chart(Curves(), total=None).series] == ["max", "p50", "p99", "p99.9"]
 
 
 def test_figures_of_the_ramp_do_not_count() -> None:

@@ -72,7 +72,7 @@ def latency_chart(curves: Curves, *, total: float | None) -> ChartData:
     lines = [Series(name=name, points=curves.points(key), color=color) for name, key, color in names]
     most = Series(name="max", points=curves.points("max_ns"), color="$foreground", joined=False)
     return ChartData(
-        series=(*lines, most),
+        series=(most, *lines),  # the lines over the points
         marks=_marks(curves),
         shaded_until=curves.ramp + curves.settled if total is not None else 0.0,
         x_max=total,
