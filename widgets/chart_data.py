@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 Point = tuple[float, float | None]
 """Seconds since the start, and a value; `None` or NaN breaks the line."""
@@ -49,10 +48,6 @@ class TimeMark:
     """One character."""
 
 
-HEAT_BINS: Final = 4
-"""Bins of a heat map to a doubling of the value."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeatInterval:
     """How often each value was seen in one interval."""
@@ -62,7 +57,7 @@ class HeatInterval:
     seconds: float
     """Its length."""
     first: int
-    """The lowest bin: bin `i` holds values from `2 ** (i / HEAT_BINS)` on."""
+    """The lowest bin, as `widgets.plain.bins` has them."""
     counts: tuple[int, ...]
     """Of this bin and those above it."""
 

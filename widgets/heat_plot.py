@@ -6,7 +6,8 @@ import math
 from collections import Counter
 from typing import Final
 
-from widgets.chart_data import HEAT_BINS, ChartData, HeatInterval
+from widgets.chart_data import ChartData, HeatInterval
+from widgets.plain.bins import bin_edge
 from widgets.plot_frame import FARTHEST, Frame, Framer, Row, axis_rows, gutter_of, over_grid, time_span
 from widgets.ruler import DOTS
 
@@ -61,7 +62,7 @@ class HeatPlot:
         known = self._heat
         more = len(heat) >= len(known) and heat[: len(known)] == known
         self._extremes = _extremes(heat[len(known) :] if more else heat, self._extremes if more else None)
-        values = tuple(2.0 ** (edge / HEAT_BINS) for edge in self._extremes or ())
+        values = tuple(bin_edge(edge) for edge in self._extremes or ())
         frame = self._framer.lay_out(
             data, width, height, span=time_span(data, window), values=values, log=True, ascii_only=ascii_only
         )
@@ -120,7 +121,7 @@ def _extremes(heat: tuple[HeatInterval, ...], known: tuple[int, int] | None) -> 
 
 def _rows_of(frame: Frame, place: int) -> range:
     """The rows that a bin covers: where a row is higher than a bin, the one that its middle is in."""
-    below, above = (frame.ruler.place_of(2.0 ** (edge / HEAT_BINS)) / DOTS for edge in (place, place + 1))
+    below, above = (frame.ruler.place_of(bin_edge(edge)) / DOTS for edge in (place, place + 1))
     first, last = math.floor(above + 0.5), math.floor(below - 0.5)
     if first > last:
         first = last = math.floor((above + below) / 2.0)

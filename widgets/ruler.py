@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from widgets.plain.ticks import ALMOST, power_of_ten
@@ -78,7 +78,7 @@ def _linear_rulers(span: AxisSpan, rows: int) -> Iterator[Ruler]:
         found = _laid(span, rows, origin=first * step, step=step, height=height)
         if found is not None:
             ticks = tuple((row, (first + count) * step) for count, row in enumerate(_rows(found, height)))
-            yield _with(found, ticks)
+            yield replace(found, ticks=ticks)
 
 
 def _log_rulers(span: AxisSpan, rows: int) -> Iterator[Ruler]:
@@ -88,7 +88,7 @@ def _log_rulers(span: AxisSpan, rows: int) -> Iterator[Ruler]:
     for height in range(max(1, highest - 4), max(1, highest) + 1):
         found = _laid(span, rows, origin=float(math.ceil(low - ALMOST)), step=float(decades), height=height)
         if found is not None:
-            yield _with(found, _log_ticks(found, span, height, decades))
+            yield replace(found, ticks=_log_ticks(found, span, height, decades))
 
 
 def _laid(span: AxisSpan, rows: int, *, origin: float, step: float, height: int) -> Ruler | None:
@@ -101,10 +101,6 @@ def _laid(span: AxisSpan, rows: int, *, origin: float, step: float, height: int)
     row = math.floor((rows * DOTS - 1 - _MIDDLE - below) / DOTS + ALMOST)
     one = Ruler(rows=rows, log=span.log, origin=origin, dot=float(row * DOTS + _MIDDLE), step=step, dots=dots, ticks=())
     return one if one.place_of(span.high) >= -ALMOST else None
-
-
-def _with(one: Ruler, ticks: tuple[tuple[int, float], ...]) -> Ruler:
-    return Ruler(rows=one.rows, log=one.log, origin=one.origin, dot=one.dot, step=one.step, dots=one.dots, ticks=ticks)
 
 
 def _rows(one: Ruler, height: int) -> range:

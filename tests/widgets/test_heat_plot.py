@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from widgets.chart_data import HEAT_BINS, ChartData, HeatInterval
+from widgets.chart_data import ChartData, HeatInterval
 from widgets.heat_plot import FIRST_LEVEL, LEVELS, HeatPlot, level_of
+from widgets.plain.bins import bin_of
 
 INTERVALS = st.lists(
     st.tuples(st.integers(-20, 150), st.lists(st.integers(0, 5000), max_size=12).map(tuple)), max_size=30
@@ -23,7 +24,7 @@ INTERVALS = st.lists(
 
 def second(at: float, **counts: int) -> HeatInterval:
     """An interval of a second with counts by the power of two of their value: `p10=5` is five times 1024."""
-    bins = {int(name[1:]) * HEAT_BINS: count for name, count in counts.items()}
+    bins = {bin_of(2.0 ** int(name[1:])): count for name, count in counts.items()}
     first = min(bins)
     return HeatInterval(
         at=at, seconds=1.0, first=first, counts=tuple(bins.get(each, 0) for each in range(first, max(bins) + 1))

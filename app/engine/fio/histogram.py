@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Self
 
 from backends.fio_buckets import LAST_BUCKET, LAST_VALUE, bucket_of, edges_of, value_of
+from widgets.plain.bins import bin_of
 
 __all__ = ["LAST_BUCKET", "LAST_VALUE", "Histogram", "bucket_of", "edges_of", "value_of"]
 
@@ -70,10 +71,10 @@ class Histogram:
         return sum(value * count for value, count in self.counts.items()) / self.total
 
     def spread(self) -> tuple[int, tuple[int, ...]]:
-        """The lowest coarse bin and the counts from there on: bin `i` holds values from `2 ** (i / 4)` ns on."""
+        """The lowest bin and the counts from there on; bins are those of `widgets.plain.bins`, of ns."""
         counts: dict[int, int] = {}
         for value, count in self.counts.items():
-            place = _coarse(value)
+            place = bin_of(value)
             counts[place] = counts.get(place, 0) + count
         if not counts:
             return 0, ()
@@ -151,9 +152,3 @@ def ranks_around(count: int, percent: float) -> tuple[int, int]:
     middle = count * share + (_SURE**2 - 1) * (1 - 2 * share) / 6
     away = _SURE * math.sqrt(count * share * (1 - share))
     return round(middle - away), round(middle + away) + 1
-
-
-@lru_cache(maxsize=2048)
-def _coarse(value: int) -> int:
-    """The quarter of a doubling that a value in ns is in; 0 for less than one."""
-    return math.floor(math.log2(value) * 4) if value > 1 else 0

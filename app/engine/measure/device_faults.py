@@ -6,17 +6,15 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from app.engine.fio.standstill import standstills
 from app.engine.members import Member
-from app.engine.session.figures import MemberFigures, Phase, RunFigures, RunStatus, Sample
+from app.engine.session.figures import MemberFigures, RunFigures, RunStatus, Sample
 from backends.host import Host
 from backends.topology.tree import number
 from widgets.plain import units
 
 SPARED = {"raid1": None, "raid4": 1, "raid5": 1, "raid6": 2}
 """Members that an md array of a level can do without; None for all but one, levels not named here: not known."""
-
-STILL_S = 2.0
-"""Seconds without a completed I/O from which that is said: a disk that retries takes longer, a slow one does not."""
 
 _LOST = {
     "faulty": "failed during the run and is marked faulty",
@@ -175,34 +173,14 @@ def _of_members(lost: Sequence[MemberFigures], after: Standing) -> Iterator[str]
         yield "The figures are a mixture of before and after: put it right, then measure again"
 
 
-def standstills(samples: Sequence[Sample]) -> tuple[tuple[float, float], ...]:
-    """(second of the run at which it began, its length) of each stretch without a completed I/O. Pure."""
-    found: list[tuple[float, float]] = []
-    begin: float | None = None
-    length = 0.0
-    for sample in (one for one in samples if one.phase is Phase.MEASURING):
-        if sample.stalled or not _completed(sample):
-            begin = max(0.0, sample.at - sample.seconds) if begin is None else begin
-            length += sample.seconds
-        else:
-            found += [(begin, length)] if begin is not None else []
-            begin, length = None, 0.0
-    found += [(begin, length)] if begin is not None else []
-    return tuple((at, seconds) for at, seconds in found if seconds >= STILL_S)
-
-
 def stood_still(samples: Sequence[Sample]) -> str | None:
-    """A sentence on the longest of them, None if there is none."""
+    """A sentence on the longest standstill, None if there is none."""
     found = standstills(samples)
     if not found:
         return None
-    at, seconds = max(found, key=lambda one: one[1])
+    longest = max(found, key=lambda one: one.seconds)
     more = f" (the longest of {len(found)} such times)" if len(found) > 1 else ""
     return (
-        f"Nothing was completed for {units.duration(seconds)}, from second {at:.0f} on{more}: the device stood still."
-        " The kernel log tells of time-outs and resets"
+        f"Nothing was completed for {units.duration(longest.seconds)}, from second {longest.at:.0f} on{more}: the"
+        " device stood still. The kernel log tells of time-outs and resets"
     )
-
-
-def _completed(sample: Sample) -> int:
-    return sum(part.ios for part in (sample.read, sample.write) if part is not None)

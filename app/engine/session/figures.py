@@ -94,7 +94,7 @@ class DirectionSample:
     max_ns: int | None = None
     """Largest latency of the interval (exact if the run's maximum rose in it)."""
     spread_from: int = 0
-    """The lowest bin of `spread`: bin `i` holds latencies from `2 ** (i / 4)` ns on."""
+    """The lowest bin of `spread`, as `widgets.plain.bins` has them, of ns."""
     spread: tuple[int, ...] = ()
     """I/Os of the interval by their latency, in this bin and those above it: a coarse histogram for a heat map."""
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.measure.device_faults import Standing, Witness, explained, standing, standstills, stood_still
+from app.engine.measure.device_faults import Standing, Witness, explained, standing, stood_still
 from app.engine.members import Member
 from app.engine.session.figures import DirectionSample, MemberFigures, Phase, RunFigures, RunStatus, Sample
 from tests.backends.fakes import FakeHost, disk
@@ -95,23 +95,6 @@ async def test_a_witness_compares_with_the_roles_at_the_beginning() -> None:
     witness = Witness(host, await standing(host, "/dev/md0"), tuple)
     told = await witness.tell(replace(OK, members=FAULTY), (Member(device="sda"), Member(device="sdb", role="faulty")))
     assert told.warnings == ()
-
-
-def test_intervals_in_which_nothing_came_back_are_one_standstill() -> None:
-    samples = (interval(1.0), *(interval(1.0 + n, 1.0, ios=0) for n in (1, 2, 3)), interval(4.25))
-    assert standstills(samples) == ((1.0, 3.0),)
-
-
-def test_a_short_pause_is_none() -> None:
-    assert standstills((interval(0.25), interval(1.25, 1.0, ios=0), interval(1.5))) == ()
-
-
-def test_the_ramp_does_not_count() -> None:
-    assert standstills((interval(9.0, 9.0, ios=0, phase=Phase.RAMP),)) == ()
-
-
-def test_a_standstill_up_to_the_end_counts() -> None:
-    assert standstills((interval(1.0), interval(6.0, 5.0, ios=0))) == ((1.0, 5.0),)
 
 
 def test_the_longest_standstill_is_told() -> None:

@@ -5,23 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from app.engine.fio.standstill import Standstills
 from app.engine.session.figures import DirectionSample, Phase, Sample
 from widgets.chart import HeatInterval
 
 Points = tuple[tuple[float, float | None], ...]
-
-STALL_S = 1.0
-"""Seconds without a completed I/O from which it is called a stall."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stall:
-    """A stretch of time in which nothing was completed."""
-
-    at: float
-    """When it began, seconds of the run."""
-    seconds: float
-    """How long it lasted, or lasts so far."""
 
 
 @dataclass(slots=True)
@@ -72,10 +60,13 @@ class Curves:
     """Their figures by the same names."""
     heat: list[HeatInterval] = field(default_factory=list)
     """How the latencies of each interval are spread, both directions together."""
-    stalls: list[Stall] = field(default_factory=list)
-    """When nothing was completed for a second or longer; the last one may go on."""
-    still_since: float | None = None
-    """Since when nothing is completed; None while I/O flows."""
+    still: Standstills = field(default_factory=Standstills)
+    """When nothing was completed."""
+
+    @property
+    def measured_from(self) -> float:
+        """Seconds of ramp and waiting before the measured phase."""
+        return self.ramp + self.settled
 
     def take(self, samples: tuple[Sample, ...], ramp: float) -> None:
         """Add the samples that are new; a shorter tuple begins anew."""
@@ -85,8 +76,7 @@ class Curves:
             self.series.clear()
             self.spreads.clear()
             self.heat.clear()
-            self.stalls.clear()
-            self.still_since = None
+            self.still = Standstills()
         self.ramp = ramp
         for sample in samples[self.taken :]:
             self._add(sample)
@@ -98,7 +88,7 @@ class Curves:
                 self.settled = sample.at
                 at = sample.at + self.ramp
             case Phase.MEASURING:
-                at = sample.at + self.ramp + self.settled
+                at = sample.at + self.measured_from
             case _:
                 at = sample.at
         for name, direction in (("read", sample.read), ("write", sample.write)):
@@ -106,7 +96,7 @@ class Curves:
                 self._point(f"{name} iops", at, direction.iops)
                 self._point(f"{name} rate", at, direction.bytes_per_second)
         both = [direction for direction in (sample.read, sample.write) if direction is not None]
-        self._watch_for_stalls(at, sample.seconds, sum(direction.ios for direction in both))
+        self.still.take(sample)
         self.heat.append(_heat(at, sample.seconds, both))
         # One picture for both directions: the slower of the two, so that nothing bad hides behind the other.
         for name in ("p50_ns", "p99_ns", "p99_9_ns", "max_ns"):
@@ -114,22 +104,9 @@ class Curves:
             if both:
                 self._point(name, at, float(max(values)) if values else None)
 
-    def _watch_for_stalls(self, at: float, seconds: float, completed: int) -> None:
-        if completed:
-            self.still_since = None
-            return
-        if self.still_since is None:
-            self.still_since = at - seconds
-        lasted = at - self.still_since
-        if lasted < STALL_S:
-            return
-        if self.stalls and self.stalls[-1].at == self.still_since:
-            self.stalls.pop()
-        self.stalls.append(Stall(at=self.still_since, seconds=lasted))
-
     def _point(self, name: str, at: float, value: float | None) -> None:
         self.series.setdefault(name, []).append((at, value))
-        self.spreads.setdefault(name, CurveFigures()).add(value, measured=at > self.ramp + self.settled)
+        self.spreads.setdefault(name, CurveFigures()).add(value, measured=at > self.measured_from)
 
     def points(self, name: str) -> Points:
         """The points of one curve."""

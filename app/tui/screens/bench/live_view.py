@@ -38,7 +38,7 @@ def throughput_chart(
         series=series,
         references=tuple(references),
         marks=_marks(curves),
-        shaded_until=curves.ramp + curves.settled if total is not None else 0.0,
+        shaded_until=curves.measured_from if total is not None else 0.0,
         x_max=total,
         y_format=units.mib_per_s if rate else units.iops,
     )
@@ -46,7 +46,7 @@ def throughput_chart(
 
 def _marks(curves: Curves) -> tuple[TimeMark, ...]:
     """Where I/O stood still."""
-    return tuple(TimeMark(at=stall.at, sign="!") for stall in curves.stalls)
+    return tuple(TimeMark(at=curves.measured_from + still.at, sign="!") for still in curves.still.found)
 
 
 def heat_chart(curves: Curves, *, total: float | None) -> ChartData:
@@ -55,15 +55,17 @@ def heat_chart(curves: Curves, *, total: float | None) -> ChartData:
 
 
 def stall_words(curves: Curves) -> str:
-    """A sentence on the stalls so far; "" without one."""
-    if not curves.stalls:
+    """A sentence on the stalls of a running job; "" without one."""
+    found = curves.still.found
+    if not found:
         return ""
-    last, longest = curves.stalls[-1], max(curves.stalls, key=lambda stall: stall.seconds)
-    if curves.still_since == last.at:
-        return f"Stall: no I/O completed for {last.seconds:.1f} s, since {clock(last.at)}."
-    if len(curves.stalls) == 1:
-        return f"Stall: no I/O completed for {last.seconds:.1f} s at {clock(last.at)}."
-    return f"{len(curves.stalls)} stalls, the longest {longest.seconds:.1f} s at {clock(longest.at)}."
+    told = curves.still.going_on or max(found, key=lambda still: still.seconds)
+    when = clock(curves.measured_from + told.at)
+    if curves.still.going_on:
+        return f"Stall: no I/O completed for {told.seconds:.1f} s, since {when}."
+    if len(found) == 1:
+        return f"Stall: no I/O completed for {told.seconds:.1f} s at {when}."
+    return f"{len(found)} stalls, the longest {told.seconds:.1f} s at {when}."
 
 
 def latency_chart(curves: Curves, *, total: float | None) -> ChartData:
@@ -74,7 +76,7 @@ def latency_chart(curves: Curves, *, total: float | None) -> ChartData:
     return ChartData(
         series=(most, *lines),  # the lines over the points
         marks=_marks(curves),
-        shaded_until=curves.ramp + curves.settled if total is not None else 0.0,
+        shaded_until=curves.measured_from if total is not None else 0.0,
         x_max=total,
         y_format=units.latency,
     )

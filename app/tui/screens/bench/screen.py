@@ -288,7 +288,7 @@ class BenchScreen(WorkbenchScreen):
         self._show_advice(run.figures.advice)
         self.put(
             "#message",
-            "\n".join(filter(None, (result_line(run.figures), *after_words(run.figures), stall_words(self._curves)))),
+            "\n".join(filter(None, (result_line(run.figures), *after_words(run.figures)))),
         )
         cpu = run.figures.cpu
         self.put("#machine-line", cpu_line(cpu.fio_percent_of_core, cpu.host_percent))

@@ -1,0 +1,63 @@
+"""Stretches of a run in which nothing was completed: found sample by sample, while it runs and afterwards. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from app.engine.session.figures import Phase, Sample
+
+STILL_S: Final = 1.0
+"""Seconds without a completed I/O from which it is told: longer than any I/O of a disk that works takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standstill:
+    """A stretch of time in which nothing was completed."""
+
+    at: float
+    """When it began, seconds of the measured phase."""
+    seconds: float
+    """How long it lasted, or lasts so far."""
+
+
+@dataclass(slots=True)
+class Standstills:
+    """Those of a run so far. The ramp has none: fio tells nothing of it."""
+
+    found: list[Standstill] = field(default_factory=list)
+    """In the order of time; the last one may go on."""
+    _since: float | None = None
+    _length: float = 0.0
+
+    @property
+    def going_on(self) -> Standstill | None:
+        """The one that has not ended yet."""
+        return self.found[-1] if self._since is not None and self._length >= STILL_S else None
+
+    def take(self, sample: Sample) -> None:
+        """One more sample; stalled ones, in which fio itself told nothing, and empty ones are alike."""
+        if sample.phase is not Phase.MEASURING:
+            return
+        if not sample.stalled and _completed(sample):
+            self._since, self._length = None, 0.0
+            return
+        known = self.going_on is not None
+        if self._since is None:
+            self._since = max(0.0, sample.at - sample.seconds)
+        self._length += sample.seconds
+        if self._length >= STILL_S:
+            self.found[len(self.found) - known :] = [Standstill(at=self._since, seconds=self._length)]
+
+
+def standstills(samples: Iterable[Sample]) -> tuple[Standstill, ...]:
+    """Those of a whole run."""
+    course = Standstills()
+    for sample in samples:
+        course.take(sample)
+    return tuple(course.found)
+
+
+def _completed(sample: Sample) -> int:
+    return sum(part.ios for part in (sample.read, sample.write) if part is not None)
