@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.engine.history.series import RunSeries
-from app.engine.judge.comparison import name_of
+from app.engine.judge.kinds import name_of
 from app.engine.view.history import headline_text, value_text
 from backends.text import clean
 from widgets.plain import units

@@ -6,7 +6,7 @@ from app.cli.devices_text import terminal_width
 from app.cli.graph import graph_lines
 from app.cli.output import paint
 from app.cli.render import fact_lines, fitted_lines
-from app.engine.judge.comparison import SYNC
+from app.engine.judge.kinds import SYNC
 from app.engine.session.state import Session
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Design, StepResult

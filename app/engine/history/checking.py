@@ -10,7 +10,8 @@ from app.engine.history.baselines import Baseline
 from app.engine.history.past import PastRun, job_words
 from app.engine.history.series import Difference
 from app.engine.judge.caveats import forbidden, weakened
-from app.engine.judge.comparison import Figure, differing, headline, value_of
+from app.engine.judge.comparison import differing
+from app.engine.judge.kinds import Figure, headline, value_of
 from app.engine.judge.later import LaterJudgement, LaterVerdict, apart, judge_later
 from app.engine.judge.stats import Spread, geometric_mean
 from app.engine.session.figures import RunStatus

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from app.engine.fio.job import Job
-from app.engine.judge.comparison import FIGURES, Figure, headline, value_of
+from app.engine.judge.kinds import FIGURES, Figure, headline, value_of
 from app.engine.session.events import InventorySeen, RunStarted, SessionStarted
 from app.engine.session.figures import DirectionFigures, RunFigures
 from app.engine.session.state import RunRecord

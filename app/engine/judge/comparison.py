@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.engine.judge.caveats import weakened, weighed
 from app.engine.judge.family import BESIDE, corrected
 from app.engine.judge.grouping import Sides, pairs_of, sides_of
+from app.engine.judge.kinds import FIGURES, SYNC, Figure, headline, name_of, value_of, values_of
 from app.engine.judge.looks import LEVEL, reached, upcoming
 from app.engine.judge.provenance import Differences, between_sessions, between_words, differences, sentences
 from app.engine.judge.residuals import disturbances
 from app.engine.judge.stats import THRESHOLD_PERCENT, Spread, geometric_mean
 from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between
-from app.engine.session.figures import SIDES, DirectionFigures, RunFigures, RunStatus
+from app.engine.session.figures import SIDES, RunStatus
 from app.engine.session.state import RunRecord, Session
 from widgets.plain import units
-
-Read = Callable[[DirectionFigures], float | None]
-
-BOTH = "both"
-"""Reads and writes of a mixed job together."""
-
-SYNC = "sync"
-"""The flushes of a job that writes."""
-
-LARGE_BLOCK = 128 * 1024
-"""Bytes of an I/O from which on throughput is what a job is about, not the number of I/Os."""
 
 SINGLE_RUNS = (
     "These are two single runs: how far runs of the same settings lie apart is not known, so nothing says whether the "
@@ -39,57 +29,6 @@ NOT_INTERLEAVED = (
     "in turn; where that cannot be, measure the first side once more after the second."
 )
 """What has to stand under every comparison of groups."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """A kind of figure of one direction."""
-
-    key: str
-    """In JSON."""
-    label: str
-    """For people."""
-    read: Read
-    """Where it is found; None where too few I/Os carry it."""
-    show: Callable[[float | None], str]
-    """How it is written."""
-    higher_is_better: bool = False
-    """More of it is faster; of times less is."""
-    judged: bool = True
-    """Whether it is a figure of a whole run that repeats can settle."""
-
-    @property
-    def is_latency(self) -> bool:
-        """Whether it is a time that an I/O takes."""
-        return self.key.startswith("latency")
-
-    def of(self, direction: str) -> bool:
-        """Whether there is such a figure of a direction: flushes move nothing."""
-        return direction != SYNC or self.key != "bytes_per_second"
-
-
-FIGURES: tuple[Figure, ...] = (
-    Figure(key="iops", label="IOPS", read=lambda of: of.iops, show=units.iops, higher_is_better=True),
-    Figure(
-        key="bytes_per_second",
-        label="MiB/s",
-        read=lambda of: of.bytes_per_second,
-        show=units.mib_per_s,
-        higher_is_better=True,
-    ),
-    Figure(key="latency_mean_ns", label="mean latency", read=lambda of: of.latency_ns.mean, show=units.latency),
-    Figure(key="latency_p50_ns", label="p50", read=lambda of: of.latency_ns.p50, show=units.latency),
-    Figure(key="latency_p95_ns", label="p95", read=lambda of: of.latency_ns.p95, show=units.latency),
-    Figure(key="latency_p99_ns", label="p99", read=lambda of: of.latency_ns.p99, show=units.latency),
-    Figure(key="latency_p99_9_ns", label="p99.9", read=lambda of: of.latency_ns.p99_9, show=units.latency),
-    Figure(key="latency_p99_99_ns", label="p99.99", read=lambda of: of.latency_ns.p99_99, show=units.latency),
-    # One request decides it.
-    Figure(key="latency_max_ns", label="max", read=lambda of: of.latency_ns.max, show=units.latency, judged=False),
-)
-"""In the order to show them."""
-
-
-_KNOWN = {figure.key: figure for figure in FIGURES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,57 +212,8 @@ def _compared_figures(sides: Sides) -> Iterator[FigureComparison]:
     yield from (replace(row, judgement=judgement) for row, judgement in zip(rest, judgements, strict=True))
 
 
-def headline(runs: Sequence[RunRecord]) -> tuple[Figure, str]:
-    """What the job of these runs is about, and of which direction.
-
-    With flushes how long they take, at a fixed rate the tail of the latency. Else I/Os per second, of large blocks
-    throughput; of a mixed job those of both directions.
-    """
-    figures, job = runs[0].figures, runs[0].start.job
-    if figures.sync is not None:
-        return _KNOWN["latency_mean_ns"], SYNC
-    if job.get("rate_iops") or job.get("rate"):
-        return _tail_of(runs)
-    both = [one for one in (figures.read, figures.write) if one is not None and one.total_ios]
-    ios, moved = sum(one.iops for one in both), sum(one.bytes_per_second for one in both)
-    about = FIGURES[1] if ios and moved / ios >= LARGE_BLOCK else FIGURES[0]
-    if len(both) == 2:
-        return about, BOTH
-    return about, "read" if not both or both[0] is figures.read else "write"
-
-
-def _tail_of(runs: Sequence[RunRecord]) -> tuple[Figure, str]:
-    """The highest percentile up to p99 that every run carries, of the direction with more I/Os."""
-    figures = runs[0].figures
-    counts = {name: one.total_ios for name in ("read", "write") if (one := figures.side(name)) is not None}
-    direction = max(counts, key=lambda name: counts[name], default="read")
-    for key in ("latency_p99_ns", "latency_p95_ns", "latency_p50_ns"):
-        if None not in _values(runs, direction, _KNOWN[key]):
-            return _KNOWN[key], direction
-    return _KNOWN["latency_mean_ns"], direction
-
-
-def _values(runs: Sequence[RunRecord], direction: str, figure: Figure) -> list[float | None]:
-    return [value_of(run.figures, direction, figure) for run in runs]
-
-
-def name_of(figure: Figure, direction: str) -> str:
-    """`read IOPS`, of a mixed job `IOPS`."""
-    return figure.label if direction == BOTH else f"{direction} {figure.label}"
-
-
-def value_of(figures: RunFigures, direction: str, figure: Figure) -> float | None:
-    """One figure of a run, of both directions together their sum; None where too few I/Os carry it."""
-    if direction == BOTH:
-        values = [figure.read(one) for one in (figures.read, figures.write) if one is not None]
-        there = [value for value in values if value is not None]
-        return sum(there) if there and len(there) == len(values) else None
-    one = figures.side(direction)
-    return None if one is None else figure.read(one)
-
-
 def _compared_figure(direction: str, figure: Figure, sides: Sides, headline: bool = False) -> FigureComparison | None:
-    a, b = _values(sides.a, direction, figure), _values(sides.b, direction, figure)
+    a, b = values_of(sides.a, direction, figure), values_of(sides.b, direction, figure)
     if all(value is None for value in (*a, *b)):
         return None
     ones, others = _all(a), _all(b)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from app.engine.judge.comparison import FIGURES, Figure
 from app.engine.judge.grouping import Condition, condition, repeats
+from app.engine.judge.kinds import FIGURES, Figure
 from app.engine.judge.stats import Spread, spread
 from app.engine.session.figures import SIDES
 from app.engine.session.state import RunRecord

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from app.engine.judge.comparison import FIGURES, varying
+from app.engine.judge.comparison import varying
 from app.engine.judge.grouping import repeats
+from app.engine.judge.kinds import FIGURES
 from app.engine.judge.repeats import Repeats, mean_text, spread_of
 from app.engine.report.blocks import Code, Grid, grid
 from app.engine.report.raw import Raw

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from app.engine.history.baselines import Baseline
 from app.engine.history.checking import Check
-from app.engine.judge.comparison import headline, name_of, value_of
+from app.engine.judge.kinds import headline, name_of, value_of
 from app.engine.judge.later import FEWEST_SESSIONS, LaterVerdict
 from app.engine.judge.provenance import between_words
 from app.engine.judge.repeats import mean_text

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from app.engine.history.past import Condition, PastRun
 from app.engine.history.series import Difference, LevelChange, RunSeries, changed_since_before
-from app.engine.judge.comparison import name_of
+from app.engine.judge.kinds import name_of
 from app.engine.session.figures import RunStatus
 from app.engine.view import schema
 from app.engine.view.run import RUN_TONES

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from app.engine.judge.comparison import FIGURES, SYNC, Figure, varying
+from app.engine.judge.comparison import varying
+from app.engine.judge.kinds import FIGURES, SYNC, Figure
 from app.engine.judge.repeats import Repeats, mean_text, spread_of
 from app.engine.session.figures import SIDES, Advice, DirectionFigures, RunFigures, RunStatus
 from app.engine.session.state import RunRecord

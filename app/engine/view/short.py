@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from app.engine.judge.comparison import FIGURES, Comparison, compare_experiment, varying
+from app.engine.judge.comparison import Comparison, compare_experiment, varying
 from app.engine.judge.grouping import repeats
+from app.engine.judge.kinds import FIGURES
 from app.engine.judge.repeats import spread_of
 from app.engine.session.figures import RunStatus
 from app.engine.session.state import ExperimentRecord, RunRecord, Session
