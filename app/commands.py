@@ -37,9 +37,8 @@ _SHOWN = {
     "minus": "-",
     "equals_sign": "=",
     "backspace": "bksp",
+    "escape": "esc",
     "ctrl+p": "^p",
-    "greater_than_sign": ">",
-    "less_than_sign": "<",
 }
 
 
@@ -149,8 +148,10 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("bench.scale", "l", "scale", "Log or linear", "Switch the latency scale.", "bench"),
     _command("runs.mark", "space", "mark", "Mark", "Mark the run for comparing.", "runs", 1),
     _command("runs.compare", "c", "compare", "Compare", "Show the two marked runs side by side.", "runs", 2),
+    _command("compare.back", "escape h", "back", "Runs", "Back to the list of runs.", "compare", 1),
+    _command("compare.switch", "g", "switch", "IOPS or p99", "Switch the graph between IOPS and p99.", "compare", 2),
     _command("runs.figures", "enter", "figures", "Figures", "Show all figures of the run.", "runs", 3),
-    _command("runs.export", "e", "export", "Export", "Write the session's report to a file.", "runs", 4),
+    _command("runs.export", "e", "export", "Export", "Write the session's report to a file.", "runs compare", 4),
     _command("runs.earlier", "A", "earlier", "Earlier runs", "Show or hide the runs of earlier sessions.", "runs", 5),
     _command(
         "runs.history", "H", "history", "History", "Show how the same went in all sessions, with a chart.", "runs", 6
@@ -194,12 +195,21 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("sweep.view", "v", "view", "Plan or sweep", "Switch between the plan and the sweep.", "sweep", 4),
     _command("sweep.go-on", "c", "go_on", "Go on", "Go on with a sweep that was stopped or cut short.", "sweep"),
     _command("sweep.export", "E", "export", "Report", "Write the report of the sweep's session to a file.", "sweep"),
-    _command("log.note", "n", "note", "Note", "Write something down in the session.", "log", 1),
+    _command("log.note", "w", "note", "Note", "Write something down in the session.", "log", 1),
     _command("log.search", "slash", "search", "Search", "Find a word in everything that happened.", "log", 2),
-    _command("log.next", "greater_than_sign", "next_match(1)", "Next match", "Go to the next match.", "log"),
-    _command("log.previous", "less_than_sign", "next_match(-1)", "Previous match", "Go to the match before.", "log"),
     _command(
-        "log.save", "s", "save", "Save report", "Write the report now; the log itself is always on disk.", "log", 3
+        "log.filter",
+        "f",
+        "filter_events",
+        "Show",
+        "Show what happened, changes only, runs only, or everything with the commands that only read.",
+        "log",
+        3,
+    ),
+    _command("log.next", "n", "next_match(1)", "Next match", "Go to the next match.", "log"),
+    _command("log.previous", "N", "next_match(-1)", "Previous match", "Go to the match before.", "log"),
+    _command(
+        "log.save", "s", "save", "Save report", "Write the report now; the log itself is always on disk.", "log", 4
     ),
     _command("app.keep-trial", "k", "keep_trial", "Keep trial", "Let the values on trial stand."),
     _command(
@@ -208,7 +218,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "take_back",
         "Take back",
         "Bring the old values back that are on trial, now; on Devices, undo does it.",
-        "bench runs sweep log",
+        "bench runs sweep log compare",
     ),
     _command("app.help", "question_mark", "keys", "Keys", "Show the keys of this screen.", footer=8),
     _command("app.palette", "ctrl+p", "command_palette", "Palette", "Find any command by name.", footer=7),
@@ -218,6 +228,9 @@ COMMANDS: tuple[CommandSpec, ...] = (
 
 SCREENS = {"devices": "Devices", "bench": "Bench", "runs": "Runs", "sweep": "Sweep", "log": "Log"}
 """Screens by name, in the order of their keys."""
+
+SHEETS = {"compare": "Compare"}
+"""Screens that are opened from another one, by name."""
 
 
 def screen_switch() -> tuple[str, str]:

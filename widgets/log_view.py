@@ -25,15 +25,15 @@ class LogView(ScrollView, can_focus=True):
     """Entries in the order they happened; follows the newest while the cursor is on it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "cursor(-1)", "Entry up", show=False, id="log.up"),
-        Binding("down", "cursor(1)", "Entry down", show=False, id="log.down"),
+        Binding("up,k", "cursor(-1)", "Entry up", show=False, id="log.up"),
+        Binding("down,j", "cursor(1)", "Entry down", show=False, id="log.down"),
         Binding("pageup", "page(-1)", "Page up", show=False, id="log.page-up"),
         Binding("pagedown", "page(1)", "Page down", show=False, id="log.page-down"),
-        Binding("home", "first", "First entry", show=False, id="log.first"),
-        Binding("end", "last", "Newest entry", show=False, id="log.last"),
+        Binding("home,g", "first", "First entry", show=False, id="log.first"),
+        Binding("end,G", "last", "Newest entry", show=False, id="log.last"),
         Binding("enter", "fold", "Unfold or fold", show=False, id="log.toggle"),
-        Binding("greater_than_sign", "match(1)", "Next match", show=False, id="log.next-match"),
-        Binding("less_than_sign", "match(-1)", "Previous match", show=False, id="log.previous-match"),
+        Binding("right,l", "unfold(True)", "Unfold", show=False, id="log.unfold"),
+        Binding("left,h", "unfold(False)", "Fold", show=False, id="log.fold"),
     ]
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -70,6 +70,8 @@ class LogView(ScrollView, can_focus=True):
     """All entries, oldest first; append to it."""
     search: reactive[str] = reactive("", repaint=False)
     """What is searched for and highlighted, whatever its case; empty for nothing."""
+    empty: reactive[str] = reactive("")
+    """What is said when there are no entries."""
     ascii: reactive[bool] = reactive(False)
     """Whether to draw without UTF-8."""
 
@@ -146,14 +148,19 @@ class LogView(ScrollView, can_focus=True):
         follows = self._cursor >= len(before) - 1 and self.scroll_y >= self.max_scroll_y - 0.5
         key = before[self._cursor].key if self._cursor < len(before) else ""
         if self._cursor >= len(entries) or (key and entries[self._cursor].key != key):
-            found = next((index for index, entry in enumerate(entries) if entry.key == key), None)
-            self._cursor = min(self._cursor, max(0, len(entries) - 1)) if found is None else found
+            self._cursor = self._nearest(before[: self._cursor + 1], entries)
         self._lines.take(entries)
         self._resized()
         if self.search:
             self.post_message(self.Searched(self, len(self._lines.matches)))
         if follows and len(entries) > len(before):
             self._go_to(len(entries) - 1)
+
+    @staticmethod
+    def _nearest(before: tuple[LogEntry, ...], entries: tuple[LogEntry, ...]) -> int:
+        """Where the last of those that are still there stands; the first place if none is."""
+        places = {entry.key: index for index, entry in enumerate(entries)}
+        return next((places[entry.key] for entry in reversed(before) if entry.key in places), 0)
 
     def watch_search(self) -> None:
         """Finds and highlights the other words."""
@@ -166,6 +173,9 @@ class LogView(ScrollView, can_focus=True):
         width = self.size.width
         place = y + round(self.scroll_y)
         if place >= len(self._lines):
+            if y == 0 and self.empty:
+                style = self.get_component_rich_style("log-view--muted")
+                return Strip([Segment(pad(f"  {clean(self.empty)}", width), style)], width)
             return Strip.blank(width, self.rich_style)
         index, part = self._lines.at(place)
         entry, current = self.entries[index], index == self._cursor
@@ -201,6 +211,12 @@ class LogView(ScrollView, can_focus=True):
             self._lines.fold(entry.key)
             self._resized()
             self._show_cursor()
+
+    def action_unfold(self, open: bool) -> None:
+        """Unfolds the entry under the cursor, or folds it."""
+        entry = self.cursor_entry
+        if entry is not None and self.is_unfolded(entry.key) != open:
+            self.action_fold()
 
     def action_match(self, step: int) -> None:
         """Moves the cursor to the next or previous match, round the end, and unfolds it if the match is inside."""

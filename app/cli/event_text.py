@@ -14,6 +14,7 @@ from app.engine.session.events import (
     SessionStarted,
 )
 from app.engine.session.figures import RunFigures
+from app.engine.session.state import Session
 from app.engine.view.events import EventWords, describe_event
 from app.engine.view.run import both_directions, direction_line
 from backends.text import clean
@@ -23,9 +24,9 @@ _INDENT = " " * 10
 _OUTPUT_LINES = 5
 
 
-def event_lines(event: LoggedEvent) -> Iterator[str]:
-    """One line with the time, and what belongs to it below."""
-    words = describe_event(event)
+def event_lines(event: LoggedEvent, session: Session | None = None) -> Iterator[str]:
+    """One line with the time, and what belongs to it below; `session`: what it belongs to, where that is known."""
+    words = describe_event(event, session)
     yield f"{units.clock(event.at)}  {words.kind:<8} {clean(words.head, 600)}"
     for row in _below(event, words):
         yield _INDENT + clean(row, 600)

@@ -50,7 +50,7 @@ def log_command(follow: bool, listing: bool, as_json: bool, redact: bool, sessio
         document(schema.document(session=loaded.place, passed_over=loaded.passed_over, events=events))
         return DONE
     say(f"Session {loaded.folder.name} in {clean(loaded.place, 300)}")
-    lines(row for event in loaded.session.events for row in event_lines(event))
+    lines(row for event in loaded.session.events for row in event_lines(event, loaded.session))
     return DONE
 
 
@@ -67,7 +67,7 @@ def _redacted(loaded: Loaded, as_json: bool) -> int:
         folder = redactor.text(loaded.place)
         document(schema.document(session=folder, passed_over=loaded.passed_over, events=events))
         return DONE
-    lines(redactor.text(row) for event in session.events for row in event_lines(event))
+    lines(redactor.text(row) for event in session.events for row in event_lines(event, session))
     return DONE
 
 

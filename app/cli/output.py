@@ -20,6 +20,7 @@ _COLOURS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33",
 
 _ASCII = str.maketrans(
     {"·": "-", "µ": "u", "–": "-", "…": "...", "├": "|", "│": "|"}
+    | {"↑": "^", "↓": "v"}
     | {"●": "+", "◐": "~", "▲": "!", "✖": "x", "○": "o", "◇": "s"}
 )
 """What stands for our own signs where only ASCII can be shown; the rest becomes a question mark."""

@@ -342,7 +342,7 @@ class WorkbenchApp(App[int]):
 
     def action_go(self, screen: str) -> None:
         """Bring a screen to the front."""
-        if screen in SCREENS and len(self.screen_stack) <= 1:
+        if screen in SCREENS and isinstance(self.screen, WorkbenchScreen):
             self.switch_mode(screen)
 
     def action_keep_trial(self) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from app.commands import COMMANDS, SCREENS, CommandSpec
+from app.commands import COMMANDS, SCREENS, SHEETS, CommandSpec
 
 
 class CommandsProvider(Provider):
@@ -29,12 +29,13 @@ class CommandsProvider(Provider):
     def _ordered(self) -> list[CommandSpec]:
         here = getattr(self.screen, "NAME", "")
         skipped = ("app.palette", "devices.choose", "runs.figures")
-        commands = [command for command in COMMANDS if command.id not in skipped]
+        reached = {"all", here, *SCREENS}
+        commands = [each for each in COMMANDS if each.id not in skipped and reached.intersection(each.screens)]
         return sorted(commands, key=lambda command: here not in command.screens)
 
     def _title(self, command: CommandSpec) -> str:
-        where = "" if "all" in command.screens else f"{' and '.join(SCREENS[name] for name in command.screens)}: "
-        return f"{where}{command.label}  ({command.shown_keys})"
+        screens = " and ".join((SCREENS | SHEETS).get(name, "") for name in command.screens)
+        return f"{f'{screens}: ' if screens else ''}{command.label}  ({command.shown_keys})"
 
     async def _run(self, command: CommandSpec) -> None:
         app = self.app

@@ -448,7 +448,7 @@ async def test_a_report_that_cannot_be_written_is_a_sentence(
 
 
 async def test_a_note_is_in_the_log(bench: Pilot[int]) -> None:
-    await bench.press("5", "n")
+    await bench.press("5", "w")
     await type_into(bench, "fan is loud")
     await bench.pause()
     assert "fan is loud" in text_of(bench)

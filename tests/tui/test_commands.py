@@ -6,12 +6,13 @@ from collections import Counter
 
 import pytest
 
-from app.commands import COMMANDS, SCREENS, CommandSpec, commands_of, footer_of
+from app.commands import COMMANDS, SCREENS, SHEETS, CommandSpec, commands_of, footer_of
 from app.tui.app import WorkbenchApp
 from app.tui.base import WorkbenchScreen
 from app.tui.screens.bench.screen import BenchScreen
 from app.tui.screens.devices.screen import DevicesScreen
 from app.tui.screens.log.screen import LogScreen
+from app.tui.screens.runs.compare import CompareScreen
 from app.tui.screens.runs.screen import RunsScreen
 from app.tui.screens.sweep.screen import SweepScreen
 
@@ -21,8 +22,10 @@ CLASSES: dict[str, type[WorkbenchScreen]] = {
     "runs": RunsScreen,
     "sweep": SweepScreen,
     "log": LogScreen,
+    "compare": CompareScreen,
 }
-OWN = [(screen, command) for screen in SCREENS for command in commands_of(screen, shared=False)]
+ALL = (*SCREENS, *SHEETS)
+OWN = [(screen, command) for screen in ALL for command in commands_of(screen, shared=False)]
 
 
 def name_of(value: object) -> str:
@@ -33,7 +36,7 @@ def test_every_id_is_used_once() -> None:
     assert [id for id, count in Counter(command.id for command in COMMANDS).items() if count > 1] == []
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ALL)
 def test_no_key_does_two_things_on_one_screen(screen: str) -> None:
     keys = Counter(key for command in commands_of(screen) for key in command.keys)
     assert [key for key, count in keys.items() if count > 1] == []
@@ -51,10 +54,10 @@ def test_every_shared_action_is_a_method_of_the_app(command: CommandSpec) -> Non
 
 @pytest.mark.parametrize("command", COMMANDS, ids=name_of)
 def test_every_command_belongs_to_a_screen_there_is(command: CommandSpec) -> None:
-    assert set(command.screens) <= {*SCREENS, "all"}
+    assert set(command.screens) <= {*ALL, "all"}
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ALL)
 def test_the_places_in_a_footer_are_taken_once(screen: str) -> None:
     places = [command.footer for command in footer_of(screen)]
     assert len(set(places)) == len(places)
@@ -70,7 +73,7 @@ def test_a_label_has_room_in_footer_and_palette(command: CommandSpec) -> None:
     assert len(command.label) <= 14
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", ALL)
 def test_help_and_the_way_out_are_in_every_footer(screen: str) -> None:
     assert {"app.help", "app.quit"} <= {command.id for command in footer_of(screen)}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -26,7 +27,7 @@ from app.engine.session.events import (
     SessionStarted,
 )
 from app.engine.session.figures import RunStatus
-from app.engine.session.state import RunRecord
+from app.engine.session.state import RunRecord, replay
 from app.engine.session.sweep_events import (
     SweepEnded,
     SweepExtended,
@@ -37,6 +38,7 @@ from app.engine.session.sweep_events import (
 )
 from app.engine.session.sweep_steps import Purpose, StepResult, SweepResult
 from app.engine.session.write_history import Written
+from app.engine.view.events import EventChoice
 from app.engine.view.run import ListedRun, runs_table
 from app.engine.view.table import filled, text_of
 from app.tui.screens.log.screen import log_entry
@@ -115,9 +117,9 @@ EVENTS: list[tuple[LoggedEvent, str, str]] = [
     (
         CommandRan(at=0.0, line="nvme list", mutates=False, seconds=0.5, returncode=1, output="no"),
         "command",
-        "nvme list  exit 1",
+        "nvme list  failed with exit status 1  0.500 s",
     ),
-    (CommandRan(at=0.0, line="echo 1 > /x", mutates=True, seconds=0.0, returncode=0), "write", "echo 1 > /x  exit 0"),
+    (CommandRan(at=0.0, line="echo 1 > /x", mutates=True, seconds=0.0, returncode=0), "write", "echo 1 > /x"),
     (intended(), "change", "c1 Scheduler of block:sda: none -> bfq"),
     (intended(undoes="c0"), "change", "c1 undoes c0: Scheduler"),
     (ChangeEnded(at=0.0, id="c1", result="verified", now="bfq"), "change", "c1 verified: now bfq"),
@@ -172,6 +174,32 @@ def test_the_output_of_a_command_is_folded_away_below_it() -> None:
 
 def test_a_change_says_below_how_it_is_taken_back() -> None:
     assert "undo: echo none > /sys/block/sda/queue/scheduler" in log_entry(0, intended()).body
+
+
+def test_an_experiment_ends_with_its_verdict_in_words() -> None:
+    shown = "x=2 is slower than x=1: read IOPS -20.1 % [-21.0, -19.2] in 3 pairs"
+    sentence = f"{shown}. Read p99 +1.0 %: no difference."
+    event = ExperimentEnded(at=0.0, id="e1", status=RunStatus.OK, restored=True, sentence=sentence)
+    assert log_entry(0, event).head.endswith(f"  e1 {shown}; the old value is back")
+
+
+def test_a_change_ends_with_the_unit_of_its_value() -> None:
+    sized = replace(intended(), change=replace(intended().change, unit="bytes"))
+    ended = ChangeEnded(at=0.0, id="c1", result="verified", now="262144")
+    assert log_entry(1, ended, replay([sized, ended])).head.endswith("c1 verified: now 256 KiB")
+
+
+@pytest.mark.parametrize(
+    ("choice", "kinds"),
+    [
+        (EventChoice.ALL, {"command", "write", "change", "run", "note", "problem"}),
+        (EventChoice.EVENTS, {"write", "change", "run", "note", "problem"}),
+        (EventChoice.CHANGES, {"write", "change"}),
+        (EventChoice.RUNS, {"run"}),
+    ],
+)
+def test_what_was_only_read_is_shown_to_whoever_asks_for_everything(choice: EventChoice, kinds: set[str]) -> None:
+    assert {kind for kind in ("command", "write", "change", "run", "note", "problem") if choice.shows(kind)} == kinds
 
 
 def test_a_failed_change_is_not_in_the_colour_of_a_good_one() -> None:

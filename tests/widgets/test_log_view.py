@@ -103,30 +103,32 @@ async def test_a_new_entry_is_searched_as_well() -> None:
         assert view.matches == ("0", "1", "2")
 
 
-async def test_greater_than_goes_to_the_next_match_and_round_the_end() -> None:
+async def test_the_next_match_is_found_round_the_end() -> None:
     view = LogView((entry(0, "cache"), entry(1), entry(2, "cache"), entry(3)))
     app = Stage(view)
     async with app.run_test(size=(80, 24)) as pilot:
         view.search = "cache"
-        await pilot.press("home", "greater_than_sign", "greater_than_sign")
+        await pilot.press("home")
+        view.action_match(1)
+        view.action_match(1)
         assert view.cursor_entry == view.entries[0]
 
 
-async def test_less_than_goes_back() -> None:
+async def test_the_match_before_is_found() -> None:
     view = LogView((entry(0, "cache"), entry(1), entry(2, "cache"), entry(3)))
     app = Stage(view)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with app.run_test(size=(80, 24)):
         view.search = "cache"
-        await pilot.press("less_than_sign")
+        view.action_match(-1)
         assert view.cursor_entry == view.entries[2]
 
 
 async def test_a_match_inside_is_unfolded() -> None:
     view = LogView((entry(0, body=("the cache",)), entry(1)))
     app = Stage(view)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with app.run_test(size=(80, 24)):
         view.search = "cache"
-        await pilot.press("greater_than_sign")
+        view.action_match(1)
         assert view.is_unfolded("0")
 
 
@@ -170,3 +172,39 @@ async def test_a_hostile_output_is_only_text(text: str) -> None:
         view.search = text
         await pilot.press("enter")
         assert (app.boomed, screen_text(app).replace("\n", "").isprintable()) == (0, True)
+
+
+@pytest.mark.parametrize(("keys", "number"), [("k", 1), ("g", 0), ("gG", 2), ("gj", 1)])
+async def test_the_keys_that_hands_know_move_the_cursor(keys: str, number: int) -> None:
+    view = LogView(entries(3))
+    app = Stage(view)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*keys)
+        assert view.cursor_entry == view.entries[number]
+
+
+@pytest.mark.parametrize(("keys", "unfolded"), [("l", True), ("ll", True), ("lh", False), ("h", False)])
+async def test_l_goes_in_and_h_goes_back(keys: str, unfolded: bool) -> None:
+    view = LogView(entries(3))
+    app = Stage(view)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*keys)
+        assert view.is_unfolded("2") is unfolded
+
+
+async def test_the_cursor_goes_to_what_was_before_an_entry_that_is_hidden() -> None:
+    view = LogView(entries(5))
+    app = Stage(view)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("k")
+        view.entries = (entry(0), entry(2), entry(4))
+        assert view.cursor_entry == entry(2)
+
+
+async def test_an_empty_log_says_what_it_is_told_to() -> None:
+    view = LogView(())
+    app = Stage(view)
+    async with app.run_test(size=(80, 24)) as pilot:
+        view.empty = "no runs yet"
+        await pilot.pause()
+        assert "no runs yet" in top(app)

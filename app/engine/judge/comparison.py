@@ -279,7 +279,7 @@ def _sentences(
         yield _sentence(about, sides, names, same=not beneath)
         if between is not None:
             yield between_words(between)
-        if (tail := _tail(rows)) is not None and not sides.alike:
+        if (tail := tail_of(rows)) is not None and not sides.alike:
             yield f"{tail.name.capitalize()} {tail.difference}: {_word(tail)}."
         yield from disturbances(sides, lambda run: value_of(run.figures, about.direction, about.figure))
     caveats = weakened((*sides.a, *sides.b))
@@ -287,7 +287,7 @@ def _sentences(
         yield f"Caveats: {caveats}."
 
 
-def _tail(rows: Sequence[FigureComparison]) -> FigureComparison | None:
+def tail_of(rows: Sequence[FigureComparison]) -> FigureComparison | None:
     """The 99th percentile beside every headline, that of the slower direction; None of single runs.
 
     Beside flushes it is theirs; it is not said twice.
@@ -343,7 +343,8 @@ def _counted(sides: Sides) -> str:
 def _caveats(a: RunRecord, b: RunRecord, sides: Sides, jobs_differ: bool) -> Iterator[str]:
     for run in (a, b):
         if run.figures.status is not RunStatus.OK:
-            yield f"{run.id} is not a whole run: {run.figures.reason or run.figures.status.value}"
+            why = (run.figures.reason or run.figures.status.value).rstrip(".")
+            yield f"{run.id} is not a whole run: {why}."
     if a.start.target != b.start.target:
         yield f"The targets differ: {a.start.target} and {b.start.target}."
     if jobs_differ:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.engine.judge.comparison import Comparison, FigureComparison
-from app.engine.judge.verdict import BETTER, WORSE, Judgement
+from app.engine.judge.verdict import BETTER, WORSE, Judgement, Verdict
 from app.engine.session.state import ExperimentRecord
 from app.engine.view.run import figure_text
 from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
@@ -19,6 +20,21 @@ NO_PAIR = "No pair was measured to its end, so there is nothing to compare."
 """Of an experiment that was over too soon."""
 
 
+_SIGNS = {
+    Verdict.FASTER: "↑",
+    Verdict.HIGHER: "↑",
+    Verdict.SLOWER: "↓",
+    Verdict.LOWER: "↓",
+    Verdict.NO_DIFFERENCE: "=",
+}
+"""Which way a figure went, where that was shown; whether it is welcome the word and the colour say."""
+
+
+def verdict_sign(judgement: Judgement | None) -> str:
+    """An arrow, `=` for no difference, "" where nothing was shown."""
+    return "" if judgement is None else _SIGNS.get(judgement.verdict, "")
+
+
 def verdict_tone(judgement: Judgement | None) -> Tone:
     """Whether what was shown is welcome."""
     if judgement is None:
@@ -27,20 +43,28 @@ def verdict_tone(judgement: Judgement | None) -> Tone:
 
 
 def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Table:
-    """Every figure of both sides, the difference with its interval, the verdict. `a`, `b`: headings."""
+    """Every figure of both sides, the difference with its interval, the verdict: first what the job is about, then what
+    was shown. `a`, `b`: headings.
+    """
     judged = any(row.judgement is not None and row.judgement.interval is not None for row in comparison.rows)
     columns = (
-        Column(title="Figure"),
+        Column(title="Figure", key="figure"),
         Column(title=a, key="a", align=Align.POINT),
         Column(title=b, key="b", align=Align.POINT),
+        Column(title="", key="sign"),
         Column(title=f"Difference [{comparison.covers}]" if judged else "Difference", key="difference"),
         Column(title=f"In {comparison.counted}" if judged else "", key="verdict", priority=1),
     )
-    return Table(columns=columns, rows=tuple(_compared(row, judged) for row in comparison.rows))
+    return Table(columns=columns, rows=tuple(_compared(row, judged) for row in _shown_first(comparison.rows)))
+
+
+def _shown_first(rows: Sequence[FigureComparison]) -> list[FigureComparison]:
+    """The headline, differences that were shown, the rest; each in their order."""
+    return sorted(rows, key=lambda row: (not row.headline, row.judgement is None or not row.judgement.differs))
 
 
 def _compared(row: FigureComparison, judged: bool) -> Row:
-    judgement = row.judgement
+    judgement, tone = row.judgement, verdict_tone(row.judgement)
     words = ""
     if judged and judgement is not None:
         further = judgement.further_pairs
@@ -51,8 +75,9 @@ def _compared(row: FigureComparison, judged: bool) -> Row:
             row.name,
             figure_text(row.figure, row.a),
             figure_text(row.figure, row.b),
-            row.difference,
-            Cell(words, verdict_tone(judgement)),
+            Cell(verdict_sign(judgement), tone),
+            Cell(row.difference, tone) if judgement is not None and judgement.differs else row.difference,
+            Cell(words, tone),
         ),
     )
 
@@ -64,6 +89,12 @@ def sides_table(comparison: Comparison, a: str, b: str) -> Table:
     differing = ((key, x or units.NOTHING, y or units.NOTHING) for key, x, y in comparison.differing)
     columns = (Column(title=""), Column(title=a, key="a"), Column(title=b, key="b"))
     return Table(columns=columns, rows=tuple(Row(cells=cells) for cells in (*facts, *differing)))
+
+
+def differing_table(comparison: Comparison, a: str, b: str) -> Table:
+    """What is not the same on both sides, and nothing else."""
+    shown = sides_table(comparison, a, b)
+    return replace(shown, rows=tuple(row for row in shown.rows if row.cells[1] != row.cells[2]))
 
 
 def experiment_lines(record: ExperimentRecord, comparison: Comparison | None) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import assert_never
 
 from app.engine.session.events import (
@@ -24,6 +25,7 @@ from app.engine.session.events import (
     SessionStarted,
 )
 from app.engine.session.figures import RunFigures, RunStatus
+from app.engine.session.state import Session
 from app.engine.session.sweep_events import (
     SweepEnded,
     SweepExtended,
@@ -33,12 +35,18 @@ from app.engine.session.sweep_events import (
     SweepStepStarted,
 )
 from app.engine.session.write_history import written_words
-from app.engine.view.change import move
+from app.engine.view.change import move, value
 from app.engine.view.effects import outcome_cell
 from app.engine.view.run import RUN_TONES, result_line
 from app.engine.view.sweep_events import describe_sweep_event
 from app.engine.view.table import Tone
 from widgets.plain import units
+
+_WORTH_TELLING = 0.05
+"""Seconds from which on it is told how long a command took."""
+
+READ = "command"
+"""The kind of a command that changed nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +63,42 @@ class EventWords:
     """How it went."""
 
 
-def describe_event(event: LoggedEvent) -> EventWords:
-    """The event in words."""
+class EventChoice(StrEnum):
+    """Which events of a session are told: all of them, or what somebody looks for."""
+
+    EVENTS = "events"
+    """All but what was only read."""
+    CHANGES = "changes"
+    RUNS = "runs"
+    ALL = "all"
+
+    def shows(self, kind: str) -> bool:
+        """Whether events of that kind are among them."""
+        match self:
+            case EventChoice.ALL:
+                return True
+            case EventChoice.EVENTS:
+                return kind != READ
+            case EventChoice.CHANGES:
+                return kind in ("change", "write")
+            case EventChoice.RUNS:
+                return kind == "run"
+
+
+def describe_event(event: LoggedEvent, session: Session | None = None) -> EventWords:
+    """The event in words; `session`: what it belongs to, which knows the units of values."""
     kind, head, body, tone = _words(event)
+    if isinstance(event, ChangeEnded) and session is not None and (known := session.change(event.id)) is not None:
+        head = f"{event.id} {event.result}: now {value(known.change, event.now)}"
     return EventWords(kind=kind, head=head, body=tuple(body), tone=tone)
+
+
+def _experiment_end(event: ExperimentEnded) -> str:
+    """What it has shown, in its first sentence, and how it stands with the old value."""
+    shown = event.sentence.partition(". ")[0].rstrip(".")
+    cut = f"{event.status}: {event.reason.rstrip('.')}" if event.status is not RunStatus.OK else ""
+    told = "; ".join(filter(None, (cut, shown))) or "all runs done"
+    return f"{told}; the old value is back" if event.restored else f"THE OLD VALUE IS NOT BACK; {told}"
 
 
 def after_words(figures: RunFigures) -> tuple[str, ...]:
@@ -91,12 +131,13 @@ def _words(event: LoggedEvent) -> tuple[str, str, list[str], Tone]:
             ]
             return "devices", f"found {counts or 'nothing'}", body, Tone.BAD if found.problems else Tone.DIM
         case CommandRan():
-            code = "" if event.returncode is None else f"  exit {event.returncode}"
-            head = f"{event.line}{code}  {units.duration(event.seconds)}"
+            code = "" if not event.returncode else f"  failed with exit status {event.returncode}"
+            took = f"  {units.duration(event.seconds)}" if event.seconds >= _WORTH_TELLING else ""
+            head = f"{event.line}{code}{took}"
             body = [f"$ {event.line}", *event.output.splitlines()]
             if event.output_file:
                 body.append(f"all of it: {event.output_file}")
-            return ("write" if event.mutates else "command"), head, body, Tone.ACCENT if event.mutates else Tone.DIM
+            return ("write" if event.mutates else READ), head, body, Tone.ACCENT if event.mutates else Tone.DIM
         case ChangeIntended():
             what = move(event.change)
             body = [step.shown() for step in event.change.writes]
@@ -124,12 +165,10 @@ def _words(event: LoggedEvent) -> tuple[str, str, list[str], Tone]:
             head = f"{event.id} {units.plural(event.pairs, 'pair')}: {what}"
             return "run", head, body, Tone.ACCENT
         case ExperimentEnded():
-            how = "all runs done" if event.status is RunStatus.OK else f"{event.status}: {event.reason}"
-            back = "the old value is back" if event.restored else "THE OLD VALUE IS NOT BACK"
             body = [event.sentence] if event.sentence else []
             body += [f"{key} moved along: {what}" for key, what in event.moved.items()]
             tone = RUN_TONES[event.status] if event.restored else Tone.BAD
-            return "run", f"{event.id} {how}; {back}", body, tone
+            return "run", f"{event.id} {_experiment_end(event)}", body, tone
         case SweepStarted() | SweepResumed() | SweepExtended() | SweepStepStarted() | SweepStepEnded() | SweepEnded():
             words, lines, mood = describe_sweep_event(event)
             return "run", words, lines, mood

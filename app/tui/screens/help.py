@@ -10,7 +10,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from app.commands import SCREENS, commands_of
+from app.commands import SCREENS, SHEETS, commands_of
 from app.glossary import terms_of
 from widgets.details import Detail, Details, FactGroup
 
@@ -47,7 +47,7 @@ class HelpScreen(ModalScreen[None]):
         shared = tuple(command for command in commands_of(self._screen) if command not in own)
         groups = (
             FactGroup(
-                heading=SCREENS[self._screen],
+                heading=(SCREENS | SHEETS)[self._screen],
                 facts=tuple(Detail(label=command.shown_keys, value=command.help) for command in own),
             ),
             FactGroup(

@@ -1,109 +1,160 @@
-"""Two runs side by side, each with its repeats: their curves over each other, their figures, what they show."""
+"""Two runs side by side, each with its repeats: what they show first, then the figures, then what else differs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
+from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from app.engine.fio.curves import samples_of
 from app.engine.judge.comparison import Comparison, compare
-from app.engine.session.state import RunRecord
-from app.engine.view.comparison import comparison_table
+from app.engine.report.raw import intervals
+from app.engine.session.figures import Sample
+from app.engine.session.state import RunRecord, Session
+from app.engine.view.comparison import comparison_table, differing_table
+from app.engine.view.side_by_side import (
+    DrawnDifference,
+    comparison_title,
+    drawing_words,
+    drawn_difference,
+    side_names,
+    verdicts,
+)
 from app.engine.view.table import filled
-from app.tui.render import columns, rows
-from app.tui.screens.runs.overlay import overlay
-from widgets.keyed_table import KeyedTable
+from app.tui.base import WorkbenchScreen
+from app.tui.render import TONES, columns, rows
+from app.tui.screens.runs.points import measured_points
+from app.tui.screens.runs.verdict_lines import VerdictLines
+from widgets.chart import ChartData, LineChart, Series
+from widgets.interval_bar import IntervalBar, IntervalMark
+from widgets.lines import Prose
+from widgets.pane import Pane
 from widgets.plain import units
+from widgets.still_table import StillTable
 
-Pair = tuple[Path, RunRecord]
+NO_CURVES = "No intervals of these runs are on disk, so there is nothing to draw over time."
 
 
-class CompareScreen(ModalScreen[None]):
-    """A sheet with the overlay of two finished runs and their figures."""
+class ComparedRun:
+    """A run, what it is called here, and the folder of its session."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter", "dismiss", "Close", id="compare.close"),
-        Binding("g", "switch", "IOPS or latency", id="compare.switch"),
-    ]
+    def __init__(self, run: RunRecord, name: str, folder: Path) -> None:
+        self.run = run
+        """The run."""
+        self.name = name
+        """`r3`, or `SESSION/r3` of another session."""
+        self.folder = folder
+        """Where its session lies."""
+
+
+class CompareScreen(WorkbenchScreen):
+    """The verdict, its interval, the figures, what differs, and both runs over time."""
+
+    NAME: ClassVar[str] = "compare"
     DEFAULT_CSS = """
     CompareScreen {
-        align: center middle;
-        & .sheet { height: 96%; width: 98%; max-width: 180; }
-        & #overlay { height: 1fr; }
-        & KeyedTable { height: auto; max-height: 50%; }
-        & #runs-compared { height: auto; }
-        & #compare-keys { height: 1; color: $foreground 70%; }
+        & #compared { height: 1fr; padding: 0 1; }
+        & #compared-scroll { height: 1fr; scrollbar-size-vertical: 1; }
+        & IntervalBar { margin-top: 1; }
+        & #compared-figures, & #compared-words { margin: 1 0; }
+        & #compared-curves { height: 1fr; min-height: 9; }
+        & #compared-empty { height: auto; display: none; color: $text-muted; }
     }
     """
 
-    def __init__(self, a: Pair, b: Pair, a_session: Sequence[RunRecord], b_session: Sequence[RunRecord]) -> None:
+    def __init__(
+        self, a: ComparedRun, b: ComparedRun, a_session: Sequence[RunRecord], b_session: Sequence[RunRecord]
+    ) -> None:
         """`a_session` and `b_session`: the runs of the session of each, among which their repeats are."""
         super().__init__()
-        self._pairs = (a, b)
-        self._comparison = compare(a[1], b[1], a_session, b_session)
+        self._sides = (a, b)
+        self._comparison = compare(a.run, b.run, a_session, b_session, names=(a.name, b.name))
+        self._samples: tuple[tuple[Sample, ...], ...] = ()
         self._latency = False
 
-    def compose(self) -> ComposeResult:
-        """Names, overlay, figures, keys."""
+    def body(self) -> ComposeResult:
+        """All in one pane that scrolls where it is too high."""
         comparison = self._comparison
-        shown = filled(comparison_table(comparison))
-        with Vertical(classes="sheet"):
-            yield Static(_names(comparison), id="runs-compared", markup=False)
-            yield Static("", id="overlay", markup=False)
-            yield KeyedTable(columns(shown), rows(shown))
-            yield Static("g IOPS or p99  esc close", id="compare-keys", markup=False)
+        a, b = (each.name for each in self._sides)
+        headings = side_names(comparison, a, b)
+        figures = filled(comparison_table(comparison, *headings))
+        differing = filled(differing_table(comparison, a, b))
+        drawn = drawn_difference(comparison)
+        ascii = self.workbench_app.ascii
+        with (
+            Pane(comparison_title(comparison, a, b), note=comparison.counted, id="compared"),
+            VerticalScroll(id="compared-scroll"),
+        ):
+            yield VerdictLines(verdicts(comparison), id="compared-verdict")
+            if drawn is not None:
+                yield IntervalBar(_mark(drawn), ascii=ascii, id="compared-interval")
+                yield Prose(drawing_words(drawn), "muted")
+            yield StillTable(columns(figures), rows(figures), id="compared-figures")
+            yield Prose("What differs" if differing.rows else "Nothing that was recorded differs.", "heading")
+            yield StillTable(columns(differing), rows(differing), id="compared-sides")
+            yield Prose("\n".join(_sentences(comparison)), id="compared-words")
+            yield Static(NO_CURVES, id="compared-empty", markup=False)
+            yield LineChart(id="compared-curves", ascii=ascii)
 
     def on_mount(self) -> None:
-        """The overlay is drawn once there is a size to draw in."""
-        self.query_one(KeyedTable).focus()
-        self.call_after_refresh(self._draw)
+        """The curves come when they are read: an hour of them takes seconds."""
+        self.query_one("#compared-scroll").focus()
+        self.run_worker(self._read, thread=True, group="curves", exclusive=True)
 
-    def on_resize(self) -> None:
-        """Draws again at the new size."""
-        self.call_after_refresh(self._draw)
+    def show(self, session: Session) -> None:
+        """What is compared has ended: nothing of it changes."""
 
     def action_switch(self) -> None:
         """IOPS or p99."""
         self._latency = not self._latency
         self._draw()
 
+    def action_export(self) -> None:
+        """Write the report of this session."""
+        self.workbench_app.ask_export()
+
+    def action_back(self) -> None:
+        """Back to the list of runs."""
+        self.dismiss()
+
+    def _read(self) -> None:
+        samples = tuple(intervals(each.run, each.folder) for each in self._sides)
+        self.app.call_from_thread(self._take, samples)
+
+    def _take(self, samples: tuple[tuple[Sample, ...], ...]) -> None:
+        self._samples = samples
+        there = any(samples)
+        self.query_one("#compared-curves").display = there
+        self.query_one("#compared-empty").display = not there
+        self._draw()
+
     def _draw(self) -> None:
-        area = self.query_one("#overlay", Static)
-        width, height = area.size.width, area.size.height
-        if width < 20 or height < 5:
-            area.update("no room for the curves")
-            return
-        curves = []
-        for folder, run in self._pairs:
-            if run.end is None:
-                continue
-            ramp, runtime = (int(run.start.job.get(key, "0").rstrip("s") or 0) for key in ("ramp", "runtime"))
-            raw = folder / run.end.folder / "fio.out"
-            samples = samples_of(raw, ramp=bool(ramp), planned_s=runtime or None, steady=run.start.steady)
-            curves.append((run.id, samples))
-        text = overlay(curves, width, height, latency=self._latency, ascii_only=getattr(self.app, "ascii", False))
-        area.update(Text.from_ansi(text))
+        chart = self.query_one("#compared-curves", LineChart)
+        chart.title = "p99 over time" if self._latency else "IOPS over time"
+        named = zip(self._sides, self._samples, ("$foreground", "$text-primary"), strict=True)
+        chart.data = ChartData(
+            series=tuple(
+                Series(name=side.name, points=tuple(measured_points(samples, latency=self._latency)), color=color)
+                for side, samples, color in named
+            ),
+            y_format=units.latency if self._latency else units.iops,
+        )
 
 
-def _names(comparison: Comparison) -> str:
-    """What they show, which runs they are, what differs between them, what to mind; in few lines."""
-    a, b = (_what(run) for run in (comparison.a, comparison.b))
-    if a == b:
-        names = [f"A {comparison.a.id}, B {comparison.b.id}: {a}"]
-    else:
-        names = [f"A {comparison.a.id}  {a}", f"B {comparison.b.id}  {b}"]
-    differing = [f"{key}: {a or units.NOTHING} | {b or units.NOTHING}" for key, a, b in comparison.differing]
-    lines = [comparison.sentence, *names, "; ".join(differing), " ".join(comparison.caveats)]
-    return "\n".join(filter(None, lines))
+def _mark(drawn: DrawnDifference) -> IntervalMark:
+    return IntervalMark(
+        middle=drawn.middle,
+        low=drawn.low,
+        high=drawn.high,
+        points=drawn.points,
+        threshold=drawn.threshold,
+        tone=TONES[drawn.tone],
+    )
 
 
-def _what(run: RunRecord) -> str:
-    return f"{run.start.profile or run.start.title} on {run.start.target}"
+def _sentences(comparison: Comparison) -> Iterator[str]:
+    yield comparison.sentence
+    yield " ".join(comparison.caveats)

@@ -20,7 +20,7 @@ from app.engine.view.table import filled
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
 from app.tui.screens.bench.ab_lines import ended_line
-from app.tui.screens.runs.compare import CompareScreen
+from app.tui.screens.runs.compare import ComparedRun, CompareScreen
 from app.tui.screens.runs.figures import FiguresScreen
 from backends.errors import RaidbenchError
 from widgets.keyed_table import KeyedTable, TableRow
@@ -132,26 +132,24 @@ class RunsScreen(WorkbenchScreen):
     def action_compare(self) -> None:
         """Show the two marked runs side by side; without marks the A/B that the run under the cursor belongs to."""
         runs = self._all(self.workbench_app.session)
-        marked = [runs[key] for key in self._marked if key in runs]
-        if not marked:
-            marked = self._both_letters(runs)
+        marked = [key for key in self._marked if key in runs] or self._both_letters(runs)
         if len(marked) != 2:
             self.say("Mark two runs with space, then c.")
             return
-        a, b = marked
-        self.app.push_screen(CompareScreen(a, b, self._beside(a[0], runs), self._beside(b[0], runs)))
+        a, b = (ComparedRun(runs[key][1], key, runs[key][0]) for key in marked)
+        self.app.push_screen(CompareScreen(a, b, self._beside(a.folder, runs), self._beside(b.folder, runs)))
 
-    def _both_letters(self, runs: dict[str, tuple[Path, RunRecord]]) -> list[tuple[Path, RunRecord]]:
+    def _both_letters(self, runs: dict[str, tuple[Path, RunRecord]]) -> list[str]:
         """A run of each letter of the experiment that the run under the cursor belongs to, A first."""
         folder, run = runs.get(self.query_one(KeyedTable).cursor or "", (None, None))
         mark = None if run is None else run.start.mark
         if mark is None:
             return []
-        found: dict[str, tuple[Path, RunRecord]] = {}
-        for where, each in runs.values():
+        found: dict[str, str] = {}
+        for key, (where, each) in runs.items():
             other = each.start.mark
             if where == folder and other is not None and other.experiment == mark.experiment:
-                found.setdefault(other.letter, (where, each))
+                found.setdefault(other.letter, key)
         return [found[letter] for letter in sorted(found)]
 
     @on(KeyedTable.RowSelected)

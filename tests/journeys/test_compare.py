@@ -1,0 +1,119 @@
+"""Two runs side by side, as one screen: the verdict first."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from textual.pilot import Pilot
+
+from app.engine.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent
+from app.engine.session.figures import RunStatus
+from app.tui.app import WorkbenchApp
+from app.tui.screens.bench.screen import BenchScreen
+from app.tui.screens.runs.compare import CompareScreen
+from app.tui.screens.runs.screen import RunsScreen
+from tests.engine import sessions
+from tests.tui.stage import Table, opened, set_table, settled, text_of, until
+
+SIZES = {"small": (80, 24), "large": (120, 40), "wide": (200, 60)}
+
+
+@pytest.fixture
+def table(tmp_path: Path, still: None) -> Table:
+    """A workbench whose session holds an A/B."""
+    return ab_table(tmp_path)
+
+
+def ab_table(folder: Path) -> Table:
+    """The session that is open holds an A/B of three pairs, B a fifth slower."""
+    table = set_table(folder)
+    order = ("A", "B", "B", "A", "A", "B")
+    started = ExperimentStarted(
+        at=1002.0,
+        id="e1",
+        target=sessions.SDA,
+        key="read_ahead_kb",
+        label="Read-ahead",
+        a="128",
+        b="4096",
+        order=order,
+        title="4k random read",
+        measured="block:sda",
+    )
+    events: list[LoggedEvent] = [sessions.started(), started]
+    for at, letter in enumerate(order):
+        iops = (1000.0 if letter == "A" else 800.0) + at
+        settings = {"read_ahead_kb": "128" if letter == "A" else "4096"}
+        begun, over = sessions.run(f"r{at + 1}", iops=iops, settings=settings, at=1010.0 + at * 10)
+        mark = ExperimentMark(experiment="e1", letter=letter, pair=at // 2 + 1)
+        events += [replace(begun, mark=mark), over]  # type: ignore[arg-type]
+    events.append(ExperimentEnded(at=1100.0, id="e1", status=RunStatus.OK, restored=True))
+    assert table.options.session is not None
+    sessions.written(table.options.session, *events)
+    return table
+
+
+async def compared(pilot: Pilot[int]) -> None:
+    """As far as the comparison: of an A/B one key, wherever the cursor is in it."""
+    await pilot.press("3")
+    await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen) and "e1 3B" in text_of(pilot))
+    await pilot.press("c")
+    await until(pilot, lambda: isinstance(pilot.app.screen, CompareScreen))
+    await until(pilot, lambda: pilot.app.screen.query_one("#compared-empty").display)
+    await pilot.pause()
+
+
+@asynccontextmanager
+async def comparing(table: Table, size: str = "large") -> AsyncIterator[Pilot[int]]:
+    async with opened(table, SIZES[size]) as pilot:
+        await compared(pilot)
+        yield pilot
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_verdict_is_in_sight_before_any_key_at_every_size(table: Table, size: str) -> None:
+    async with comparing(table, size) as pilot:
+        shown = text_of(pilot)
+    assert [words in shown for words in ("SLOWER", "read IOPS -19.9 %", "between -20.", "•", "read p99")] == [True] * 5
+
+
+async def test_it_says_what_is_compared_with_what(table: Table) -> None:
+    async with comparing(table) as pilot:
+        assert "r2 against r1: read_ahead_kb 4096 against 128" in text_of(pilot)
+
+
+@pytest.mark.parametrize("key", ["escape", "h"])
+async def test_back_is_one_step_to_the_list(table: Table, key: str) -> None:
+    async with comparing(table) as pilot:
+        await pilot.press(key)
+        await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen))
+
+
+async def test_another_screen_and_back_finds_the_comparison_as_it_was(table: Table) -> None:
+    async with comparing(table) as pilot:
+        await pilot.press("2")
+        await until(pilot, lambda: isinstance(pilot.app.screen, BenchScreen))
+        await pilot.press("3")
+        await until(pilot, lambda: isinstance(pilot.app.screen, CompareScreen))
+
+
+class Compare(Protocol):
+    """The fixture of pytest-textual-snapshot."""
+
+    def __call__(self, app: WorkbenchApp, *, terminal_size: tuple[int, int], run_before: object) -> bool: ...
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_picture(snap_compare: Compare, table: Table, size: str) -> None:
+    """The comparison of an A/B."""
+
+    async def act(pilot: Pilot[int]) -> None:
+        await settled(pilot)
+        await compared(pilot)
+
+    assert snap_compare(table.app(), terminal_size=SIZES[size], run_before=act)

@@ -1,0 +1,75 @@
+"""The Log screen: what happened, without what was only read; searched, and written to a file."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from app.engine.session.events import CommandRan
+from tests.engine import sessions
+from tests.tui.stage import answer, notices, opened, set_table, text_of, until
+from widgets.log_view import LogView
+
+
+@pytest.fixture
+async def log(tmp_path: Path, still: None) -> AsyncIterator[Pilot[int]]:
+    """A change, a run, a note, and commands that only read."""
+    table = set_table(tmp_path)
+    read = CommandRan(at=1001.0, line="storcli show", mutates=False, seconds=0.1, returncode=0, output="cache on")
+    assert table.options.session is not None
+    events = (sessions.started(), read, *sessions.change(), *sessions.run(), sessions.note("fan is loud"))
+    sessions.written(table.options.session, *events)
+    async with opened(table) as pilot:
+        await pilot.press("5")
+        await until(pilot, lambda: pilot.app.screen.query(LogView))
+        await pilot.pause()
+        yield pilot
+
+
+def kinds(pilot: Pilot[int]) -> set[str]:
+    return {entry.kind for entry in pilot.app.screen.query_one(LogView).entries}
+
+
+async def test_what_was_only_read_is_left_out_and_counted(log: Pilot[int]) -> None:
+    assert ("storcli show" in text_of(log), " more with f" in text_of(log)) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("times", "shown"), [(1, {"change"}), (2, {"run"}), (3, {"session", "command", "change", "run", "note"})]
+)
+async def test_f_goes_on_to_changes_to_runs_and_to_everything(log: Pilot[int], times: int, shown: set[str]) -> None:
+    await log.press(*"f" * times)
+    await log.pause()
+    assert kinds(log) - {"devices", "problem"} == shown
+
+
+async def test_n_goes_to_the_next_match(log: Pilot[int]) -> None:
+    await log.press("g", "slash", *"read", "enter")
+    view = log.app.screen.query_one(LogView)
+    first = view.cursor_entry
+    await log.press("n")
+    assert (first is not None and view.cursor_entry != first, "n and N go on" in text_of(log)) == (True, True)
+
+
+async def test_a_search_without_a_match_says_so(log: Pilot[int]) -> None:
+    await log.press("slash", *"zebra")
+    await log.pause()
+    assert "nothing matches among what happened" in text_of(log)
+
+
+async def test_n_without_a_search_says_how_to_begin_one(log: Pilot[int]) -> None:
+    await log.press("n")
+    await log.pause()
+    assert "/ begins a search" in notices(log)
+
+
+async def test_the_report_is_written_from_the_log(log: Pilot[int], tmp_path: Path) -> None:
+    await log.press("s")
+    await until(log, lambda: len(log.app.screen_stack) > 1)
+    log.app.screen.query_one("Input").value = str(tmp_path / "found.md")  # type: ignore[attr-defined]
+    await answer(log, "enter")
+    await log.app.workers.wait_for_complete()
+    assert "fan is loud" in (tmp_path / "found.md").read_text()

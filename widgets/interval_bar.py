@@ -1,0 +1,142 @@
+"""A difference on an axis across zero: its interval as a bar, the values behind it, what is too small to matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from textual.reactive import reactive
+
+from widgets.lines import Line, Lines, Style
+from widgets.scale import AxisSpan
+
+_AIR: Final = 0.04
+"""Share of the axis beyond the outermost value, at both ends."""
+
+_TICK_CELLS: Final = 12
+"""Cells of the axis to a tick, at least."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalMark:
+    """What is drawn."""
+
+    middle: float
+    """The difference itself."""
+    low: float | None = None
+    """Lower end of its interval; `None` without one."""
+    high: float | None = None
+    """Upper end."""
+    points: tuple[float, ...] = ()
+    """What it was taken from."""
+    threshold: float = 0.0
+    """A difference within it, up or down, does not matter; 0 for none."""
+    tone: Style = ""
+    """What the difference means, for the colour of the bar."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Signs:
+    """The characters of a drawing."""
+
+    axis: str
+    tick: str
+    zone: str
+    zero: str
+    bar: str
+    crossing: str
+    middle: str
+    point: str
+
+
+_UNICODE: Final = _Signs(axis="─", tick="┴", zone="░", zero="│", bar="━", crossing="┿", middle="◆", point="•")
+_ASCII: Final = _Signs(axis="-", tick="+", zone=":", zero="|", bar="=", crossing="#", middle="O", point="*")
+
+Cells = list[tuple[str, str]]
+"""A style's name and a character for every cell."""
+
+
+class IntervalBar(Lines):
+    """Labels, bar and points in three lines; four with the axis below them."""
+
+    mark: reactive[IntervalMark | None] = reactive(None, repaint=False)
+    """What is drawn; `None` takes no room."""
+    ascii: reactive[bool] = reactive(False, repaint=False)
+    """Whether to draw without UTF-8."""
+
+    def __init__(self, mark: IntervalMark | None = None, *, ascii: bool = False, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.set_reactive(IntervalBar.mark, mark)
+        self.set_reactive(IntervalBar.ascii, ascii)
+
+    def watch_mark(self) -> None:
+        """Draws the other difference."""
+        self.changed()
+
+    def watch_ascii(self) -> None:
+        """Draws with the other characters."""
+        self.changed()
+
+    def lay_out(self, width: int) -> list[Line]:
+        """The bar over its points over the axis."""
+        return [] if self.mark is None else drawn(self.mark, width, ascii_only=self.ascii)
+
+
+def drawn(mark: IntervalMark, width: int, *, ascii_only: bool = False) -> list[Line]:
+    """Bar, points, axis and its labels, each `width` cells: zero and the threshold are always on the axis."""
+    signs = _ASCII if ascii_only else _UNICODE
+    span = _span(mark)
+
+    def column(value: float) -> int:
+        return round((value - span.low) / span.span * (width - 1))
+
+    zero = column(0.0)
+    zone = range(column(-mark.threshold), column(mark.threshold) + 1) if mark.threshold else range(0)
+    ground: Cells = [("muted", signs.zone if at in zone else " ") for at in range(width)]
+    ground[zero] = ("label", signs.zero)
+    bar = list(ground)
+    tone = mark.tone or "value"
+    if mark.low is not None and mark.high is not None:
+        for at in range(column(mark.low), column(mark.high) + 1):
+            bar[at] = (tone, signs.crossing if at == zero else signs.bar)
+    bar[column(mark.middle)] = ("title", signs.middle)
+    rows = [bar]
+    if mark.points:
+        points = list(ground)
+        for value in mark.points:
+            points[column(value)] = ("accent", signs.point)
+        rows.append(points)
+    ticks = span.ticks(max(2, width // _TICK_CELLS))
+    axis: Cells = [("muted", signs.axis)] * width
+    for tick in ticks:
+        axis[column(tick)] = ("muted", signs.tick)
+    labels = _labels([(column(tick), tick) for tick in ticks], width)
+    return [_joined(row) for row in (*rows, axis, labels)]
+
+
+def _span(mark: IntervalMark) -> AxisSpan:
+    ends = [end for end in (mark.low, mark.high) if end is not None]
+    values = (0.0, -mark.threshold, mark.threshold, mark.middle, *ends, *mark.points)
+    low, high = min(values), max(values)
+    air = (high - low) * _AIR or 1.0
+    return AxisSpan(low=low - air, high=high + air)
+
+
+def _labels(ticks: list[tuple[int, float]], width: int) -> Cells:
+    """The value under each tick that has room for it, zero before all others; the unit at the last."""
+    text = [" "] * width
+    last = ticks[-1][1] if ticks else 0.0
+    for at, tick in sorted(ticks, key=lambda one: (one[1] != 0, one[0])):
+        label = ("0" if tick == 0 else f"{tick:+.6g}") + (" %" if tick == last else "")
+        left = min(max(0, at - len(label.removesuffix(" %")) // 2), max(0, width - len(label)))
+        room = text[max(0, left - 1) : left + len(label) + 1]
+        if not "".join(room).strip() and left + len(label) <= width:
+            text[left : left + len(label)] = label
+    return [("label", char) for char in text]
+
+
+def _joined(cells: Cells) -> Line:
+    """Neighbours of one style in one piece."""
+    groups = ((kind, list(group)) for kind, group in groupby(cells, key=lambda cell: cell[0]))
+    return tuple((kind, "".join(char for _, char in group)) for kind, group in groups)
