@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import struct
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from glob import iglob
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from tests.packages import absence
 
 _TOOLS = ("losetup", "blkid", "wipefs", "addpart")
+_CONTROL = Path("/dev/loop-control")
+_PATIENCE = 20
+"""How often another name is tried where somebody else took this one meanwhile."""
+
+T = TypeVar("T")
 
 
 def needs_loops() -> pytest.MarkDecorator:
     """Skips, with the reason, where loop devices cannot be made."""
     reason = "needs root" if os.geteuid() != 0 else absence(*_TOOLS)
-    if not reason and not Path("/dev/loop-control").exists():
+    if not reason and not _CONTROL.exists():
         reason = "needs loop devices"
     return pytest.mark.skipif(bool(reason), reason=reason or "loop devices can be made")
 
@@ -74,20 +82,79 @@ class Loop:
 
 
 @contextmanager
+def alone() -> Iterator[None]:
+    """No other test makes or detaches a loop device meanwhile: losetup tries what looks free by opening it."""
+    with open(_CONTROL, "rb", buffering=0) as control:
+        fcntl.flock(control, fcntl.LOCK_EX)  # ends with this process, however that ends
+        yield
+
+
+def attach(backing: Path, *options: str, device: str | None = None) -> Loop:
+    """A loop device over a file, the first that is free or this one, which nobody else has open.
+
+    Raises CalledProcessError where it is not free.
+    """
+    with alone():
+        where = run("losetup", "--show", *options, device or "--find", str(backing)).strip()
+    made = Loop(where, backing)
+    made.sure()
+    try:
+        wait_for(lambda: not _open_elsewhere(where), seconds=30)
+    except AssertionError:
+        detach(made)
+        raise
+    return made
+
+
+def detach(made: Loop) -> None:
+    """The end of a loop device, if it is still ours."""
+    with alone():
+        # A file that the test deleted is still ours: its name is told with this mark.
+        if run("losetup", "-nO", "BACK-FILE", made.device).strip().removesuffix(" (deleted)") == str(made.backing):
+            run("losetup", "--detach", made.device)
+
+
+def _open_elsewhere(device: str) -> bool:
+    """Whether a process has the device open."""
+    number = os.stat(device).st_rdev
+    return any(_number(link) == number for link in iglob("/proc/[0-9]*/fd/*"))
+
+
+def _number(link: str) -> int | None:
+    try:
+        return os.stat(link).st_rdev
+    except OSError:  # closed meanwhile, or its process has ended
+        return None
+
+
+@contextmanager
 def loop(backing: Path, *options: str, size: int = 64 << 20) -> Iterator[Loop]:
     """A loop device on a file of `size` zero bytes."""
     if not backing.exists():
         with open(backing, "wb") as file:
             file.truncate(size)
-    device = run("losetup", "--find", "--show", *options, str(backing)).strip()
-    made = Loop(device, backing)
+    made = attach(backing, *options)
     try:
-        made.sure()
         yield made
     finally:
-        # A file that the test deleted is still ours: its name is told with this mark.
-        if run("losetup", "-nO", "BACK-FILE", device).strip().removesuffix(" (deleted)") == str(backing):
-            run("losetup", "--detach", device)
+        detach(made)
+
+
+@contextmanager
+def exchanged(first: Path, second: Path, look: Callable[[Loop], T]) -> Iterator[tuple[Loop, T]]:
+    """A device over the second file under the name of one over the first, and what was seen of that one."""
+    for _ in range(_PATIENCE):
+        with loop(first) as made:
+            seen = look(made)
+        with suppress(subprocess.CalledProcessError):  # somebody else took the name meanwhile
+            other = attach(second, device=made.device)
+            break
+    else:
+        raise AssertionError("the name was always taken by somebody else")
+    try:
+        yield other, seen
+    finally:
+        detach(other)
 
 
 @contextmanager

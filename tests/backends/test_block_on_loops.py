@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from backends.hosts.wrapped import ReadOnlyHost
 from backends.model import Media, Target
 from backends.protocol import Backend
 from backends.vendors.block.backend import BlockBackend
-from tests.backends.loops import Loop, loop, needs_loops, run, wait_for
+from tests.backends.loops import Loop, exchanged, loop, needs_loops, wait_for
 
 pytestmark = [pytest.mark.root, needs_loops()]
 
@@ -107,18 +108,17 @@ async def test_the_kernels_refusal_becomes_a_sentence(backend: Backend, target: 
         await backend.apply(bad)
 
 
-async def test_another_device_under_the_same_name_is_refused(tmp_path: Path) -> None:
+def test_another_device_under_the_same_name_is_refused(tmp_path: Path) -> None:
     backend = BlockBackend(LocalHost())
-    with loop(tmp_path / "first") as first:
-        change = await backend.plan(Target(backend="block", address=first.name), "nomerges", "2")
-    run("losetup", first.device, str(tmp_path / "first"))
-    try:
-        assert first.sure()
-        with pytest.raises(DeviceGoneError, match="another device now: disk sequence number"):
-            await backend.apply(change)
-    finally:
-        if run("losetup", "-nO", "BACK-FILE", first.device).strip() == str(first.backing):
-            run("losetup", "--detach", first.device)
+
+    def planned(device: Loop) -> Change:
+        return asyncio.run(backend.plan(Target(backend="block", address=device.name), "nomerges", "2"))
+
+    with (
+        exchanged(tmp_path / "disk", tmp_path / "disk", planned) as (_, change),
+        pytest.raises(DeviceGoneError, match="another device now: disk sequence number"),
+    ):
+        asyncio.run(backend.apply(change))
 
 
 async def test_a_detached_device_is_gone(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from app.engine.session.figures import DirectionFigures, Phase, RunFigures, RunS
 from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken
 from app.engine.session.steady import SteadyPlan
 from backends.hosts.local import LocalHost
+from tests.backends import loops
 from tests.engine.fio import cut_runs
 from tests.packages import needs
 
@@ -220,32 +221,14 @@ def test_a_workbench_cut_off_leaves_no_fio(tmp_path: Path, way: Callable[[subpro
 @pytest.fixture
 def mounted(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     """A loop device of our own with a small mounted filesystem: its name and where it is mounted."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root: a loop device and a mount")
-    image, where = tmp_path / "image", tmp_path / "mnt"
-    where.mkdir()
-    with image.open("wb") as file:
-        file.truncate(24 * MIB)
-    made = subprocess.run(["losetup", "-f", "--show", str(image)], capture_output=True, text=True, check=False)
-    if made.returncode:
-        pytest.skip(f"no loop device: {made.stderr.strip()}")
-    device = made.stdout.strip()
-    try:
-        made = subprocess.run(["mkfs.ext4", "-q", device], capture_output=True, text=True, check=False)
-        made = (
-            made
-            if made.returncode
-            else subprocess.run(["mount", device, where], capture_output=True, text=True, check=False)
-        )
-        if made.returncode:
-            pytest.skip(f"cannot be mounted: {made.stderr.strip()}")
-        yield device, where
-    finally:
-        subprocess.run(["umount", where], capture_output=True, check=False)
-        subprocess.run(["losetup", "-d", device], capture_output=True, check=False)
+    with loops.loop(tmp_path / "image", size=24 * MIB) as made:
+        loops.run("mkfs.ext4", "-q", made.sure())
+        with loops.mounted(made.device, tmp_path / "mnt") as where:
+            yield made.device, where
 
 
 @pytest.mark.root
+@loops.needs_loops()
 async def test_writing_to_a_mounted_device_is_a_failure(mounted: tuple[str, Path], tmp_path: Path) -> None:
     target = JobTarget(path=mounted[0], name=mounted[0], kind=TargetKind.BLOCK, size=24 * MIB)
     figures = verdict(await run(Job(rw=Pattern.RANDWRITE, runtime=1, ramp=0), target, tmp_path))
@@ -254,6 +237,7 @@ async def test_writing_to_a_mounted_device_is_a_failure(mounted: tuple[str, Path
 
 
 @pytest.mark.root
+@loops.needs_loops()
 async def test_a_full_filesystem_is_a_failure_in_words(mounted: tuple[str, Path], tmp_path: Path) -> None:
     target = JobTarget(path=str(mounted[1] / "big"), name="big", kind=TargetKind.FILE, size=64 * MIB)
     events = await collect(FioLoad(LocalHost()).layout(target, tmp_path, asyncio.Event()))
