@@ -28,9 +28,17 @@ class Write:
         return " ".join(quote(word) for word in self.argv)
 
 
-def disk_lock(name: str) -> str:
-    """The lock that changes of a disk and runs on it take, by its kernel name or node."""
-    return f"block-{name.removeprefix('/dev/').replace('!', '-').replace('/', '-')}"
+_BY_NAME = "block-"
+
+
+def disk_lock(*paths: Identity) -> str:
+    """The lock that changes of a disk and runs on it take, by all the paths that there are to it.
+
+    It is that of the thing, so that a disk under another name has it too; that of the kernel name where nothing lasts.
+    """
+    lasting = [known for path in paths if (known := path.lasting) is not None]
+    # where only some paths tell the WWN it counts before the serial number, whichever path is asked
+    return f"disk-{max(lasting)}" if lasting else _BY_NAME + paths[0].name.replace("!", "-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +70,7 @@ class Change:
     identity: Identity | None = None
     """The device it was planned for."""
     lock: str = ""
-    """Name of the lock that serialises changes: the controller or the disk."""
+    """What serialises changes: the controller or the disk. See `held_by`."""
     moves: tuple[str, ...] = ()
     """Keys of other settings that it may move: a new scheduler resets the queue's size."""
     shares: tuple[str, ...] = ()
@@ -77,6 +85,13 @@ class Change:
     """What people call its values, where that is something else: `same CPU` for `2`."""
     asked: str = ""
     """The value as it was asked for, where another is read afterwards: -1 for a default."""
+
+    @property
+    def held_by(self) -> str:
+        """Name of the lock that it is made and taken back under; earlier versions took a disk's kernel name."""
+        if self.lock.startswith(_BY_NAME) and self.identity is not None and self.identity.lasting is not None:
+            return disk_lock(self.identity)
+        return self.lock or str(self.target)
 
     @property
     def wish(self) -> str:

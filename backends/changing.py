@@ -19,6 +19,7 @@ from backends.identity import Identity
 from backends.model import Target
 from backends.settings import Reading, Risk, Setting, check_value
 from backends.text import clean
+from backends.topology.naming import identity
 from backends.topology.relations import paths_of, twins_of
 from backends.topology.tree import read_tree
 
@@ -46,8 +47,19 @@ def setting_of(settings: Iterable[Setting], target: Target, key: str) -> Setting
 
 
 async def lock_of(host: Host, name: str) -> str:
-    """The lock of a disk by its kernel name, the same for all paths to it: that of the first."""
-    return disk_lock(paths_of(twins_of(await read_tree(host)), name)[0])
+    """The lock of a disk by its kernel name, the same for all paths to it."""
+    return (await locks_of(host, (name,)))[0]
+
+
+async def locks_of(host: Host, names: Iterable[str]) -> tuple[str, ...]:
+    """The locks of disks by their kernel names, each once, in the order in which everybody takes them."""
+    tree = await read_tree(host)
+    twins = twins_of(tree)
+    found = set()
+    for name in names:
+        nodes = (tree.nodes.get(path) for path in paths_of(twins, name))
+        found.add(disk_lock(*[identity(node) for node in nodes if node is not None] or [Identity(name=name)]))
+    return tuple(sorted(found))
 
 
 async def denial_of(host: Host, path: str | None) -> Denial | None:

@@ -220,11 +220,11 @@ class GuardedChanges:
 
     def _lock_of(self, change: Change) -> HeldLock:
         """The lock of a change, which has to be held, and nothing of an earlier raidbench may be at it still."""
-        name = lock_name(change.lock or str(change.target))
+        name = lock_name(change.held_by)
         if name not in self._locks:
             raise NotAllowedError("The device is not locked.")
         for left in self._journal.left_running():
-            if lock_name(left.change.lock or str(left.change.target)) == name:
+            if lock_name(left.change.held_by) == name:
                 raise not_before_it_ends(left)
         return self._locks[name][1]
 

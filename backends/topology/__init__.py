@@ -3,7 +3,7 @@
 from backends.topology.look import look
 from backends.topology.mounts import Mount, parse_mountinfo, parse_swaps
 from backends.topology.picture import MEMBER_KINDS, SYSTEM_POINTS, Topology
-from backends.topology.tree import Node, Tree, node_path, read_tree, tree_of
+from backends.topology.tree import Node, Tree, kernel_name, node_path, read_tree, tree_of
 
 __all__ = [
     "MEMBER_KINDS",
@@ -12,6 +12,7 @@ __all__ = [
     "Node",
     "Topology",
     "Tree",
+    "kernel_name",
     "look",
     "node_path",
     "parse_mountinfo",

@@ -150,6 +150,11 @@ def node_path(name: str) -> str:
     return "/dev/" + name.replace("!", "/")
 
 
+def kernel_name(device: str) -> str:
+    """The kernel name of a device node: /dev/cciss/c0d0 is `cciss!c0d0` in sysfs."""
+    return device.removeprefix("/dev/").replace("/", "!")
+
+
 def number(text: str | None) -> int | None:
     """A sysfs number; None when it is none."""
     return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 20 else None

@@ -121,6 +121,13 @@ def test_another_device_under_the_same_name_is_refused(tmp_path: Path) -> None:
         asyncio.run(backend.apply(change))
 
 
+async def test_devices_on_one_file_have_one_lock(backend: Backend, target: Target, device: Loop) -> None:
+    with loop(device.backing) as other:
+        here, there = target, Target(backend="block", address=other.name)
+        locks = {(await backend.plan(one, "nomerges", "2")).lock for one in (here, there)}
+    assert locks == {f"disk-file {device.backing}"}
+
+
 async def test_a_detached_device_is_gone(tmp_path: Path) -> None:
     backend = BlockBackend(LocalHost())
     with loop(tmp_path / "disk") as device:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from app.engine.measure.device_access import Gate
 from app.engine.view import schema
 from app.engine.view.arrangement import arranged
 from app.engine.view.device import counts, devices_table, facts
 from app.engine.view.table import text_of
-from backends.change import Change, disk_lock
+from backends.change import Change
 from backends.joining import joined
 from backends.model import Array, Fact, Inventory, Scope, Target
 from backends.vendors.block.backend import BlockBackend
 from backends.vendors.scsi.backend import ScsiBackend
-from tests.backends.fakes import ON_SDK, WWN, FakeHost, one_disk, two_paths
+from tests.backends.fakes import ON_SDK, WWN, FakeHost, disk, machine, one_disk, two_paths
 
 
 async def seen(host: FakeHost) -> Inventory:
@@ -21,8 +24,15 @@ async def seen(host: FakeHost) -> Inventory:
     return joined(scsi.merge(block))
 
 
+LOCK = f"disk-wwn {WWN}"
+
+
+async def on(name: str, key: str, host: FakeHost) -> Change:
+    return await BlockBackend(host).plan(Target(backend="block", address=name), key, "256")
+
+
 async def on_sdl(key: str, host: FakeHost) -> Change:
-    return await BlockBackend(host).plan(Target(backend="block", address="sdl"), key, "256")
+    return await on("sdl", key, host)
 
 
 async def test_the_list_has_one_row_for_it_with_its_paths() -> None:
@@ -81,15 +91,15 @@ async def test_an_array_over_the_other_path_has_the_disk_as_its_member() -> None
 
 @pytest.mark.parametrize("address", ["sdk", "sdl"])
 async def test_changes_on_either_path_take_the_same_lock(address: str) -> None:
-    change = await BlockBackend(one_disk()).plan(Target(backend="block", address=address), "read_ahead_kb", "256")
-    assert change.lock == disk_lock("sdk")
+    change = await on(address, "read_ahead_kb", one_disk())
+    assert change.lock == LOCK
 
 
 async def test_changes_of_the_drive_itself_take_it_too() -> None:
     host = one_disk()
     host.files["/sys/block/sdl/device/queue_depth"] = "32"
     change = await ScsiBackend(host).plan(Target(backend="scsi", address="sdl"), "queue_depth", "8")
-    assert change.lock == disk_lock("sdk")
+    assert change.lock == LOCK
 
 
 async def test_a_setting_is_kept_for_all_paths_by_one_rule() -> None:
@@ -99,4 +109,48 @@ async def test_a_setting_is_kept_for_all_paths_by_one_rule() -> None:
 
 async def test_disks_of_their_own_have_locks_of_their_own() -> None:
     host = two_paths(first={"serial": "S1"}, second={"serial": "S2"})
-    assert (await on_sdl("read_ahead_kb", host)).lock == disk_lock("sdl")
+    assert (await on_sdl("read_ahead_kb", host)).lock != (await on("sdk", "read_ahead_kb", host)).lock
+
+
+async def test_a_path_that_vanishes_takes_no_lock_along() -> None:
+    host = one_disk()
+    host.files = {path: text for path, text in host.files.items() if "/sdk/" not in path}
+    assert (await on_sdl("read_ahead_kb", host)).lock == LOCK
+
+
+async def test_the_lock_goes_with_the_disk_to_another_name() -> None:
+    host = FakeHost(machine(disk("sdz", device__wwid=WWN)))
+    assert (await on("sdz", "read_ahead_kb", host)).lock == LOCK
+
+
+async def test_without_a_wwn_the_lock_is_that_of_serial_number_model_and_size() -> None:
+    here = FakeHost(machine(disk("sda", serial="S1", device__model="M")))
+    later = FakeHost(machine(disk("sdb", serial="S1", device__model="M")))
+    assert (await on("sda", "read_ahead_kb", here)).lock == (await on("sdb", "read_ahead_kb", later)).lock
+
+
+@pytest.mark.parametrize("name", ["sdk", "sdl"])
+async def test_paths_of_which_one_alone_tells_the_wwn_have_one_lock(name: str) -> None:
+    told = {"serial": "S1", "device__model": "M"}
+    host = two_paths(first=told, second={**told, "device__wwid": WWN})
+    assert (await on(name, "read_ahead_kb", host)).lock == LOCK
+
+
+async def test_a_disk_that_tells_nothing_of_itself_has_the_lock_of_its_name() -> None:
+    host = FakeHost(machine(disk("sda"), disk("sdb")))
+    locks = [(await on(name, "read_ahead_kb", host)).lock for name in ("sda", "sdb")]
+    assert locks == ["block-sda", "block-sdb"]
+
+
+async def test_a_run_takes_the_lock_of_the_disk_by_either_path() -> None:
+    assert [await Gate(one_disk()).locks(node) for node in ("/dev/sdk", "/dev/sdl")] == [(LOCK,), (LOCK,)]
+
+
+async def test_a_run_takes_the_locks_of_all_that_is_the_same_or_beneath_each_once() -> None:
+    host = FakeHost(machine(disk("sda", device__wwid=WWN), disk("sdb")))
+    assert await Gate(host).locks("/dev/sdb", "/dev/sda", "/dev/sda") == ("block-sdb", LOCK)
+
+
+async def test_a_change_of_an_earlier_version_is_under_the_lock_of_its_disk() -> None:
+    change = await on("sdk", "read_ahead_kb", one_disk())
+    assert replace(change, lock="block-sdk").held_by == LOCK

@@ -12,6 +12,7 @@ import pytest
 
 from app.engine.session.journal import Journal
 from app.engine.session.json_values import unstructure
+from app.engine.session.locks import lock_name
 from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
 from app.priv.joining import split_host
@@ -113,7 +114,7 @@ async def test_a_change_with_anything_else_in_it_is_refused(
 ) -> None:
     change: Change = TAMPERED[how](await bench.plan(target(device), "read_ahead_kb", "512"))
     before = read_ahead(device)
-    await root.side.ask("lock", name=change.lock, what="changing")
+    await root.side.ask("lock", name=lock_name(change.held_by), what="changing")
 
     with pytest.raises(RefusedError):
         await root.side.ask("plan", change=unstructure(change), undoes=None)
@@ -130,7 +131,7 @@ async def test_a_change_without_its_lock_is_refused(bench: Workbench, root: Help
 
 async def test_a_change_that_is_in_no_journal_is_not_made(bench: Workbench, root: Helper, device: Loop) -> None:
     change = await bench.plan(target(device), "read_ahead_kb", "512")
-    await root.side.ask("lock", name=change.lock, what="changing")
+    await root.side.ask("lock", name=lock_name(change.held_by), what="changing")
     await root.side.ask("plan", change=unstructure(change), undoes=None)
 
     with pytest.raises(RefusedError, match="not announced"):
@@ -141,7 +142,7 @@ async def test_a_change_that_is_in_no_journal_is_not_made(bench: Workbench, root
 
 async def test_a_change_is_made_once(bench: Workbench, root: Helper, device: Loop) -> None:
     change = await bench.plan(target(device), "read_ahead_kb", "512")
-    await root.side.ask("lock", name=change.lock, what="changing")
+    await root.side.ask("lock", name=lock_name(change.held_by), what="changing")
     await root.side.ask("plan", change=unstructure(change), undoes=None)
     words = {"target": str(change.target), "key": change.key, "after": change.after, "until": None}
     await root.side.ask("intend", session="/nowhere", id="c1", **words)
@@ -165,7 +166,7 @@ async def test_what_a_killed_helper_left_in_the_middle_is_named_by_the_next_and_
     before = read_ahead(device)
     await bench.open()
     change = await bench.plan(target(device), "read_ahead_kb", "512")
-    await root.side.ask("lock", name=change.lock, what="changing")
+    await root.side.ask("lock", name=lock_name(change.held_by), what="changing")
     await root.side.ask("plan", change=unstructure(change), undoes=None)
     words = {"target": str(change.target), "key": change.key, "after": change.after, "until": None}
     await root.side.ask("intend", session=str(bench.need_recording()), id="c1", **words)

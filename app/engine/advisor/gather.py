@@ -17,6 +17,7 @@ from backends.host import Host
 from backends.model import Array, Controller, Drive, Inventory, Level, Media, Target, Task
 from backends.settings import Reading
 from backends.text import clean
+from backends.topology import kernel_name
 
 GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
 """Documentation/admin-guide/pm/cpufreq.rst."""
@@ -161,11 +162,6 @@ async def too_warm(host: Host, device: str | None) -> tuple[str, ...]:
                 if now is not None and limit and now >= limit:
                     found.append(f"{name} has {now // 1000} °C (warns at {limit // 1000} °C)")
     return tuple(dict.fromkeys(found))
-
-
-def kernel_name(device: str) -> str:
-    """`/dev/cciss/c0d0` is `cciss!c0d0` in sysfs."""
-    return device.removeprefix("/dev/").replace("/", "!")
 
 
 async def _takes(host: Host, device: str | None, job: Job) -> tuple[int | None, str]:

@@ -8,13 +8,14 @@ from dataclasses import replace
 from math import fsum
 
 from app.engine.advisor.facts import Condition, Measured, RunFacts
-from app.engine.advisor.gather import kernel_name, throttles, too_warm
+from app.engine.advisor.gather import throttles, too_warm
 from app.engine.advisor.job_rules import ROUND_S
 from app.engine.advisor.rules import advise
 from app.engine.members.diskstats import DiskCounters, parse, since
 from app.engine.members.meter import PATH
 from app.engine.session.figures import Advice, CpuFigures, MemberFigures, Phase, RunFigures, RunStatus, Sample
 from backends.host import Host
+from backends.topology import kernel_name
 
 EVERY_S = 2.0
 """Seconds of the run between two looks."""

@@ -108,14 +108,14 @@ class Changer:
 
     @contextlib.contextmanager
     def _alone(self, change: Change) -> Iterator[HeldLock]:
-        with hold_lock(self._locks, _lock_of(change), f"changing {change.key}") as lock:
+        with hold_lock(self._locks, change.held_by, f"changing {change.key} of {change.target}") as lock:
             if left := self._left_running(change):  # the lock alone does not tell: it may have closed what it inherited
                 raise not_before_it_ends(left)
             yield lock
 
     def _left_running(self, change: Change) -> OpenChange | None:
         """What a program of a killed raidbench still sets under the lock of a change."""
-        return next((left for left in self._journal.left_running() if _lock_of(left.change) == _lock_of(change)), None)
+        return next((left for left in self._journal.left_running() if left.change.held_by == change.held_by), None)
 
     async def apply_all(
         self, changes: Sequence[Change], *, until: float | None = None
@@ -245,7 +245,7 @@ class Changer:
         for trial in self._journal.trials():
             if until is not None and trial.until == until and trial.session == str(self._folder):
                 continue
-            same_place = trial.change.target == change.target or _lock_of(trial.change) == _lock_of(change)
+            same_place = trial.change.target == change.target or trial.change.held_by == change.held_by
             same_controller = own is not None and self._controller_of(trial.change.target) == own
             if same_place or (until is not None and same_controller):
                 raise RefusedError(
@@ -437,11 +437,6 @@ class Changer:
             result = "differs"
             message = f"{change.label} reads {now} after {change.after} was accepted"
         return ChangeEnded(at=time.time(), id=change_id, result=result, now=now, message=message)
-
-
-def _lock_of(change: Change) -> str:
-    """The name of the lock that whoever makes the change holds."""
-    return change.lock or str(change.target)
 
 
 def _no_trial_of(change: Change) -> None:

@@ -6,13 +6,14 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from backends.changing import locks_of
 from backends.errors import NotFoundError
 from backends.guard import DeviceFacts, GuardAnswer, Intent, facts_of, judge, look_at, require, require_shown, secure
 from backends.host import Host
 from backends.identity import Identity
 from backends.lent import LentDevice
 from backends.model import KERNEL, Inventory
-from backends.topology import node_path
+from backends.topology import kernel_name, node_path
 
 SECTOR = 512
 """Logical block size where the kernel does not say."""
@@ -110,6 +111,10 @@ class Gate:
         size = await self._host.read(f"{folder}/queue/logical_block_size")
         block = int(size) if size is not None and size.isdigit() and int(size) else SECTOR
         return f"/dev/{folder.rpartition('/')[2]}", block
+
+    async def locks(self, *disks: str) -> tuple[str, ...]:
+        """The locks of disks by their nodes, in the order in which everybody takes them."""
+        return await locks_of(self._host, map(kernel_name, disks))
 
     @asynccontextmanager
     async def hold(self, judgement: DeviceJudgement, typed: str | None) -> AsyncGenerator[str, None]:

@@ -117,6 +117,8 @@ class Measurer:
                 logical_block_size=block,
             )
             judgement = None
+        along = () if judgement is None else judgement.along
+        disk = device if judgement is None else judgement.disk
         rendering = render(job, target, fio=ready.path, jobfile="job.fio", steady=request.steady)
         fill = render_fill(target, loops=request.fills, engine=job.ioengine, fio=ready.path, jobfile="fill.fio")
         return Preparation(
@@ -126,6 +128,7 @@ class Measurer:
             scratch=scratch,
             judgement=judgement,
             device=device,
+            locks=(f"file-{request.where}",) if disk is None else await self._gate.locks(disk, *along),
             command=rendering.argv,
             fill_command=fill.argv if request.fills else (),
             block=target.logical_block_size,
@@ -175,7 +178,7 @@ class Measurer:
             require(ready.judgement.verdict, confirm)
         with ExitStack() as stack:
             for name in ready.locks:
-                stack.enter_context(hold_lock(self._locks, name, ready.job.describe()))
+                stack.enter_context(hold_lock(self._locks, name, f"{ready.job.describe()} on {ready.request.name}"))
             if ready.scratch is not None:
                 return await self._on_file(run_id, ready, ready.scratch, settings or {}, stop, watch)
             return await self._on_device(run_id, ready, confirm, settings or {}, stop, watch)

@@ -10,7 +10,6 @@ from app.engine.fio.job import Job
 from app.engine.session.events import ExperimentMark
 from app.engine.session.figures import Advice
 from app.engine.session.steady import SteadyPlan
-from backends.change import disk_lock
 
 if TYPE_CHECKING:  # known to whoever makes these values
     from app.engine.advisor.gather import JobPlace
@@ -65,6 +64,8 @@ class Preparation:
     """The guard's word on a device, None for a file."""
     device: str | None = None
     """Block device beneath, `/dev/sda`; None if unknown."""
+    locks: tuple[str, ...] = ()
+    """Names of the locks that keep others from what is measured, in the order in which everybody takes them."""
     command: tuple[str, ...] = ()
     """fio's words, the job file standing for itself."""
     fill_command: tuple[str, ...] = ()
@@ -104,14 +105,6 @@ class Preparation:
     def disk(self) -> str | None:
         """Node of the disk beneath, a partition's disk; None if unknown."""
         return self.device if self.judgement is None else self.judgement.disk
-
-    @property
-    def locks(self) -> tuple[str, ...]:
-        """Names of the locks that keep others from what is measured, in the order in which everybody takes them."""
-        if self.disk is None:
-            return (f"file-{self.request.where}",)
-        others = () if self.judgement is None else self.judgement.along
-        return tuple(sorted({disk_lock(node) for node in (self.disk, *others)}))
 
     @property
     def place(self) -> JobPlace:

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from app.engine.advisor.gather import disks_below, kernel_name
+from app.engine.advisor.gather import disks_below
 from backends.host import Host
 from backends.model import Array, Controller, Drive, Inventory, Level
 from backends.pci import DEVICES, SLOT, address_of, link_of, node_of, version_of
 from backends.settings import Reading
 from backends.text import clean
+from backends.topology import kernel_name
 
 _NO_TURBO = "/sys/devices/system/cpu/intel_pstate/no_turbo"
 _BOOST = "/sys/devices/system/cpu/cpufreq/boost"

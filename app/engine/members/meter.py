@@ -10,6 +10,7 @@ from app.engine.members.diskstats import SECTOR, DiskCounters, parse, since
 from app.engine.members.finding import Member, find_members, read_roles
 from app.engine.session.figures import MemberFigures
 from backends.host import Host
+from backends.topology import kernel_name
 
 PATH = "/proc/diskstats"
 """Where the kernel keeps count."""
@@ -172,7 +173,7 @@ async def member_meter(host: Host, device: str | None) -> MemberMeter:
     clock = time.monotonic if host.capabilities.live else host.capabilities.counted
     if device is None or clock is None:
         return MemberMeter(host, ())
-    name = device.removeprefix("/dev/").replace("/", "!")
+    name = kernel_name(device)
     members = await find_members(host, name)
     if members and await host.read(PATH) is None:
         members = ()

@@ -26,6 +26,9 @@ LockPlace = Path | RootSide
 
 _NOT_OURS = -1
 
+_LONGEST = 1024
+"""Bytes of what whoever holds a lock tells of itself."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldLock:
@@ -77,12 +80,13 @@ def _file_lock(folder: Path, name: str, what: str) -> Iterator[HeldLock]:
             hint=f"Check {folder}.",
             evidence=str(error),
         ) from error
+    what = clean(what, 200)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise HeldError(
-                f"{name} is held by {_holder(descriptor)}.", hint="Wait until it is done, or end it there."
+                f"It is held by {_holder(descriptor)}.", hint="Wait until it is done, or end it there."
             ) from None
         _sign(descriptor, f"raidbench pid {os.getpid()} ({what})\n")
         try:
@@ -104,8 +108,8 @@ def _sign(descriptor: int, text: str) -> None:
 def _holder(descriptor: int) -> str:
     """Who holds the lock; a moment is given to somebody who has just taken it and not yet signed."""
     for _ in range(_PATIENCE):
-        name = os.pread(descriptor, 200, 0).decode("utf-8", "replace")
+        name = os.pread(descriptor, _LONGEST, 0).decode("utf-8", "replace")
         if name.endswith("\n"):
-            return clean(name, 200)
+            return clean(name, _LONGEST)
         time.sleep(0.002)
     return "another raidbench"

@@ -80,7 +80,7 @@ def change_of(view: ArrayView, wish: Wanted, identity: Identity, beside: Beside)
         forward = (Write(path=path, text=kernel_word(setting.key, value)),)
         back = (Write(path=path, text=kernel_word(setting.key, before)),)
     back = back if wish.now.now not in (None, "unknown") else ()
-    change = wish.change(forward, back, identity_for(setting.key, identity), disk_lock(view.array.name), risk)
+    change = wish.change(forward, back, identity_for(setting.key, identity), disk_lock(identity), risk)
     words = _memory(view, setting, value) or (text if risk is not Risk.NONE else "")
     return replace(change, risk_text=words, effect=effect, moves=_MOVES.get(kind, ()))
 

@@ -17,7 +17,7 @@ from backends.topology import look
 from backends.vendors.nvme.addresses import NAME, is_controller, is_namespace
 from backends.vendors.nvme.facts import Features, NamespaceId
 from backends.vendors.nvme.inventory import ControllerAnswers, controller, drive
-from backends.vendors.nvme.plans import feature_change, format_change, locked_disk
+from backends.vendors.nvme.plans import controller_lock, feature_change, format_change, locked_disk
 from backends.vendors.nvme.readings import controller_readings, namespace_readings
 from backends.vendors.nvme.running import NvmeRunner
 from backends.vendors.nvme.settings import CONTROLLER_SETTINGS, FEATURES, LBA_FORMAT, NAMESPACE_SETTINGS
@@ -82,7 +82,7 @@ class Nvme:
             found = await require_free(self._host, view.namespace.device)
         wish = wanted(target, setting, _readings(view)[key], value)
         disk = locked_disk(view)
-        lock = f"nvme-{view.controller.name}" if disk is None else await lock_of(self._host, disk)
+        lock = controller_lock(view.controller) if disk is None else await lock_of(self._host, disk)
         if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:
             return feature_change(view, wish, lock)
         return replace(format_change(view, wish, found, lock), found=found if self._host.is_root else None)

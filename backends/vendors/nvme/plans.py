@@ -41,6 +41,11 @@ def locked_disk(view: ControllerView) -> str | None:
     return view.only.name if view.only is not None else None
 
 
+def controller_lock(controller: KernelController) -> str:
+    """The lock of one with several namespaces: by what it is, or by its name if it does not tell."""
+    return f"nvme-{controller.serial or controller.name}"
+
+
 def feature_change(view: ControllerView, wish: Wanted, lock: str) -> Change:
     """Setting one field of a feature; all other bits are written as they are."""
     key = wish.setting.key

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from backends.change import Change, Write
+from backends.changing import lock_of
 from backends.errors import (
     BlockedError,
     DeviceGoneError,
@@ -54,7 +55,11 @@ def steps(writes: tuple[Write, ...]) -> list[str]:
 async def test_settings_of_sysfs(level: str, key: str, value: str, line: str, back: str) -> None:
     change = await plan(MdHost(array(level)), key, value)
     assert [one.replace(f"{SYSFS}/", "") for one in steps(change.writes + change.undo)] == [line, back]
-    assert change.lock == "block-md0"
+
+
+async def test_the_lock_is_the_one_that_a_run_on_the_array_takes() -> None:
+    host = MdHost(array("raid5"))
+    assert (await plan(host, "stripe_cache_size", "4096")).lock == await lock_of(host, "md0")
 
 
 async def test_a_limit_of_its_own_comes_back_as_a_number() -> None:

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from backends.change import Write, disk_lock
+from backends.change import Write
+from backends.changing import lock_of
 from backends.errors import DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.model import Media, Scope, State, Target
 from backends.settings import Persistence, Reading, Risk
@@ -159,10 +160,14 @@ async def test_taking_one_back_does_not_undo_the_other() -> None:
 
 
 async def test_the_lock_is_the_only_namespaces_disk() -> None:
-    backend = Nvme(PlayedDrive())
-    for target in (CONTROLLER, NAMESPACE):
-        assert (await backend.plan(target, "drive_cache", "off")).lock == disk_lock("nvme0n1")
-    assert (await Nvme(pair()).plan(CONTROLLER, "drive_cache", "off")).lock == "nvme-nvme0"
+    host = PlayedDrive()
+    disk = await lock_of(host, "nvme0n1")
+    locks = {(await Nvme(host).plan(target, "drive_cache", "off")).lock for target in (CONTROLLER, NAMESPACE)}
+    assert locks == {disk}
+
+
+async def test_the_lock_of_a_drive_with_several_namespaces_is_that_of_its_serial_number() -> None:
+    assert (await Nvme(pair()).plan(CONTROLLER, "drive_cache", "off")).lock == "nvme-S1"
 
 
 async def test_the_kernel_goes_on_flushing_when_the_cache_is_off_and_that_is_said() -> None:

@@ -16,6 +16,7 @@ from app.engine.session.locks import hold_lock
 from backends.change import Change, Write
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RaidbenchError, RefusedError, StorageError
 from backends.errors import ToolFailedError as Failed
+from backends.identity import Identity
 from backends.model import Target
 from backends.processes import process_start
 from backends.settings import Persistence
@@ -129,7 +130,7 @@ async def test_a_held_lock_refuses_and_names_its_holder(tmp_path: Path) -> None:
 async def test_an_undo_takes_the_lock_that_the_change_took(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     await bench.changer.apply(planned("128", "256", lock="controller-0"))
-    with hold_lock(bench.locks, "controller-0", "measuring"), pytest.raises(RefusedError, match="controller-0"):
+    with hold_lock(bench.locks, "controller-0", "measuring"), pytest.raises(RefusedError, match="measuring"):
         await bench.changer.undo(bench.record())
 
 
@@ -394,6 +395,19 @@ async def test_what_a_program_still_sets_is_not_set_even_if_that_closed_the_lock
     with pytest.raises(RefusedError, match=rf"Still running: sdparm \(pid {os.getpid()}\)"):
         await bench.set("256")
     assert bench.backend.applied == []
+
+
+async def test_what_an_earlier_version_still_sets_under_another_name_of_the_lock_is_not_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(tmp_path)
+    disk = replace(planned("128", "512"), target=replace(TARGET, address="sdl"), identity=Identity(name="sdl", wwn="W"))
+    with monkeypatch.context() as patch:
+        patch.setattr(journal_module, "process_start", lambda _pid: "1")
+        bench.journal.intent("c1", bench.folder, replace(disk, lock="block-sdl"))
+    bench.journal.setter("c1", bench.folder, os.getpid(), "sdparm")
+    with pytest.raises(RefusedError, match="Still running"):
+        await bench.changer.apply(planned("128", "256", lock="disk-wwn W"))
 
 
 # -- another device under the same name ----------------------------------------------------------------------------

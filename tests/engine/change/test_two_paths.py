@@ -9,15 +9,15 @@ import pytest
 
 from app.engine.session.locks import hold_lock
 from app.engine.workbench import Workbench
-from backends.change import disk_lock
 from backends.errors import HeldError
 from backends.model import Target
 from backends.registry import Machine
 from backends.vendors.block import VENDOR as BLOCK
-from tests.backends.fakes import FakeHost, one_disk
+from tests.backends.fakes import WWN, FakeHost, one_disk
 from tests.tui.stage import paths_in
 
 EITHER = ["sdk", "sdl"]
+LOCK = f"disk-wwn {WWN}"
 
 
 def kernel(host: FakeHost, path: str, text: str) -> None:
@@ -25,9 +25,14 @@ def kernel(host: FakeHost, path: str, text: str) -> None:
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> Workbench:
-    host = one_disk()
-    host.kernel = kernel
+def host() -> FakeHost:
+    one = one_disk()
+    one.kernel = kernel
+    return one
+
+
+@pytest.fixture
+async def bench(host: FakeHost, tmp_path: Path) -> Workbench:
     one = Workbench(host, paths=paths_in(tmp_path))
     one.machine = Machine(one.host, (BLOCK,))
     await one.open(fresh=True)
@@ -37,8 +42,8 @@ async def bench(tmp_path: Path) -> Workbench:
 
 @pytest.fixture
 def measured(bench: Workbench) -> Iterator[None]:
-    """Somebody measures it: by whichever path, its first one is locked."""
-    with hold_lock(bench.locks, disk_lock("sdk"), "a run"):
+    """Somebody measures it: by whichever path, it is locked as what it is."""
+    with hold_lock(bench.locks, LOCK, "a run"):
         yield
 
 
@@ -54,5 +59,18 @@ async def test_nothing_is_set_by_either_path(bench: Workbench, measured: None, p
 async def test_nothing_is_taken_back_by_either_path(bench: Workbench, path: str) -> None:
     made = await bench.apply(await bench.plan(Target(backend="block", address=path), "read_ahead_kb", "256"))
 
-    with hold_lock(bench.locks, disk_lock("sdk"), "a run"), pytest.raises(HeldError, match="a run"):
+    with hold_lock(bench.locks, LOCK, "a run"), pytest.raises(HeldError, match="a run"):
         await bench.undo(made.id)
+
+
+async def test_a_path_that_vanished_leaves_the_disk_under_the_lock_of_its_change(
+    bench: Workbench, host: FakeHost
+) -> None:
+    made = await bench.apply(await bench.plan(Target(backend="block", address="sdk"), "read_ahead_kb", "256"))
+    host.files = {path: text for path, text in host.files.items() if "/sdk/" not in path}
+    other = await bench.plan(Target(backend="block", address="sdl"), "read_ahead_kb", "512")
+
+    record = bench.session.change(made.id)
+    assert record is not None
+    with hold_lock(bench.locks, record.change.held_by, "an undo"), pytest.raises(HeldError, match="an undo"):
+        await bench.apply(other)

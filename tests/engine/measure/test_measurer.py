@@ -14,7 +14,7 @@ from app.engine.session.locks import hold_lock
 from app.engine.session.paths import Paths
 from app.engine.session.state import RunRecord
 from app.engine.workbench import Workbench
-from backends.change import disk_lock
+from backends.changing import lock_of
 from backends.errors import RefusedError
 from backends.hosts.local import LocalHost
 from tests.backends.loops import Loop, loop, needs_loops
@@ -140,7 +140,7 @@ class TestDevice:
             bench = await bench_at(tmp_path / "state")
             ready = await bench.prepare(request(disk.sure()))
             with (
-                hold_lock(bench.paths.locks, disk_lock(disk.name), "changing read_ahead_kb"),
+                hold_lock(bench.paths.locks, await lock_of(LocalHost(), disk.name), "changing read_ahead_kb"),
                 pytest.raises(RefusedError, match="changing read_ahead_kb"),
             ):
                 await bench.measure(ready)
@@ -150,7 +150,7 @@ class TestDevice:
             bench = await bench_at(tmp_path / "state")
             ready = await bench.prepare(request(disk.sure()))
             with (
-                hold_lock(bench.paths.locks, disk_lock(other.name), "changing read_ahead_kb"),
+                hold_lock(bench.paths.locks, await lock_of(LocalHost(), other.name), "changing read_ahead_kb"),
                 pytest.raises(RefusedError, match="changing read_ahead_kb"),
             ):
                 await bench.measure(ready)
@@ -162,7 +162,7 @@ class TestDevice:
             now = (await bench.read(target))["nomerges"].now
             change = await bench.plan(target, "nomerges", "1" if now != "1" else "2")
             with (
-                hold_lock(bench.paths.locks, disk_lock(disk.name), "4k random read"),
+                hold_lock(bench.paths.locks, await lock_of(LocalHost(), disk.name), "4k random read"),
                 pytest.raises(RefusedError, match="4k random read"),
             ):
                 await bench.apply(change)
