@@ -110,7 +110,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "ab",
         "A/B",
         "Measure the staged value against the one in force, in pairs of runs; then put the old one back.",
-        "devices",
+        "devices bench",
     ),
     _command("bench.run", "r", "run", "Run", "Start the job.", "bench", 1),
     _command("bench.stop", "x", "stop", "Stop", "End the job; fio's summary is kept.", "bench", 2),
@@ -145,7 +145,12 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Latency as percentiles, or as a map of all I/Os: time across, latency up.",
         "bench",
     ),
+    _command("bench.fit", "z", "fit", "Fit", "Show the time that was measured, or all that the job takes.", "bench"),
     _command("bench.scale", "l", "scale", "Log or linear", "Switch the latency scale.", "bench"),
+    _command(
+        "bench.compare", "c", "compare", "Compare", "Show the run beside the baseline or the one before.", "bench"
+    ),
+    _command("bench.export", "E", "export", "Export", "Write the session's report to a file.", "bench"),
     _command("runs.mark", "space", "mark", "Mark", "Mark the run for comparing.", "runs", 1),
     _command("runs.compare", "c", "compare", "Compare", "Show the two marked runs side by side.", "runs", 2),
     _command("compare.back", "escape h", "back", "Runs", "Back to the list of runs.", "compare", 1),

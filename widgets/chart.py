@@ -14,12 +14,12 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from widgets.chart_data import ChartData, HeatInterval, Point, Reference, Series, TimeMark
+from widgets.chart_data import WAITING, ChartData, HeatInterval, Point, Reference, Series, TimeMark
 from widgets.plain.text import clean, shorten, width_of
 from widgets.plot import FIRST_SERIES, REFERENCE, Plot, sample
 from widgets.plot_frame import AXIS, GRID, LABEL, MARK, Row
 
-__all__ = ["ChartData", "HeatInterval", "LineChart", "Point", "Reference", "Series", "TimeMark"]
+__all__ = ["WAITING", "ChartData", "HeatInterval", "LineChart", "Point", "Reference", "Series", "TimeMark"]
 
 COLORS = ("$text-primary", "$text-warning", "$text-success", "$text-error", "$text-secondary")
 """The colours of series that name none, in their order."""
@@ -29,9 +29,6 @@ COMPONENTS = {GRID: "grid", REFERENCE: "reference", AXIS: "axis", LABEL: "label"
 
 PLAIN = -1
 """Code of what has no style of its own."""
-
-WAITING = "waiting for the first sample"
-"""What stands in a graph without points."""
 
 
 class Drawing(Protocol):
@@ -192,21 +189,21 @@ class LineChart(Widget):
             ascii_only=self.ascii,
         )
         if empty:
-            self._write_waiting(width)
+            self._write_waiting(clean(data.waiting), width)
         self._header = self.legend(data)
         self._drawn = (width, height)
 
-    def _write_waiting(self, width: int) -> None:
+    def _write_waiting(self, words: str, width: int) -> None:
         """Puts the message into the middle of the empty graph."""
-        if width < len(WAITING) + 12 or not self._rows:
+        if not words or width < len(words) + 12 or width_of(words) != len(words) or not self._rows:
             return
         row = max(0, (len(self._rows) - 2) // 2)
         text, codes = self._rows[row]
-        left = (width - len(WAITING)) // 2
-        right = left + len(WAITING)
+        left = (width - len(words)) // 2
+        right = left + len(words)
         self._rows[row] = (
-            text[:left] + WAITING + text[right:],
-            codes[:left] + bytes([LABEL]) * len(WAITING) + codes[right:],
+            text[:left] + words + text[right:],
+            codes[:left] + bytes([LABEL]) * len(words) + codes[right:],
         )
 
     def legend(self, data: ChartData) -> tuple[tuple[str, str, Style | None], ...]:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 Point = tuple[float, float | None]
 """Seconds since the start, and a value; `None` or NaN breaks the line."""
+
+
+WAITING: Final = "waiting for the first sample"
+"""What stands in a graph without points, unless its owner says more."""
 
 
 def plain_format(value: float) -> str:
@@ -76,9 +81,13 @@ class ChartData:
     """What happened when."""
     shaded_until: float = 0.0
     """Seconds at the beginning that do not count."""
+    x_ticks: tuple[tuple[float, str], ...] = ()
+    """Places on the horizontal axis with their labels, where it measures no time."""
     x_label: str = ""
     """What the horizontal axis measures."""
     x_max: float | None = None
     """Seconds the whole job takes, so that the axis stands still; `None` while that is not known."""
     y_format: Callable[[float], str] = plain_format
     """Turns a value into the label of a tick: pass the same function every time."""
+    waiting: str = WAITING
+    """What stands in a graph without points; "" for nothing."""

@@ -53,8 +53,10 @@ class Frame:
     """Whether to do without UTF-8."""
     references: tuple[float, ...]
     """Where the dotted lines lie."""
+    x_ticks: tuple[tuple[float, str], ...]
+    """Places on the horizontal axis with their labels; none where it measures time."""
     x_label: str
-    """What the time axis measures."""
+    """What the horizontal axis measures."""
     shaded: float
     """Seconds at the beginning that do not count."""
     marks: tuple[tuple[float, str], ...]
@@ -127,6 +129,7 @@ class Framer:
             labels=labels,
             ascii_only=ascii_only,
             references=tuple(value for value in references if value > 0 or not log),
+            x_ticks=data.x_ticks,
             x_label=data.x_label,
             shaded=data.shaded_until,
             marks=tuple((mark.at, mark.sign) for mark in data.marks),
@@ -175,15 +178,19 @@ def over_grid(text: str, ascii_only: bool) -> str:
     return "".join(point if cell == " " and column % step == step - 1 else cell for column, cell in enumerate(text))
 
 
+def _ticks(frame: Frame) -> list[tuple[float, str]]:
+    """What is labelled on the horizontal axis."""
+    if frame.x_ticks:
+        return [(place, clean(label)) for place, label in frame.x_ticks if frame.start <= place <= frame.end]
+    most = max(1, frame.columns // 14)
+    return [(tick, time_label(tick, frame.end)) for tick in time_ticks(frame.start, frame.end, most + 1)]
+
+
 def axis_rows(frame: Frame) -> list[Row]:
     """The horizontal axis and the labels under it, as far as there is room."""
     if not frame.axis_rows:
         return []
-    most = max(1, frame.columns // 14)
-    ticks = [
-        (frame.gutter + frame.dot_x(tick) // 2, time_label(tick, frame.end))
-        for tick in time_ticks(frame.start, frame.end, most + 1)
-    ]
+    ticks = [(frame.gutter + frame.dot_x(place) // 2, label) for place, label in _ticks(frame)]
     labels = [" "] * frame.width
     free = 0
     for column, label in ticks:

@@ -122,6 +122,12 @@ def time_ceiling(seconds: float) -> float:
     return math.ceil(seconds / TIME_STEPS[-1]) * float(TIME_STEPS[-1])
 
 
+def time_end(seconds: float) -> float:
+    """A round span little longer than `seconds`: what the time axis shows of a job that fills it as it goes on."""
+    step = next((step for step in reversed(TIME_STEPS) if step <= seconds / 8.0), TIME_STEPS[0])
+    return max(1.0, math.ceil(seconds / step) * float(step))
+
+
 def time_ticks(start: float, end: float, most: int) -> tuple[float, ...]:
     """At most `most` round seconds from `start` to `end`."""
     most = max(1, most)

@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 
 from app.engine.session.figures import RunStatus
 from app.tui.screens.bench.job_form import JobForm
+from app.tui.screens.bench.reopened import RunScreen
 from app.tui.screens.bench.screen import BenchScreen
 from app.tui.screens.log.screen import LogScreen
 from app.tui.screens.runs.compare import CompareScreen
@@ -64,7 +65,7 @@ async def run_once(pilot: Pilot[int], table: Table, iops: float = 85_400.0) -> N
     table.load.take(0.25, iops)
     table.load.finish(iops=iops)
     await until(pilot, lambda: not table.bench.measuring and len(app_of(pilot).session.runs) > before)
-    await until(pilot, lambda: not screen_of(pilot)._pending)
+    await until(pilot, lambda: not screen_of(pilot).pending)
 
 
 async def type_into(pilot: Pilot[int], text: str) -> None:
@@ -115,8 +116,8 @@ def test_a_running_job_is_in_the_header_of_every_screen(watched: dict[str, Momen
     assert "ETA" in watched["log"].text.splitlines()[0]
 
 
-def test_live_figures_stand_beside_the_graph(watched: dict[str, Moment]) -> None:
-    assert "85.4k" in watched["started"].text
+def test_the_figures_of_the_interval_stand_above_the_graphs(watched: dict[str, Moment]) -> None:
+    assert "85.4k" in watched["started"].text.splitlines()[4]
 
 
 def test_processor_shares_are_shown(watched: dict[str, Moment]) -> None:
@@ -128,11 +129,11 @@ def test_r_does_not_start_a_second_job(watched: dict[str, Moment]) -> None:
 
 
 def test_g_shows_bytes(watched: dict[str, Moment]) -> None:
-    assert ("read MiB/s" in watched["r"].text, "read MiB/s" in watched["g"].text) == (False, True)
+    assert ("MiB/s  ──" in watched["r"].text, "MiB/s  ──" in watched["g"].text) == (False, True)
 
 
 def test_while_a_job_runs_the_screen_names_that_job(watched: dict[str, Moment]) -> None:
-    assert "4k random read" in watched["another workload"].text.splitlines()[1]
+    assert "4k random read" in watched["another workload"].row("randread-4k:")
 
 
 def test_a_run_that_ended_meanwhile_is_summed_up_when_the_screen_comes_back(watched: dict[str, Moment]) -> None:
@@ -183,8 +184,8 @@ async def test_silence_of_fio_is_told(bench: Pilot[int], table: Table) -> None:
     assert table.bench.measuring
 
 
-def charts(pilot: Pilot[int]) -> list[LineChart]:
-    return list(pilot.app.screen.query(LineChart))
+def charts(pilot: Pilot[int]) -> tuple[LineChart, ...]:
+    return screen_of(pilot).graphs.charts
 
 
 async def test_space_freezes_all_graphs(bench: Pilot[int]) -> None:
@@ -192,9 +193,72 @@ async def test_space_freezes_all_graphs(bench: Pilot[int]) -> None:
     assert [chart.frozen for chart in charts(bench)] == [True, True, True]
 
 
-async def test_plus_and_minus_zoom(bench: Pilot[int]) -> None:
-    await bench.press("plus", "plus", "minus")
-    assert [chart.window for chart in charts(bench)] == [300.0, 300.0, 300.0]
+async def test_the_first_press_of_plus_shows_less_time_and_minus_goes_back(bench: Pilot[int], table: Table) -> None:
+    await start(bench, table)
+    await bench.press("plus")
+    closer = {chart.window for chart in charts(bench)}
+    await bench.press("minus")
+    assert (closer, {chart.window for chart in charts(bench)}) == ({60.0}, {0.0})
+
+
+@pytest.mark.parametrize(("key", "words"), [("plus", "nothing to be shown closer"), ("minus", "All of the time")])
+async def test_a_zoom_that_goes_no_further_says_so(bench: Pilot[int], key: str, words: str) -> None:
+    await bench.press(key)
+    await bench.pause()
+    assert words in notices(bench)
+
+
+async def test_z_fits_the_time_axis_to_what_was_measured(bench: Pilot[int], table: Table) -> None:
+    await start(bench, table)
+    await bench.press("z")
+    await bench.pause()
+    fitted = charts(bench)[0].data
+    assert fitted is not None
+    assert fitted.x_max == 11.0
+
+
+async def test_an_idle_screen_waits_for_nothing(bench: Pilot[int]) -> None:
+    assert ("waiting" in text_of(bench), "r runs the job" in text_of(bench)) == (False, True)
+
+
+async def test_a_run_stopped_before_its_first_sample_waits_for_nothing(bench: Pilot[int], table: Table) -> None:
+    await bench.press("r")
+    await until(bench, lambda: app_of(bench).session.active is not None)
+    await bench.press("x")
+    await until(bench, lambda: "nothing was measured" in text_of(bench))
+    assert "waiting" not in text_of(bench)
+
+
+async def test_after_the_end_no_figure_of_an_interval_is_left(bench: Pilot[int], table: Table) -> None:
+    await start(bench, table)
+    table.load.finish(iops=102_000.0)
+    await until(bench, lambda: "r1 done" in text_of(bench))
+    assert ("102k" in text_of(bench).splitlines()[4], "85.4k" in text_of(bench)) == (True, False)
+
+
+async def test_the_end_says_what_to_do_next(bench: Pilot[int], table: Table) -> None:
+    await run_once(bench, table)
+    first = text_of(bench)
+    await run_once(bench, table)
+    assert "r run it again, E export" in first
+    assert "Next: B measure against another value, c compare with r1, E export." in text_of(bench)
+
+
+async def test_c_compares_the_run_with_the_one_before(bench: Pilot[int], table: Table) -> None:
+    await run_once(bench, table)
+    await run_once(bench, table)
+    await bench.press("c")
+    await bench.pause()
+    assert isinstance(bench.app.screen, CompareScreen)
+
+
+async def test_a_run_is_opened_again_with_its_graphs(bench: Pilot[int], table: Table) -> None:
+    await run_once(bench, table)
+    session = app_of(bench).session
+    assert table.bench.folder is not None
+    await bench.app.push_screen(RunScreen(session.runs[0], table.bench.folder, session))
+    await until(bench, lambda: "no sample was kept of this run" in text_of(bench))
+    assert "85.4k" in text_of(bench)
 
 
 async def test_h_shows_the_latency_as_a_heat_map_and_back(bench: Pilot[int], table: Table) -> None:
@@ -275,7 +339,7 @@ async def test_a_pipe_is_not_waited_for(bench: Pilot[int], tmp_path: Path) -> No
 async def test_a_device_is_chosen_as_target(bench: Pilot[int]) -> None:
     await bench.press("T")
     await answer(bench, "down", "enter")
-    assert "on block:sda (/dev/sda)" in text_of(bench)
+    assert "block:sda · hdd · sda" in text_of(bench)
 
 
 async def test_another_place_for_the_scratch_file_is_taken(bench: Pilot[int]) -> None:
@@ -316,7 +380,7 @@ async def test_m_takes_the_device_to_the_bench(bench: Pilot[int]) -> None:
     await bench.pause()
     await bench.press("m")
     await bench.pause()
-    assert "on block:sda (/dev/sda)" in text_of(bench)
+    assert "block:sda · hdd · sda" in text_of(bench)
 
 
 async def test_writing_to_a_device_in_use_is_refused_with_the_reason(bench: Pilot[int], table: Table) -> None:
@@ -511,7 +575,7 @@ async def test_a_run_whose_end_could_not_be_recorded_is_not_shown_as_running(
     await start(bench, table)
     fill_disk(table, monkeypatch)
     table.load.finish()
-    await until(bench, lambda: not table.bench.measuring and not screen_of(bench)._pending)
+    await until(bench, lambda: not table.bench.measuring and not screen_of(bench).pending)
     assert app_of(bench).session.active is None
 
 

@@ -44,7 +44,7 @@ async def test_a_run_is_told_to_wait_and_says_so(bench: Pilot[int]) -> None:
     await bench.press("s")
     await until(bench, lambda: isinstance(bench.app.screen, ChoiceDialog))
     await answer(bench, "down", "enter")
-    assert "on block:sda (/dev/sda) · once steady, or after 30 min" in text_of(bench)
+    assert "direct · once steady, or after 30 min" in text_of(bench)
     await bench.press("r")
     await until(bench, lambda: app_of(bench).session.active is not None)
     assert app_of(bench).session.runs[0].start.steady == SteadyPlan(until=True)
@@ -57,7 +57,7 @@ async def test_preconditioning_says_how_much_is_written_and_wants_the_name(bench
     assert "4 TiB of it 2 times in order, 8 TiB in all" in asked
     assert "fill.fio" in asked
     await bench.press("escape")
-    await until(bench, lambda: not screen_of(bench)._pending)
+    await until(bench, lambda: not screen_of(bench).pending)
     assert app_of(bench).session.runs == ()
 
 

@@ -13,6 +13,7 @@ from app.engine.session.steady import SteadyPlan
 from app.engine.view.events import after_words
 from app.engine.view.run import advice_facts, figure_facts, result_line
 from app.tui.screens.bench.curves import CurveFigures, Curves
+from app.tui.screens.bench.large_figures import ended_figures, running_figures
 from app.tui.screens.bench.live_view import (
     advice_line,
     chart_seconds,
@@ -21,10 +22,10 @@ from app.tui.screens.bench.live_view import (
     machine_line,
     progress,
     short_progress,
-    side_figures,
     stall_words,
     throughput_chart,
 )
+from app.tui.screens.bench.percentile_curve import nines, percentile_chart
 from tests.tui.stage import figures
 
 
@@ -107,8 +108,47 @@ def test_nothing_measured_yet_is_not_zero() -> None:
     assert CurveFigures().mean is None
 
 
-def test_beside_the_graph_stand_only_directions_there_are() -> None:
-    assert [group.heading for group in side_figures(curves(sample(1.0)), rate=False)] == ["read IOPS"]
+def test_figures_stand_only_of_directions_there_are() -> None:
+    assert [row.name for row in running_figures(curves(sample(1.0)))] == [""]
+    assert [row.name for row in running_figures(curves(sample(1.0, write=9)))] == ["read", "write"]
+
+
+def test_beside_the_figure_of_the_interval_stands_the_mean() -> None:
+    (row,) = running_figures(curves(sample(1.0, iops=100.0), sample(2.0, iops=300.0)))
+    assert row.cells[0] == ("300", "200")
+
+
+def test_the_largest_latency_is_told_with_its_second() -> None:
+    slow = replace(sample(7.0), read=replace(direction(), max_ns=5_930_000))
+    (row,) = running_figures(curves(sample(1.0), slow, sample(8.0)))
+    assert row.cells[-1] == ("5.93 ms", "0:07")
+
+
+def test_a_finished_run_has_its_own_totals_and_no_mean() -> None:
+    names, (row,) = ended_figures(figures())
+    assert (names, [value for value, _ in row.cells]) == (
+        ("read",), ["85.4k", "334", "310 µs", "1.20 ms", "3.60 ms", "9.00 ms"],
+    )  # fmt: skip
+    assert not any(beside for _, beside in row.cells)
+
+
+def test_until_the_ramp_is_over_the_latency_says_what_it_waits_for() -> None:
+    ramp = curves(sample(1.0, phase=Phase.RAMP))
+    assert [latency_chart(made, total=None).waiting for made in (ramp, curves(sample(1.0)))] == [
+        "latencies count after the ramp",
+        "waiting for the first sample",
+    ]
+
+
+def test_a_percentile_stands_at_its_nines() -> None:
+    read = figures().read
+    assert read is not None
+    side = replace(read, bins=((1000, 900), (2000, 90), (9000, 10)))
+    assert [(round(at, 6), value) for at, value in nines(side)] == [(1.0, 1000.0), (2.0, 2000.0), (3.0, 9000.0)]
+
+
+def test_a_run_without_a_histogram_has_no_curve_of_percentiles() -> None:
+    assert percentile_chart(figures()) is None
 
 
 def test_progress_counts_ramp_and_measuring() -> None:
@@ -139,7 +179,7 @@ def test_the_header_says_how_far_it_is(phase: Phase, words: str) -> None:
 @pytest.mark.parametrize(
     ("run", "words"),
     [
-        (figures(), "done: read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, p99.9 3.60 ms"),
+        (figures(), "done: read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, p99.9 3.60 ms, max 9.00 ms"),
         (RunFigures(status=RunStatus.FAILED, reason="The disk is gone."), "failed: The disk is gone."),
         (RunFigures(status=RunStatus.OK), "done: nothing was measured"),
     ],
@@ -149,7 +189,7 @@ def test_a_run_in_one_line(run: RunFigures, words: str) -> None:
 
 
 def test_a_stopped_run_keeps_its_figures() -> None:
-    assert result_line(figures(RunStatus.STOPPED, "stopped on request")).startswith("stopped: stopped on request read")
+    assert result_line(figures(RunStatus.STOPPED, "stopped on request")).startswith("stopped on request read")
 
 
 def test_after_a_failure_comes_what_to_do_and_what_else_happened() -> None:

@@ -261,12 +261,14 @@ def cpu_line(fio: float | None, host: float | None) -> str:
 
 
 def direction_line(direction: str, figures: DirectionFigures) -> str:
-    """`read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, p99.9 3.60 ms`."""
+    """`read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, p99.9 3.60 ms, max 9.00 ms`."""
     times = figures.latency_ns
     percentiles = f"p50 {units.latency(times.p50)}, p99 {units.latency(times.p99)}, p99.9 {units.latency(times.p99_9)}"
     if direction == SYNC:
         return f"sync {units.iops(figures.iops)} flushes/s, mean {units.latency(times.mean)}, {percentiles}"
-    return f"{direction} {units.iops(figures.iops)} IOPS, {units.rate(figures.bytes_per_second)}, {percentiles}"
+    moved = f"{units.iops(figures.iops)} IOPS, {units.rate(figures.bytes_per_second)}"
+    most = "" if times.max is None else f", max {units.latency(times.max)}"
+    return f"{direction} {moved}, {percentiles}{most}"
 
 
 def result_line(figures: RunFigures) -> str:
@@ -276,7 +278,9 @@ def result_line(figures: RunFigures) -> str:
         text = f"{text or 'nothing was measured'}; {outcome_words(figures.steady)}"
     if figures.status is RunStatus.OK:
         return f"done: {text or 'nothing was measured'}"
-    return f"{figures.status}: {figures.reason or ''} {text}".strip()
+    reason = figures.reason or ""
+    head = "" if reason.lower().startswith(str(figures.status)) else f"{figures.status}: "
+    return f"{head}{reason} {text}".strip()
 
 
 def means_lines(runs: Sequence[RunRecord], show: Callable[[Figure], bool]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from app.engine.ab.experiment import run_experiment
@@ -92,6 +92,17 @@ class Experimenting:
             timeout=15,
         )
         self._app.refresh_screen()
+
+
+def begin_staged(app: WorkbenchApp, say: Callable[[str], None]) -> None:
+    """Measure the only staged value against the one in force; where there is none, or several, say so."""
+    staged = [(target, *each) for target, values in app.staged.items() for each in values.items()]
+    if app.workbench.measuring:
+        say("A job is running already: x on the Bench screen stops it.")
+    elif len(staged) != 1:
+        say("Stage exactly one value for an A/B: it is measured against the one in force.")
+    else:
+        app.run_worker(Experimenting(app).begin(*staged[0]), group="ab", exclusive=True)
 
 
 def _known(name: str) -> str:

@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.engine.fio.standstill import Standstills
+from app.engine.session.events import RunStarted
 from app.engine.session.figures import DirectionSample, Phase, Sample
 from widgets.chart import HeatInterval
 
 Points = tuple[tuple[float, float | None], ...]
+
+LATENCIES = ("p50_ns", "p99_ns", "p99_9_ns", "max_ns")
+"""What is drawn and counted of the latencies of an interval."""
 
 
 @dataclass(slots=True)
@@ -22,6 +26,8 @@ class CurveFigures:
     """Smallest of the measured phase."""
     high: float | None = None
     """Largest of the measured phase."""
+    high_at: float | None = None
+    """When that was, seconds of the run."""
     count: int = 0
     """Values of the measured phase."""
     total: float = 0.0
@@ -32,14 +38,15 @@ class CurveFigures:
         """Arithmetic mean of the measured phase."""
         return self.total / self.count if self.count else None
 
-    def add(self, value: float | None, *, measured: bool) -> None:
-        """One more point."""
+    def add(self, value: float | None, *, measured: bool, at: float = 0.0) -> None:
+        """One more point, at this second of the run."""
         self.now = value
         if value is not None and measured:
             self.count += 1
             self.total += value
             self.low = value if self.low is None else min(self.low, value)
-            self.high = value if self.high is None else max(self.high, value)
+            if self.high is None or value > self.high:
+                self.high, self.high_at = value, at
 
 
 @dataclass(slots=True)
@@ -55,13 +62,15 @@ class Curves:
     first: Sample | None = None
     """The oldest sample that is in."""
     series: dict[str, list[tuple[float, float | None]]] = field(default_factory=dict)
-    """Points by name: `read iops`, `write iops`, `read rate`, `p50`, ..."""
+    """Points by name: `read iops`, `write iops`, `read rate`, `p50_ns`, ..."""
     spreads: dict[str, CurveFigures] = field(default_factory=dict)
-    """Their figures by the same names."""
+    """Their figures by the same names, and the latencies of each direction: `read p50_ns`."""
     heat: list[HeatInterval] = field(default_factory=list)
     """How the latencies of each interval are spread, both directions together."""
     still: Standstills = field(default_factory=Standstills)
     """When nothing was completed."""
+    measured: bool = False
+    """Whether a sample of the measured phase is in."""
 
     @property
     def measured_from(self) -> float:
@@ -76,7 +85,7 @@ class Curves:
             self.series.clear()
             self.spreads.clear()
             self.heat.clear()
-            self.still = Standstills()
+            self.still, self.measured = Standstills(), False
         self.ramp = ramp
         for sample in samples[self.taken :]:
             self._add(sample)
@@ -89,28 +98,44 @@ class Curves:
                 at = sample.at + self.ramp
             case Phase.MEASURING:
                 at = sample.at + self.measured_from
+                self.measured = True
             case _:
                 at = sample.at
         for name, direction in (("read", sample.read), ("write", sample.write)):
             if direction is not None:
                 self._point(f"{name} iops", at, direction.iops)
                 self._point(f"{name} rate", at, direction.bytes_per_second)
+                for key in LATENCIES:
+                    self._count(f"{name} {key}", at, getattr(direction, key))
         both = [direction for direction in (sample.read, sample.write) if direction is not None]
         self.still.take(sample)
         self.heat.append(_heat(at, sample.seconds, both))
         # One picture for both directions: the slower of the two, so that nothing bad hides behind the other.
-        for name in ("p50_ns", "p99_ns", "p99_9_ns", "max_ns"):
+        for name in LATENCIES:
             values = [value for direction in both if (value := getattr(direction, name)) is not None]
             if both:
                 self._point(name, at, float(max(values)) if values else None)
 
     def _point(self, name: str, at: float, value: float | None) -> None:
         self.series.setdefault(name, []).append((at, value))
-        self.spreads.setdefault(name, CurveFigures()).add(value, measured=at > self.measured_from)
+        self._count(name, at, value)
+
+    def _count(self, name: str, at: float, value: float | None) -> None:
+        self.spreads.setdefault(name, CurveFigures()).add(value, measured=at > self.measured_from, at=at)
+
+    @property
+    def until(self) -> float:
+        """The end of the last interval, seconds of the run; 0 before the first."""
+        return max((points[-1][0] for points in self.series.values() if points), default=0.0)
 
     def points(self, name: str) -> Points:
         """The points of one curve."""
         return tuple(self.series.get(name, ()))
+
+
+def ramp_of(start: RunStarted) -> float:
+    """Seconds of ramp of a run."""
+    return float(start.job.get("ramp", "").rstrip("s") or 0)
 
 
 def _heat(at: float, seconds: float, both: Sequence[DirectionSample]) -> HeatInterval:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from app.engine.session.figures import Advice, Phase, RunFigures, SteadyFigures
 from app.engine.session.state import ActiveRun
 from app.engine.view.run import cpu_line
 from app.engine.view.steady import steady_words
-from app.tui.screens.bench.curves import CurveFigures, Curves
+from app.tui.screens.bench.curves import Curves
 from widgets.bars import Progress
-from widgets.chart import ChartData, Reference, Series, TimeMark
-from widgets.details import Detail, FactGroup
+from widgets.chart import WAITING, ChartData, Reference, Series, TimeMark
 from widgets.plain import units
 from widgets.plain.text import shorten
 from widgets.scale import clock
 
+_AFTER_THE_RAMP = "latencies count after the ramp"
+"""fio counts none before."""
+
 
 def throughput_chart(
-    curves: Curves, *, rate: bool, total: float | None, baseline: RunFigures | None = None
+    curves: Curves, *, rate: bool, total: float | None, baseline: RunFigures | None = None, waiting: str = WAITING
 ) -> ChartData:
     """The upper graph: IOPS or bytes per second of reads and writes, the baseline's mean dotted."""
     unit = "rate" if rate else "iops"
@@ -41,6 +41,7 @@ def throughput_chart(
         shaded_until=curves.measured_from if total is not None else 0.0,
         x_max=total,
         y_format=units.mib_per_s if rate else units.iops,
+        waiting=waiting,
     )
 
 
@@ -49,9 +50,11 @@ def _marks(curves: Curves) -> tuple[TimeMark, ...]:
     return tuple(TimeMark(at=curves.measured_from + still.at, sign="!") for still in curves.still.found)
 
 
-def heat_chart(curves: Curves, *, total: float | None) -> ChartData:
+def heat_chart(curves: Curves, *, total: float | None, waiting: str = WAITING) -> ChartData:
     """The lower graph the other way: how the latencies of each interval are spread."""
-    return ChartData(heat=tuple(curves.heat), marks=_marks(curves), x_max=total, y_format=units.latency)
+    return ChartData(
+        heat=tuple(curves.heat), marks=_marks(curves), x_max=total, y_format=units.latency, waiting=waiting
+    )
 
 
 def stall_words(curves: Curves) -> str:
@@ -68,7 +71,7 @@ def stall_words(curves: Curves) -> str:
     return f"{len(found)} stalls, the longest {told.seconds:.1f} s at {when}."
 
 
-def latency_chart(curves: Curves, *, total: float | None) -> ChartData:
+def latency_chart(curves: Curves, *, total: float | None, waiting: str = WAITING) -> ChartData:
     """The lower graph: percentiles of the latency of each interval, and its largest as points."""
     names = (("p50", "p50_ns", "$success"), ("p99", "p99_ns", "$warning"), ("p99.9", "p99_9_ns", "$error"))
     lines = [Series(name=name, points=curves.points(key), color=color) for name, key, color in names]
@@ -79,36 +82,7 @@ def latency_chart(curves: Curves, *, total: float | None) -> ChartData:
         shaded_until=curves.measured_from if total is not None else 0.0,
         x_max=total,
         y_format=units.latency,
-    )
-
-
-def side_figures(curves: Curves, *, rate: bool) -> tuple[FactGroup, ...]:
-    """What stands beside the upper graph."""
-    unit = "rate" if rate else "iops"
-    show: Callable[[float | None], str] = units.rate if rate else units.iops
-    groups = []
-    for name in ("read", "write"):
-        seen = curves.spreads.get(f"{name} {unit}")
-        if seen is not None:
-            groups.append(_figure_group(f"{name} {'MiB/s' if rate else 'IOPS'}", seen, show))
-    return tuple(groups)
-
-
-def side_latency(curves: Curves) -> tuple[FactGroup, ...]:
-    """What stands beside the lower graph."""
-    facts = []
-    for name, key in (("p50", "p50_ns"), ("p99", "p99_ns"), ("p99.9", "p99_9_ns"), ("max", "max_ns")):
-        seen = curves.spreads.get(key)
-        if seen is not None:
-            facts.append(Detail(label=name, value=f"{units.latency(seen.now):>8}"))
-            facts.append(Detail(label="  peak", value=f"{units.latency(seen.high):>8}", tone="muted"))
-    return (FactGroup(heading="latency", facts=tuple(facts)),) if facts else ()
-
-
-def _figure_group(heading: str, seen: CurveFigures, show: Callable[[float | None], str]) -> FactGroup:
-    rows = (("now", seen.now), ("mean", seen.mean), ("min", seen.low), ("max", seen.high))
-    return FactGroup(
-        heading=heading, facts=tuple(Detail(label=label, value=f"{show(value):>8}") for label, value in rows)
+        waiting=_AFTER_THE_RAMP if curves.taken and not curves.measured else waiting,
     )
 
 

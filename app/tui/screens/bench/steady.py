@@ -45,9 +45,3 @@ def steady_plan(base: SteadyPlan, value: str) -> SteadyPlan | None:
     """The plan that a choice is; None for none."""
     until, end_early = _WAYS[value]
     return replace(base, until=until, end_early=end_early) if until or end_early else None
-
-
-def place_line(target: str, plan: SteadyPlan | None) -> str:
-    """What is measured, and what is done about the steady state."""
-    words = "" if plan is None else plan.describe()
-    return f"on {target}" + (f" · {words}" if words else "")

@@ -182,15 +182,9 @@ class DevicesScreen(WorkbenchScreen):
 
     def action_ab(self) -> None:
         """Measure the staged value against the one in force."""
-        staged = [(target, *each) for target, values in self.workbench_app.staged.items() for each in values.items()]
-        if self.workbench_app.workbench.measuring:
-            self.say("A job is running already: x on the Bench screen stops it.")
-        elif len(staged) != 1:
-            self.say("Stage exactly one value for an A/B: it is measured against the one in force.")
-        else:
-            from app.tui.screens.bench.ab import Experimenting
+        from app.tui.screens.bench.ab import begin_staged
 
-            self.app.run_worker(Experimenting(self.workbench_app).begin(*staged[0]), group="ab", exclusive=True)
+        begin_staged(self.workbench_app, self.say)
 
     def action_undo(self) -> None:
         """Take back the last change."""

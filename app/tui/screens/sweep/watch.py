@@ -19,7 +19,7 @@ from app.engine.view.sweep import cell_words, legend, matrix, names_at, ranking,
 from app.engine.view.sweep_findings import finding_facts, short_facts
 from app.engine.view.sweep_plot import alone, sweep_plot
 from app.tui.render import columns, groups, rows
-from app.tui.screens.bench.curves import Curves
+from app.tui.screens.bench.curves import Curves, ramp_of
 from app.tui.screens.bench.live_view import latency_chart, progress, throughput_chart
 from app.tui.screens.sweep.results_view import grid, state_words, title_words, whole
 from app.tui.still_graph import StillGraph
@@ -147,8 +147,7 @@ class SweepWatch(Vertical):
             return
         if active.start.id != self._run_id:
             self._run_id, self._curves = active.start.id, Curves()
-        ramp = float(active.start.job.get("ramp", "0").rstrip("s") or 0)
-        self._curves.take(active.samples, ramp)
+        self._curves.take(active.samples, ramp_of(active.start))
         total = active.start.planned_seconds
         upper, lower = self.query_one("#sweep-iops", LineChart), self.query_one("#sweep-latency", LineChart)
         upper.data = throughput_chart(self._curves, rate=False, total=total)

@@ -1,0 +1,195 @@
+"""What is to be measured and how: the profile, the fields of the job, a job file, the target, the steady state."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from app.engine.fio.job import Job
+from app.engine.fio.jobfile import import_jobfile
+from app.engine.fio.profiles import PROFILES, profile
+from app.engine.measure.measurer import Request
+from app.engine.measure.scratch import DEFAULT_SIZE
+from app.engine.session.state import Session
+from app.engine.session.steady import SteadyPlan
+from app.tui.base import WorkbenchScreen
+from app.tui.screens.bench.job_form import JobForm
+from app.tui.screens.bench.steady import steady_choices, steady_plan, steady_way
+from backends.errors import RaidbenchError
+from backends.model import Array, Drive
+from backends.text import clean
+from widgets.choice_list import ChoiceDialog, ChoiceItem
+from widgets.field_dialog import TextDialog
+from widgets.plain import units
+
+_JOBFILE_LIMIT = 1 << 20
+
+
+class ChoosingScreen(WorkbenchScreen):
+    """Holds a job and a target, and lets a person choose others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.job: Job = profile("randread-4k").job
+        """The job to be run."""
+        self.profile: str | None = "randread-4k"
+        """Its name, None once a field was changed."""
+        self.where = "."
+        """Device node, or folder or file of a scratch file."""
+        self.target_name: str | None = None
+        """Address of a device; None for a scratch file."""
+        self.steady: SteadyPlan | None = None
+        """What to do about the steady state; None measures at once."""
+        self._chosen = False
+
+    def show_job(self) -> None:
+        """Bring what tells of job and target up to date."""
+        raise NotImplementedError
+
+    def begin_with_options(self) -> None:
+        """Take the job and the place that the workbench was started with."""
+        options = self.workbench_app.options
+        if options.profile in PROFILES:
+            self.profile, self.job = options.profile, profile(options.profile).job
+        self.where = options.scratch
+
+    def take_device(self, name: str, device: str) -> None:
+        """Measure this device from now on."""
+        self.target_name, self.where, self._chosen = name, device, True
+        self.show_job()
+
+    def take_first_array(self, session: Session) -> None:
+        """On a simulated machine a scratch file would tell nothing: begin with the first array that is free."""
+        if self._chosen or not session.simulated:
+            return
+        free = [array for array in session.inventory.arrays if array.device is not None and not array.uses]
+        free.sort(key=lambda array: array.controller is None)  # those of a card before the kernel's own
+        if free and free[0].device is not None:
+            self.take_device(str(free[0].target), free[0].device)
+
+    def request(self) -> Request:
+        """What `r` would measure."""
+        job = self.job
+        if job.size is None and self.target_name is None:
+            job = Job.from_fields({"size": str(self.scratch_size)}, job)
+        name = self.target_name or self.where
+        return Request(where=self.where, name=name, job=job, profile=self.profile, steady=self.steady)
+
+    @property
+    def scratch_size(self) -> int:
+        """Bytes of a scratch file."""
+        return self.job.size or self.workbench_app.options.scratch_size or DEFAULT_SIZE
+
+    def action_profile(self) -> None:
+        """Choose a workload."""
+        choices = tuple(
+            ChoiceItem(value=known.name, label=known.title, help=known.help, risk="writes" if known.job.writes else "")
+            for known in PROFILES.values()
+        )
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                self.profile, self.job = name, profile(name).job
+                self.show_job()
+
+        self.app.push_screen(ChoiceDialog("Workload", choices, self.profile), chosen)
+
+    def action_edit(self) -> None:
+        """Change the fields of the job."""
+
+        def edited(job: Job | None) -> None:
+            if job is not None and job != self.job:
+                self.job, self.profile = job, None
+                self.show_job()
+
+        self.app.push_screen(JobForm(self.job), edited)
+
+    def action_steady(self) -> None:
+        """Choose what to do about the steady state."""
+        base = self.workbench_app.options.steady
+
+        def chosen(value: str | None) -> None:
+            if value is not None:
+                self.steady = steady_plan(base, value)
+                self.show_job()
+
+        self.app.push_screen(ChoiceDialog("Steady state", steady_choices(base), steady_way(self.steady)), chosen)
+
+    def action_open(self) -> None:
+        """Take the job from a fio job file."""
+        help = "Options are taken from an allow-list; what cannot be taken is named."
+        self.app.push_screen(TextDialog("fio job file", help=help), self._opened)
+
+    def _opened(self, name: str | None) -> None:
+        if not name:
+            return
+        try:
+            imported = import_jobfile(_read_jobfile(os.path.expanduser(name)))
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else None
+            self.say(f"{clean(name)} cannot be read: {reason or error}.", severity="error")
+            return
+        except RaidbenchError as error:
+            self.workbench_app.tell(error, title="Not a job for raidbench")
+            return
+        first = imported.jobs[0]
+        self.job, self.profile = first.job, None
+        for note in (*imported.notes, *first.notes):
+            self.say(note, severity="warning")
+        if len(imported.jobs) > 1:
+            self.say(f"Job [{clean(first.name)}] of {len(imported.jobs)} was taken.", severity="warning")
+        self.show_job()
+
+    def action_target(self) -> None:
+        """Choose a scratch file or a device."""
+        session = self.workbench_app.session
+        things: tuple[Array | Drive, ...] = (*session.inventory.arrays, *session.inventory.drives)
+        choices = (_SCRATCH, *(_choice(thing) for thing in things if thing.device is not None))
+
+        def chosen(address: str | None) -> None:
+            if address is None:
+                return
+            if address == _SCRATCH.value:
+                self._ask_scratch()
+                return
+            device = getattr(session.inventory.find(address), "device", None)
+            if device is not None:
+                self.take_device(address, device)
+
+        self.app.push_screen(ChoiceDialog("What to measure", choices, self.target_name or ""), chosen)
+
+    def _ask_scratch(self) -> None:
+        def named(place: str | None) -> None:
+            if place:
+                self.target_name, self.where, self._chosen = None, place, True
+                self.show_job()
+
+        start = self.where if self.target_name is None else self.workbench_app.options.scratch
+        self.app.push_screen(
+            TextDialog("Scratch file", start, help="A folder, or a file that does not exist yet."), named
+        )
+
+
+_SCRATCH = ChoiceItem(
+    value="", label="scratch file", help="A file that is made for the run and removed afterwards: safe."
+)
+
+
+def _choice(thing: Array | Drive) -> ChoiceItem:
+    used = f"in use: {thing.uses[0].kind} {thing.uses[0].detail}. " if thing.uses else ""
+    name = getattr(thing, "model", None) or getattr(thing, "name", None) or ""
+    return ChoiceItem(
+        value=str(thing.target),
+        label=" ".join(filter(None, (str(thing.target), units.size(thing.size_bytes), name))),
+        help=f"{used}Reading a raw device is safe, writing to it destroys what is on it.",
+        risk="in use" if thing.uses else "",
+    )
+
+
+def _read_jobfile(path: str) -> bytes:
+    """The first MiB of a regular file: a pipe would be waited for. Raises OSError, ValueError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError("it is not a regular file")
+        return file.read(_JOBFILE_LIMIT)

@@ -1,0 +1,231 @@
+"""The figures and graphs of one run, while it goes on or once it is over: all of time on one axis."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+
+from app.engine.report.raw import intervals
+from app.engine.session.figures import RunFigures, RunStatus
+from app.engine.session.state import RunRecord
+from app.tui.screens.bench.curves import Curves, ramp_of
+from app.tui.screens.bench.large_figures import directions_of, ended_figures, figure_columns, running_figures
+from app.tui.screens.bench.live_view import heat_chart, latency_chart, throughput_chart
+from app.tui.screens.bench.percentile_curve import percentile_chart
+from widgets.chart import LineChart
+from widgets.figure_rows import FigureRows
+from widgets.heat_chart import HeatChart
+from widgets.scale import time_end
+
+ZOOMS = (300.0, 120.0, 60.0, 30.0, 10.0)
+"""Seconds that can be shown in place of all."""
+
+WIDE = 110
+"""Columns from which the curve of percentiles has a place beside the graphs."""
+
+_KEPT = 8
+"""Runs whose curves are kept: reading those of an hour takes seconds."""
+
+
+class RunGraphs(Vertical):
+    """Draws samples as they come, or those that a finished run left on disk.
+
+    `draw` shows curves that somebody else grows, `show_run` reads those of a run that is over.
+    """
+
+    DEFAULT_CSS = """
+    RunGraphs {
+        height: 1fr;
+        & LineChart { height: 1fr; min-height: 5; }
+        & #heat, & #percentiles { display: none; }
+        &.-over.-wide #percentiles { display: block; width: 36; margin-left: 1; }
+        &.-heat #heat { display: block; }
+        &.-heat #latency { display: none; }
+        &.-percentiles #over-time { display: none; }
+        &.-percentiles #percentiles { display: block; width: 1fr; margin: 0; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._curves = Curves()
+        self._total: float | None = None
+        self._baseline: RunRecord | None = None
+        self._figures: RunFigures | None = None
+        self._waiting = ""
+        self._rate = False
+        self._fitted = False
+        self._wanted: tuple[Path, str] | None = None
+        self._known: dict[tuple[Path, str], Curves] = {}
+
+    def compose(self) -> ComposeResult:
+        """Large figures; throughput, and below it latency in one of two ways; percentiles beside them at the end."""
+        yield FigureRows(id="figures")
+        with Horizontal():
+            with Vertical(id="over-time"):
+                yield LineChart(title="IOPS", id="throughput")
+                yield LineChart(title="Latency", id="latency", log_scale=True)
+                yield HeatChart(title="Latency heat map", id="heat", log_scale=True)
+            yield LineChart(title="Percentiles", id="percentiles", log_scale=True)
+
+    def on_mount(self) -> None:
+        """Draws as the app does."""
+        for chart in self.query(LineChart):
+            chart.ascii = bool(getattr(self.app, "ascii", False))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The curve of percentiles stands beside the graphs only where these keep their width."""
+        self.set_class(event.size.width >= WIDE, "-wide")
+
+    @property
+    def charts(self) -> tuple[LineChart, ...]:
+        """Those over time."""
+        return tuple(self.query("#over-time LineChart").results(LineChart))
+
+    @property
+    def frozen(self) -> bool:
+        """Whether they stand still."""
+        return any(chart.frozen for chart in self.charts)
+
+    def draw(
+        self,
+        curves: Curves,
+        *,
+        total: float | None,
+        baseline: RunRecord | None = None,
+        figures: RunFigures | None = None,
+        waiting: str = "",
+    ) -> None:
+        """Show these curves.
+
+        `total`: seconds of the time axis; None to follow what comes. `figures`: of a run that is over; with them no
+        figure of an interval is shown. `waiting`: what is said while there is nothing to draw.
+        """
+        self._wanted = None
+        self._curves, self._total, self._baseline, self._figures = curves, total, baseline, figures
+        self._waiting = waiting
+        self._redraw()
+
+    def show_run(self, run: RunRecord, folder: Path, *, baseline: RunRecord | None = None) -> None:
+        """Show a run that is over, of the session in `folder`: its curves come once they are read."""
+        wanted = (folder, run.id)
+        if wanted == self._wanted:
+            return
+        known = self._known.get(wanted)
+        shown = known or Curves()
+        waiting = "reading what fio wrote ..." if known is None else _NOTHING
+        self.draw(shown, total=length_of(run, shown), baseline=baseline, figures=run.figures, waiting=waiting)
+        self._wanted = wanted
+        if known is None:
+            self.run_worker(partial(self._read, run, folder), thread=True, group="recorded", exclusive=True)
+
+    def _read(self, run: RunRecord, folder: Path) -> None:
+        curves = Curves()
+        curves.take(intervals(run, folder), ramp_of(run.start))
+        self.app.call_from_thread(self._take_read, run, folder, curves)
+
+    def _take_read(self, run: RunRecord, folder: Path, curves: Curves) -> None:
+        while len(self._known) >= _KEPT:
+            del self._known[next(iter(self._known))]
+        self._known[folder, run.id] = curves
+        if self._wanted == (folder, run.id) and self.is_mounted:
+            self._curves, self._total, self._waiting = curves, length_of(run, curves), _NOTHING
+            self._redraw()
+
+    def _redraw(self) -> None:
+        curves, total, over = self._curves, self._total, self._figures
+        if self._fitted:
+            total = time_end(curves.until)
+        if not self.frozen:
+            self._show_figures()
+        throughput, latency = self.query_one("#throughput", LineChart), self.query_one("#latency", LineChart)
+        throughput.title = "MiB/s" if self._rate else "IOPS"
+        baseline = None if self._baseline is None else self._baseline.figures
+        throughput.data = throughput_chart(
+            curves, rate=self._rate, total=total, baseline=baseline, waiting=self._waiting
+        )
+        latency.data = latency_chart(curves, total=total, waiting=self._waiting)
+        heat = self.query_one(HeatChart)
+        if heat.display:
+            heat.data = heat_chart(curves, total=total, waiting=self._waiting)
+        data = None if over is None else percentile_chart(over, self._baseline)
+        self.set_class(data is not None, "-over")
+        if data is None:
+            self.remove_class("-percentiles")
+        else:
+            self.query_one("#percentiles", LineChart).data = data
+
+    def _show_figures(self) -> None:
+        shown = self.query_one(FigureRows)
+        if self._figures is None:
+            names, rows = directions_of(self._curves), running_figures(self._curves)
+        else:
+            names, rows = ended_figures(self._figures)
+        shown.columns = figure_columns(running=self._figures is None, names=names)
+        shown.rows = rows
+
+    def switch_unit(self) -> None:
+        """IOPS or MiB/s."""
+        self._rate = not self._rate
+        self._redraw()
+
+    def switch_lower(self) -> None:
+        """Latency as percentiles over time, or how all of it is spread; at the end of a run its curve of percentiles,
+        where that has no place beside them.
+        """
+        ways = ["", "-heat"]
+        if self.has_class("-over") and not self.has_class("-wide"):
+            ways.append("-percentiles")
+        now = next((at for at, way in enumerate(ways) if way and self.has_class(way)), 0)
+        self.remove_class("-heat", "-percentiles")
+        if way := ways[(now + 1) % len(ways)]:
+            self.add_class(way)
+        self._redraw()
+
+    def switch_scale(self) -> None:
+        """Linear or logarithmic latency."""
+        chart = self.query_one("#latency", LineChart)
+        chart.log_scale = not chart.log_scale
+
+    def switch_fit(self) -> bool:
+        """All of the job's time, or only what there is of it; True for the latter."""
+        self._fitted = not self._fitted
+        for chart in self.charts:
+            chart.window = 0.0
+        self._redraw()
+        return self._fitted
+
+    def freeze(self, still: bool) -> None:
+        """Hold the graphs still, or let them go."""
+        for chart in self.charts:
+            chart.frozen = still
+
+    def zoom(self, step: int) -> str:
+        """Show less time, or more with -1; a sentence where it goes no further."""
+        window, whole = self.charts[0].window, self._total or self._curves.until
+        closer = [seconds for seconds in ZOOMS if seconds < (window or whole)]
+        wider = [seconds for seconds in reversed(ZOOMS) if window < seconds < whole]
+        if step > 0 and not closer:
+            return f"No closer than {ZOOMS[-1]:.0f} s." if window else "There is nothing to be shown closer yet."
+        if step < 0 and not window:
+            return "All of the time is shown."
+        to = closer[0] if step > 0 else next(iter(wider), 0.0)
+        for chart in self.charts:
+            chart.window = to
+        return ""
+
+
+_NOTHING = "no sample was kept of this run"
+"""Of a run whose raw output is gone, or that was over before its first interval."""
+
+
+def length_of(run: RunRecord, curves: Curves) -> float | None:
+    """Seconds of a finished run's time axis: all that was planned, or what there is of one that ended before."""
+    if run.figures.status is not RunStatus.OK:
+        return curves.until or None
+    waited = run.figures.steady.waited_s if run.figures.steady is not None else 0.0
+    return max(run.start.planned_seconds + waited, curves.until)

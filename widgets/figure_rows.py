@@ -1,0 +1,144 @@
+"""A few large figures in columns: what is now in bold, what it is on average faint beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Region, Size
+from textual.reactive import reactive
+from textual.strip import Strip
+
+from widgets.plain.text import clean, pad, width_of
+from widgets.steady import SteadyWidget
+
+_GAP = 2
+_WIDEST_GAP = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureColumn:
+    """A column of figures."""
+
+    label: str
+    """What they are."""
+    beside: str = ""
+    """What stands beside them; empty for nothing."""
+    tone: str = ""
+    """A component class of `FigureRows` without its prefix."""
+    room: int = 7
+    """Columns that a figure takes: it never jumps when it has more digits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """A row: what it is of, and for each column the figure and what stands beside it."""
+
+    name: str = ""
+    cells: tuple[tuple[str, str], ...] = ()
+
+
+class FigureRows(SteadyWidget):
+    """A heading and a row or two of figures; only what differs is painted again."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "figure-rows--label",
+        "figure-rows--beside",
+        "figure-rows--name",
+        "figure-rows--plain",
+        "figure-rows--accent",
+        "figure-rows--good",
+        "figure-rows--warning",
+        "figure-rows--bad",
+    }
+    DEFAULT_CSS = """
+    FigureRows {
+        height: auto; padding: 0 1;
+        & > .figure-rows--label { color: $text-muted; }
+        & > .figure-rows--beside { color: $text-muted; }
+        & > .figure-rows--name { color: $foreground; }
+        & > .figure-rows--plain { text-style: bold; color: $foreground; }
+        & > .figure-rows--accent { text-style: bold; color: $text-primary; }
+        & > .figure-rows--good { text-style: bold; color: $text-success; }
+        & > .figure-rows--warning { text-style: bold; color: $text-warning; }
+        & > .figure-rows--bad { text-style: bold; color: $text-error; }
+        &.-empty { display: none; }
+    }
+    """
+
+    columns: reactive[tuple[FigureColumn, ...]] = reactive((), repaint=False)
+    """The columns; the last ones go where there is no room, after what stands beside the figures."""
+    rows: reactive[tuple[Figures, ...]] = reactive((), repaint=False)
+    """The rows; without any the widget takes no room."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.add_class("-empty")
+
+    def watch_columns(self) -> None:
+        """Paints all of it."""
+        self.refresh(layout=True)
+
+    def watch_rows(self, before: tuple[Figures, ...], rows: tuple[Figures, ...]) -> None:
+        """Paints the rows that differ."""
+        self.set_class(not rows, "-empty")
+        if [row.name for row in before] != [row.name for row in rows]:
+            self.refresh(layout=True)
+            return
+        for at, (old, new) in enumerate(zip(before, rows, strict=True)):
+            if old != new:
+                self._refresh_cells(at + 1, old, new)
+
+    def _refresh_cells(self, line: int, old: Figures, new: Figures) -> None:
+        left = self._names_width()
+        _, widths = self._places()
+        for was, now, width in zip(old.cells, new.cells, widths, strict=False):
+            if was != now:
+                self.refresh(Region(left, line, width, 1))
+            left += width
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """The heading and the rows."""
+        return len(self.rows) + 1 if self.rows else 0
+
+    def _names_width(self) -> int:
+        names = max((width_of(row.name) for row in self.rows), default=0)
+        return names + 2 if names else 0
+
+    def _places(self) -> tuple[bool, list[int]]:
+        """Whether there is room beside the figures, and how wide the columns are that have room."""
+        room = self.content_size.width - self._names_width()
+        beside, wanted = True, self._wanted(True)
+        if sum(wanted) - _GAP > room:
+            beside, wanted = False, self._wanted(False)
+        while len(wanted) > 1 and sum(wanted) - _GAP > room:
+            wanted.pop()
+        more = min(_WIDEST_GAP, max(0, room - sum(wanted)) // max(1, len(wanted)))
+        return beside, [width + more for width in wanted]
+
+    def _wanted(self, beside: bool) -> list[int]:
+        rooms = (column.room * 2 + 1 if beside and column.beside else column.room for column in self.columns)
+        return [max(width_of(one.label), room) + _GAP for one, room in zip(self.columns, rooms, strict=True)]
+
+    def render_line(self, y: int) -> Strip:
+        """The heading, or a row."""
+        width = self.content_size.width
+        if y > len(self.rows):
+            return Strip.blank(width, self.style_of(""))
+        beside, widths = self._places()
+        row = self.rows[y - 1] if y else None
+        segments = [Segment(pad(clean(row.name if row else ""), self._names_width()), self._style("name"))]
+        for at, (column, cell) in enumerate(zip(self.columns, widths, strict=False)):
+            value, other = row.cells[at] if row else (column.label, column.beside)
+            tone = (column.tone or "plain") if row else "label"
+            told = beside and column.beside
+            room = column.room + 1 if told else cell
+            text = pad(clean(value), max(room, width_of(value) + 1) if row is None else room)
+            segments.append(Segment(text, self._style(tone)))
+            segments.append(Segment(pad(clean(other) if told else "", cell - width_of(text)), self._style("beside")))
+        return Strip(segments).adjust_cell_length(width, self.style_of(""))
+
+    def _style(self, name: str) -> Style:
+        return self.style_of(f"figure-rows--{name}")
