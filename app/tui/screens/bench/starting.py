@@ -126,9 +126,10 @@ class StartingScreen(ChoosingScreen):
         if run is None or run.end is None or other is None or folder is None:
             self.say("There is no other run of the same job to compare with yet: r measures again.")
             return
-        from app.tui.screens.runs.compare import CompareScreen
+        from app.tui.screens.runs.compare import ComparedRun, CompareScreen
 
-        self.app.push_screen(CompareScreen((folder, other), (folder, run), session.runs, session.runs))
+        a, b = (ComparedRun(one, one.id, folder) for one in (other, run))
+        self.app.push_screen(CompareScreen(a, b, session.runs, session.runs))
 
     def action_export(self) -> None:
         """Write the report of this session."""
