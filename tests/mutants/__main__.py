@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import shlex
 import subprocess
 import sys
@@ -79,7 +80,7 @@ def _mutants(target: Target, timeout: float) -> Iterator[Mutant]:
         _try_unchanged(copy, target)
         _cosmic_ray(copy, "init", "mutants.toml", "mutants.sqlite")
         _cosmic_ray(copy, "filter", "mutants.sqlite", "mutants.toml")
-        _cosmic_ray(copy, "exec", "mutants.toml", "mutants.sqlite")
+        _cosmic_ray(copy, "exec", "mutants.toml", "mutants.sqlite", seconds=2 * timeout)
         yield from read_dump(_cosmic_ray(copy, "dump", "mutants.sqlite"))
 
 
@@ -131,7 +132,13 @@ def _write_config(copy: Path, target: Target, timeout: float) -> None:
     )
 
 
-def _cosmic_ray(copy: Path, verb: str, *words: str) -> str:
+def _cosmic_ray(copy: Path, verb: str, *words: str, seconds: float = 0.0) -> str:
+    """`seconds`: of CPU for each of its processes; a mutant that loops for ever may outlive its time-out."""
+
+    def limited() -> None:
+        if seconds:
+            resource.setrlimit(resource.RLIMIT_CPU, (round(seconds), round(seconds)))
+
     program = ["cr-filter-operators"] if verb == "filter" else ["cosmic-ray", verb]
     done = subprocess.run(
         [str(Path(sys.executable).with_name(program[0])), *program[1:], *words],
@@ -140,6 +147,7 @@ def _cosmic_ray(copy: Path, verb: str, *words: str) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
+        preexec_fn=limited,
     )
     if done.returncode:
         raise SystemExit(f"cosmic-ray {verb} failed: {done.stderr[-2000:]}")
