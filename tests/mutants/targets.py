@@ -29,7 +29,7 @@ TARGETS: dict[str, Target] = {
         tests=("tests/backends/test_changing.py", "tests/backends/megaraid/test_backend.py"),
     ),
     "changer": Target(
-        modules=("app/engine/change/changer.py",),
+        modules=("app/engine/change/changer.py", "app/engine/change/reading_back.py"),
         tests=tuple(f"tests/engine/change/test_{name}.py" for name in ("changer", "trials", "destroying", "sets")),
     ),
     "journal": Target(

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.engine.change.changer import lapsed
+from app.engine.change.unfinished import lapsed
 from app.engine.session import store
 from app.engine.session.events import ExperimentEnded, SessionStarted
 from app.engine.session.figures import RunStatus

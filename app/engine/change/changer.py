@@ -9,16 +9,16 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from dataclasses import replace
 from pathlib import Path
 
-from app.engine.change.unfinished import ValueState, not_before_it_ends, standing, standing_of
+from app.engine.change.reading_back import require_as_planned, require_same_device, verdict
+from app.engine.change.trial import require_triable
+from app.engine.change.unfinished import ValueState, not_before_it_ends, reverse, standing, standing_of
 from app.engine.session.events import AnyEvent, ChangeEnded, ChangeIntended
 from app.engine.session.journal import Journal, OpenChange, boot_id
 from app.engine.session.json_values import unstructure
 from app.engine.session.locks import HeldLock, LockPlace, hold_lock
 from app.engine.session.state import ChangeRecord
 from backends.change import Change
-from backends.changing import require_same
 from backends.errors import (
-    BlockedError,
     DeviceGoneError,
     HeldError,
     NotFoundError,
@@ -31,7 +31,7 @@ from backends.model import Target
 from backends.nameplate import Nameplate
 from backends.protocol import Finds, Sets, TellsRemains
 from backends.rootside import RootSide
-from backends.settings import Effect, Persistence, Risk
+from backends.settings import Persistence, Risk
 
 Emit = Callable[[AnyEvent], None]
 
@@ -166,8 +166,8 @@ class Changer:
     ) -> ChangeEnded:
         backend = self._backend(change.target)
         if until is not None:
-            _no_trial_of(change)
-        await self._still_as_planned(backend, change)
+            require_triable(change)
+        await require_as_planned(backend, change)
         if undoes is None:
             self._no_other_trial(change, until)
         await self._plan_there(change, undoes, origin)
@@ -201,7 +201,7 @@ class Changer:
         except (Exception, asyncio.CancelledError) as error:  # recorded like any failure, and then told
             message = f"raidbench failed while setting it: {type(error).__name__}: {error}".rstrip(": ")
             surprise = error
-        ended = await self._verdict(backend, change_id, change, message)
+        ended = await verdict(backend, change_id, change, message)
         self._record_end(change, ended)
         if surprise is not None:
             raise surprise
@@ -300,7 +300,7 @@ class Changer:
         if state is ValueState.BEFORE:
             if change.persistence is Persistence.LOST_AT_REBOOT:  # any other may have been made anew since, by us
                 try:
-                    await self._on_the_same_device(change)
+                    await require_same_device(self._backend(change.target), change)
                 except DeviceGoneError as error:
                     return self._gone(record, error)
             return self._over(record, "restored", now, "it already had its old value")
@@ -368,7 +368,7 @@ class Changer:
         if change.before is None or state is ValueState.FOREIGN:
             return "conflict"
         if state is ValueState.BEFORE:
-            await self._on_the_same_device(change)
+            await require_same_device(self._backend(change.target), change)
         else:
             if change.risk is Risk.DESTROYS_DATA:
                 raise RefusedError(
@@ -383,87 +383,8 @@ class Changer:
         self._journal.outcome(left.id, Path(left.session), "restored")
         return "restored"
 
-    async def _on_the_same_device(self, change: Change) -> None:
-        """Another device that reads as the one of before is no proof that this one was put back.
-
-        Where one is made anew it is another one by that. Raises DeviceGoneError.
-        """
-        if change.effect is Effect.RECREATED:
-            return
-        try:
-            present = (await self._backend(change.target).plan(change.target, change.key, change.wish)).identity
-        except DeviceGoneError:
-            raise
-        except RaidbenchError:  # nothing can be set on it now, and nothing has to be
-            return
-        if present is not None and change.identity is not None:
-            require_same(change, present)
-
     def _backend(self, target: Target) -> Sets:
         backend = self._backends.get(target.backend)
         if not isinstance(backend, Sets):
             raise NotFoundError(f"Nothing here manages {target}.", hint="`raidbench doctor` says what is missing.")
         return backend
-
-    async def _still_as_planned(self, backend: Sets, change: Change) -> None:
-        reading = (await backend.read(change.target)).get(change.key)
-        if reading is None:
-            raise DeviceGoneError(f"{change.target} no longer has the setting {change.key}.")
-        if reading.now != change.before:
-            raise RefusedError(
-                f"{change.label} of {change.target} changed since it was shown: "
-                f"{change.before} then, {reading.now} now.",
-                hint="Look at it again and stage it again.",
-            )
-        if not reading.availability.available:
-            raise BlockedError(f"{change.label} of {change.target}: {reading.availability.why_not}.")
-
-    async def _verdict(self, backend: Sets, change_id: str, change: Change, message: str) -> ChangeEnded:
-        """Read back: the tool's word is not proof."""
-        try:
-            reading = (await backend.read(change.target)).get(change.key)
-            now = None if reading is None else reading.now
-        except RaidbenchError as error:
-            now = None
-            message = message or error.message
-        except Exception as error:  # not knowing is a failure; it must not leave the change without an end
-            now = None
-            message = message or f"raidbench failed while reading it back: {type(error).__name__}: {error}"
-        if message:
-            result = "failed"
-        elif now == change.after:
-            result = "verified"
-        else:
-            result = "differs"
-            message = f"{change.label} reads {now} after {change.after} was accepted"
-        return ChangeEnded(at=time.time(), id=change_id, result=result, now=now, message=message)
-
-
-def _no_trial_of(change: Change) -> None:
-    """Raises RefusedError for what must not come back by itself, with nobody there to look."""
-    if change.effect is Effect.AT_ONCE and change.risk is not Risk.DESTROYS_DATA:
-        return
-    reason = {
-        Effect.RESHAPE: "takes a reshape of hours",
-        Effect.REBOOT: "takes effect with a reboot",
-        Effect.RESET: "takes effect with a reset",
-    }.get(change.effect, "destroys data, and so does taking it back")
-    raise RefusedError(
-        f"{change.label} of {change.target} cannot be tried for a while: it {reason}.", hint="Apply it without a trial."
-    )
-
-
-def reverse(change: Change) -> Change:
-    """The change that takes another one back. Raises BlockedError when its old value is not known."""
-    if change.before is None or not change.undo:
-        raise BlockedError(
-            f"{change.label} of {change.target} cannot be taken back: its old value is not known.",
-            hint="Set the value you want by hand.",
-        )
-    return change.reversed()
-
-
-def lapsed(intent: ChangeIntended) -> bool:
-    """Whether a reboot since has taken the change back."""
-    lost = intent.change.persistence is Persistence.LOST_AT_REBOOT
-    return lost and bool(intent.boot) and intent.boot != boot_id()

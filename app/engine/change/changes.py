@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
-from app.engine.change.changer import Changer, lapsed, reverse
+from app.engine.change.changer import Changer
 from app.engine.change.trial import arm, check_seconds
-from app.engine.change.unfinished import ValueState, not_before_it_ends, standing_of
+from app.engine.change.unfinished import ValueState, lapsed, not_before_it_ends, reverse, standing_of
 from app.engine.session.events import (
     ChangeEnded,
 )

@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 
 from app.engine.session.paths import Paths
+from backends.change import Change
 from backends.errors import RefusedError
 from backends.hosts.local import start_detached
+from backends.settings import Effect, Risk
 
 SHORTEST, LONGEST = 10.0, 600.0
 """Seconds a trial may last."""
@@ -21,6 +23,20 @@ def check_seconds(seconds: float) -> float:
     if not SHORTEST <= seconds <= LONGEST:
         raise RefusedError(f"A trial lasts {SHORTEST:g} to {LONGEST:g} seconds, not {seconds:g}.")
     return seconds
+
+
+def require_triable(change: Change) -> None:
+    """Raises RefusedError for what must not come back by itself, with nobody there to look."""
+    if change.effect is Effect.AT_ONCE and change.risk is not Risk.DESTROYS_DATA:
+        return
+    reason = {
+        Effect.RESHAPE: "takes a reshape of hours",
+        Effect.REBOOT: "takes effect with a reboot",
+        Effect.RESET: "takes effect with a reset",
+    }.get(change.effect, "destroys data, and so does taking it back")
+    raise RefusedError(
+        f"{change.label} of {change.target} cannot be tried for a while: it {reason}.", hint="Apply it without a trial."
+    )
 
 
 async def arm(paths: Paths, session: Path, until: float) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from enum import StrEnum
 
-from app.engine.session.journal import OpenChange
+from app.engine.session.events import ChangeIntended
+from app.engine.session.journal import OpenChange, boot_id
 from app.engine.session.state import ChangeRecord
 from backends.change import Change
-from backends.errors import HeldError
+from backends.errors import BlockedError, HeldError
+from backends.settings import Persistence
 from backends.text import clean
 
 
@@ -49,3 +51,19 @@ def still_running(left: OpenChange) -> str:
 def not_before_it_ends(left: OpenChange) -> HeldError:
     """The error for whoever would read, set or judge what such a program may still change."""
     return HeldError(still_running(left), hint="Wait until it has ended, then do this again.")
+
+
+def reverse(change: Change) -> Change:
+    """The change that takes another one back. Raises BlockedError when its old value is not known."""
+    if change.before is None or not change.undo:
+        raise BlockedError(
+            f"{change.label} of {change.target} cannot be taken back: its old value is not known.",
+            hint="Set the value you want by hand.",
+        )
+    return change.reversed()
+
+
+def lapsed(intent: ChangeIntended) -> bool:
+    """Whether a reboot since has taken the change back."""
+    lost = intent.change.persistence is Persistence.LOST_AT_REBOOT
+    return lost and bool(intent.boot) and intent.boot != boot_id()

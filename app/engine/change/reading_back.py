@@ -1,0 +1,64 @@
+"""What is read of a device before and after it is changed: whether it still is as planned, and how the change ended."""
+
+from __future__ import annotations
+
+import time
+
+from app.engine.session.events import ChangeEnded
+from backends.change import Change
+from backends.changing import require_same
+from backends.errors import BlockedError, DeviceGoneError, RaidbenchError, RefusedError
+from backends.protocol import Sets
+from backends.settings import Effect
+
+
+async def require_as_planned(backend: Sets, change: Change) -> None:
+    """Raises DeviceGoneError, RefusedError (the value is another one since), BlockedError."""
+    reading = (await backend.read(change.target)).get(change.key)
+    if reading is None:
+        raise DeviceGoneError(f"{change.target} no longer has the setting {change.key}.")
+    if reading.now != change.before:
+        raise RefusedError(
+            f"{change.label} of {change.target} changed since it was shown: {change.before} then, {reading.now} now.",
+            hint="Look at it again and stage it again.",
+        )
+    if not reading.availability.available:
+        raise BlockedError(f"{change.label} of {change.target}: {reading.availability.why_not}.")
+
+
+async def verdict(backend: Sets, change_id: str, change: Change, message: str) -> ChangeEnded:
+    """How a change ended, by what is read back: the tool's word is not proof. `message`: what went wrong so far."""
+    try:
+        reading = (await backend.read(change.target)).get(change.key)
+        now = None if reading is None else reading.now
+    except RaidbenchError as error:
+        now = None
+        message = message or error.message
+    except Exception as error:  # not knowing is a failure; it must not leave the change without an end
+        now = None
+        message = message or f"raidbench failed while reading it back: {type(error).__name__}: {error}"
+    if message:
+        result = "failed"
+    elif now == change.after:
+        result = "verified"
+    else:
+        result = "differs"
+        message = f"{change.label} reads {now} after {change.after} was accepted"
+    return ChangeEnded(at=time.time(), id=change_id, result=result, now=now, message=message)
+
+
+async def require_same_device(backend: Sets, change: Change) -> None:
+    """Another device that reads as the one of before is no proof that this one was put back.
+
+    Where one is made anew it is another one by that. Raises DeviceGoneError.
+    """
+    if change.effect is Effect.RECREATED:
+        return
+    try:
+        present = (await backend.plan(change.target, change.key, change.wish)).identity
+    except DeviceGoneError:
+        raise
+    except RaidbenchError:  # nothing can be set on it now, and nothing has to be
+        return
+    if present is not None and change.identity is not None:
+        require_same(change, present)
