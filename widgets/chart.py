@@ -8,7 +8,9 @@ from typing import ClassVar, Protocol
 
 from rich.segment import Segment
 from rich.style import Style
+from rich.text import Text
 from textual.color import Color, ColorParseError
+from textual.content import Content
 from textual.geometry import Region
 from textual.reactive import reactive
 from textual.strip import Strip
@@ -17,22 +19,47 @@ from textual.widget import Widget
 from widgets.chart_data import WAITING, ChartData, HeatInterval, Point, Reference, Series, TimeMark
 from widgets.plain.text import clean, shorten, width_of
 from widgets.plot import FIRST_SERIES, REFERENCE, Plot, sample
-from widgets.plot_frame import AXIS, GRID, LABEL, MARK, Row
+from widgets.plot_frame import AXIS, BAND, GRID, LABEL, MARK, NOTE, Row
 
 __all__ = ["WAITING", "ChartData", "HeatInterval", "LineChart", "Point", "Reference", "Series", "TimeMark"]
 
 COLORS = ("$text-primary", "$text-warning", "$text-success", "$text-error", "$text-secondary")
 """The colours of series that name none, in their order."""
 
-COMPONENTS = {GRID: "grid", REFERENCE: "reference", AXIS: "axis", LABEL: "label", MARK: "mark"}
+COMPONENTS = {
+    GRID: "grid",
+    REFERENCE: "reference",
+    AXIS: "axis",
+    LABEL: "label",
+    MARK: "mark",
+    NOTE: "note",
+    BAND: "band",
+}
 """The component of each code but those of the series."""
+
+_EDGE = 6
+"""Columns of a frame's upper edge that its title does not have: corners, and a space and a line on both sides."""
+
+_GAPS = {"legend": " ", "joined": ""}
+"""What stands before a piece of the legend; two spaces before others."""
 
 PLAIN = -1
 """Code of what has no style of its own."""
 
+GROUND = -2
+"""Code of the ground of what does not count."""
+
 
 class Drawing(Protocol):
     """What turns data into rows."""
+
+    @property
+    def shaded(self) -> range:
+        """Columns of the last drawing that do not count."""
+
+    @property
+    def rows(self) -> int:
+        """Its rows above the axis."""
 
     def draw(
         self, data: ChartData, width: int, height: int, *, log: bool, window: float, ascii_only: bool
@@ -45,12 +72,15 @@ class LineChart(Widget):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "line-chart--axis",
+        "line-chart--band",
         "line-chart--flag",
         "line-chart--grid",
         "line-chart--label",
         "line-chart--legend",
         "line-chart--mark",
+        "line-chart--note",
         "line-chart--reference",
+        "line-chart--shaded",
         "line-chart--title",
     }
 
@@ -61,6 +91,9 @@ class LineChart(Widget):
         & > .line-chart--legend { color: $foreground 80%; }
         & > .line-chart--flag { text-style: bold; color: $warning; }
         & > .line-chart--mark { text-style: bold; color: $text-error; }
+        & > .line-chart--note { text-style: bold; color: $text-warning; }
+        & > .line-chart--shaded { background: $panel; }
+        & > .line-chart--band { color: $foreground 30%; }
         & > .line-chart--axis { color: $foreground 30%; }
         & > .line-chart--label { color: $foreground 65%; }
         & > .line-chart--grid { color: $foreground 20%; }
@@ -99,6 +132,8 @@ class LineChart(Widget):
         self._header: tuple[tuple[str, str, Style | None], ...] = ()
         self._rows: list[Row] = []
         self._drawn: tuple[int, int] = (0, 0)
+        self._shaded = range(0)
+        self._in_edge: tuple[int, object] = (0, None)
         self._styles_by_code: dict[int, Style] = {}
         self._colors: dict[int, str] = {}
         self.set_reactive(LineChart.data, data)
@@ -142,11 +177,12 @@ class LineChart(Widget):
         width, height = self.size
         if self._drawn != (width, height):
             self._draw(width, height)
-        header = int(_has_header(height))
+        header = self._header_rows(height)
         if y < header:
             return self._render_header(width)
         row = self._rows[y - header] if y - header < len(self._rows) else ("", b"")
-        return self._render_row(row, width)
+        strip = self._render_row(row, width)
+        return self._with_shade(strip, width) if y - header < self._plot.rows else strip
 
     def make_plot(self) -> Drawing:
         """What draws it."""
@@ -165,9 +201,14 @@ class LineChart(Widget):
             self.refresh()
             return
         before, header = self._rows, self._header
+        shaded = self._shaded
         self._draw(width, height)
-        regions = list(_changes(before, self._rows, int(_has_header(height))))
-        if header != self._header:
+        if shaded != self._shaded:
+            self.refresh()
+            return
+        rows = self._header_rows(height)
+        regions = list(_changes(before, self._rows, rows))
+        if header != self._header and rows:
             regions.append(Region(0, 0, width, 1))
         if regions:
             self.refresh(*regions)
@@ -179,7 +220,7 @@ class LineChart(Widget):
         empty = self.has_nothing(data)
         if empty and not data.references:
             data = replace(data, y_format=_no_label)  # ticks of a scale that nothing has set would only mislead
-        header = int(_has_header(height))
+        header = self._header_rows(height)
         self._rows = self._plot.draw(
             data,
             width,
@@ -188,10 +229,12 @@ class LineChart(Widget):
             window=self.window,
             ascii_only=self.ascii,
         )
+        self._shaded = self._plot.shaded
         if empty:
             self._write_waiting(clean(data.waiting), width)
         self._header = self.legend(data)
         self._drawn = (width, height)
+        self._title_frame(width)
 
     def _write_waiting(self, words: str, width: int) -> None:
         """Puts the message into the middle of the empty graph."""
@@ -220,13 +263,51 @@ class LineChart(Widget):
             pieces.append(("legend", clean(series.name), None))
         for reference in data.references:
             label = f"{clean(reference.label)} {clean(data.y_format(reference.value))}"
-            pieces.append(("reference", "- -" if self.ascii else "┈┈", None))
+            if reference.half:
+                label += f" {'+-' if self.ascii else '±'} {clean(data.y_format(reference.half))}"
+                pieces.append(("band", "::" if self.ascii else "░░", None))
+            else:
+                pieces.append(("reference", "- -" if self.ascii else "┈┈", None))
             pieces.append(("legend", label, None))
         if self.log_scale:
             pieces.append(("flag", "log", None))
         if self.frozen:
             pieces.append(("flag", "FROZEN", None))
         return tuple(pieces)
+
+    def _header_rows(self, height: int) -> int:
+        """Rows that the legend takes: none where there is a frame, whose upper edge has it."""
+        return 0 if self._framed else int(height >= 4)
+
+    @property
+    def _framed(self) -> bool:
+        return bool(self.styles.border_top[0])
+
+    def _title_frame(self, width: int) -> None:
+        """Writes title and legend into the upper edge of the frame, the legend on its right."""
+        if not self._framed or self._in_edge == (width, self._header):
+            return
+        self._in_edge = (width, self._header)
+        left = [piece for piece in self._header if piece[0] == "title"]
+        right = [piece for piece in self._header if piece[0] != "title"]
+        used = sum(width_of(text) for _, text, _ in left)
+        parts: list[Segment] = []
+        room = width - used - _EDGE
+        for kind, text, style in right:
+            part = shorten(f"{_GAPS.get(kind, '  ')}{text}", room)
+            room -= width_of(part)
+            parts.append(Segment(part, style or self.get_component_rich_style(f"line-chart--{kind}")))
+        line = ("-" if self.ascii else "─") * max(0, room)
+        title = Text("".join(text for _, text, _ in left), self.get_component_rich_style("line-chart--title"))
+        title = Text.assemble(title, (f" {line}", Style(color=self._edge_color.rich_color)))
+        for text, style, _ in parts:
+            title.append(text, style)
+        self.border_title = Content.from_rich_text(title, console=self.app.console)
+
+    @property
+    def _edge_color(self) -> Color:
+        """As the frame is drawn: on its ground."""
+        return self.background_colors[1] + self.styles.border_top[1]
 
     def _series_style(self, color: str) -> Style:
         """The style of a colour or theme variable; the text's own colour when it cannot be read."""
@@ -244,7 +325,7 @@ class LineChart(Widget):
         for kind, text, style in self._header:
             if kind == "flag" or room <= 0:
                 continue
-            gap = {"legend": " ", "joined": ""}.get(kind, "  ")
+            gap = _GAPS.get(kind, "  ")
             part = shorten(text if not segments else gap + text, room)
             segments.append(Segment(part, style or self.get_component_rich_style(f"line-chart--{kind}")))
             room -= width_of(part)
@@ -272,9 +353,22 @@ class LineChart(Widget):
             at += length
         return Strip(segments).adjust_cell_length(width, self.style_of_code(PLAIN))
 
+    def _with_shade(self, strip: Strip, width: int) -> Strip:
+        """The line on another ground where it does not count."""
+        left, right = self._shaded.start, min(self._shaded.stop, width)
+        if right <= left:
+            return strip
+        before, within, after = strip.divide([left, right, width])
+        ground = self.style_of_code(GROUND)
+        shaded = Strip(Segment(text, (style or ground) + ground) for text, style, _ in within)
+        return Strip.join([before, shaded, after])
+
     def style_of_code(self, code: int) -> Style:
         """The style of a cell, by the code that the plot gave it."""
         style = self._styles_by_code.get(code)
+        if style is None and code == GROUND:
+            ground = self.get_component_rich_style("line-chart--shaded").bgcolor
+            style = self._styles_by_code[code] = Style(bgcolor=ground)
         if style is None:
             name = COMPONENTS.get(code)
             style = self.get_component_rich_style(f"line-chart--{name}") if name else self.rich_style
@@ -288,10 +382,6 @@ def _has_value(series: Series) -> bool:
 
 def _no_label(_value: float) -> str:
     return ""
-
-
-def _has_header(height: int) -> bool:
-    return height >= 4
 
 
 def _changes(before: list[Row], after: list[Row], offset: int) -> list[Region]:

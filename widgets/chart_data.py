@@ -35,12 +35,14 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """A dotted horizontal line, such as the mean of the baseline."""
+    """A dotted horizontal line, such as the mean of the baseline, in a band where its spread is known."""
 
     label: str
     """What the legend calls it."""
     value: float
     """Where it lies."""
+    half: float = 0.0
+    """How far the band reaches above and below it; 0 without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,10 @@ class TimeMark:
     """Seconds since the start."""
     sign: str
     """One character."""
+    words: str = ""
+    """What is said of it within the graph, where there is room; "" for nothing."""
+    bad: bool = True
+    """Whether it spoils what is measured; else it is only worth knowing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +87,8 @@ class ChartData:
     """What happened when."""
     shaded_until: float = 0.0
     """Seconds at the beginning that do not count."""
+    shaded_words: str = ""
+    """What they are called."""
     x_ticks: tuple[tuple[float, str], ...] = ()
     """Places on the horizontal axis with their labels, where it measures no time."""
     x_label: str = ""

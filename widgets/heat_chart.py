@@ -35,19 +35,18 @@ class HeatChart(LineChart):
         return tuple(pieces)
 
     def style_of_code(self, code: int) -> Style:
-        """The style of a cell: strengths go from near the background over the accent to the warning colour."""
+        """The style of a cell: from near the background over accent and good to the warning colour."""
         level = code - FIRST_LEVEL + 1
         if not 1 <= level <= LEVELS:
             return super().style_of_code(code)
         known = self._styles_by_code.get(code)
         if known is None:
-            share = level / LEVELS
-            background, accent, hot = (self._theme_color(name) for name in ("background", "primary", "warning"))
-            color = (
-                background.blend(accent, 0.35 + 0.65 * share / 0.6)
-                if share <= 0.6
-                else accent.blend(hot, (share - 0.6) / 0.4)
-            )
+            names = ("background", "primary", "success", "warning", "error")
+            background, *rest = (self._theme_color(name) for name in names)
+            stops = (background.blend(rest[0], 0.45), *rest[:3], rest[2].blend(rest[3], 0.4))
+            place = (level - 1) / (LEVELS - 1) * (len(stops) - 1)
+            at = min(int(place), len(stops) - 2)
+            color = stops[at].blend(stops[at + 1], place - at)
             known = self._styles_by_code[code] = super().style_of_code(0) + Style.from_color(color.rich_color)
         return known
 

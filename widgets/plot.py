@@ -7,7 +7,20 @@ from typing import Final
 
 from widgets.canvas import SOLID, Canvas, ascii_sign
 from widgets.chart_data import ChartData, Point, Series
-from widgets.plot_frame import AXIS, FARTHEST, Frame, Framer, Row, axis_rows, gutter_of, over_grid, shaded, time_span
+from widgets.plot_frame import (
+    AXIS,
+    FARTHEST,
+    Frame,
+    Framer,
+    Row,
+    axis_rows,
+    gutter_of,
+    in_bands,
+    over_grid,
+    shaded_of,
+    time_span,
+    told,
+)
 
 REFERENCE: Final = 1
 """Code of the dotted reference lines."""
@@ -47,6 +60,16 @@ class Plot:
         self._canvas = Canvas(0, 0)
         self._rows: list[Row] = []
         self._cells: list[tuple[bytes, bytes]] = []
+
+    @property
+    def shaded(self) -> range:
+        """Columns of the last drawing that do not count."""
+        return range(0) if self._frame is None else shaded_of(self._frame)
+
+    @property
+    def rows(self) -> int:
+        """Its rows above the axis."""
+        return 0 if self._frame is None else self._frame.rows
 
     def draw(
         self,
@@ -136,11 +159,12 @@ class Plot:
             if cells == self._cells[row]:
                 continue
             self._cells[row] = cells
-            text = shaded(frame, self._canvas.text(row, ascii_only=frame.ascii_only))
+            text, codes = in_bands(frame, row, self._canvas.text(row, ascii_only=frame.ascii_only), cells[1])
             if row in ticks:
                 text = over_grid(text, frame.ascii_only)
-            gutter, codes = gutter_of(frame, ticks.get(row))
-            self._rows[row] = (gutter + text, codes + cells[1])
+            text, codes = told(frame, row, text, codes)
+            gutter, left = gutter_of(frame, ticks.get(row))
+            self._rows[row] = (gutter + text, left + codes)
 
 
 def _extends(series: tuple[Series, ...], before: tuple[Series, ...]) -> bool:

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from widgets.chart_data import ChartData
+from widgets.chart_data import ChartData, TimeMark
 from widgets.plain.text import clean, width_of
-from widgets.ruler import Ruler, ruler
+from widgets.ruler import DOTS, Ruler, ruler
 from widgets.scale import AxisSpan, fit, time_ceiling, time_label, time_ticks
 
 Row = tuple[str, bytes]
@@ -21,8 +21,14 @@ AXIS: Final = 250
 LABEL: Final = 251
 """Code of the labels at the ticks."""
 MARK: Final = 252
-"""Code of what is marked on the time axis."""
+"""Code of what is marked on the time axis and spoils what is measured."""
+NOTE: Final = 253
+"""Code of what is marked there and only worth knowing."""
+BAND: Final = 254
+"""Code of the band around a dotted line."""
 
+_LEAST_TOLD: Final = 4
+"""Rows beyond which there is room for words in a graph."""
 FARTHEST: Final = 1e12
 """Seconds beyond are no seconds."""
 _LEAST_GUTTER: Final = 10
@@ -53,14 +59,18 @@ class Frame:
     """Whether to do without UTF-8."""
     references: tuple[float, ...]
     """Where the dotted lines lie."""
+    bands: tuple[tuple[float, float], ...]
+    """Lower and upper ends of the bands around them."""
     x_ticks: tuple[tuple[float, str], ...]
     """Places on the horizontal axis with their labels; none where it measures time."""
     x_label: str
     """What the horizontal axis measures."""
     shaded: float
     """Seconds at the beginning that do not count."""
-    marks: tuple[tuple[float, str], ...]
-    """Seconds and signs on the time axis."""
+    shaded_words: str
+    """What they are called."""
+    marks: tuple[TimeMark, ...]
+    """What happened when."""
 
     @property
     def columns(self) -> int:
@@ -71,6 +81,11 @@ class Frame:
     def rows(self) -> int:
         """Rows of the graph itself."""
         return self.height - self.axis_rows
+
+    @property
+    def shaded_columns(self) -> int:
+        """Columns of the graph, from its left, that do not count."""
+        return self.column_of(min(self.shaded, self.end)) + 1 if self.shaded > self.start else 0
 
     def dot_x(self, seconds: float) -> int:
         """The dot of a second, from the left of the graph."""
@@ -103,7 +118,10 @@ class Framer:
         """Where everything lies: `span` in seconds, `values` the least and the greatest that is shown."""
         references = tuple(reference.value for reference in data.references if math.isfinite(reference.value))
         # The scale of before goes in, so that it changes seldom: every change redraws all.
-        self._scale = fit((*values, *references), log=log, previous=self._scale)
+        bands = tuple((one.value - one.half, one.value + one.half) for one in data.references if one.half > 0.0)
+        bands = tuple(one for one in bands if all(map(math.isfinite, one)) and not (log and one[0] <= 0.0))
+        edges = tuple(edge for band in bands for edge in band)
+        self._scale = fit((*values, *references, *edges), log=log, previous=self._scale)
         # Below seven rows the axis would take a third of the graph.
         below = 2 if height >= 7 else 1 if height >= 4 else 0
         rows = height - below
@@ -130,9 +148,11 @@ class Framer:
             ascii_only=ascii_only,
             references=tuple(value for value in references if value > 0 or not log),
             x_ticks=data.x_ticks,
+            bands=bands,
             x_label=data.x_label,
             shaded=data.shaded_until,
-            marks=tuple((mark.at, mark.sign) for mark in data.marks),
+            shaded_words=clean(data.shaded_words),
+            marks=data.marks,
         )
 
 
@@ -151,12 +171,46 @@ def time_span(data: ChartData, window: float) -> tuple[float, float]:
     return start, start + window
 
 
-def shaded(frame: Frame, text: str) -> str:
-    """A row with what does not count filled faintly where nothing is drawn."""
-    if frame.shaded <= frame.start:
-        return text
-    until = frame.column_of(min(frame.shaded, frame.end)) + 1
-    return text[:until].replace(" ", ":" if frame.ascii_only else "░") + text[until:]
+def shaded_of(frame: Frame) -> range:
+    """Columns of the whole drawing that do not count."""
+    return range(frame.gutter, frame.gutter + frame.shaded_columns)
+
+
+def in_bands(frame: Frame, row: int, text: str, codes: bytes) -> Row:
+    """A row with the bands filled faintly where nothing is drawn."""
+    for low, high in frame.bands:
+        if frame.ruler.dot_of(high) // DOTS <= row <= frame.ruler.dot_of(low) // DOTS:
+            codes = bytes(BAND if char == " " else code for char, code in zip(text, codes, strict=True))
+            text = text.replace(" ", ":" if frame.ascii_only else "░")
+    return text, codes
+
+
+def told(frame: Frame, row: int, text: str, codes: bytes) -> Row:
+    """A row with what is said in it: in the first what happened, from its second on; in the last what is shaded."""
+    notes: list[tuple[int, str, int]] = []
+    if row == 0:
+        notes = [(frame.column_of(one.at), _words(one), MARK if one.bad else NOTE) for one in _told_marks(frame)]
+    if row == frame.rows - 1 and frame.rows > _LEAST_TOLD and len(frame.shaded_words) + 2 <= frame.shaded_columns:
+        notes.append(((frame.shaded_columns - len(frame.shaded_words)) // 2, frame.shaded_words, LABEL))
+    free = 0
+    for column, words, code in sorted(notes):
+        left = min(column, frame.columns - len(words))
+        if left >= free:
+            text = text[:left] + words + text[left + len(words) :]
+            codes = codes[:left] + bytes([code]) * len(words) + codes[left + len(words) :]
+            free = left + len(words) + 1
+    return text, codes
+
+
+def _told_marks(frame: Frame) -> list[TimeMark]:
+    """Those in sight that say something."""
+    if frame.rows <= _LEAST_TOLD:
+        return []
+    return [one for one in frame.marks if one.words and frame.start <= one.at <= frame.end]
+
+
+def _words(mark: TimeMark) -> str:
+    return f"{mark.sign} {clean(mark.words)}"
 
 
 def gutter_of(frame: Frame, label: str | None) -> Row:
@@ -209,9 +263,9 @@ def axis_rows(frame: Frame) -> list[Row]:
             if frame.gutter <= column < frame.width:
                 axis[column] = tee
         codes = bytearray([AXIS]) * frame.width
-        for seconds, sign in frame.marks:
-            if frame.start <= seconds <= frame.end:
-                column = frame.gutter + frame.column_of(seconds)
-                axis[column], codes[column] = sign, MARK
+        for mark in sorted(frame.marks, key=lambda one: one.bad):
+            if frame.start <= mark.at <= frame.end:
+                column = frame.gutter + frame.column_of(mark.at)
+                axis[column], codes[column] = mark.sign, MARK if mark.bad else NOTE
         rows.insert(0, ("".join(axis), bytes(codes)))
     return rows

@@ -478,7 +478,7 @@ async def test_the_baseline_is_drawn_into_the_next_run(bench: Pilot[int], table:
     await run_once(bench, table)
     await bench.press("b")
     await start(bench, table)
-    assert "baseline read" in text_of(bench)
+    assert "baseline r1" in text_of(bench)
 
 
 async def test_runs_of_earlier_sessions_are_shown_on_demand(bench: Pilot[int], table: Table, tmp_path: Path) -> None:

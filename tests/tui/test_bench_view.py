@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.session.events import RunStarted
+from app.engine.session.events import ChangeEnded, ChangeIntended, RunEnded, RunStarted
 from app.engine.session.figures import Advice, DirectionSample, Phase, RunFigures, RunStatus, Sample, SteadyFigures
-from app.engine.session.state import ActiveRun
+from app.engine.session.state import ActiveRun, ChangeRecord, RunRecord, Session
 from app.engine.session.steady import SteadyPlan
 from app.engine.view.events import after_words
 from app.engine.view.run import advice_facts, figure_facts, result_line
@@ -16,6 +16,7 @@ from app.tui.screens.bench.curves import CurveFigures, Curves
 from app.tui.screens.bench.large_figures import ended_figures, running_figures
 from app.tui.screens.bench.live_view import (
     advice_line,
+    baseline_references,
     chart_seconds,
     heat_chart,
     latency_chart,
@@ -26,6 +27,9 @@ from app.tui.screens.bench.live_view import (
     throughput_chart,
 )
 from app.tui.screens.bench.percentile_curve import nines, percentile_chart
+from app.tui.screens.bench.run_marks import change_marks, marks_of
+from backends.change import Change
+from backends.model import Target
 from tests.tui.stage import figures
 
 
@@ -44,6 +48,18 @@ def curves(*samples: Sample, ramp: float = 0.0) -> Curves:
     return made
 
 
+def changed(at: float) -> Session:
+    """A session in which one setting was changed."""
+    target = Target(backend="block", address="sda")
+    made = Change(
+        target=target, key="read_ahead_kb", label="Read-ahead", before="128", after="4096", writes=(), undo=()
+    )
+    intent = ChangeIntended(at=at, id="c1", change=made)
+    return Session(
+        changes=(ChangeRecord(intent=intent, end=ChangeEnded(at=at, id="c1", result="verified", now="4096")),)
+    )
+
+
 def active(phase: Phase = Phase.MEASURING, *, planned: float = 70.0, seconds: float | None = 60.0) -> ActiveRun:
     start = RunStarted(
         at=0.0,
@@ -56,6 +72,11 @@ def active(phase: Phase = Phase.MEASURING, *, planned: float = 70.0, seconds: fl
         planned_seconds=planned,
     )
     return ActiveRun(start=start, phase=phase, phase_since=100.0, phase_seconds=seconds)
+
+
+def finished(run: RunFigures | None = None) -> RunRecord:
+    """A run that is over."""
+    return RunRecord(start=active().start, end=RunEnded(at=70.0, id="r1", figures=run or figures(), folder="runs/r1"))
 
 
 def test_only_new_samples_are_added() -> None:
@@ -83,9 +104,21 @@ def test_a_percentile_nobody_can_know_is_a_gap() -> None:
     assert curves(sample(1.0)).points("p99_9_ns") == ((1.0, None),)
 
 
-def test_the_baseline_is_a_line_of_its_own() -> None:
-    chart = throughput_chart(curves(sample(1.0)), rate=False, total=60.0, baseline=figures(iops=85_400.0))
-    assert [(line.value, line.label) for line in chart.references] == [(85_400.0, "baseline read")]
+def test_the_baseline_is_a_line_of_its_own_until_its_spread_is_known() -> None:
+    (line,) = baseline_references(finished(), Curves(), rate=False)
+    assert (line.value, line.label, line.half) == (85_400.0, "baseline r1", 0.0)
+
+
+def test_the_band_of_the_baseline_is_a_deviation_of_its_intervals() -> None:
+    known = curves(sample(1.0, iops=90.0), sample(2.0, iops=100.0), sample(3.0, iops=110.0))
+    (line,) = baseline_references(finished(), known, rate=False)
+    assert line.half == pytest.approx(10.0)
+
+
+def test_of_a_baseline_that_reads_and_writes_each_has_its_line() -> None:
+    both = replace(figures(), write=figures().read)
+    found = baseline_references(finished(both), Curves(), rate=True)
+    assert [line.label for line in found] == ["baseline r1 read", "baseline r1 write"]
 
 
 def test_bytes_are_drawn_when_asked_for() -> None:
@@ -310,14 +343,29 @@ def test_of_several_stalls_the_longest_is_named() -> None:
     assert stall_words(made) == "2 stalls, the longest 5.0 s at 0:04."
 
 
-def test_a_stall_is_marked_at_its_second_in_all_graphs() -> None:
+def test_a_stall_is_marked_at_its_second_and_named() -> None:
     made = curves(sample(1.0), still(3.0, 2.0), sample(4.0))
-    graphs = (
-        throughput_chart(made, rate=False, total=None),
-        latency_chart(made, total=None),
-        heat_chart(made, total=9),
-    )
-    assert [[mark.at for mark in graph.marks] for graph in graphs] == [[1.0]] * 3
+    assert [(mark.at, mark.words, mark.bad) for mark in marks_of(made, ascii=False)] == [(1.0, "stall 2.0 s", True)]
+
+
+def test_the_end_of_the_ramp_and_the_beginning_of_measuring_are_marked() -> None:
+    made = curves(sample(10.0, phase=Phase.RAMP), sample(70.0, phase=Phase.SETTLING), sample(1.0), ramp=10.0)
+    assert [(mark.at, mark.bad) for mark in marks_of(made, ascii=False)] == [(10.0, False), (80.0, False)]
+
+
+def test_marks_are_told_apart_without_utf_8() -> None:
+    made = curves(sample(10.0, phase=Phase.RAMP), sample(1.0), still(3.0, 2.0), ramp=10.0)
+    assert [mark.sign for mark in marks_of(made, ascii=True)] == ["|", "!"]
+
+
+def test_a_setting_changed_in_a_run_is_marked_at_its_second() -> None:
+    (found,) = change_marks(changed(at=130.0), active().start, 40.0, 150.0, ascii=False)
+    assert (found.at, found.words) == (20.0, "Read-ahead 4096")
+
+
+@pytest.mark.parametrize("at", [-5.0, 160.0])
+def test_what_was_changed_before_or_after_a_run_is_not_marked(at: float) -> None:
+    assert change_marks(changed(at=at), active().start, 40.0, 150.0, ascii=False) == ()
 
 
 def test_the_largest_latency_of_an_interval_is_on_the_graph() -> None:

@@ -148,8 +148,48 @@ def test_a_mark_that_comes_later_is_drawn_too() -> None:
 
 def test_what_does_not_count_is_shaded() -> None:
     data = ChartData(series=line(*([1.0] * 61)).series, x_max=60.0, shaded_until=15.0)
-    top = Plot().draw(data, 70, 12)[1][0]
-    assert ("░" in top[10:24], "░" in top[27:]) == (True, False)
+    plot = Plot()
+    plot.draw(data, 70, 12)
+    assert plot.shaded == range(10, 26)
+
+
+def test_what_does_not_count_is_named() -> None:
+    data = ChartData(series=line(*([1.0] * 61)).series, x_max=60.0, shaded_until=15.0, shaded_words="ramp")
+    assert "ramp" in Plot().draw(data, 70, 12)[-3][0][10:26]
+
+
+def test_what_happened_is_told_in_the_graph_from_its_second_on() -> None:
+    data = ChartData(
+        series=line(*([1.0] * 61)).series, x_max=60.0, marks=(TimeMark(at=30.0, sign="S", words="stall 2 s"),)
+    )
+    assert Plot().draw(data, 70, 12)[0][0].index("S stall 2 s") == 10 + 30
+
+
+def test_what_happened_near_the_end_is_told_whole() -> None:
+    data = ChartData(
+        series=line(*([1.0] * 61)).series, x_max=60.0, marks=(TimeMark(at=60.0, sign="S", words="stall 2 s"),)
+    )
+    assert Plot().draw(data, 70, 12)[0][0].endswith("S stall 2 s")
+
+
+def test_words_never_lie_over_one_another() -> None:
+    marks = tuple(TimeMark(at=at, sign="S", words="stall 2 s") for at in (30.0, 31.0))
+    data = ChartData(series=line(*([1.0] * 61)).series, x_max=60.0, marks=marks)
+    assert Plot().draw(data, 70, 12)[0][0].count("stall 2 s") == 1
+
+
+def test_a_band_fills_the_rows_within_its_reach() -> None:
+    band = (Reference(label="baseline", value=50.0, half=20.0),)
+    rows = Plot().draw(ChartData(series=line(100.0, 100.0).series, references=band, x_max=60.0), 60, 22)[:-2]
+    filled = [at for at, (text, _) in enumerate(rows) if "░" in text]
+    assert filled == list(range(filled[0], filled[-1] + 1))
+    assert 6 <= len(filled) <= 9
+
+
+def test_places_that_are_no_seconds_are_labelled_as_their_owner_says() -> None:
+    data = ChartData(series=line(1.0, 2.0).series, x_max=3.0, x_ticks=((1.0, "90"), (9.0, "beyond")))
+    below = Plot().draw(data, 60, 12)[-1][0]
+    assert ("90" in below, "beyond" in below) == (True, False)
 
 
 def test_two_graphs_of_other_values_have_one_time_axis() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -32,11 +33,20 @@ class CurveFigures:
     """Values of the measured phase."""
     total: float = 0.0
     """Their sum."""
+    squares: float = 0.0
+    """Sum of their squares."""
 
     @property
     def mean(self) -> float | None:
         """Arithmetic mean of the measured phase."""
         return self.total / self.count if self.count else None
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the measured phase; 0 where there are too few values for one."""
+        if self.count < 2:
+            return 0.0
+        return math.sqrt(max(0.0, self.squares - self.total**2 / self.count) / (self.count - 1))
 
     def add(self, value: float | None, *, measured: bool, at: float = 0.0) -> None:
         """One more point, at this second of the run."""
@@ -44,6 +54,7 @@ class CurveFigures:
         if value is not None and measured:
             self.count += 1
             self.total += value
+            self.squares += value * value
             self.low = value if self.low is None else min(self.low, value)
             if self.high is None or value > self.high:
                 self.high, self.high_at = value, at

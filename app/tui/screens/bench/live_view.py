@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.engine.session.figures import Advice, Phase, RunFigures, SteadyFigures
-from app.engine.session.state import ActiveRun
-from app.engine.view.run import cpu_line
+from app.engine.session.figures import Advice, Phase, SteadyFigures
+from app.engine.session.state import ActiveRun, RunRecord
+from app.engine.view.run import DIRECTIONS, cpu_line
 from app.engine.view.steady import steady_words
 from app.tui.screens.bench.curves import Curves
 from widgets.bars import Progress
@@ -18,9 +18,15 @@ _AFTER_THE_RAMP = "latencies count after the ramp"
 
 
 def throughput_chart(
-    curves: Curves, *, rate: bool, total: float | None, baseline: RunFigures | None = None, waiting: str = WAITING
+    curves: Curves,
+    *,
+    rate: bool,
+    total: float | None,
+    references: tuple[Reference, ...] = (),
+    marks: tuple[TimeMark, ...] = (),
+    waiting: str = WAITING,
 ) -> ChartData:
-    """The upper graph: IOPS or bytes per second of reads and writes, the baseline's mean dotted."""
+    """The upper graph: IOPS or bytes per second of reads and writes, and what they are compared with."""
     unit = "rate" if rate else "iops"
     colors = {"read": "$primary", "write": "$warning"}
     series = tuple(
@@ -28,33 +34,37 @@ def throughput_chart(
         for name, color in colors.items()
         if f"{name} {unit}" in curves.series
     )
-    references = []
-    if baseline is not None:
-        for name, direction in (("read", baseline.read), ("write", baseline.write)):
-            if direction is not None and direction.iops:
-                mean = direction.bytes_per_second if rate else direction.iops
-                references.append(Reference(label=f"baseline {name}", value=mean))
     return ChartData(
         series=series,
-        references=tuple(references),
-        marks=_marks(curves),
+        references=references,
+        marks=marks,
         shaded_until=curves.measured_from if total is not None else 0.0,
+        shaded_words="ramp",
         x_max=total,
         y_format=units.mib_per_s if rate else units.iops,
         waiting=waiting,
     )
 
 
-def _marks(curves: Curves) -> tuple[TimeMark, ...]:
-    """Where I/O stood still."""
-    return tuple(TimeMark(at=curves.measured_from + still.at, sign="!") for still in curves.still.found)
-
-
-def heat_chart(curves: Curves, *, total: float | None, waiting: str = WAITING) -> ChartData:
-    """The lower graph the other way: how the latencies of each interval are spread."""
-    return ChartData(
-        heat=tuple(curves.heat), marks=_marks(curves), x_max=total, y_format=units.latency, waiting=waiting
+def baseline_references(run: RunRecord, curves: Curves, *, rate: bool) -> tuple[Reference, ...]:
+    """The baseline's means, in the band of a standard deviation of its intervals as soon as these are known."""
+    unit = "rate" if rate else "iops"
+    sides = [(name, side) for name in DIRECTIONS if (side := run.figures.side(name)) is not None and side.iops]
+    return tuple(
+        Reference(
+            label=f"baseline {run.id}" if len(sides) == 1 else f"baseline {run.id} {name}",
+            value=side.bytes_per_second if rate else side.iops,
+            half=seen.deviation if (seen := curves.spreads.get(f"{name} {unit}")) is not None else 0.0,
+        )
+        for name, side in sides
     )
+
+
+def heat_chart(
+    curves: Curves, *, total: float | None, marks: tuple[TimeMark, ...] = (), waiting: str = WAITING
+) -> ChartData:
+    """The lower graph the other way: how the latencies of each interval are spread."""
+    return ChartData(heat=tuple(curves.heat), marks=marks, x_max=total, y_format=units.latency, waiting=waiting)
 
 
 def stall_words(curves: Curves) -> str:
@@ -71,15 +81,18 @@ def stall_words(curves: Curves) -> str:
     return f"{len(found)} stalls, the longest {told.seconds:.1f} s at {when}."
 
 
-def latency_chart(curves: Curves, *, total: float | None, waiting: str = WAITING) -> ChartData:
+def latency_chart(
+    curves: Curves, *, total: float | None, marks: tuple[TimeMark, ...] = (), waiting: str = WAITING
+) -> ChartData:
     """The lower graph: percentiles of the latency of each interval, and its largest as points."""
     names = (("p50", "p50_ns", "$success"), ("p99", "p99_ns", "$warning"), ("p99.9", "p99_9_ns", "$error"))
     lines = [Series(name=name, points=curves.points(key), color=color) for name, key, color in names]
     most = Series(name="max", points=curves.points("max_ns"), color="$foreground", joined=False)
     return ChartData(
         series=(most, *lines),  # the lines over the points
-        marks=_marks(curves),
+        marks=marks,
         shaded_until=curves.measured_from if total is not None else 0.0,
+        shaded_words="ramp",
         x_max=total,
         y_format=units.latency,
         waiting=_AFTER_THE_RAMP if curves.taken and not curves.measured else waiting,

@@ -69,9 +69,7 @@ class RunScreen(GraphKeys, ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Reads its samples."""
-        baseline = self._session.run(self._session.baseline) if self._session.baseline is not None else None
-        other = baseline if baseline is not None and baseline.id != self._run.id else None
-        self.graphs.show_run(self._run, self._folder, baseline=other)
+        self.graphs.show_run(self._run, self._folder, self._session)
 
     def on_resize(self) -> None:
         """What stands in one line has another length."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,12 +12,13 @@ from textual.containers import Horizontal, Vertical
 
 from app.engine.report.raw import intervals
 from app.engine.session.figures import RunFigures, RunStatus
-from app.engine.session.state import RunRecord
+from app.engine.session.state import RunRecord, Session
 from app.tui.screens.bench.curves import Curves, ramp_of
 from app.tui.screens.bench.large_figures import directions_of, ended_figures, figure_columns, running_figures
-from app.tui.screens.bench.live_view import heat_chart, latency_chart, throughput_chart
+from app.tui.screens.bench.live_view import baseline_references, heat_chart, latency_chart, throughput_chart
 from app.tui.screens.bench.percentile_curve import percentile_chart
-from widgets.chart import LineChart
+from app.tui.screens.bench.run_marks import change_marks, marks_of
+from widgets.chart import LineChart, TimeMark
 from widgets.figure_rows import FigureRows
 from widgets.heat_chart import HeatChart
 from widgets.scale import time_end
@@ -55,6 +57,8 @@ class RunGraphs(Vertical):
         self._curves = Curves()
         self._total: float | None = None
         self._baseline: RunRecord | None = None
+        self._beneath = Curves()
+        self._happened: tuple[TimeMark, ...] = ()
         self._figures: RunFigures | None = None
         self._waiting = ""
         self._rate = False
@@ -75,7 +79,11 @@ class RunGraphs(Vertical):
     def on_mount(self) -> None:
         """Draws as the app does."""
         for chart in self.query(LineChart):
-            chart.ascii = bool(getattr(self.app, "ascii", False))
+            chart.ascii = self._ascii
+
+    @property
+    def _ascii(self) -> bool:
+        return bool(getattr(self.app, "ascii", False))
 
     def on_resize(self, event: events.Resize) -> None:
         """The curve of percentiles stands beside the graphs only where these keep their width."""
@@ -96,44 +104,63 @@ class RunGraphs(Vertical):
         curves: Curves,
         *,
         total: float | None,
-        baseline: RunRecord | None = None,
         figures: RunFigures | None = None,
+        happened: tuple[TimeMark, ...] = (),
         waiting: str = "",
     ) -> None:
         """Show these curves.
 
         `total`: seconds of the time axis; None to follow what comes. `figures`: of a run that is over; with them no
-        figure of an interval is shown. `waiting`: what is said while there is nothing to draw.
+        figure of an interval is shown. `happened`: beside what the samples tell. `waiting`: what is said while there
+        is nothing to draw.
         """
         self._wanted = None
-        self._curves, self._total, self._baseline, self._figures = curves, total, baseline, figures
-        self._waiting = waiting
+        self._curves, self._total, self._figures = curves, total, figures
+        self._happened, self._waiting = happened, waiting
         self._redraw()
 
-    def show_run(self, run: RunRecord, folder: Path, *, baseline: RunRecord | None = None) -> None:
-        """Show a run that is over, of the session in `folder`: its curves come once they are read."""
+    def compare_with(self, baseline: RunRecord | None, folder: Path | None) -> None:
+        """Draw this run of the session in `folder` beneath: its means at once, its spread when its samples are read."""
+        if baseline is not self._baseline:
+            self._baseline, self._beneath = baseline, Curves()
+            if baseline is not None and folder is not None:
+                self.run_worker(partial(self._read_beneath, baseline, folder), thread=True, group="beneath")
+
+    def _read_beneath(self, run: RunRecord, folder: Path) -> None:
+        self.app.call_from_thread(self._take_beneath, run, _read(run, folder))
+
+    def _take_beneath(self, run: RunRecord, curves: Curves) -> None:
+        if run is self._baseline and self.is_mounted:
+            self._beneath = curves
+            self._redraw()
+
+    def show_run(self, run: RunRecord, folder: Path, session: Session) -> None:
+        """Show a run that is over, of a session and its folder: its curves come once they are read."""
         wanted = (folder, run.id)
         if wanted == self._wanted:
             return
         known = self._known.get(wanted)
         shown = known or Curves()
         waiting = "reading what fio wrote ..." if known is None else _NOTHING
-        self.draw(shown, total=length_of(run, shown), baseline=baseline, figures=run.figures, waiting=waiting)
+        baseline = None if session.baseline in (None, run.id) else session.run(session.baseline or "")
+        self.compare_with(baseline, folder)
+        happened = happened_in(run, session, shown, ascii=self._ascii)
+        self.draw(shown, total=length_of(run, shown), figures=run.figures, happened=happened, waiting=waiting)
         self._wanted = wanted
         if known is None:
-            self.run_worker(partial(self._read, run, folder), thread=True, group="recorded", exclusive=True)
+            read = partial(self._read_run, run, folder, session)
+            self.run_worker(read, thread=True, group="recorded", exclusive=True)
 
-    def _read(self, run: RunRecord, folder: Path) -> None:
-        curves = Curves()
-        curves.take(intervals(run, folder), ramp_of(run.start))
-        self.app.call_from_thread(self._take_read, run, folder, curves)
+    def _read_run(self, run: RunRecord, folder: Path, session: Session) -> None:
+        self.app.call_from_thread(self._take_run, run, folder, session, _read(run, folder))
 
-    def _take_read(self, run: RunRecord, folder: Path, curves: Curves) -> None:
+    def _take_run(self, run: RunRecord, folder: Path, session: Session, curves: Curves) -> None:
         while len(self._known) >= _KEPT:
             del self._known[next(iter(self._known))]
         self._known[folder, run.id] = curves
         if self._wanted == (folder, run.id) and self.is_mounted:
             self._curves, self._total, self._waiting = curves, length_of(run, curves), _NOTHING
+            self._happened = happened_in(run, session, curves, ascii=self._ascii)
             self._redraw()
 
     def _redraw(self) -> None:
@@ -144,14 +171,17 @@ class RunGraphs(Vertical):
             self._show_figures()
         throughput, latency = self.query_one("#throughput", LineChart), self.query_one("#latency", LineChart)
         throughput.title = "MiB/s" if self._rate else "IOPS"
-        baseline = None if self._baseline is None else self._baseline.figures
+        baseline, rate, waiting = self._baseline, self._rate, self._waiting
+        beneath = () if baseline is None else baseline_references(baseline, self._beneath, rate=rate)
+        marks = (*marks_of(curves, ascii=self._ascii), *self._happened)
         throughput.data = throughput_chart(
-            curves, rate=self._rate, total=total, baseline=baseline, waiting=self._waiting
+            curves, rate=rate, total=total, references=beneath, marks=marks, waiting=waiting
         )
-        latency.data = latency_chart(curves, total=total, waiting=self._waiting)
+        marks = tuple(replace(mark, words="") for mark in marks)  # said once, in the upper graph
+        latency.data = latency_chart(curves, total=total, marks=marks, waiting=waiting)
         heat = self.query_one(HeatChart)
         if heat.display:
-            heat.data = heat_chart(curves, total=total, waiting=self._waiting)
+            heat.data = heat_chart(curves, total=total, marks=marks, waiting=waiting)
         data = None if over is None else percentile_chart(over, self._baseline)
         self.set_class(data is not None, "-over")
         if data is None:
@@ -221,6 +251,20 @@ class RunGraphs(Vertical):
 
 _NOTHING = "no sample was kept of this run"
 """Of a run whose raw output is gone, or that was over before its first interval."""
+
+
+def _read(run: RunRecord, folder: Path) -> Curves:
+    """The curves of a run from what fio wrote."""
+    curves = Curves()
+    curves.take(intervals(run, folder), ramp_of(run.start))
+    return curves
+
+
+def happened_in(run: RunRecord, session: Session, curves: Curves, *, ascii: bool) -> tuple[TimeMark, ...]:
+    """What happened beside a run that is over."""
+    if run.end is None:
+        return ()
+    return change_marks(session, run.start, curves.until, run.end.at, ascii=ascii)
 
 
 def length_of(run: RunRecord, curves: Curves) -> float | None:

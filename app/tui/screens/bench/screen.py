@@ -20,7 +20,8 @@ from app.tui.screens.bench.curves import Curves, ramp_of
 from app.tui.screens.bench.graph_keys import GraphKeys
 from app.tui.screens.bench.live_view import advice_line, chart_seconds, machine_line, progress, stall_words
 from app.tui.screens.bench.members import NARROW_BAR, WIDE_BAR, member_table
-from app.tui.screens.bench.run_graphs import RunGraphs, length_of
+from app.tui.screens.bench.run_graphs import RunGraphs, happened_in, length_of
+from app.tui.screens.bench.run_marks import change_marks
 from app.tui.screens.bench.starting import StartingScreen
 from app.tui.screens.bench.summary import summary_lines
 from app.tui.screens.bench.target_line import job_line, target_line
@@ -152,8 +153,11 @@ class BenchScreen(GraphKeys, StartingScreen):
             self._show_members(())
             self.graphs.freeze(False)
         self._curves.take(active.samples, ramp_of(active.start))
-        self.graphs.draw(self._curves, total=chart_seconds(active), baseline=self._baseline(session), waiting=WAITING)
-        self.query_one(ProgressLine).progress = progress(active, time.time())
+        now = time.time()
+        self.graphs.compare_with(self._baseline(session), self.workbench_app.workbench.folder)
+        happened = change_marks(session, active.start, self._curves.until, now, ascii=self.workbench_app.ascii)
+        self.graphs.draw(self._curves, total=chart_seconds(active), happened=happened, waiting=WAITING)
+        self.query_one(ProgressLine).progress = progress(active, now)
         at = active.samples[-1].at if active.samples else 0.0
         if active.members and not self._members_at < at < self._members_at + MEMBERS_EVERY:
             self._members_at = at
@@ -210,11 +214,12 @@ class BenchScreen(GraphKeys, StartingScreen):
         self.show_message("\n".join(summary_lines(run, session)))
         cpu = run.figures.cpu
         self.put("#machine-line", cpu_line(cpu.fio_percent_of_core, cpu.host_percent))
+        self.graphs.compare_with(self._baseline(session), self.workbench_app.workbench.folder)
         self.graphs.draw(
             self._curves,
             total=length_of(run, self._curves),
-            baseline=self._baseline(session),
             figures=run.figures,
+            happened=happened_in(run, session, self._curves, ascii=self.workbench_app.ascii),
             waiting="nothing was measured",
         )
 
