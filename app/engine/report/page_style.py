@@ -38,7 +38,7 @@ summary{cursor:pointer;color:var(--s0);padding:.2rem 0}
 :focus-visible{outline:2px solid var(--s0);outline-offset:2px}
 @media (max-width:480px){html{font-size:14px}dl{grid-template-columns:1fr;gap:0}dd{margin:0 0 .4rem}}
 @media print{html{font-size:10.5px}body{max-width:none;padding:0}nav{display:none}.scroll{overflow:visible}
-pre{white-space:pre-wrap;overflow-wrap:anywhere}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.85em}
 details::details-content{content-visibility:visible;display:block}
 table{font-size:.8em}th,td.n,td:first-child{white-space:normal}td.t{min-width:0}td,th{padding-right:.5rem}
 h2,h3{break-after:avoid}

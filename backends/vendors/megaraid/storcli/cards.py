@@ -175,7 +175,7 @@ def _notices(status: Fields) -> list[str]:
     said: list[str] = []
     state = status.text("controller status")
     if state is not None and state.lower() not in ("optimal", "ok"):
-        said.append(f"The card says that it is {state}")
+        said.append(f'The card reports "{state}": its battery, arrays and drives say why')
     for name, words in {
         "controller has booted into safe mode": "The card is in safe mode",
         "any offline vd cache preserved": "The card keeps unwritten data of a missing array (preserved cache)",
