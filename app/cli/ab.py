@@ -213,7 +213,7 @@ async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
     thing = await bench.find(wish.target)
     change = await bench.plan(thing.target, wish.key, wish.value)
     where, shown = await resolve(bench, wish.on or str(thing.target))
-    job = scratch_size(wish.job, where, current().load_config(), given=wish.sized)
+    job = scratch_size(wish.job, [where], current().load_config(), given=wish.sized)
     request = Request(where=where, name=shown, job=job, profile=wish.profile, steady=wish.steady, told=True)
     not_read_only(request)
     ready = await bench.prepare(request)
@@ -264,7 +264,7 @@ def _show(plan: AbPlan, as_json: bool) -> None:
 def _ask(plan: AbPlan, plate: Nameplate, how: _AbOptions) -> str | None:
     """What confirms the job, after both questions: of the setting, and of a device that is overwritten."""
     ready = plan.ready
-    both = ready.plate is not None and how.typed == ready.plate.word  # who means the device means its settings
+    both = how.typed is not None and how.typed == ready.confirm_text  # who means the device means its settings
     confirm.confirmed(plan.change.risk, (plate,), yes=how.yes, typed=plate.word if both else how.typed, what="Begin")
     return allowed(ready, how.typed if ready.destructive else None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +26,7 @@ from app.engine.fio.fields import FIELDS
 from app.engine.fio.job import Job
 from app.engine.judge.repeats import spreads
 from app.engine.measure.measurer import Preparation, Request
+from app.engine.measure.preparation import NamedTarget
 from app.engine.measure.wear import wear_words
 from app.engine.session.figures import RunStatus
 from app.engine.session.state import RunRecord
@@ -48,7 +49,7 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command("bench")
-@click.argument("target")
+@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @click.option("--profile", metavar="NAME", help="A workload by name; `raidbench profiles` lists them.")
 @click.option(
     "--jobfile", type=click.Path(path_type=Path), metavar="FILE", help="A fio job file; its target is ignored."
@@ -61,7 +62,7 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--json", "as_json", is_flag=True, help="The figures as JSON.")
 @click.option("--stream", is_flag=True, help="One JSON line a measured interval, as it comes.")
 def bench_command(
-    target: str,
+    targets: tuple[str, ...],
     profile: str | None,
     jobfile: Path | None,
     repeat: int,
@@ -76,18 +77,30 @@ def bench_command(
 
     A file that does not exist (./scratch) is made, filled, measured and removed. Reading a raw device is harmless;
     writing to one destroys its data and asks for the end of its serial number first.
+
+    Several targets are measured at the same time, by one fio: the figures are those of all together, with a row for
+    each. They must not share a disk.
     """
     config = current().load_config()
     texts = {key.removeprefix("job_"): text for key, text in fields.items() if text is not None}
     job, name = job_of(texts, profile=profile, jobfile=jobfile, config=config)
 
     async def work(interruption: Interruption) -> int:
-        where, shown = await resolve(bench, target)
-        sized = scratch_size(job, where, config, given="size" in texts)
-        request = Request(where=where, name=shown, job=sized, profile=name, keep=keep, steady=steady)
+        found = [await resolve(bench, target) for target in targets]
+        named = [NamedTarget(where=where, name=shown) for where, shown in found]
+        sized = scratch_size(job, [one.where for one in named], config, given="size" in texts)
+        request = Request(
+            where=named[0].where,
+            name=named[0].name,
+            beside=tuple(named[1:]),
+            job=sized,
+            profile=name,
+            keep=keep,
+            steady=steady,
+        )
         return await _bench(bench, interruption, request, repeat, typed, as_json, stream)
 
-    with workbench(rights=_may_be_device(target)) as bench:
+    with workbench(rights=any(_may_be_device(target) for target in targets)) as bench:
         return run(work)
 
 
@@ -97,9 +110,9 @@ def _may_be_device(target: str) -> bool:
     return path.is_block_device() or not (path.exists() or "/" in target.partition(":")[0])
 
 
-def scratch_size(job: Job, where: str, config: Config, *, given: bool) -> Job:
-    """The job with the configured size, when a new scratch file is to be made and nobody named a size."""
-    new = not Path(where).exists() or Path(where).is_dir()
+def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: bool) -> Job:
+    """The job with the configured size, when only new scratch files are to be made and nobody named a size."""
+    new = all(not Path(where).exists() or Path(where).is_dir() for where in targets)
     if given or job.size is not None or config.scratch_size is None or not new:
         return job
     return replace(job, size=config.scratch_size)
@@ -181,19 +194,19 @@ def allowed(ready: Preparation, typed: str | None) -> str | None:
     """What confirms the run, after showing what would be lost. Raises RefusedError."""
     if ready.refused:
         raise RefusedError(" ".join(ready.refused), hint=ready.hint)
-    if current().read_only and ready.scratch is not None and ready.scratch.fill:
+    if current().read_only and any(site.scratch is not None and site.scratch.fill for site in ready.sites):
         raise RefusedError("Read-only mode: no scratch file is made.", hint="Leave --read-only out to make one.")
-    if not ready.destructive or ready.device is None:
+    if not ready.destructive:
         if typed is not None:
             say("Nothing is destroyed by this run, so --confirm has nothing to confirm.")
         return None
-    say(f"This run WRITES to {ready.device}. All data on it will be lost.")
-    for found in ready.found:
-        say(f"  {clean(found, 300)}")
-    if not ready.found:
-        say("  Nothing known was found on it.")
-    assert ready.plate is not None  # what loses its data has one
-    return confirmed(Risk.DESTROYS_DATA, (ready.plate,), yes=False, typed=typed, what="Write to it")
+    for site in ready.overwritten:
+        assert site.judgement is not None  # only devices are overwritten
+        say(f"This run WRITES to {site.device}. All data on it will be lost.")
+        for found in site.judgement.verdict.found or ("Nothing known was found on it.",):
+            say(f"  {clean(found, 300)}")
+    what = "Write to it" if len(ready.overwritten) == 1 else f"Write to these {len(ready.overwritten)} devices"
+    return confirmed(Risk.DESTROYS_DATA, ready.plates, yes=False, typed=typed, what=what)
 
 
 async def wear_lines(bench: Workbench, ready: Preparation, *, times: int = 1) -> tuple[str, ...]:
@@ -205,12 +218,14 @@ async def wear_lines(bench: Workbench, ready: Preparation, *, times: int = 1) ->
 
 
 def _announce(ready: Preparation) -> None:
-    say(f"{clean(ready.request.name, 300)}: {ready.job.describe()}, fio {ready.fio_version}")
+    at_once = "" if len(ready.sites) == 1 else f" on each of {len(ready.sites)} targets"
+    say(f"{clean(ready.name, 1000)}: {ready.job.describe()}{at_once}, fio {ready.fio_version}")
     if ready.request.steady is not None and (words := ready.request.steady.describe()):
         say(f"Measured: {words}.")
-    if ready.scratch is not None and ready.scratch.fill:
-        kept = "kept" if ready.request.keep else "removed afterwards"
-        say(f"Scratch file {clean(str(ready.scratch.path), 300)}, {units.size(ready.scratch.size)}, {kept}.")
+    kept = "kept" if ready.request.keep else "removed afterwards"
+    for scratch in (site.scratch for site in ready.sites):
+        if scratch is not None and scratch.fill:
+            say(f"Scratch file {clean(str(scratch.path), 300)}, {units.size(scratch.size)}, {kept}.")
     for note in ready.notes:
         say(f"Note: {clean(note, 600)}")
     for each in ready.advice:

@@ -47,7 +47,7 @@ def summary(
         lines([f"Steady state: {outcome_words(last.figures.steady)}"])
     if last.start.settings:
         told = ", ".join(f"{key}={text}" for key, text in last.start.settings.items())
-        lines([f"Settings of {last.start.device}: {clean(told, 1000)}"])
+        lines([f"Settings of {last.start.device or last.start.target}: {clean(told, 1000)}"])
     if last.start.simulated:
         lines(["SIMULATED"])
     _chart(samples)

@@ -62,7 +62,7 @@ def precondition_command(
 
     async def work(interruption: Interruption) -> int:
         where, shown = await resolve(bench, target)
-        sized = scratch_size(job, where, config, given=size is not None)
+        sized = scratch_size(job, [where], config, given=size is not None)
         request = precondition_request(where, shown, sized, plan, profile=name)
         return await _precondition(bench, interruption, request, yes=yes, typed=typed, as_json=as_json)
 

@@ -40,6 +40,6 @@ def _fio_options(name: str) -> dict[str, str]:
     """The options of fio's job file, the target left open."""
     job = PROFILES[name].job
     anywhere = JobTarget(path="/target", name="the target", kind=TargetKind.BLOCK, size=1 << 40)
-    text = render(job, anywhere, jobfile="job.fio").text
+    text = render(job, [anywhere], jobfile="job.fio").text
     pairs = [line.partition("=") for line in text.splitlines() if "=" in line]
     return {key: value for key, _, value in pairs if key != "filename"}

@@ -22,7 +22,7 @@ from app.engine.session.state import RunRecord
 from app.engine.session.store import Loaded
 from app.engine.view import schema, schema_compare
 from app.engine.view.comparison import NO_PAIR, comparison_table, experiment_lines, sides_table
-from app.engine.view.run import ListedRun, runs_table
+from app.engine.view.run import ListedRun, runs_table, targets_table
 from backends.errors import NotFoundError, RaidbenchError
 from backends.text import clean
 
@@ -229,6 +229,8 @@ def found_run(name: str) -> tuple[Loaded, RunRecord]:
 def _side_by_side(comparison: Comparison, a: str, b: str) -> int:
     lines([paint(clean(comparison.sentence, 1000), "bold"), ""])
     lines([*table_lines(sides_table(comparison, a, b)), "", *table_lines(comparison_table(comparison, a, b))])
+    each = targets_table(comparison.a, comparison.b, (a, b))
+    lines(["", *table_lines(each)] if each.rows else [])
     for sentence in comparison.caveats:
         say(clean(sentence, 600))
     return DONE

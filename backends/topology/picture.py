@@ -9,7 +9,7 @@ from backends.identity import Signature, Use
 from backends.text import clean
 from backends.topology.mounts import Mount
 from backends.topology.relations import Backing, Relation, files_of, paths_of, relations
-from backends.topology.tree import Node, Tree
+from backends.topology.tree import Node, Tree, node_path
 
 SYSTEM_POINTS = ("/", "/boot", "/boot/efi", "/efi", "/usr")
 """Mount points whose disk is the system's: never written to."""
@@ -94,6 +94,16 @@ class Topology:
         """By place, the files that the data of `name` are kept in."""
         disks = {self.tree.disk_of(node.name) for relation in self.related(name) for node in relation.nodes}
         return files_of((self.tree.disk_of(name), *disks), self.backings)
+
+    def kin(self, name: str) -> frozenset[str]:
+        """Nodes of all disks that hold the data of `name` or part of them, under any name, and files they are kept in.
+
+        Two devices that have any of it in common are not apart.
+        """
+        names = {self.tree.disk_of(node.name) for relation in self.related(name) for node in relation.nodes}
+        names.add(self.tree.disk_of(name))
+        files = {self.backings[disk].path for disk in names if disk in self.backings}
+        return frozenset({*(node_path(disk) for disk in names), *files})
 
     def signatures_of(self, name: str) -> tuple[Signature, ...]:
         """What lies on the disk of `name` and on its partitions, as far as udev or lsblk knows."""

@@ -208,3 +208,28 @@ async def test_the_kernels_page_is_asked_of_the_kernel(smaps: str, size: int) ->
 
 async def test_without_smaps_the_page_is_the_usual_one() -> None:
     assert await page_bytes(FakeHost({})) == 4096
+
+
+async def layers() -> Topology:
+    """A volume on an array on partitions of two disks, and a third disk."""
+    return await picture(
+        disk("sda") | part("sda", "sda1", "8:1") | part("sda", "sda2", "8:2"),
+        disk("sdb", devno="8:16") | part("sdb", "sdb1", "8:17"),
+        disk("sdc", devno="8:32"),
+        disk("md0", devno="9:0"),
+        disk("dm-0", devno="253:0", dm__name="vg-data"),
+        built("md0", "sda/sda1", "sdb/sdb1"),
+        built("dm-0", "md0"),
+        mounts=mountinfo(),
+    )
+
+
+@pytest.mark.parametrize("other", ["md0", "dm-0", "sda1", "sda2"])
+async def test_a_disk_has_data_in_common_with_all_that_is_built_on_it(other: str) -> None:
+    found = await layers()
+    assert found.kin("sda") & found.kin(other) == {"/dev/sda"}
+
+
+async def test_disks_of_their_own_have_nothing_in_common() -> None:
+    found = await layers()
+    assert found.kin("sdc") & found.kin("dm-0") == set()

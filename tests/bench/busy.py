@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from app.engine.measure.measurer import Measurer
 from app.engine.members import Member, MemberMeter
@@ -45,7 +46,7 @@ def make_up_members(bench: Workbench, count: int) -> None:
     members = [Member(device=name(number), label="MADE UP 7.68TB") for number in range(count)]
     plain = bench._measurer
 
-    async def meter(_disk: str | None) -> MemberMeter:
+    async def meter(_disks: Sequence[str]) -> MemberMeter:
         return MemberMeter(Busy(bench.host, count), members)
 
     def measurer(*words: object, **named: object) -> Measurer:

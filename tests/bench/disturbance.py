@@ -87,7 +87,7 @@ def _alone(place: Place, scratch: Path, depth: int, seconds: int) -> Run:
     file = place.folder / "alone.fio"
     out = place.folder / "alone.out"
     target = JobTarget(path=str(scratch), name="scratch", kind=TargetKind.FILE, size=_SIZE)
-    rendering = render(job(depth, 1, _RAMP, seconds), target, jobfile=str(file))
+    rendering = render(job(depth, 1, _RAMP, seconds), [target], jobfile=str(file))
     file.write_text(rendering.text)
     with out.open("wb") as sink:
         subprocess.run(rendering.argv, stdout=sink, stdin=subprocess.DEVNULL, check=True, cwd=place.folder)

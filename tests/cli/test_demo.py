@@ -181,3 +181,36 @@ def test_a_drive_at_its_warning_temperature_ends_the_run(demo: Cli, monkeypatch:
     done = demo("bench", SDB, "--runtime", "3600", "--ramp", "0", "--json")
     assert (done.status, done.json["run"]["status"]) == (1, "stopped")
     assert "Stopped for heat: /dev/sdb has 84 °C (warns at 80 °C)." in done.err
+
+
+SDC = "megaraid:/c1/v0"
+
+
+def together(demo: Cli, *words: str) -> Outcome:
+    return demo("bench", SDB, SDC, *RUN, *words)
+
+
+def test_several_arrays_are_measured_at_once_with_a_row_each(demo: Cli) -> None:
+    run = together(demo, "--json").json["run"]
+    rows = [(row["target"], row["device"], row["read"]["total_ios"] > 0) for row in run["targets"]]
+    assert rows == [(SDB, "/dev/sdb", True), (SDC, "/dev/sdc", True)]
+
+
+def test_the_rows_of_several_arrays_add_up(demo: Cli) -> None:
+    run = together(demo, "--json").json["run"]
+    assert sum(row["read"]["iops"] for row in run["targets"]) == pytest.approx(run["read"]["iops"], rel=1e-9)
+
+
+def test_the_table_of_figures_has_a_row_for_each_array(demo: Cli) -> None:
+    first = [line.split()[0] for line in together(demo).out.splitlines()[1:4]]
+    assert first == ["r1", SDB, SDC]
+
+
+def test_two_runs_on_several_arrays_are_compared_array_by_array(demo: Cli) -> None:
+    together(demo), together(demo)
+    assert [line.split()[0] for line in demo("compare", "r1", "r2").out.splitlines()[-2:]] == [SDB, SDC]
+
+
+def test_writing_to_several_arrays_wants_the_word_of_each(demo: Cli) -> None:
+    words = demo("bench", SDB, SDC, "--rw", "randwrite", *RUN).err
+    assert words.count("This run WRITES to") == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,7 +44,13 @@ class ScriptedLoad:
         self.at_run: dict[int, Callable[[], RunStatus]] = {}
 
     async def run(
-        self, job: Job, target: JobTarget, workdir: Path, stop: asyncio.Event, *, steady: SteadyPlan | None = None
+        self,
+        job: Job,
+        targets: Sequence[JobTarget],
+        workdir: Path,
+        stop: asyncio.Event,
+        *,
+        steady: SteadyPlan | None = None,
     ) -> AsyncGenerator[LoadEvent, None]:
         yield PhaseChanged(phase=Phase.MEASURING)
         self.values.append(self.host.files[KB])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -36,7 +36,13 @@ class PacedLoad:
         self.go = asyncio.Semaphore(0)
 
     async def run(
-        self, job: Job, target: JobTarget, workdir: Path, stop: asyncio.Event, *, steady: SteadyPlan | None = None
+        self,
+        job: Job,
+        targets: Sequence[JobTarget],
+        workdir: Path,
+        stop: asyncio.Event,
+        *,
+        steady: SteadyPlan | None = None,
     ) -> AsyncGenerator[LoadEvent, None]:
         self.runs += 1
         yield PhaseChanged(phase=Phase.MEASURING)

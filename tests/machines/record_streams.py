@@ -30,7 +30,7 @@ async def record(job: Job, scratch: Path, device: str) -> Recording:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "job.fio"
         here = JobTarget(path=str(scratch), name=str(scratch), kind=TargetKind.FILE, size=size)
-        rendering = render(job, here, fio=find_fio(host), jobfile=str(file))
+        rendering = render(job, [here], fio=find_fio(host), jobfile=str(file))
         file.write_text(rendering.text, encoding="utf-8")
         pieces: list[tuple[float, str]] = []
         start = time.monotonic()
@@ -42,7 +42,7 @@ async def record(job: Job, scratch: Path, device: str) -> Recording:
             code = await process.wait()
             seconds = round(time.monotonic() - start, 3)
     there = render(
-        job, JobTarget(path=device, name=device, kind=TargetKind.BLOCK, size=size), fio="fio", jobfile="job.fio"
+        job, [JobTarget(path=device, name=device, kind=TargetKind.BLOCK, size=size)], fio="fio", jobfile="job.fio"
     )
     telling = ("filename=", "rw=", "bs=", "bssplit=", "iodepth=", "numjobs=", "runtime=", "ramp_time=")
     return Recording(

@@ -64,6 +64,18 @@ def test_a_device_is_written_by_fio_of_the_user(program: tuple[str, ...], place:
     assert owners(place / "sessions") == {NOBODY}
 
 
+def test_several_devices_are_written_by_one_fio_of_the_user(
+    program: tuple[str, ...], place: Path, device: Loop, stack: ExitStack
+) -> None:
+    other = stack.enter_context(loop(place / "other"))
+    job = ("--rw", "randwrite", "--size", "16m", "--runtime", "1", "--ramp", "0")
+    words = f"{device.name},{other.name}"
+    done = sudo(program, place, "bench", device.sure(), other.sure(), *job, "--confirm", words)
+
+    assert done.returncode == 0, done.stderr
+    assert (any(device.backing.read_bytes()), any(other.backing.read_bytes())) == (True, True)
+
+
 def test_the_doctor_tells_that_a_helper_does_it(program: tuple[str, ...], place: Path) -> None:
     assert "a helper does what needs root" in sudo(program, place, "doctor").stdout
 

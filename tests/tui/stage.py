@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -110,7 +110,13 @@ class FakeLoad:
     """Whether a layout comes to its end by itself."""
 
     async def run(
-        self, job: Job, target: JobTarget, workdir: Path, stop: asyncio.Event, *, steady: SteadyPlan | None = None
+        self,
+        job: Job,
+        targets: Sequence[JobTarget],
+        workdir: Path,
+        stop: asyncio.Event,
+        *,
+        steady: SteadyPlan | None = None,
     ) -> AsyncGenerator[LoadEvent, None]:
         """Passes on what it is given until the end, or the stop."""
         yield PhaseChanged(phase=Phase.MEASURING)
@@ -141,7 +147,7 @@ class FakeLoad:
     ) -> AsyncGenerator[LoadEvent, None]:
         """Passes on what it is given until the end, or the stop; stopped, half of it was written."""
         yield PhaseChanged(phase=Phase.FILLING, total_bytes=target.size * loops)
-        async with aclosing(self.run(Job(), target, workdir, stop)) as events:
+        async with aclosing(self.run(Job(), [target], workdir, stop)) as events:
             async for event in events:
                 if isinstance(event, Finished):
                     part = 1.0 if event.figures.status is RunStatus.OK else 0.5

@@ -87,7 +87,7 @@ class AbExperiment:
             b=plan.change.after,
             order=plan.order,
             title=ready.job.describe(),
-            measured=ready.request.name if ready.scratch is None else str(ready.scratch.path),
+            measured=ready.name,
             rest_seconds=min(plan.rests, default=0.0),
             looks=plan.looks,
             until_percent=plan.until_percent,

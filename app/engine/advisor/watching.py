@@ -38,13 +38,13 @@ class Watch:
         host: Host,
         facts: RunFacts,
         *,
-        device: str | None = None,
+        devices: Sequence[str] = (),
         condition: Callable[[], Awaitable[Condition]] | None = None,
     ) -> None:
-        """`facts`: what was known beforehand. `device`: node of the disk. `condition`: its state, read at the end."""
+        """`facts`: what was known beforehand. `devices`: nodes of the disks. `condition`: their state at the end."""
         self._host = host
         self._facts = facts
-        self._device = device
+        self._devices = tuple(devices)
         self._condition = condition
         self._measured = Measured()
         self._sums: list[list[float]] = []
@@ -122,7 +122,7 @@ class Watch:
             members=figures.members,
             device=device,
             cpu_throttles=max(0, slowed),
-            drives_throttled=await too_warm(self._host, self._device),
+            drives_throttled=tuple([one for disk in self._devices for one in await too_warm(self._host, disk)]),
         )
         after = None if self._condition is None else await self._condition()
         return advise(replace(self._facts, measured=measured, after=after))
@@ -154,9 +154,9 @@ class Watch:
         return tuple(ios / seconds for ios, seconds in self._sums if seconds > 0.9 * ROUND_S)
 
     async def _counters(self) -> DiskCounters | None:
-        if self._device is None or not self._host.capabilities.live:
+        if len(self._devices) != 1 or not self._host.capabilities.live:
             return None
-        name = kernel_name(self._device)
+        name = kernel_name(self._devices[0])
         text = await self._host.read(PATH)
         return None if text is None else parse(text, (name,)).get(name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from app.engine.fio.document import FioDocument
@@ -28,10 +29,11 @@ class Course:
         plan: SteadyPlan | None = None,
         period_s: float = 0.25,
         phase: Phase = Phase.MEASURING,
+        targets: Sequence[str] = (),
     ) -> None:
         """`ramp`: a ramp comes first. `planned_s`: length of what is measured, None if it ends by amount.
 
-        `plan`: None for a phase that is not judged.
+        `plan`: None for a phase that is not judged. `targets`: their names, where several are to be told apart.
         """
         self._plan = plan
         self._waits = plan is not None and plan.until
@@ -42,6 +44,7 @@ class Course:
             planned_s=None if self._waits else planned_s,
             period_s=period_s,
             phase=Phase.SETTLING if self._waits else phase,
+            targets=targets,
         )
         self._watch = None if plan is None else SteadyWatch(plan)
         self._waited: SteadyFigures | None = None

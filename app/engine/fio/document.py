@@ -71,6 +71,13 @@ class FioDocument:
             jobs = _list(data.get("client_stats"))
             jobs = [job for job in jobs if isinstance(job, dict) and job.get("jobname") != "All clients"]
         self._jobs: list[Mapping[str, Any]] = [job for job in jobs if isinstance(job, dict)]
+        self._parsed: dict[int, Counters] = {}
+
+    def section(self, name: str) -> FioDocument:
+        """The same document of one section of the job file alone; what was read of it is known to both."""
+        found = FioDocument({**self._data, "jobs": [job for job in self._jobs if job.get("jobname") == name]})
+        found._parsed = self._parsed
+        return found
 
     @property
     def version(self) -> str:
@@ -136,8 +143,14 @@ class FioDocument:
         """
         if direction == "sync":
             return self._flushes()
-        found = [_counters(entry) for job in self._jobs if (entry := _dict(job.get(direction))) and _issued(entry)]
+        found = [self._counted(entry) for job in self._jobs if (entry := _dict(job.get(direction))) and _issued(entry)]
         return merge_counters(found) if found else None
+
+    def _counted(self, entry: Mapping[str, Any]) -> Counters:
+        """Read once: of several targets each is looked at by itself, and all together."""
+        if id(entry) not in self._parsed:
+            self._parsed[id(entry)] = _counters(entry)
+        return self._parsed[id(entry)]
 
     def _flushes(self) -> Counters | None:
         found = [part for job in self._jobs if (part := _block(_dict(job.get("sync")), "lat")) is not None]

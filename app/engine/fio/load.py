@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import posixpath
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +25,9 @@ from app.engine.session.steady import SteadyPlan
 from backends.errors import InvalidValueError, StorageError
 from backends.host import Command, Host
 
+TARGETS_A_DOCUMENT = 8
+"""Targets whose figures are asked for at the full pace; of twice as many half as often."""
+
 _NAMES = {Phase.FILLING: "fill", Phase.LAYOUT: "layout"}
 
 
@@ -43,13 +46,13 @@ class Load(Protocol):
     def run(
         self,
         job: Job,
-        target: JobTarget,
+        targets: Sequence[JobTarget],
         workdir: Path,
         stop: asyncio.Event,
         *,
         steady: SteadyPlan | None = None,
     ) -> AsyncGenerator[LoadEvent, None]:
-        """Run the job on the target; `steady`: when measuring starts and when it may end before its time."""
+        """Run the job on all targets at once; `steady`: when measuring starts and when it may end before its time."""
         ...
 
     def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
@@ -74,7 +77,7 @@ class _Errand:
     course: Course
     job: Job | None
     """None for what ends by amount and has no plan to be compared with."""
-    target: JobTarget
+    targets: tuple[JobTarget, ...]
     seconds: int | None
     """Ramp and run time as fio has them; None for what ends by amount."""
 
@@ -109,14 +112,14 @@ class FioLoad:
     async def run(
         self,
         job: Job,
-        target: JobTarget,
+        targets: Sequence[JobTarget],
         workdir: Path,
         stop: asyncio.Event,
         *,
         steady: SteadyPlan | None = None,
     ) -> AsyncGenerator[LoadEvent, None]:
-        """Run the job on the target; see `Load`."""
-        errand = self._measuring(job, target, workdir, steady or SteadyPlan())
+        """Run the job on all targets at the same time; see `Load`."""
+        errand = self._measuring(job, targets, workdir, steady or SteadyPlan())
         async with aclosing(self._drive(errand, stop)) as events:
             async for event in events:
                 yield event
@@ -159,22 +162,30 @@ class FioLoad:
                 else:
                     return
 
-    def _measuring(self, job: Job, target: JobTarget, workdir: Path, steady: SteadyPlan) -> _Errand:
+    def _measuring(self, job: Job, targets: Sequence[JobTarget], workdir: Path, steady: SteadyPlan) -> _Errand:
         workdir = workdir.resolve()
+        # A document has so much for each target: reading them is not to cost more than a few do.
+        interval_ms = self._interval_ms * -(-len(targets) // TARGETS_A_DOCUMENT)
         return _Errand(
             rendering=render(
                 job,
-                target,
+                targets,
                 fio=find_fio(self._host),
                 jobfile=str(workdir / "job.fio"),
-                interval_ms=self._interval_ms,
+                interval_ms=interval_ms,
                 steady=steady,
             ),
             workdir=workdir,
             name="job",
-            course=Course(ramp=job.ramp > 0, planned_s=job.runtime, plan=steady, period_s=self._interval_ms / 1000),
+            course=Course(
+                ramp=job.ramp > 0,
+                planned_s=job.runtime,
+                plan=steady,
+                period_s=interval_ms / 1000,
+                targets=[target.name for target in targets],
+            ),
             job=job,
-            target=target,
+            targets=tuple(targets),
             seconds=job.ramp + steady.fio_seconds(job.runtime),
         )
 
@@ -190,7 +201,7 @@ class FioLoad:
             name=name,
             course=Course(ramp=False, planned_s=None, period_s=self._interval_ms / 1000, phase=phase),
             job=None,
-            target=target,
+            targets=(target,),
             seconds=None,
         )
 
@@ -242,7 +253,7 @@ class FioLoad:
                         yield event
                 finally:
                     await running.finish()
-                figures = await running.figures(job, errand.target)
+                figures = await running.figures(job, errand.targets)
                 errand.keep_stderr(process.stderr())
         yield PhaseChanged(phase=Phase.DONE)
         yield Finished(figures=figures, raw=errand.raw)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from app.engine.fio.fields import FIELDS
@@ -13,6 +13,8 @@ from app.engine.session.steady import SteadyPlan
 from backends.errors import InvalidValueError
 
 JOB_NAME = "raidbench"
+"""Of the section of a job file; of several sections each has its number behind it."""
+
 FILL_BLOCK = 128 * 1024
 """Bytes of one write when a target is filled."""
 
@@ -47,27 +49,45 @@ def argv(fio: str, jobfile: str, *, readonly: bool, create: bool = False, interv
     return (*words, jobfile)
 
 
+def section_names(count: int) -> tuple[str, ...]:
+    """Names of the sections of a job on so many targets, in their order; fio gives them back with the figures."""
+    return (JOB_NAME,) if count == 1 else tuple(f"{JOB_NAME}-{number}" for number in range(1, count + 1))
+
+
 def render(
     job: Job,
-    target: JobTarget,
+    targets: Sequence[JobTarget],
     *,
     fio: str = "fio",
     jobfile: str,
     interval_ms: int = 250,
     steady: SteadyPlan | None = None,
 ) -> Rendering:
-    """Job file text and argv for `job` on `target`; `jobfile` is where the text will be.
+    """Job file text and argv for `job` on all of `targets` at the same time; `jobfile` is where the text will be.
 
     fio is given more time than the job's where `steady` has it wait.
-    Raises InvalidValueError if the target is too small for the streams.
+    Raises InvalidValueError if a target is too small for the streams.
     """
-    options: list[tuple[str, object]] = [
+    names = section_names(len(targets))
+    # Without a group of its own a target's figures would be added to those of the first.
+    own = [("new_group", 1)] if len(targets) > 1 else []
+    sections = [
+        _section(name, [*_options(job, target, steady), *own]) for name, target in zip(names, targets, strict=True)
+    ]
+    # Written data: fio fills buffers with random bytes and changes them before each write (scramble_buffers,
+    # the default), so nothing can be compressed; refilling them whole would cost a core per GB/s.
+    return Rendering("".join(sections), argv(fio, jobfile, readonly=not job.writes, interval_ms=interval_ms))
+
+
+def _options(job: Job, target: JobTarget, steady: SteadyPlan | None) -> list[tuple[str, object]]:
+    """What fio is told of the job on one target."""
+    return [
         ("filename", target.escaped),
         *_plain(job),
         *_region(job, target),
         *_length(job, steady),
         *_rate(job),
-        # One entry for all jobs: 40 kB a document however many there are.
+        # One entry for all jobs of a target: 40 kB a document however many there are.
         ("group_reporting", 1),
         # A run of which one job failed is no measurement: stop the others.
         ("exitall_on_error", 1),
@@ -80,9 +100,6 @@ def render(
         # The file is laid out beforehand; a sparse or preallocated extent would answer without the device.
         ("fallocate", "none"),
     ]
-    # Written data: fio fills buffers with random bytes and changes them before each write (scramble_buffers,
-    # the default), so nothing can be compressed; refilling them whole would cost a core per GB/s.
-    return Rendering(_text(options), argv(fio, jobfile, readonly=not job.writes, interval_ms=interval_ms))
 
 
 def render_layout(
@@ -138,8 +155,12 @@ def usable_size(job: Job, target: JobTarget) -> int:
     return min(job.size, target.size) if job.size is not None else target.size
 
 
-def _text(options: list[tuple[str, object]]) -> str:
-    return "\n".join([f"[{JOB_NAME}]", *(f"{key}={value}" for key, value in options)]) + "\n"
+def _text(options: Sequence[tuple[str, object]]) -> str:
+    return _section(JOB_NAME, options)
+
+
+def _section(name: str, options: Sequence[tuple[str, object]]) -> str:
+    return "\n".join([f"[{name}]", *(f"{key}={value}" for key, value in options)]) + "\n"
 
 
 _JOINTLY = ("size", "offset_increment", "runtime", "ramp", "number_ios", "io_size", "rate_iops", "rate", "arrival")

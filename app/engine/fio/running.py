@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -61,6 +62,7 @@ class Running:
         self._first_byte = asyncio.Event()
         self._over = asyncio.Event()
         self._measured = asyncio.Event()
+        self._ending = "all is measured: fio sums up"
         self._phase = Phase.PREPARING
         self._last: FioDocument | None = None
         self._noise: list[str] = []
@@ -83,7 +85,7 @@ class Running:
         if not reader.cancelled() and (error := reader.exception()) is not None:
             raise error
 
-    async def figures(self, job: Job | None, target: JobTarget) -> RunFigures:
+    async def figures(self, job: Job | None, targets: Sequence[JobTarget]) -> RunFigures:
         """The verdict; only after the end."""
         try:
             async with asyncio.timeout(self._patience.terminate):
@@ -109,7 +111,7 @@ class Running:
                 ended_early=self._course.ended_early,
             ),
         )
-        found = summarize(outcome, job, target, cpu if cpu != CpuFigures() else None)
+        found = summarize(outcome, job, targets, cpu if cpu != CpuFigures() else None)
         found = replace(found, steady=self._course.verdict)
         if self._raw_problem:
             sentence = f"fio's own output could not be kept: {self._raw_problem}"
@@ -146,6 +148,10 @@ class Running:
                 self._heard = time.monotonic()
                 self._last = FioDocument(event.data)
                 self._measure(self._last)
+                # By itself fio ends those of the same group only, and each target has its own.
+                if self._last.jobs > 1 and self._last.errors:
+                    self._ending = "a target failed: fio ends"
+                    self._measured.set()
             case Noise():
                 if len(self._noise) < _NOISE_LINES:
                     self._noise.append(clean(event.line, 400))
@@ -192,11 +198,11 @@ class Running:
         await bring_to_an_end(self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note))
 
     async def _conclude(self) -> None:
-        """End fio when all was measured that is wanted: it was given more time than that takes."""
+        """End fio when all was measured that is wanted, or a target of several failed."""
         await self._measured.wait()
         if self._stop.is_set():
             return
-        self._say(Phase.STOPPING, "all is measured: fio sums up")
+        self._say(Phase.STOPPING, self._ending)
         await bring_to_an_end(self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note))
 
     def _told(self) -> CpuFigures:

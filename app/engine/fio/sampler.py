@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.engine.fio.document import Counters, FioDocument
 from app.engine.fio.histogram import LAST_VALUE, Histogram
-from app.engine.session.figures import DirectionSample, Phase, Sample
+from app.engine.fio.render import section_names
+from app.engine.session.figures import DirectionSample, Phase, Sample, TargetSample
 
 _DIRECTIONS = ("read", "write", "mixed")
 # Clock and run time of one document differ by up to some tens of milliseconds on a busy machine; more is a stall.
@@ -26,6 +27,8 @@ class _Snapshot:
     at_ms: int
     runtime_ms: int
     parts: Mapping[str, Counters]
+    rows: tuple[Mapping[str, Counters], ...] = ()
+    """The same of each of several targets."""
 
     @property
     def issued(self) -> int:
@@ -74,9 +77,19 @@ class Sampler:
     """
 
     def __init__(
-        self, *, ramp: bool, planned_s: float | None, period_s: float = 0.25, phase: Phase = Phase.MEASURING
+        self,
+        *,
+        ramp: bool,
+        planned_s: float | None,
+        period_s: float = 0.25,
+        phase: Phase = Phase.MEASURING,
+        targets: Sequence[str] = (),
     ) -> None:
-        """`ramp`: a ramp precedes `phase`. `planned_s`: length of the phase, None if it ends by amount."""
+        """`ramp`: a ramp precedes `phase`. `planned_s`: length of the phase, None if it ends by amount.
+
+        `targets`: their names, where several are to be told apart.
+        """
+        self._targets = tuple(targets) if len(targets) > 1 else ()
         self._wanted = phase
         self._phase = Phase.RAMP if ramp else phase
         self._planned_ms = None if planned_s is None else planned_s * 1000
@@ -85,6 +98,7 @@ class Sampler:
         self._start_ms = self._start_runtime_ms = 0
         self._lag = 0.0
         self._windows = {name: _Window() for name in _DIRECTIONS}
+        self._row_windows = [{name: _Window() for name in _DIRECTIONS} for _ in self._targets]
 
     @property
     def phase(self) -> Phase:
@@ -96,12 +110,17 @@ class Sampler:
         self._phase = phase
         if self._before is not None:
             self._start_ms, self._start_runtime_ms = self._before.at_ms, self._before.runtime_ms
-        for window in self._windows.values():
-            window.intervals.clear()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Percentiles begin anew."""
+        for windows in (self._windows, *self._row_windows):
+            for window in windows.values():
+                window.intervals.clear()
 
     def take(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
         """The interval this document ends; None for a first, a restarted, a repeated or too short one."""
-        now = _snapshot(document)
+        now = _snapshot(document, section_names(len(self._targets)) if self._targets else ())
         if now is None:
             return None
         before = self._before
@@ -135,8 +154,7 @@ class Sampler:
         self._before = now
         self._start_ms, self._start_runtime_ms = now.at_ms - now.runtime_ms, 0
         self._lag = 0.0
-        for window in self._windows.values():
-            window.intervals.clear()
+        self._forget()
 
     def _sample(self, now: _Snapshot, before: _Snapshot, *, ending: bool) -> Sample | None:
         # Two clocks: the stamp of the document, and the run time of the longest job, which is updated when an I/O ends.
@@ -159,61 +177,81 @@ class Sampler:
         self._lag = by_clock - by_runtime if stalled else 0.0
         if seconds <= 0 or (over and seconds < self._period / 2):
             return None
-        found = {
-            name: self._direction(name, now.parts[name], before.parts.get(name), seconds, by_runtime)
-            for name in _DIRECTIONS
-            if name in now.parts
-        }
+
+        def sides(
+            windows: Mapping[str, _Window], now: Mapping[str, Counters], before: Mapping[str, Counters]
+        ) -> tuple[DirectionSample | None, DirectionSample | None]:
+            found = {
+                name: _direction(windows[name], now[name], before.get(name), seconds, by_runtime)
+                for name in _DIRECTIONS
+                if name in now
+            }
+            # unified_rw_reporting has no directions; what it has is shown in the first one.
+            return found.get("read") or (found.get("mixed") if "write" not in found else None), found.get("write")
+
+        read, write = sides(self._windows, now.parts, before.parts)
+        earlier = before.rows or tuple({} for _ in now.rows)
+        rows = [sides(*one) for one in zip(self._row_windows, now.rows, earlier, strict=True)]
         return Sample(
             at=(now.at_ms - self._start_ms) / 1000,
             seconds=seconds,
             phase=self._phase,
-            # unified_rw_reporting has no directions; what it has is shown in the first one.
-            read=found.get("read") or (found.get("mixed") if "write" not in found else None),
-            write=found.get("write"),
+            read=read,
+            write=write,
             stalled=stalled,
+            targets=tuple(
+                TargetSample(target=target, read=read, write=write)
+                for target, (read, write) in zip(self._targets, rows, strict=True)
+            ),
         )
 
-    def _direction(
-        self, name: str, now: Counters, before: Counters | None, seconds: float, by_runtime: float
-    ) -> DirectionSample:
-        before = before or Counters()
-        ios = max(0, _done(now) - _done(before))
-        moved = max(0, now.io_bytes - before.io_bytes)
-        # Bytes go with run time, counts with the stamp: fio takes each pair at one moment, the two at different ones.
-        runtime = (now.runtime_ms - before.runtime_ms) / 1000 or by_runtime
-        part = now.histogram.since(before.histogram)
-        window = self._windows[name]
-        window.add(seconds, part)
-        p50, p99, p99_9 = self._percentiles(window, part)
-        lowest, spread = part.spread()
-        return DirectionSample(
-            iops=ios / seconds,
-            bytes_per_second=moved / runtime if runtime > 0 else moved / seconds,
-            ios=ios,
-            p50_ns=p50,
-            p99_ns=p99,
-            p99_9_ns=p99_9,
-            max_ns=_maximum(now, before, part),
-            spread_from=lowest,
-            spread=spread,
-        )
 
-    def _percentiles(self, window: _Window, part: Histogram) -> tuple[int | None, ...]:
-        # Enough in this interval: the window is only for slow devices.
-        if part.total >= _NEEDED[99.9]:
-            return part.percentiles(_IN_TURN)
-        return tuple(window.percentile(percent) for percent in _IN_TURN)
+def _direction(
+    window: _Window, now: Counters, before: Counters | None, seconds: float, by_runtime: float
+) -> DirectionSample:
+    before = before or Counters()
+    ios = max(0, _done(now) - _done(before))
+    moved = max(0, now.io_bytes - before.io_bytes)
+    # Bytes go with run time, counts with the stamp: fio takes each pair at one moment, the two at different ones.
+    runtime = (now.runtime_ms - before.runtime_ms) / 1000 or by_runtime
+    part = now.histogram.since(before.histogram)
+    window.add(seconds, part)
+    p50, p99, p99_9 = _percentiles(window, part)
+    lowest, spread = part.spread()
+    return DirectionSample(
+        iops=ios / seconds,
+        bytes_per_second=moved / runtime if runtime > 0 else moved / seconds,
+        ios=ios,
+        p50_ns=p50,
+        p99_ns=p99,
+        p99_9_ns=p99_9,
+        max_ns=_maximum(now, before, part),
+        spread_from=lowest,
+        spread=spread,
+    )
 
 
-def _snapshot(document: FioDocument) -> _Snapshot | None:
-    parts = {name: part for name in _DIRECTIONS if (part := document.counters(name)) is not None}
-    if "mixed" in parts and len(parts) > 1:
-        del parts["mixed"]  # unified_rw_reporting=both says everything twice
+def _percentiles(window: _Window, part: Histogram) -> tuple[int | None, ...]:
+    # Enough in this interval: the window is only for slow devices.
+    if part.total >= _NEEDED[99.9]:
+        return part.percentiles(_IN_TURN)
+    return tuple(window.percentile(percent) for percent in _IN_TURN)
+
+
+def _snapshot(document: FioDocument, sections: Sequence[str]) -> _Snapshot | None:
+    parts = _parts(document)
     stamp = document.timestamp_ms
     if not parts or stamp is None:
         return None
-    return _Snapshot(stamp, max(part.runtime_ms for part in parts.values()), parts)
+    rows = tuple(_parts(document.section(name)) for name in sections)
+    return _Snapshot(stamp, max(part.runtime_ms for part in parts.values()), parts, rows)
+
+
+def _parts(document: FioDocument) -> dict[str, Counters]:
+    found = {name: part for name in _DIRECTIONS if (part := document.counters(name)) is not None}
+    if "mixed" in found and len(found) > 1:
+        del found["mixed"]  # unified_rw_reporting=both says everything twice
+    return found
 
 
 def _done(part: Counters) -> int:

@@ -6,16 +6,25 @@ without an error, after no I/O at all; errors that are passed over count as I/Os
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from app.engine.fio.diagnosis import Diagnosis, diagnose, died_of, first_words, signal_from_outside
 from app.engine.fio.difference import counters_since
 from app.engine.fio.document import Counters, FioDocument
 from app.engine.fio.job import Job
+from app.engine.fio.render import section_names
 from app.engine.fio.sizes import format_size
 from app.engine.fio.target import JobTarget
-from app.engine.session.figures import CpuFigures, DirectionFigures, LatencyFigures, RunFigures, RunStatus
+from app.engine.session.figures import (
+    SIDES,
+    CpuFigures,
+    DirectionFigures,
+    LatencyFigures,
+    RunFigures,
+    RunStatus,
+    TargetFigures,
+)
 from backends.text import clean_lines
 
 _ENOUGH_BEYOND = 10
@@ -66,27 +75,37 @@ class Outcome:
             return now
         return counters_since(now, self.window.since.counters(direction))
 
+    def section(self, name: str) -> Outcome:
+        """The same of one section of the job file alone."""
+        window, document = self.window, self.document
+        since, until = (None if one is None else one.section(name) for one in (window.since, window.until))
+        return replace(
+            self,
+            document=None if document is None else document.section(name),
+            window=replace(window, since=since, until=until),
+        )
+
 
 def summarize(
     outcome: Outcome,
     job: Job | None = None,
-    target: JobTarget | None = None,
+    targets: Sequence[JobTarget] = (),
     cpu: CpuFigures | None = None,
 ) -> RunFigures:
     """Figures and verdict. Without `job` (a layout, a result file) nothing is compared with a plan."""
+    parts = _by_target(outcome, targets)
     lines = [*outcome.noise, *outcome.stderr.splitlines()]
     evidence = clean_lines("\n".join(lines))
     document = outcome.document
     if document is None:
         status, diagnosis = _without_document(outcome, lines)
         return RunFigures(status=status, reason=diagnosis.reason, hint=diagnosis.hint, evidence=evidence)
-    read, write, mixed, sync = (outcome.measured(name) for name in ("read", "write", "mixed", "sync"))
-    if read is None and write is None:
-        read = mixed
-    if job and job.ramp and not any(part.completed for part in (read, write) if part):
-        read = write = None  # it ended in the ramp: what was counted until then is not what was asked for
-    seconds = max((part.runtime_ms for part in (read, write) if part), default=0) / 1000
+    counted = _measured(outcome, job)
+    seconds = _seconds(counted)
     status, diagnosis = _verdict(outcome, document, lines, seconds, job)
+    if parts and status is not RunStatus.STOPPED:
+        status, diagnosis = _verdict_on_each(parts, status, diagnosis, lines, job)
+    read, write, sync = (counted.get(name) for name in SIDES)
     return RunFigures(
         status=status,
         reason=diagnosis.reason or None,
@@ -98,8 +117,56 @@ def summarize(
         sync=direction_figures(sync) if sync and write else None,
         cpu=cpu or CpuFigures(fio_percent_of_core=document.cpu_percent_of_core),
         fio_version=document.version or None,
-        warnings=tuple(_warnings(outcome, document, job, target)),
+        warnings=tuple(_warnings(outcome, document, job, targets)),
+        targets=tuple(_row(target.name, counted, _measured(part, job)) for target, part in parts),
     )
+
+
+def _by_target(outcome: Outcome, targets: Sequence[JobTarget]) -> list[tuple[JobTarget, Outcome]]:
+    """What each of several left behind."""
+    if len(targets) < 2:
+        return []
+    return [(one, outcome.section(name)) for one, name in zip(targets, section_names(len(targets)), strict=True)]
+
+
+def _verdict_on_each(
+    parts: Sequence[tuple[JobTarget, Outcome]],
+    status: RunStatus,
+    diagnosis: Diagnosis,
+    lines: Sequence[str],
+    job: Job | None,
+) -> tuple[RunStatus, Diagnosis]:
+    """The verdict with the name of the target it is about; a run is whole if that on each of them is."""
+    for target, part in parts:
+        assert part.document is not None  # that of all is known
+        if status is RunStatus.OK:
+            own, why = _verdict(part, part.document, lines, _seconds(_measured(part, job)), job)
+            if own is not RunStatus.OK:
+                return own, replace(why, reason=f"{target.name}: {why.reason}")
+        elif part.document.errors:
+            return status, replace(diagnosis, reason=f"{target.name}: {diagnosis.reason}")
+    return status, diagnosis
+
+
+def _measured(outcome: Outcome, job: Job | None) -> dict[str, Counters]:
+    """What counts, by direction."""
+    read, write, mixed, sync = (outcome.measured(name) for name in ("read", "write", "mixed", "sync"))
+    if read is None and write is None:
+        read = mixed
+    if job and job.ramp and not any(part.completed for part in (read, write) if part):
+        read = write = None  # it ended in the ramp: what was counted until then is not what was asked for
+    return {name: part for name, part in (("read", read), ("write", write), ("sync", sync)) if part is not None}
+
+
+def _seconds(counted: Mapping[str, Counters]) -> float:
+    return max((counted[name].runtime_ms for name in ("read", "write") if name in counted), default=0) / 1000
+
+
+def _row(target: str, whole: Mapping[str, Counters], own: Mapping[str, Counters]) -> TargetFigures:
+    """One target's figures; by the time of the whole run, so that the rows add up to it."""
+    both = {name: replace(own[name], runtime_ms=whole[name].runtime_ms) for name in own if name in whole}
+    read, write, sync = (direction_figures(both[name]) if name in both else None for name in SIDES)
+    return TargetFigures(target=target, read=read, write=write, sync=sync)
 
 
 def direction_figures(part: Counters) -> DirectionFigures:
@@ -231,7 +298,7 @@ def _not_all_done(document: FioDocument, job: Job | None) -> tuple[RunStatus, Di
     issued = sum(part.total_ios for part in parts if part.completed)
     missing = issued - sum(part.completed for part in parts)
     # Mid-run the I/Os in flight are issued and not yet timed; at an interrupted end, too.
-    allowed = job.queue if job else issued // 1000
+    allowed = job.queue * max(1, document.jobs) if job else issued // 1000
     failed = max(document.errors_passed_over, missing if missing > allowed else 0)
     if not failed:
         return None
@@ -255,15 +322,15 @@ def _too_little(document: FioDocument, job: Job | None) -> tuple[RunStatus, Diag
     )
 
 
-def _warnings(outcome: Outcome, document: FioDocument, job: Job | None, target: JobTarget | None) -> list[str]:
+def _warnings(outcome: Outcome, document: FioDocument, job: Job | None, targets: Sequence[JobTarget]) -> list[str]:
     found: list[str] = []
     if outcome.broken:
         found.append(f"{outcome.broken} of fio's reports could not be read; its last one could")
-    if job and target and job.size is not None and job.size > target.size:
-        found.append(
-            f"{format_size(job.size)} were asked for, but {target.name} has {format_size(target.size)}: all of it was"
-            " used"
-        )
+    found += [
+        f"{format_size(job.size)} were asked for, but {one.name} has {format_size(one.size)}: all of it was used"
+        for one in targets
+        if job is not None and job.size is not None and job.size > one.size
+    ]
     for name in ("read", "write"):
         part = document.counters(name)
         if part and (part.short_ios or part.drop_ios):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 from app.engine.fio.job import Job
-from app.engine.measure.preparation import Preparation
+from app.engine.measure.preparation import Preparation, Site
 from app.engine.session.figures import RunFigures, RunStatus, Sample
 from backends.model import Array, Drive, Inventory, Media
 from widgets.plain import units
@@ -21,43 +22,52 @@ _LASTING = frozenset({Media.HDD, Media.VIRTUAL, Media.RAM})
 
 
 class WriteCap:
-    """Counts what a run writes, and stops it. `limit`: bytes, None for none."""
+    """Counts what a run writes, and stops it. `limits`: bytes of each target in turn, None for none."""
 
-    def __init__(self, limit: int | None, stop: asyncio.Event) -> None:
-        self._limit = limit
+    def __init__(self, limits: Sequence[int | None], stop: asyncio.Event) -> None:
+        self._limits = tuple(limits)
         self._stop = stop
-        self._written = 0.0
+        self._written = [0.0] * len(self._limits)
 
     def hear(self, sample: Sample) -> None:
         """An interval of the run, whether it is measured or not."""
-        if sample.write is not None:
-            self._written += sample.write.bytes_per_second * sample.seconds
+        writes = [part.write for part in sample.targets] or [sample.write]
+        for number, write in enumerate(writes[: len(self._limits)]):
+            if write is not None:
+                self._written[number] += write.bytes_per_second * sample.seconds
         if self._reached:
             self._stop.set()
 
     @property
-    def _reached(self) -> bool:
-        return self._limit is not None and self._written >= self._limit
+    def _reached(self) -> tuple[float, ...]:
+        """What was written to those that have had enough."""
+        both = zip(self._written, self._limits, strict=True)
+        return tuple(written for written, limit in both if limit is not None and written >= limit)
 
     def tell(self, figures: RunFigures) -> RunFigures:
         """The figures of a run that was stopped for it say so."""
         if not self._reached or figures.status is not RunStatus.STOPPED:
             return figures
-        reason = f"Stopped: {units.size(round(self._written))} are written, a tenth of the drive."
+        reason = f"Stopped: {units.size(round(max(self._reached)))} are written, a tenth of the drive."
         return replace(figures, reason=reason, hint=WAY_ROUND)
 
 
-def cap_of(ready: Preparation, inventory: Inventory) -> int | None:
-    """Bytes after which a job is ended; None where that was agreed to, or nothing wears.
+def caps_of(ready: Preparation, inventory: Inventory) -> tuple[int | None, ...]:
+    """Of each target in turn the bytes after which a job is ended, see `cap_of`."""
+    return tuple(cap_of(ready, site, inventory) for site in ready.sites)
+
+
+def cap_of(ready: Preparation, site: Site, inventory: Inventory) -> int | None:
+    """Bytes to one target after which a job is ended; None where that was agreed to, or nothing wears.
 
     Whoever names a run time or a size means it; so does a plan of many runs, which tells all of it before. The default
     run time is a minute, so that no such job writes for longer than ten.
     """
     named = ready.job.runtime != Job().runtime or ready.job.size is not None or ready.request.steady is not None
     agreed = named or ready.request.told or ready.request.fills > 0
-    if not ready.destructive or ready.judgement is None or agreed:
+    if not ready.destructive or site.judgement is None or agreed:
         return None
-    return round(SHARE * ready.judgement.size) if wears(inventory, ready.disk or ready.judgement.device) else None
+    return round(SHARE * site.size) if wears(inventory, site.disk or site.judgement.device) else None
 
 
 def drives_below(inventory: Inventory, device: str) -> tuple[Drive, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from backends.host import Host
 from backends.identity import Identity
 from backends.lent import LentDevice
 from backends.model import KERNEL, Inventory
-from backends.topology import kernel_name, node_path
+from backends.topology import kernel_name, look, node_path
 
 SECTOR = 512
 """Logical block size where the kernel does not say."""
@@ -115,6 +115,12 @@ class Gate:
     async def locks(self, *disks: str) -> tuple[str, ...]:
         """The locks of disks by their nodes, in the order in which everybody takes them."""
         return await locks_of(self._host, map(kernel_name, disks))
+
+    async def kin(self, numbers: Sequence[str]) -> list[frozenset[str]]:
+        """All disks and files that the data of each device number lie on, see `Topology.kin`; none of no device."""
+        picture = await look(self._host)
+        nodes = [picture.tree.by_devno(number) for number in numbers]
+        return [frozenset() if node is None else picture.kin(node.name) for node in nodes]
 
     @asynccontextmanager
     async def hold(self, judgement: DeviceJudgement, typed: str | None) -> AsyncGenerator[str, None]:

@@ -63,30 +63,33 @@ class Standing:
 class Witness:
     """Looks at a device before a run and after it, and says in the figures what befell it."""
 
-    def __init__(self, host: Host, before: Standing | None, samples: Callable[[], Sequence[Sample]]) -> None:
-        """`samples`: those of the run, asked for at its end."""
+    def __init__(self, host: Host, before: Sequence[Standing | None], samples: Callable[[], Sequence[Sample]]) -> None:
+        """`before`: each disk as the run begins, None of one that is not known. `samples`: of the run, at its end."""
         self._host = host
-        self._before = before
+        self._before = [one for one in before if one is not None]
         self._samples = samples
 
     async def tell(self, figures: RunFigures, members: Sequence[Member] = ()) -> RunFigures:
         """The figures with what befell device and members. `members`: as they were when the run began."""
         if sentence := stood_still(self._samples()):
             figures = replace(figures, warnings=(*figures.warnings, sentence))
-        if self._before is None:
-            return figures
-        after = await settled(self._host, self._before, figures)
-        return explained(figures, self._before, after, {member.device: member.role for member in members})
+        roles = {member.device: member.role for member in members}
+        afters = await asyncio.gather(*(settled(self._host, before, figures) for before in self._before))
+        reason = figures.reason
+        for before, after in zip(self._before, afters, strict=True):
+            if figures.reason == reason:  # the first disk that tells why is enough
+                figures = explained(figures, before, after, roles)
+        return replace(figures, warnings=tuple(dict.fromkeys(figures.warnings)))
 
 
-async def witness(host: Host, samples: Callable[[], Sequence[Sample]], device: str | None) -> Witness:
-    """The witness of a run on a disk, by its node; None for one that is not known."""
-    return Witness(host, await standing(host, device), samples)
+async def witness(host: Host, samples: Callable[[], Sequence[Sample]], devices: Sequence[str]) -> Witness:
+    """The witness of a run on some disks, by their nodes."""
+    return Witness(host, [await standing(host, device) for device in devices], samples)
 
 
-async def standing(host: Host, device: str | None) -> Standing | None:
-    """How a disk stands now, by its node; None where there is none to be asked for."""
-    if device is None or not host.capabilities.live:
+async def standing(host: Host, device: str) -> Standing | None:
+    """How a disk stands now, by its node; None where nothing can be asked for."""
+    if not host.capabilities.live:
         return None
     name = device.removeprefix("/dev/").replace("/", "!")
     folder = f"/sys/block/{name}"

@@ -32,14 +32,14 @@ def leftover_scratch(sessions: Path) -> tuple[Leftover, ...]:
     found: dict[Path, Leftover | None] = {}
     for folder in store.folders(sessions):
         try:
-            runs = [run for run in store.load(folder).session.runs if run.start.scratch]
+            runs = store.load(folder).session.runs
         except RaidbenchError:
             continue
-        in_use = not runs or not _is_left(folder)
-        for run in reversed(runs):
-            path = Path(run.start.scratch or "")
+        files = [(Path(each.scratch), run.id) for run in runs for each in run.start.each if each.scratch]
+        in_use = not files or not _is_left(folder)
+        for path, run in reversed(files):
             if path not in found:  # the session that used it last is the one that may still need it
-                found[path] = None if in_use else _left(path, folder.name, run.id)
+                found[path] = None if in_use else _left(path, folder.name, run)
     return tuple(left for left in found.values() if left is not None)
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from app.engine.advisor.gather import JobPlace
 from app.engine.advisor.watching import Watch
-from app.engine.fio.job import fit
+from app.engine.fio.job import Job, fit
 from app.engine.fio.load import Load
 from app.engine.fio.preflight import Preflight
 from app.engine.fio.render import render, render_fill
@@ -23,17 +23,16 @@ from app.engine.measure.device_access import Gate
 from app.engine.measure.device_faults import Witness
 from app.engine.measure.following import Following
 from app.engine.measure.heat import HeatWatch
-from app.engine.measure.preparation import Preparation, Request
-from app.engine.measure.scratch import ScratchPlan
-from app.engine.measure.scratch_place import LocalScratching, Scratching
+from app.engine.measure.preparation import NamedTarget, Preparation, Request, Site
+from app.engine.measure.scratch_place import Held, LocalScratching, Scratching
+from app.engine.measure.several import require_apart, suits_several
 from app.engine.members import MemberMeter
-from app.engine.session.events import AnyEvent, CommandRan, LiveEvent, RunEnded, RunStarted
+from app.engine.session.events import AnyEvent, CommandRan, LiveEvent, RunEnded, RunStarted, RunTarget
 from app.engine.session.figures import Phase, RunFigures, RunStatus
 from app.engine.session.locks import LockPlace, hold_lock
 from app.engine.session.paths import private_folder
 from app.engine.session.progress import Advised
 from backends.errors import RaidbenchError, RefusedError, StorageError
-from backends.guard import require
 
 __all__ = ["Emit", "Measurer", "Preparation", "Request"]
 
@@ -53,17 +52,17 @@ class Measurer:
         folder: Path,
         emit: Emit,
         scratching: Scratching | None = None,
-        members: Callable[[str | None], Awaitable[MemberMeter]] | None = None,
-        witness: Callable[[str | None], Awaitable[Witness]] | None = None,
+        members: Callable[[Sequence[str]], Awaitable[MemberMeter]] | None = None,
+        witness: Callable[[Sequence[str]], Awaitable[Witness]] | None = None,
         heat: Callable[[str], Awaitable[tuple[str, ...]]] | None = None,
-        cap: Callable[[Preparation], int | None] = lambda ready: None,
+        caps: Callable[[Preparation], Sequence[int | None]] = lambda ready: (),
         simulated: bool = False,
     ) -> None:
         """`scratching`: where scratch files go, None is this machine. `simulated`: whether what is measured is.
 
-        `members`: the meter of the devices below a disk; None counts none. `witness`: sees what befalls a disk.
-        `heat`: which of them are too warm, which ends a run; None where nothing tells. `cap`: after how many bytes that
-        it wrote a run ends, None for never.
+        `members`: the meter of the devices below some disks; None counts none. `witness`: sees what befalls them.
+        `heat`: which of them are too warm, which ends a run; None where nothing tells. `caps`: after how many bytes
+        that it wrote to each target a run ends, None for never.
         """
         self._load = load
         self._preflight = preflight
@@ -75,7 +74,7 @@ class Measurer:
         self._members = members
         self._witness = witness
         self._heat = heat
-        self._cap = cap
+        self._caps = caps
         self._simulated = simulated
 
     async def prepare(self, request: Request) -> Preparation:
@@ -88,52 +87,74 @@ class Measurer:
             request.steady.checked()
         ready = await self._preflight()
         wanted, substituted = ready.substitute(request.job)
-        if await self._gate.is_device(request.where):
-            judgement = await self._gate.judge(request.where, writes=request.writes)
-            job, notes = fit(wanted, judgement.logical_block_size)
-            size = judgement.size
-            if not size and judgement.refused:  # the guard's word comes before what fio would need
-                raise RefusedError(" ".join(judgement.refused), hint="Choose another device.")
-            target = JobTarget(
-                path=judgement.device,
-                name=judgement.device,
-                kind=TargetKind.BLOCK,
-                size=size,
-                logical_block_size=judgement.logical_block_size,
-            )
-            if job.size is not None and job.size > size:
-                notes = (*notes, f"The job wants {format_size(job.size)}, the device has {format_size(size)}.")
-            scratch = None
-            device: str | None = judgement.device
-        else:
-            scratch = await self._scratching.plan(request.where, request.job.size, writes=request.writes)
-            device, block = await self._gate.beneath(await self._scratching.beneath(scratch))
-            job, notes = fit(wanted, block)
-            target = JobTarget(
-                path=str(scratch.path),
-                name=str(scratch.path),
-                kind=TargetKind.FILE,
-                size=scratch.size,
-                logical_block_size=block,
-            )
-            judgement = None
-        along = () if judgement is None else judgement.along
-        disk = device if judgement is None else judgement.disk
-        rendering = render(job, target, fio=ready.path, jobfile="job.fio", steady=request.steady)
-        fill = render_fill(target, loops=request.fills, engine=job.ioengine, fio=ready.path, jobfile="fill.fio")
+        suits_several(request)
+        sites = [await self._site(asked, wanted, writes=request.writes) for asked in request.targets]
+        if len(sites) > 1:
+            await self._require_apart(sites)
+        job, notes = fit(wanted, max(site.target.logical_block_size for site in sites))
+        notes = (*notes, *(note for site in sites for note in _clipped(job, site)))
+        targets = [site.target for site in sites]
+        rendering = render(job, targets, fio=ready.path, jobfile="job.fio", steady=request.steady)
+        fill = render_fill(targets[0], loops=request.fills, engine=job.ioengine, fio=ready.path, jobfile="fill.fio")
         return Preparation(
             request=request,
             job=job,
             fio_version=ready.version.removeprefix("fio-"),
-            scratch=scratch,
-            judgement=judgement,
-            device=device,
-            locks=(f"file-{request.where}",) if disk is None else await self._gate.locks(disk, *along),
+            sites=tuple(sites),
+            locks=await self._locks_of(sites),
             command=rendering.argv,
             fill_command=fill.argv if request.fills else (),
-            block=target.logical_block_size,
             notes=(*substituted, *notes),
         )
+
+    async def _site(self, asked: NamedTarget, job: Job, *, writes: bool) -> Site:
+        """One target, looked at and judged."""
+        if not await self._gate.is_device(asked.where):
+            return await self._file(asked, job, writes=writes)
+        judgement = await self._gate.judge(asked.where, writes=writes)
+        if not judgement.size and judgement.refused:  # the guard's word comes before what fio would need
+            raise RefusedError(" ".join(judgement.refused), hint="Choose another device.")
+        target = JobTarget(
+            path=judgement.device,
+            name=asked.name,
+            kind=TargetKind.BLOCK,
+            size=judgement.size,
+            logical_block_size=judgement.logical_block_size,
+        )
+        return Site(asked=asked, target=target, judgement=judgement, device=judgement.device)
+
+    async def _file(self, asked: NamedTarget, job: Job, *, writes: bool) -> Site:
+        plan = await self._scratching.plan(asked.where, job.size, writes=writes)
+        device, block = await self._gate.beneath(await self._scratching.beneath(plan))
+        target = JobTarget(
+            path=str(plan.path),
+            name=str(plan.path),
+            kind=TargetKind.FILE,
+            size=plan.size,
+            logical_block_size=block,
+        )
+        return Site(asked=asked, target=target, scratch=plan, device=device)
+
+    async def _require_apart(self, sites: Sequence[Site]) -> None:
+        """Raises RefusedError where two of them have anything in common."""
+        numbers = [await self._number(site) for site in sites]
+        kin = await self._gate.kin(numbers)
+        for number, (at, site) in zip(numbers, enumerate(sites), strict=True):
+            if site.scratch is not None:
+                kin[at] |= {str(site.scratch.path), f"the file system {number}"}
+        require_apart([site.name for site in sites], kin)
+
+    async def _locks_of(self, sites: Sequence[Site]) -> tuple[str, ...]:
+        """Of all of them, in the order in which everybody takes them; a file on no disk has one of its own."""
+        files = [f"file-{site.asked.where}" for site in sites if site.disk is None]
+        disks = [node for site in sites for node in site.locked]
+        return tuple(sorted({*files, *(await self._gate.locks(*disks) if disks else ())}))
+
+    async def _number(self, site: Site) -> str:
+        """MAJ:MIN of a device, or of what a file lies on."""
+        if site.scratch is not None:
+            return await self._scratching.beneath(site.scratch)
+        return await self._gate.device_number(site.target.path)
 
     async def survey(self, request: Request) -> JobPlace:
         """Where it would be measured; fio is not asked for, nothing is judged or opened.
@@ -174,72 +195,39 @@ class Measurer:
         Raises RefusedError (guard, lock), StorageError, DeviceGoneError.
         """
         stop = stop or asyncio.Event()
-        if ready.judgement is not None:
-            require(ready.judgement.verdict, confirm)
+        ready.require(confirm)
         with ExitStack() as stack:
             for name in ready.locks:
-                stack.enter_context(hold_lock(self._locks, name, f"{ready.job.describe()} on {ready.request.name}"))
-            if ready.scratch is not None:
-                return await self._on_file(run_id, ready, ready.scratch, settings or {}, stop, watch)
-            return await self._on_device(run_id, ready, confirm, settings or {}, stop, watch)
+                stack.enter_context(hold_lock(self._locks, name, f"{ready.job.describe()} on {ready.name}"))
+            async with AsyncExitStack() as holds:
+                held = [await holds.enter_async_context(self._hold(site, ready, confirm)) for site in ready.sites]
+                figures = await self._record(run_id, ready, held, settings or {}, stop, watch)
+                for one in held:
+                    one.keep = one.keep or (ready.request.again and figures.status is RunStatus.OK)
+                return figures
 
-    async def _on_device(
-        self,
-        run_id: str,
-        ready: Preparation,
-        confirm: str | None,
-        settings: Mapping[str, str],
-        stop: asyncio.Event,
-        watch: Watch | None,
-    ) -> RunFigures:
-        assert ready.judgement is not None
-        async with self._gate.hold(ready.judgement, confirm) as path:
-            target = JobTarget(
-                path=path,
-                name=ready.judgement.device,
-                kind=TargetKind.BLOCK,
-                size=ready.judgement.size,
-                logical_block_size=ready.judgement.logical_block_size,
-            )
-            return await self._record(run_id, ready, target, settings, stop, watch, layout=False)
-
-    async def _on_file(
-        self,
-        run_id: str,
-        ready: Preparation,
-        plan: ScratchPlan,
-        settings: Mapping[str, str],
-        stop: asyncio.Event,
-        watch: Watch | None,
-    ) -> RunFigures:
-        async with self._scratching.hold(plan) as held:
-            held.keep = ready.request.keep
-            target = JobTarget(
-                path=held.path,
-                name=str(plan.path),
-                kind=TargetKind.FILE,
-                size=plan.size,
-                logical_block_size=ready.block,
-            )
-            figures = await self._record(
-                run_id, ready, target, settings, stop, watch, layout=plan.fill, moved=held.moved
-            )
-            held.keep = held.keep or (ready.request.again and figures.status is RunStatus.OK)
-            return figures
+    @asynccontextmanager
+    async def _hold(self, site: Site, ready: Preparation, confirm: str | None) -> AsyncGenerator[Held, None]:
+        """One target, held; a device is judged again. Raises RefusedError, DeviceGoneError, StorageError."""
+        if site.scratch is not None:
+            async with self._scratching.hold(site.scratch) as held:
+                held.keep = ready.request.keep
+                yield held
+        else:
+            assert site.judgement is not None
+            async with self._gate.hold(site.judgement, ready.word_for(site, confirm)) as path:
+                yield Held(path=path)
 
     async def _record(
         self,
         run_id: str,
         ready: Preparation,
-        target: JobTarget,
+        held: Sequence[Held],
         settings: Mapping[str, str],
         stop: asyncio.Event,
         watch: Watch | None,
-        *,
-        layout: bool,
-        moved: Callable[[], str] = lambda: "",
     ) -> RunFigures:
-        """`moved`: a sentence at the end where the file's name leads elsewhere by then."""
+        targets = [replace(site.target, path=one.path) for site, one in zip(ready.sites, held, strict=True)]
         folder = Path("runs") / run_id
         workdir = self._folder / folder
         try:
@@ -251,14 +239,14 @@ class Measurer:
                 hint=f"Check {workdir}.",
                 evidence=str(error),
             ) from error
-        temporary = ready.scratch is not None and ready.scratch.own and not ready.request.keep
-        temporary = temporary and self._scratching.real
+        told = tuple(self._told(site, ready.request) for site in ready.sites)
+        first = told[0] if len(told) == 1 else RunTarget(target=ready.name)
         self._emit(
             RunStarted(
                 at=time.time(),
                 id=run_id,
-                target=ready.request.name if ready.scratch is None else str(ready.scratch.path),
-                device=ready.device,
+                target=first.target,
+                device=first.device,
                 profile=ready.request.profile,
                 job={key: text for key, text in ready.job.texts().items() if text},
                 title=ready.title,
@@ -268,23 +256,25 @@ class Measurer:
                 found=ready.found,
                 fio_version=ready.fio_version,
                 simulated=self._simulated,
-                scratch=str(ready.scratch.path) if ready.scratch is not None and temporary else None,
+                scratch=first.scratch,
                 mark=ready.mark,
                 steady=ready.request.steady,
                 fills=ready.request.fills,
                 provenance=dict(ready.provenance),
+                targets=told if len(told) > 1 else (),
             )
         )
         if watch is not None:
             self._emit(LiveEvent(at=time.time(), id=run_id, progress=Advised(advice=watch.first())))
         figures = RunFigures(status=RunStatus.FAILED, reason="raidbench was interrupted.")
         try:
-            look = None if self._heat is None or ready.disk is None else partial(self._heat, ready.disk)
-            cap = WriteCap(self._cap(ready), stop)
+            look = None if self._heat is None or not ready.disks else partial(self._warm, self._heat, ready.disks)
+            cap = WriteCap(self._caps(ready), stop)
             async with HeatWatch(look, stop) as heat:
-                figures = await self._run(run_id, ready, target, workdir, stop, watch, cap, layout=layout)
+                figures = await self._run(run_id, ready, targets, workdir, stop, watch, cap)
             figures = cap.tell(heat.tell(figures))
-            figures = replace(figures, warnings=tuple(filter(None, (*ready.notes, *figures.warnings, moved()))))
+            moved = [one.moved() for one in held]
+            figures = replace(figures, warnings=tuple(filter(None, (*ready.notes, *figures.warnings, *moved))))
             if watch is not None:  # the figures are safe already, should this be cut short
                 figures = replace(figures, advice=await watch.end(figures))
         except RaidbenchError as error:
@@ -294,26 +284,34 @@ class Measurer:
             self._emit(RunEnded(at=time.time(), id=run_id, figures=figures, folder=str(folder)))
         return figures
 
+    def _told(self, site: Site, request: Request) -> RunTarget:
+        """One target as the session has it."""
+        temporary = site.scratch is not None and site.scratch.own and not request.keep and self._scratching.real
+        return RunTarget(target=site.name, device=site.device, scratch=site.name if temporary else None)
+
+    async def _warm(self, heat: Callable[[str], Awaitable[tuple[str, ...]]], disks: Sequence[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([one for disk in disks for one in await heat(disk)]))
+
     async def _run(
         self,
         run_id: str,
         ready: Preparation,
-        target: JobTarget,
+        targets: Sequence[JobTarget],
         workdir: Path,
         stop: asyncio.Event,
         watch: Watch | None,
         cap: WriteCap,
-        *,
-        layout: bool,
     ) -> RunFigures:
-        meter = None if self._members is None else await self._members(ready.disk)
-        witness = None if self._witness is None else await self._witness(ready.disk)
+        meter = None if self._members is None else await self._members(ready.disks)
+        witness = None if self._witness is None else await self._witness(ready.disks)
         following = Following(run_id, self._emit, meter=meter, watch=watch, heard=cap.hear)
-        if layout and (failed := await self._lay_out(following, target, workdir, stop)) is not None:
-            return failed
+        layouts = [site.scratch is not None and site.scratch.fill for site in ready.sites]
+        for target, layout in zip(targets, layouts, strict=True):
+            if layout and (failed := await self._lay_out(following, target, workdir, stop)) is not None:
+                return failed
         filled = 0
         if ready.request.fills:
-            done = await self._fill(run_id, following, ready, target, workdir, stop, layout=layout)
+            done = await self._fill(run_id, following, ready, targets[0], workdir, stop, layout=layouts[0])
             if done.status is not RunStatus.OK:
                 return done
             filled = done.filled_bytes
@@ -321,7 +319,7 @@ class Measurer:
         clock = time.monotonic()
         if meter is not None:
             await meter.open()
-        running = self._load.run(ready.job, target, workdir, stop, steady=ready.request.steady)
+        running = self._load.run(ready.job, targets, workdir, stop, steady=ready.request.steady)
         lengths = {Phase.MEASURING: float(ready.job.runtime)}
         if ready.request.steady is not None:
             lengths[Phase.SETTLING] = float(ready.request.steady.cap_s)
@@ -389,3 +387,9 @@ class Measurer:
                 output_file=output,
             )
         )
+
+
+def _clipped(job: Job, site: Site) -> Iterator[str]:
+    """A sentence where the job wants more than a device has."""
+    if site.scratch is None and job.size is not None and job.size > site.size:
+        yield f"The job wants {format_size(job.size)}, {site.name} has {format_size(site.size)}."

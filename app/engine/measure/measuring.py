@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -20,9 +20,8 @@ from app.engine.session.paths import Paths
 from app.engine.session.state import RunRecord
 from app.engine.session.write_history import written_ago
 from backends.errors import RaidbenchError, RefusedError, StorageError
-from backends.guard import require
 from backends.host import Host
-from backends.model import Array, Controller, Drive, Fact, Inventory
+from backends.model import Array, Controller, Drive, Fact, Inventory, Task
 from backends.settings import Reading
 
 if TYPE_CHECKING:  # imported when something is to be measured: every workbench has this module
@@ -31,8 +30,11 @@ if TYPE_CHECKING:  # imported when something is to be measured: every workbench 
     from app.engine.advisor.watching import Watch
     from app.engine.measure.measurer import Measurer
     from app.engine.measure.preconditioning import DeviceMemory
-    from app.engine.measure.preparation import Preparation, Request
+    from app.engine.measure.preparation import Preparation, Request, Site
     from app.engine.measure.scratch_place import Scratching
+
+_Readings = Mapping[str, tuple[str, Reading]]
+"""Labels and readings of the settings of a device, by key."""
 
 
 class Measuring(Hardware):
@@ -55,7 +57,7 @@ class Measuring(Hardware):
         from app.engine.advisor.gather import too_warm
         from app.engine.fio.load import FioLoad
         from app.engine.fio.preflight import preflight
-        from app.engine.measure.cap import cap_of
+        from app.engine.measure.cap import caps_of
         from app.engine.measure.device_access import Gate
         from app.engine.measure.device_faults import witness
         from app.engine.measure.measurer import Measurer
@@ -72,7 +74,7 @@ class Measuring(Hardware):
             members=partial(member_meter, self.host),
             witness=partial(witness, self.host, self._samples),
             heat=partial(too_warm, self.host),
-            cap=lambda ready: cap_of(ready, self.session.inventory),
+            caps=lambda ready: caps_of(ready, self.session.inventory),
             simulated=self.simulated,
         )
 
@@ -87,15 +89,16 @@ class Measuring(Hardware):
 
     async def forget_scratch(self, ready: Preparation) -> None:
         """Remove the scratch file that a run left for the next one."""
-        if ready.scratch is not None and ready.scratch.own:
-            await self._scratching.remove(ready.scratch)
+        for site in ready.sites:
+            if site.scratch is not None and site.scratch.own:
+                await self._scratching.remove(site.scratch)
 
     async def prepare(self, request: Request) -> Preparation:
         """What measuring that would do; nothing is touched, no session is needed. See `Measurer.prepare`."""
         from app.engine.advisor import advise
 
         ready = await self._measurer(self.folder or Path()).prepare(request)
-        return replace(ready, advice=advise(await self._facts(ready.place)))
+        return replace(ready, advice=advise(await self._facts_of(ready)))
 
     async def foresee(self, request: Request) -> tuple[Advice, ...]:
         """What could be said of it before it is even prepared; nothing where it cannot be measured."""
@@ -131,18 +134,19 @@ class Measuring(Hardware):
         """
         if self._stop is not None or (self._occupant is not None and ready.mark is None):
             raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
-        if ready.judgement is not None:
-            require(ready.judgement.verdict, confirm)  # before anything is asked of a device that is left alone
+        ready.require(confirm)  # before anything is asked of a device that is left alone
         measurer = self._measurer(self.need_recording())
         self._stop = asyncio.Event()
         self._idle.clear()
         run_id = f"r{len(self.session.runs) + 1}"
         try:
-            readings = await self.readings_of(ready.device)
-            settings = {key: reading.now for key, (_, reading) in readings.items() if reading.now is not None}
-            facts = await self._facts(ready.place)
+            from app.engine.advisor.together import in_turn
+
+            readings = [await self.readings_of(site.device) for site in ready.sites]
+            settings = in_turn([_now(one) for one in readings])
+            facts = await self._facts_of(ready)
             watch = await self._watch(ready, facts, readings)
-            told = await self._provenance(ready, facts, readings)
+            told = in_turn([await self._provenance(*each, facts) for each in zip(ready.sites, readings, strict=True)])
             ready = replace(ready, provenance=told)
             await measurer.measure(run_id, ready, confirm=confirm, settings=settings, stop=self._stop, watch=watch)
             self._remember_fill(run_id, ready)
@@ -220,31 +224,41 @@ class Measuring(Hardware):
         """Wait until no job is being run."""
         await self._idle.wait()
 
-    async def _provenance(
-        self, ready: Preparation, facts: RunFacts, readings: Mapping[str, tuple[str, Reading]]
-    ) -> dict[str, str]:
+    async def _provenance(self, site: Site, readings: _Readings, facts: RunFacts) -> dict[str, str]:
         from app.engine.measure.provenance import provenance
 
         return await provenance(
             self.host,
             self.session.inventory,
-            ready.disk,
-            size_bytes=ready.size,
+            site.disk,
+            size_bytes=site.size,
             governors=facts.governors,
             readings=readings,
         )
 
-    async def _watch(self, ready: Preparation, facts: RunFacts, readings: Mapping[str, tuple[str, Reading]]) -> Watch:
+    async def _facts_of(self, ready: Preparation) -> RunFacts:
+        """Those of all that is measured."""
+        from app.engine.advisor.together import together
+
+        return together([await self._facts(site.place(ready.job)) for site in ready.sites])
+
+    async def _watch(self, ready: Preparation, facts: RunFacts, readings: Sequence[_Readings]) -> Watch:
         """The advisor for one run: with the condition as it is now, and the way to read it again at the end."""
         from app.engine.advisor import Condition
-        from app.engine.advisor.gather import policies_of
+        from app.engine.advisor.together import policies_together
         from app.engine.advisor.watching import Watch
 
-        tasks = await self.tasks_of(ready.disk)
-        before = Condition(tasks=facts.before.tasks if tasks is None else tasks, policies=policies_of(readings))
+        async def condition(readings: Sequence[_Readings], otherwise: tuple[Task, ...]) -> Condition:
+            known = [await self.tasks_of(site.disk) for site in ready.sites]
+            tasks = {task.kind: task for one in known for task in (otherwise if one is None else one)}
+            return Condition(tasks=tuple(tasks.values()), policies=policies_together(readings))
 
         async def after() -> Condition:
-            later = await self.readings_of(ready.device)
-            return Condition(tasks=await self.tasks_of(ready.disk) or (), policies=policies_of(later))
+            return await condition([await self.readings_of(site.device) for site in ready.sites], ())
 
-        return Watch(self.host, replace(facts, before=before), device=ready.disk, condition=after)
+        before = await condition(readings, facts.before.tasks)
+        return Watch(self.host, replace(facts, before=before), devices=ready.disks, condition=after)
+
+
+def _now(readings: _Readings) -> dict[str, str]:
+    return {key: reading.now for key, (_, reading) in readings.items() if reading.now is not None}

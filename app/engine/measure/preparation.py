@@ -10,12 +10,25 @@ from app.engine.fio.job import Job
 from app.engine.session.events import ExperimentMark
 from app.engine.session.figures import Advice
 from app.engine.session.steady import SteadyPlan
+from backends.guard import require
+from backends.nameplate import word_of
 
 if TYPE_CHECKING:  # known to whoever makes these values
     from app.engine.advisor.gather import JobPlace
+    from app.engine.fio.target import JobTarget
     from app.engine.measure.device_access import DeviceJudgement
     from app.engine.measure.scratch import ScratchPlan
     from backends.nameplate import Nameplate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedTarget:
+    """Something to be measured."""
+
+    where: str
+    """A block device node, or a file or folder for a scratch file."""
+    name: str
+    """What to call it: an address, a device, the file's path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +54,68 @@ class Request:
 
     told: bool = False
     """Whether all that it writes was told with a plan of many runs, and agreed to."""
+    beside: tuple[NamedTarget, ...] = ()
+    """Others that the same job is done on at the same time."""
+
+    @property
+    def targets(self) -> tuple[NamedTarget, ...]:
+        """All that is measured, one or several."""
+        return (NamedTarget(where=self.where, name=self.name), *self.beside)
 
     @property
     def writes(self) -> bool:
         """Whether anything is written, so whether the data of a device are lost."""
         return self.job.writes or self.fills > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """One target as it was found."""
+
+    asked: NamedTarget
+    """What was asked for."""
+    target: JobTarget
+    """What fio would be told of it, by its name; while it is held its path is another."""
+    scratch: ScratchPlan | None = None
+    """The file, None for a device."""
+    judgement: DeviceJudgement | None = None
+    """The guard's word on a device, None for a file."""
+    device: str | None = None
+    """Block device beneath, `/dev/sda`; None if unknown."""
+
+    @property
+    def name(self) -> str:
+        """What to call it: a scratch file by its path."""
+        return self.asked.name if self.scratch is None else str(self.scratch.path)
+
+    @property
+    def disk(self) -> str | None:
+        """Node of the disk beneath, a partition's disk; None if unknown."""
+        return self.device if self.judgement is None else self.judgement.disk
+
+    @property
+    def size(self) -> int:
+        """Bytes of what is measured, all of it."""
+        return self.scratch.size if self.scratch is not None else self.judgement.size if self.judgement else 0
+
+    @property
+    def locked(self) -> tuple[str, ...]:
+        """Nodes of all disks that nobody else may change meanwhile."""
+        return tuple(filter(None, (self.disk, *(() if self.judgement is None else self.judgement.along))))
+
+    def place(self, job: Job) -> JobPlace:
+        """The same for the advisor."""
+        from app.engine.advisor.gather import JobPlace
+
+        return JobPlace(
+            job=job,
+            name=self.name,
+            device=self.disk,
+            area_bytes=min(job.size or self.size, self.size) or None,
+            scratch=self.scratch is not None,
+            whole_disk=self.judgement is None or self.judgement.disk == self.judgement.device,
+            holes=self.scratch is not None and self.scratch.holes and not self.scratch.fill,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,23 +125,17 @@ class Preparation:
     request: Request
     """What was asked for."""
     job: Job
-    """The job as the device can serve it."""
+    """The job as the devices can serve it."""
     fio_version: str
     """`3.33`."""
-    scratch: ScratchPlan | None = None
-    """The file, None for a device."""
-    judgement: DeviceJudgement | None = None
-    """The guard's word on a device, None for a file."""
-    device: str | None = None
-    """Block device beneath, `/dev/sda`; None if unknown."""
+    sites: tuple[Site, ...]
+    """What is measured, one or several, in the order asked for."""
     locks: tuple[str, ...] = ()
     """Names of the locks that keep others from what is measured, in the order in which everybody takes them."""
     command: tuple[str, ...] = ()
     """fio's words, the job file standing for itself."""
     fill_command: tuple[str, ...] = ()
     """The same of the fill before it; empty if there is none."""
-    block: int = 512
-    """Smallest unit of direct I/O of what is measured, bytes."""
     notes: tuple[str, ...] = ()
     """What was changed or deserves to be known."""
     advice: tuple[Advice, ...] = ()
@@ -82,63 +146,94 @@ class Preparation:
     """What lies beneath, found as the run begins; empty before."""
 
     @property
+    def only(self) -> Site:
+        """What is measured by a run on one target. Raises ValueError for several."""
+        (site,) = self.sites
+        return site
+
+    @property
+    def scratch(self) -> ScratchPlan | None:
+        """As of the only target."""
+        return self.only.scratch
+
+    @property
+    def judgement(self) -> DeviceJudgement | None:
+        """As of the only target."""
+        return self.only.judgement
+
+    @property
+    def device(self) -> str | None:
+        """As of the only target."""
+        return self.only.device
+
+    @property
+    def disk(self) -> str | None:
+        """As of the only target."""
+        return self.only.disk
+
+    @property
+    def name(self) -> str:
+        """What is measured, in words; of several each, with commas between."""
+        return ", ".join(site.name for site in self.sites)
+
+    @property
     def refused(self) -> tuple[str, ...]:
         """Why it will not be done at all."""
-        return () if self.judgement is None else self.judgement.refused
+        return tuple(reason for site in self.sites if site.judgement is not None for reason in site.judgement.refused)
 
     @property
     def hint(self) -> str:
         """What to do next when it is refused."""
-        return "" if self.judgement is None else self.judgement.verdict.hint
+        judged = [site.judgement for site in self.sites if site.judgement is not None]
+        return next((one.verdict.hint for one in judged if one.refused), "")
 
     @property
-    def plate(self) -> Nameplate | None:
-        """What loses its data, and the word that has to be typed first; None where nothing is lost."""
-        return None if self.judgement is None or not self.destructive else self.judgement.verdict.plate
+    def overwritten(self) -> tuple[Site, ...]:
+        """The devices that lose their data; none of a run that only reads."""
+        return tuple(site for site in self.sites if site.scratch is None) if self.request.writes else ()
+
+    @property
+    def plates(self) -> tuple[Nameplate, ...]:
+        """What loses its data, each with the word that has to be typed first; empty where nothing is lost."""
+        judged = [site.judgement for site in self.overwritten if site.judgement is not None]
+        return tuple(one.verdict.plate for one in judged if one.verdict.plate is not None)
 
     @property
     def confirm_text(self) -> str | None:
-        """That word, None if nothing has to be typed."""
-        return None if self.plate is None else self.plate.word
+        """All those words as they have to be typed, None if nothing has to be."""
+        return word_of(self.plates) or None
+
+    def word_for(self, site: Site, typed: str | None) -> str | None:
+        """What was typed for one of the targets: its own word where the words of all of them were."""
+        if len(self.sites) == 1:
+            return typed
+        return None if typed != self.confirm_text or site.judgement is None else site.judgement.verdict.confirm_text
+
+    def require(self, typed: str | None) -> None:
+        """Raises RefusedError unless the guard's word on each target, with what was typed, lets it go ahead."""
+        for site in self.sites:
+            if site.judgement is not None:
+                require(site.judgement.verdict, self.word_for(site, typed))
 
     @property
-    def disk(self) -> str | None:
-        """Node of the disk beneath, a partition's disk; None if unknown."""
-        return self.device if self.judgement is None else self.judgement.disk
-
-    @property
-    def place(self) -> JobPlace:
-        """The same for the advisor."""
-        from app.engine.advisor.gather import JobPlace
-
-        whole = self.scratch.size if self.scratch is not None else self.judgement.size if self.judgement else 0
-        return JobPlace(
-            job=self.job,
-            name=self.request.name if self.scratch is None else str(self.scratch.path),
-            device=self.disk,
-            area_bytes=min(self.job.size or whole, whole) or None,
-            scratch=self.scratch is not None,
-            whole_disk=self.judgement is None or self.judgement.disk == self.judgement.device,
-            holes=self.scratch is not None and self.scratch.holes and not self.scratch.fill,
-        )
+    def disks(self) -> tuple[str, ...]:
+        """Nodes of the disks beneath, as far as they are known."""
+        return tuple(site.disk for site in self.sites if site.disk is not None)
 
     @property
     def found(self) -> tuple[str, ...]:
-        """What lies on the device and would be lost."""
-        return () if self.judgement is None else self.judgement.verdict.found
+        """What lies on the devices and would be lost."""
+        return tuple(one for site in self.sites if site.judgement is not None for one in site.judgement.verdict.found)
 
     def confirmed_with(self, first: Preparation) -> Preparation:
-        """The same run again; of what lies on the device only what `first` showed has been confirmed."""
-        if self.judgement is None:
-            return self
-        return replace(
-            self, judgement=replace(self.judgement, verdict=replace(self.judgement.verdict, found=first.found))
-        )
+        """The same run again; of what lies on the devices only what `first` showed has been confirmed."""
+        sites = [_shown(site, before) for site, before in zip(self.sites, first.sites, strict=True)]
+        return replace(self, sites=tuple(sites))
 
     @property
     def destructive(self) -> bool:
         """Whether a device is overwritten."""
-        return self.scratch is None and self.request.writes
+        return bool(self.overwritten)
 
     @property
     def title(self) -> str:
@@ -149,4 +244,12 @@ class Preparation:
     @property
     def size(self) -> int:
         """Bytes of what is measured, all of it."""
-        return self.scratch.size if self.scratch is not None else self.judgement.size if self.judgement else 0
+        return sum(site.size for site in self.sites)
+
+
+def _shown(site: Site, before: Site) -> Site:
+    """The site with what was shown of it the first time."""
+    if site.judgement is None or before.judgement is None:
+        return site
+    verdict = replace(site.judgement.verdict, found=before.judgement.verdict.found)
+    return replace(site, judgement=replace(site.judgement, verdict=verdict))

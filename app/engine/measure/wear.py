@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from app.engine.measure.cap import cap_of, drives_below
-from app.engine.measure.preparation import Preparation
+from app.engine.measure.preparation import Preparation, Site
 from app.engine.session.state import RunRecord
 from backends.model import Inventory
 from widgets.plain import units
@@ -24,15 +24,23 @@ def wear_words(
 
     `runs`: earlier ones, which tell how fast the device is written; `times`: how often it is run.
     """
-    if not ready.destructive or ready.device is None:
+    told = [row for site in ready.overwritten for row in _words(ready, site, tuple(runs), inventory, times)]
+    return tuple(dict.fromkeys(told))
+
+
+def _words(
+    ready: Preparation, site: Site, runs: Sequence[RunRecord], inventory: Inventory, times: int
+) -> tuple[str, ...]:
+    if site.device is None:
         return ()
-    filled = ready.request.fills * ready.size
+    filled = ready.request.fills * site.size
     fill = f"{units.size(filled)} in order, then " if filled else ""
     steady = 0 if ready.request.steady is None else ready.request.steady.cap_s
     seconds = times * (ready.job.ramp + ready.job.runtime + steady)
-    most = cap_of(ready, inventory)
-    amount = amount_words(ready.device, seconds, runs, None if most is None else times * most)
-    return (f"Written: {fill}{amount}", *endurance_words(inventory, ready.disk or ready.device))
+    most = cap_of(ready, site, inventory)
+    amount = amount_words(site.device, seconds, runs, None if most is None else times * most)
+    written = "Written" if len(ready.sites) == 1 else f"Written to {site.device}"
+    return (f"{written}: {fill}{amount}", *endurance_words(inventory, site.disk or site.device))
 
 
 def amount_words(device: str, seconds: float, runs: Iterable[RunRecord], cap: int | None = None) -> str:

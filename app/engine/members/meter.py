@@ -168,13 +168,12 @@ def _added(one: DiskCounters, other: DiskCounters) -> DiskCounters:
     )
 
 
-async def member_meter(host: Host, device: str | None) -> MemberMeter:
-    """The meter of what lies below `device`, the node of a disk; of nothing for a plain disk or a recording."""
+async def member_meter(host: Host, devices: Sequence[str]) -> MemberMeter:
+    """The meter of all that lies below `devices`, nodes of disks; of nothing for plain disks or a recording."""
     clock = time.monotonic if host.capabilities.live else host.capabilities.counted
-    if device is None or clock is None:
+    if clock is None:
         return MemberMeter(host, ())
-    name = kernel_name(device)
-    members = await find_members(host, name)
+    members = [member for device in devices for member in await find_members(host, kernel_name(device))]
     if members and await host.read(PATH) is None:
-        members = ()
+        members = []
     return MemberMeter(host, members, clock=clock)

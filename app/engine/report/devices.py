@@ -47,7 +47,8 @@ def under_test(session: Session) -> Grid:
 
 def _concerned(session: Session) -> set[Target]:
     """Targets by name or device, then their controllers and members, however deep."""
-    names = {name for run in session.runs for name in (run.start.target, run.start.device) if name}
+    measured = [each for run in session.runs for each in run.start.each]
+    names = {name for each in measured for name in (each.target, each.device) if name}
     names |= {str(record.change.target) for record in session.changes}
     names |= {str(each.start.target) for each in session.experiments}
     inventory = session.inventory

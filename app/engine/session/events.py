@@ -136,6 +136,18 @@ class ExperimentMark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunTarget:
+    """One thing that a run measures."""
+
+    target: str
+    """As shown: an address or a file path."""
+    device: str | None = None
+    """Block device beneath, `/dev/sda`."""
+    scratch: str | None = None
+    """The scratch file that is removed at the end; left behind only by a crash."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted:
     """A benchmark begins."""
 
@@ -143,9 +155,9 @@ class RunStarted:
     id: str
     """Unique in the session: r1, r2, ..."""
     target: str
-    """As shown: an address or a file path."""
+    """As shown: an address or a file path; of several at the same time each, with commas between."""
     device: str | None
-    """Block device beneath, `/dev/sda`."""
+    """Block device beneath, `/dev/sda`; None of several."""
     profile: str | None
     """Profile's name, None for a custom job."""
     job: dict[str, str]
@@ -165,7 +177,7 @@ class RunStarted:
     simulated: bool = False
     """Whether the load is simulated."""
     scratch: str | None = None
-    """The scratch file that is removed at the end; left behind only by a crash."""
+    """The scratch file that is removed at the end; left behind only by a crash. None of several targets."""
     mark: ExperimentMark | None = None
     """Its place in an experiment, None for a run by itself."""
     steady: SteadyPlan | None = None
@@ -174,6 +186,13 @@ class RunStarted:
     """How often the target is written in full before, to precondition it."""
     provenance: dict[str, str] = field(default_factory=dict)
     """What else was so beneath it, as `measure/provenance.py` finds it; empty in logs of earlier versions."""
+    targets: tuple[RunTarget, ...] = ()
+    """Several that are measured at the same time; empty for one, and in logs of earlier versions."""
+
+    @property
+    def each(self) -> tuple[RunTarget, ...]:
+        """All that is measured, one or several."""
+        return self.targets or (RunTarget(target=self.target, device=self.device, scratch=self.scratch),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

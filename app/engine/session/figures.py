@@ -100,6 +100,18 @@ class DirectionSample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TargetSample:
+    """One of several targets in one interval."""
+
+    target: str
+    """What it is called, as in the start of the run."""
+    read: DirectionSample | None = None
+    """None if the job does not read."""
+    write: DirectionSample | None = None
+    """None if the job does not write."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """One interval of a running job."""
 
@@ -115,6 +127,8 @@ class Sample:
     """None if the job does not write."""
     stalled: bool = False
     """fio fell silent in this interval: some I/O did not come back in time."""
+    targets: tuple[TargetSample, ...] = ()
+    """Each of several targets, whose sum the rest is; empty of a run on one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,6 +212,24 @@ class SteadyFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TargetFigures:
+    """One of several targets that were measured at the same time; its rates are those of the time of the whole run."""
+
+    target: str
+    """What it is called, as in the start of the run."""
+    read: DirectionFigures | None = None
+    """None if nothing was read."""
+    write: DirectionFigures | None = None
+    """None if nothing was written."""
+    sync: DirectionFigures | None = None
+    """Flushes; None without them."""
+
+    def side(self, name: str) -> DirectionFigures | None:
+        """As of a run."""
+        return {"read": self.read, "write": self.write, "sync": self.sync}.get(name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunFigures:
     """A whole run as fio's last document has it."""
 
@@ -231,6 +263,8 @@ class RunFigures:
     """Against the steady state rule; None of a run too short for a window of rounds that did not wait for it."""
     filled_bytes: int = 0
     """Bytes written in order before the job, to precondition what is measured; not among its figures."""
+    targets: tuple[TargetFigures, ...] = ()
+    """Each of several targets, whose sum the rest is; empty of a run on one."""
 
     def side(self, name: str) -> DirectionFigures | None:
         """`read`, `write`, or `sync` for the flushes; None of what it did not do."""

@@ -50,9 +50,9 @@ async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
             refused += ready.refused
             hint = hint or ready.hint
         elif ready.device is not None and all(one.device != ready.device for one in destroys):
-            assert ready.plate is not None  # it may be written to
-            plates.append(ready.plate)
-            destroys.append(Destroyed(device=ready.device, name=ready.plate.word, found=ready.found))
+            (plate,) = ready.plates  # it may be written to
+            plates.append(plate)
+            destroys.append(Destroyed(device=ready.device, name=plate.word, found=ready.found))
             wear += _wear(bench, ready, writing_seconds(design, name))
     if destroys or refused:
         risk = Risk.DESTROYS_DATA

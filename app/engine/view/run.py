@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from app.engine.judge.comparison import varying
 from app.engine.judge.kinds import FIGURES, SYNC, Figure
 from app.engine.judge.repeats import Repeats, mean_text, spread_of
-from app.engine.session.figures import SIDES, Advice, DirectionFigures, RunFigures, RunStatus
+from app.engine.session.figures import SIDES, Advice, DirectionFigures, RunFigures, RunStatus, TargetFigures
 from app.engine.session.state import RunRecord
 from app.engine.view.percentiles import intervals
 from app.engine.view.steady import outcome_words
@@ -143,7 +143,7 @@ def caveat_mark(figures: RunFigures) -> str:
     return "" if not count else " !" if count == 1 else f" !{count}"
 
 
-def both_directions(figures: RunFigures) -> Iterator[tuple[str, DirectionFigures]]:
+def both_directions(figures: RunFigures | TargetFigures) -> Iterator[tuple[str, DirectionFigures]]:
     """What did something, by name: reads, writes, flushes."""
     for direction in SIDES:
         if (found := figures.side(direction)) is not None:
@@ -156,7 +156,7 @@ def figure_text(figure: Figure, value: float | None) -> str:
 
 
 def figures_table(runs: Sequence[RunRecord]) -> Table:
-    """All figures of runs, a row for each direction."""
+    """All figures of runs, a row for each direction; of several targets together, then of each."""
     columns = (
         Column(title="Run"),
         Column(title=""),
@@ -173,9 +173,49 @@ def _figure_rows(run: RunRecord) -> Iterator[Row]:
     if not found:
         yield Row(cells=(run.id, *[""] * (len(FIGURES) + 2), status))
     for at, (direction, figures) in enumerate(found):
-        shown = (figure_text(figure, figure.read(figures)) if figure.of(direction) else "" for figure in FIGURES)
         first, last = (run.id, status) if at == 0 else ("", "")
-        yield Row(cells=(first, direction, *shown, str(figures.total_ios), last))
+        yield Row(cells=(first, direction, *_direction_cells(direction, figures), last))
+    for target in run.figures.targets:
+        for at, (direction, figures) in enumerate(both_directions(target)):
+            first = f"  {target.target}" if at == 0 else ""
+            yield Row(cells=(first, direction, *_direction_cells(direction, figures), ""))
+
+
+def _direction_cells(direction: str, figures: DirectionFigures) -> tuple[str, ...]:
+    shown = (figure_text(figure, figure.read(figures)) if figure.of(direction) else "" for figure in FIGURES)
+    return (*shown, str(figures.total_ios))
+
+
+def targets_table(a: RunRecord, b: RunRecord, names: tuple[str, str]) -> Table:
+    """What each of several targets did in two runs, side by side without a verdict; no rows where there was one."""
+    columns = (
+        Column(title="Target", shrinks=True),
+        Column(title=""),
+        *(Column(title=f"{figure.label} {name}", align=Align.POINT) for figure in FIGURES[:2] for name in names),
+    )
+    both = {name: [_target(run, name) for run in (a, b)] for run in (a, b) for name in _targets(run)}
+    rows = [
+        Row(cells=(name, direction, *_pair(direction, sides)))
+        for name, sides in both.items()
+        for direction in SIDES
+        if any(side is not None and side.side(direction) is not None for side in sides)
+    ]
+    return Table(columns=columns, rows=tuple(rows))
+
+
+def _targets(run: RunRecord) -> Iterator[str]:
+    return (each.target for each in run.figures.targets)
+
+
+def _target(run: RunRecord, name: str) -> TargetFigures | None:
+    return next((each for each in run.figures.targets if each.target == name), None)
+
+
+def _pair(direction: str, sides: Sequence[TargetFigures | None]) -> Iterator[str]:
+    for figure in FIGURES[:2]:
+        for side in sides:
+            found = None if side is None else side.side(direction)
+            yield units.NOTHING if found is None else figure_text(figure, figure.read(found))
 
 
 def figure_facts(figures: RunFigures) -> tuple[Facts, ...]:

@@ -13,7 +13,7 @@ from backends.model import Array, Controller, Drive, Inventory, Problem, Target
 from backends.settings import Reading, Span
 
 if TYPE_CHECKING:  # a look at the devices does not pay for the words of a session
-    from app.engine.session.events import ChangeEnded
+    from app.engine.session.events import ChangeEnded, RunTarget
     from app.engine.session.figures import (
         Advice,
         DirectionFigures,
@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # a look at the devices does not pay for the words of a sessi
         MemberFigures,
         Sample,
         SteadyFigures,
+        TargetFigures,
     )
     from app.engine.session.state import ChangeRecord, RunRecord
     from backends.settings import Setting
@@ -208,6 +209,7 @@ def run(record: RunRecord, *, session: str) -> Json:
         "read": _direction(figures.read),
         "write": _direction(figures.write),
         "sync": _direction(figures.sync),
+        "targets": [_target(*both) for both in zip(start.targets, figures.targets, strict=False)] or None,
         "cpu": picked(figures.cpu, "fio_percent_of_core", "host_percent"),
         "members": [member(each) for each in figures.members],
         "settings": dict(start.settings),
@@ -238,7 +240,20 @@ def advice(given: Advice) -> Json:
 def sample(taken: Sample, members: Sequence[MemberFigures] = ()) -> Json:
     """One line of `bench --stream`; with what the members did in the same interval, where there are some."""
     line: Json = {"at": round(taken.at, 3), "read": _interval(taken.read), "write": _interval(taken.write)}
+    if taken.targets:
+        line["targets"] = [
+            {"target": each.target, "read": _interval(each.read), "write": _interval(each.write)}
+            for each in taken.targets
+        ]
     return line | {"members": [member(each) for each in members]} if members else line
+
+
+def _target(started: RunTarget, figures: TargetFigures) -> Json:
+    """One of several targets; its rates are those of the time of the whole run, so that they add up."""
+    return {
+        **picked(started, "target", "device"),
+        **{name: _direction(figures.side(name)) for name in ("read", "write", "sync")},
+    }
 
 
 def member(figures: MemberFigures) -> Json:

@@ -34,7 +34,7 @@ def on(device: str) -> JobTarget:
 async def run(host: Host, job: Job, folder: Path, device: str = "/dev/sdb", stop_after: int | None = None) -> Ran:
     """A job to its end, or told to stop after so many samples."""
     stop = asyncio.Event()
-    load = FioLoad(host).run(job, on(device), folder, stop)
+    load = FioLoad(host).run(job, [on(device)], folder, stop)
     return await follow(load, stop, stop_after)
 
 

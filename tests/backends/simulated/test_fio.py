@@ -196,7 +196,7 @@ async def test_a_scratch_file_is_laid_out_and_measured_without_being_made(host: 
     stat = await host.stat(path)
     assert stat is not None
     assert (stat.kind, stat.size) == ("file", 1 << 30)
-    ran = await follow(FioLoad(host).run(Job(runtime=2, ramp=0, iodepth=8), target, tmp_path, stop), stop)
+    ran = await follow(FioLoad(host).run(Job(runtime=2, ramp=0, iodepth=8), [target], tmp_path, stop), stop)
     assert ran.figures.status is RunStatus.OK
 
 

@@ -55,7 +55,7 @@ def named(said: tuple[Advice, ...]) -> list[str]:
 
 
 def watch(host: FakeHost | None = None, **changes: object) -> Watch:
-    return Watch(host or FakeHost({}), run(**changes), device="/dev/sdb")  # type: ignore[arg-type]
+    return Watch(host or FakeHost({}), run(**changes), devices=["/dev/sdb"])  # type: ignore[arg-type]
 
 
 async def test_what_is_known_beforehand_is_said_first() -> None:

@@ -34,7 +34,7 @@ from backends.hosts.local import LocalHost
 async def main(path, size, folder):
     target = JobTarget(path=path, name=path, kind=TargetKind.FILE, size=int(size))
     job = Job(runtime=60, ramp=0, numjobs=4)
-    async with aclosing(FioLoad(LocalHost()).run(job, target, Path(folder), asyncio.Event())) as events:
+    async with aclosing(FioLoad(LocalHost()).run(job, [target], Path(folder), asyncio.Event())) as events:
         async for event in events:
             if isinstance(event, SampleTaken):
                 print("running", flush=True)

@@ -129,7 +129,7 @@ def test_a_wrong_field_is_named(texts: dict[str, str], key: str) -> None:
 
 @pytest.mark.parametrize(("texts", "written"), FIELDS_WRITTEN)
 def test_a_field_is_written_in_fios_words(texts: dict[str, str], written: dict[str, str]) -> None:
-    found = options(render(Job.from_fields(texts), DEVICE, jobfile="j").text)
+    found = options(render(Job.from_fields(texts), [DEVICE], jobfile="j").text)
     assert {key: found.get(key) for key in written} == written
 
 
@@ -154,7 +154,7 @@ def test_a_distribution_of_everywhere_alike_is_none() -> None:
 
 def test_an_amount_and_the_wait_for_the_steady_state_exclude_each_other() -> None:
     with pytest.raises(InvalidValueError, match="amount"):
-        render(Job(number_ios=9, ramp=0), DEVICE, jobfile="j", steady=SteadyPlan(until=True))
+        render(Job(number_ios=9, ramp=0), [DEVICE], jobfile="j", steady=SteadyPlan(until=True))
 
 
 def test_a_short_run_time_shortens_the_ramp() -> None:
@@ -210,13 +210,13 @@ def options(text: str) -> dict[str, str]:
 
 
 def test_a_reading_job_cannot_write() -> None:
-    assert "--readonly" in render(Job(rw=Pattern.READ), DEVICE, jobfile="job.fio").argv
+    assert "--readonly" in render(Job(rw=Pattern.READ), [DEVICE], jobfile="job.fio").argv
     for pattern in (Pattern.WRITE, Pattern.RANDWRITE, Pattern.READWRITE, Pattern.RANDRW):
-        assert "--readonly" not in render(Job(rw=pattern), DEVICE, jobfile="job.fio").argv
+        assert "--readonly" not in render(Job(rw=pattern), [DEVICE], jobfile="job.fio").argv
 
 
 def test_every_job_runs_in_threads_and_reports_four_times_a_second() -> None:
-    assert render(Job(), DEVICE, fio="/usr/bin/fio", jobfile="job.fio").argv == (
+    assert render(Job(), [DEVICE], fio="/usr/bin/fio", jobfile="job.fio").argv == (
         "/usr/bin/fio",
         "--output-format=json+",
         "--status-interval=250ms",
@@ -230,7 +230,7 @@ def test_every_job_runs_in_threads_and_reports_four_times_a_second() -> None:
 
 def test_colons_in_a_path_do_not_split_it() -> None:
     target = JobTarget(path="/dev/disk/by-path/pci-0:0:1", name="x", kind=TargetKind.BLOCK, size=GIB)
-    assert options(render(Job(), target, jobfile="j").text)["filename"] == r"/dev/disk/by-path/pci-0\:0\:1"
+    assert options(render(Job(), [target], jobfile="j").text)["filename"] == r"/dev/disk/by-path/pci-0\:0\:1"
 
 
 @pytest.mark.parametrize("path", ["a", "/a\n[b]", "/a#b", "/a;b", "/a$b", "/a`b", "/a ", "/a\tb", "/a\\b", "/a*"])
@@ -240,7 +240,7 @@ def test_a_path_fio_would_read_otherwise_is_refused(path: str) -> None:
 
 
 def test_sequential_streams_share_the_target_out() -> None:
-    found = options(render(Job(rw=Pattern.READ, numjobs=3), DEVICE, jobfile="j").text)
+    found = options(render(Job(rw=Pattern.READ, numjobs=3), [DEVICE], jobfile="j").text)
     step = int(found["offset_increment"])
     assert int(found["size"]) == step
     assert step % (1 << 20) == 0
@@ -248,24 +248,24 @@ def test_sequential_streams_share_the_target_out() -> None:
 
 
 def test_random_jobs_share_all_of_a_device() -> None:
-    found = options(render(Job(numjobs=4), DEVICE, jobfile="j").text)
+    found = options(render(Job(numjobs=4), [DEVICE], jobfile="j").text)
     assert "size" not in found
     assert "offset_increment" not in found
 
 
 def test_a_file_is_used_as_far_as_it_was_laid_out() -> None:
-    assert options(render(Job(size=4 * GIB), FILE, jobfile="j").text)["size"] == str(GIB)
+    assert options(render(Job(size=4 * GIB), [FILE], jobfile="j").text)["size"] == str(GIB)
 
 
 def test_too_many_streams_for_the_target_are_refused() -> None:
     small = JobTarget(path="/x", name="x", kind=TargetKind.FILE, size=8192)
     with pytest.raises(InvalidValueError):
-        render(Job(rw=Pattern.READ, numjobs=8), small, jobfile="j")
+        render(Job(rw=Pattern.READ, numjobs=8), [small], jobfile="j")
 
 
 def test_the_same_blocks_are_not_read_again_unless_asked() -> None:
-    plain = options(render(Job(), DEVICE, jobfile="j").text)
-    seeded = options(render(Job(randseed=7), DEVICE, jobfile="j").text)
+    plain = options(render(Job(), [DEVICE], jobfile="j").text)
+    seeded = options(render(Job(randseed=7), [DEVICE], jobfile="j").text)
     assert plain["randrepeat"] == "0"
     assert "randseed" not in plain
     assert seeded["randseed"] == "7"
@@ -282,13 +282,13 @@ def test_the_same_blocks_are_not_read_again_unless_asked() -> None:
     ],
 )
 def test_a_rate_is_written_so_that_fio_holds_it(job: Job, held: dict[str, str]) -> None:
-    written = options(render(job, DEVICE, jobfile="job.fio").text)
+    written = options(render(job, [DEVICE], jobfile="job.fio").text)
     assert {key: value for key, value in written.items() if key.startswith("rate")} == held
 
 
 def test_a_rate_of_poisson_arrivals_is_of_i_os_whatever_their_sizes_are() -> None:
     job = Job(rate_iops=1000, arrival=Arrival.POISSON, bssplit=((4096, 50), (8192, 50)))
-    assert options(render(job, DEVICE, jobfile="job.fio").text)["rate_iops"] == "1000"
+    assert options(render(job, [DEVICE], jobfile="job.fio").text)["rate_iops"] == "1000"
 
 
 def test_a_job_says_how_its_requests_arrive() -> None:

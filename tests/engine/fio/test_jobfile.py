@@ -186,7 +186,7 @@ def test_every_field_that_raidbench_writes_is_read() -> None:
         }
     )  # fmt: skip
     device = JobTarget(path="/dev/x", name="x", kind=TargetKind.BLOCK, size=1 << 34)
-    written = render(job, device, jobfile="j").text
+    written = render(job, [device], jobfile="j").text
     assert only(written.replace("filename=/dev/x\n", "")) == job
 
 

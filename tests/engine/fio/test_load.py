@@ -29,7 +29,7 @@ DOCUMENTS = [printed(document(250 * n, read=direction({99840: 500 * n}, runtime_
 
 
 async def all_of(load: FioLoad, workdir: Path, job: Job = JOB, stop: asyncio.Event | None = None) -> list[LoadEvent]:
-    async with aclosing(load.run(job, TARGET, workdir, stop or asyncio.Event())) as events:
+    async with aclosing(load.run(job, [TARGET], workdir, stop or asyncio.Event())) as events:
         return [event async for event in events]
 
 
@@ -60,7 +60,7 @@ async def test_what_was_measured_at_the_cap_is_not_steady_and_fio_is_ended(tmp_p
     process.heeds = "interrupt"
     plan = SteadyPlan(until=True, cap_s=1, round_s=1, window=3)
     async with aclosing(
-        FioLoad(ScriptedHost(process)).run(JOB, TARGET, tmp_path, asyncio.Event(), steady=plan)
+        FioLoad(ScriptedHost(process)).run(JOB, [TARGET], tmp_path, asyncio.Event(), steady=plan)
     ) as events:
         figures = verdict([event async for event in events])
     assert (figures.status, process.signals) == (RunStatus.OK, ["interrupt"])
@@ -86,7 +86,7 @@ async def test_only_writing_jobs_are_called_mutating(tmp_path: Path) -> None:
 
 async def test_reading_goes_on_while_nobody_looks(tmp_path: Path) -> None:
     process = ScriptedProcess(DOCUMENTS)
-    async with aclosing(FioLoad(ScriptedHost(process)).run(JOB, TARGET, tmp_path, asyncio.Event())) as events:
+    async with aclosing(FioLoad(ScriptedHost(process)).run(JOB, [TARGET], tmp_path, asyncio.Event())) as events:
         await anext(events)
         await process.exhausted.wait()
 
@@ -96,7 +96,7 @@ async def test_a_stopped_run_is_interrupted_once_and_keeps_its_figures(tmp_path:
     process.heeds = "interrupt"
     stop = asyncio.Event()
     events: list[LoadEvent] = []
-    async with aclosing(FioLoad(ScriptedHost(process)).run(JOB, TARGET, tmp_path, stop)) as found:
+    async with aclosing(FioLoad(ScriptedHost(process)).run(JOB, [TARGET], tmp_path, stop)) as found:
         async for event in found:
             events.append(event)
             if isinstance(event, SampleTaken):
@@ -111,7 +111,7 @@ async def test_a_fio_that_does_not_heed_is_asked_harder_and_it_is_said_why(tmp_p
     stop = asyncio.Event()
     load = FioLoad(ScriptedHost(process), patience=QUICK)
     events: list[LoadEvent] = []
-    async with aclosing(load.run(Job(), TARGET, tmp_path, stop)) as found:
+    async with aclosing(load.run(Job(), [TARGET], tmp_path, stop)) as found:
         async for event in found:
             events.append(event)
             if isinstance(event, SampleTaken):
@@ -144,7 +144,7 @@ async def test_silence_and_lateness_are_said_and_a_run_that_never_ends_is_ended(
 async def test_an_abandoned_run_leaves_no_task(tmp_path: Path) -> None:
     before = asyncio.all_tasks()
     process = ScriptedProcess(DOCUMENTS[:1], ends=False)
-    async with aclosing(FioLoad(ScriptedHost(process)).run(JOB, TARGET, tmp_path, asyncio.Event())) as events:
+    async with aclosing(FioLoad(ScriptedHost(process)).run(JOB, [TARGET], tmp_path, asyncio.Event())) as events:
         await anext(events)
     assert asyncio.all_tasks() == before
 

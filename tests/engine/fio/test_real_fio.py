@@ -60,7 +60,7 @@ async def collect(generator: AsyncGenerator[LoadEvent, None], stop: asyncio.Even
 
 
 async def run(job: Job, target: JobTarget, folder: Path, stop: asyncio.Event | None = None) -> list[LoadEvent]:
-    return await collect(FioLoad(LocalHost()).run(job, target, folder, stop or asyncio.Event()), stop)
+    return await collect(FioLoad(LocalHost()).run(job, [target], folder, stop or asyncio.Event()), stop)
 
 
 def verdict(events: list[LoadEvent]) -> RunFigures:
@@ -203,7 +203,7 @@ async def test_the_engines_of_this_fio_are_known() -> None:
 async def test_an_abandoned_run_leaves_no_fio(scratch: JobTarget, tmp_path: Path) -> None:
     job = Job(runtime=30, ramp=0, numjobs=4)
     fio = psutil.Process()
-    async with aclosing(FioLoad(LocalHost()).run(job, scratch, tmp_path, asyncio.Event())) as events:
+    async with aclosing(FioLoad(LocalHost()).run(job, [scratch], tmp_path, asyncio.Event())) as events:
         async for event in events:
             if isinstance(event, SampleTaken):
                 (fio,) = [child for child in psutil.Process().children() if str(tmp_path) in " ".join(child.cmdline())]
@@ -256,7 +256,7 @@ async def test_what_is_measured_after_the_wait_is_as_long_as_asked_and_fio_is_en
 ) -> None:
     job = Job(rw=Pattern.RANDREAD, ioengine=Engine.PSYNC, runtime=2, ramp=1, rate_iops=500)
     load = FioLoad(LocalHost())
-    events = await collect(load.run(job, scratch, tmp_path, asyncio.Event(), steady=rounds(until=True)))
+    events = await collect(load.run(job, [scratch], tmp_path, asyncio.Event(), steady=rounds(until=True)))
     figures = verdict(events)
     assert (figures.status, figures.steady is not None and figures.steady.waited_s >= 2.5) == (RunStatus.OK, True)
     assert figures.seconds >= 1.96
@@ -267,7 +267,7 @@ async def test_what_is_measured_after_the_wait_is_as_long_as_asked_and_fio_is_en
 async def test_figures_of_the_window_are_those_of_its_samples(scratch: JobTarget, tmp_path: Path) -> None:
     job = Job(rw=Pattern.RANDREAD, ioengine=Engine.PSYNC, runtime=2, ramp=0, rate_iops=500)
     load = FioLoad(LocalHost())
-    events = await collect(load.run(job, scratch, tmp_path, asyncio.Event(), steady=rounds(until=True)))
+    events = await collect(load.run(job, [scratch], tmp_path, asyncio.Event(), steady=rounds(until=True)))
     read = verdict(events).read
     assert read is not None
     window = [
@@ -331,7 +331,7 @@ async def test_the_real_fio_takes_every_field(texts: dict[str, str], scratch: Jo
 async def test_zipf_reaches_the_whole_region(scratch: JobTarget, tmp_path: Path) -> None:
     """A block of a different size than the alignment would leave most of it alone."""
     job = Job(bs=16384, blockalign=16384, random_distribution="zipf:1.1", ioengine=Engine.PSYNC, runtime=1, ramp=0)
-    text = render(job, scratch, jobfile="x").text + f"write_iolog={tmp_path}/log\n"
+    text = render(job, [scratch], jobfile="x").text + f"write_iolog={tmp_path}/log\n"
     (tmp_path / "job.fio").write_text(text)
     subprocess.run(
         ["fio", "--allow_file_create=0", "--readonly", str(tmp_path / "job.fio")], check=True, capture_output=True
@@ -383,11 +383,11 @@ async def test_a_latency_is_fios_total_with_its_parts_beside_it(scratch: JobTarg
 async def test_a_run_that_fio_ends_at_once_with_status_0_is_a_failed_run(scratch: JobTarget, tmp_path: Path) -> None:
     """Block sizes of reads and writes that differ, zipf and random arrivals: no job of ours, and what if it were."""
     job = Job(rw=Pattern.RANDRW, ioengine=Engine.PSYNC, runtime=2, ramp=0, rate_iops=200, arrival=Arrival.POISSON)
-    text = render(job, scratch, jobfile="x").text.replace("bs=4k\n", "bssplit=4k/50:8k/50,16k/100\n")
+    text = render(job, [scratch], jobfile="x").text.replace("bs=4k\n", "bssplit=4k/50:8k/50,16k/100\n")
     (tmp_path / "job.fio").write_text(text + "random_distribution=zipf:1.1\n")
     words = ("fio", "--output-format=json+", "--allow_file_create=0", str(tmp_path / "job.fio"))
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     figures = summarize(
-        Outcome(document=FioDocument(json.loads(done.stdout)), returncode=done.returncode), job, scratch
+        Outcome(document=FioDocument(json.loads(done.stdout)), returncode=done.returncode), job, [scratch]
     )
     assert figures.status is RunStatus.FAILED

@@ -21,7 +21,7 @@ def verdict(
     found: FioDocument | None = GOOD, *, rc: int = 0, noise: str = "", stderr: str = "", stopped: bool = False
 ) -> RunFigures:
     outcome = Outcome(document=found, returncode=rc, noise=noise.splitlines(), stderr=stderr, stopped=stopped)
-    return summarize(outcome, JOB, TARGET)
+    return summarize(outcome, JOB, [TARGET])
 
 
 def test_a_good_run_is_ok() -> None:
@@ -134,7 +134,7 @@ def test_a_run_stopped_from_outside_says_so() -> None:
 
 def test_a_run_stopped_in_the_ramp_has_no_figures() -> None:
     outcome = Outcome(document=reads(4_000, {}, issued=900), returncode=128, stopped=True)
-    figures = summarize(outcome, Job(runtime=10, ramp=5), TARGET)
+    figures = summarize(outcome, Job(runtime=10, ramp=5), [TARGET])
     assert (figures.status, figures.reason, figures.read) == (RunStatus.STOPPED, "Stopped during the ramp", None)
 
 
@@ -158,7 +158,7 @@ def test_a_run_that_ended_early_without_a_word_is_a_failure() -> None:
 )
 def test_a_run_that_ends_by_amount_is_whole_when_all_of_it_was_done(job: Job, status: RunStatus) -> None:
     outcome = Outcome(document=reads(300, {99840: 1000}), returncode=0)
-    assert summarize(outcome, job, TARGET).status is status
+    assert summarize(outcome, job, [TARGET]).status is status
 
 
 def test_errors_passed_over_are_counted() -> None:
@@ -180,14 +180,14 @@ def test_latency_switched_off_is_no_error() -> None:
 
 def test_a_region_larger_than_the_target_is_a_warning() -> None:
     job = Job(runtime=10, ramp=0, size=4 << 30)
-    figures = summarize(Outcome(document=GOOD, returncode=0), job, TARGET)
+    figures = summarize(Outcome(document=GOOD, returncode=0), job, [TARGET])
     assert figures.status is RunStatus.OK
     assert figures.warnings == ("4G were asked for, but /dev/sdb has 1G: all of it was used",)
 
 
 def test_an_overdue_run_is_a_failure() -> None:
     outcome = Outcome(document=reads(4_000, {99840: 40_000}), returncode=128, overdue=True)
-    assert summarize(outcome, JOB, TARGET).status is RunStatus.FAILED
+    assert summarize(outcome, JOB, [TARGET]).status is RunStatus.FAILED
 
 
 def test_what_fio_said_is_cleaned() -> None:

@@ -9,9 +9,10 @@ import pytest
 
 from app.engine.fio.job import Job
 from app.engine.fio.profiles import PROFILES, Profile
-from app.engine.measure.cap import WriteCap, cap_of
+from app.engine.fio.target import JobTarget, TargetKind
+from app.engine.measure.cap import WriteCap, caps_of
 from app.engine.measure.device_access import DeviceJudgement
-from app.engine.measure.preparation import Preparation, Request
+from app.engine.measure.preparation import Preparation, Request, Site
 from app.engine.measure.wear import wear_words
 from app.engine.session.events import RunEnded, RunStarted
 from app.engine.session.figures import DirectionSample, Phase, RunFigures, RunStatus, Sample
@@ -39,7 +40,9 @@ WRITING = Job.from_fields({"rw": "randwrite", "runtime": "50", "ramp": "10"})
 
 def ready(job: Job = WRITING, fills: int = 0) -> Preparation:
     request = Request(where="/dev/sda", name="block:sda", job=job, fills=fills)
-    return Preparation(request=request, job=job, fio_version="3.33", judgement=JUDGED, device="/dev/sda")
+    target = JobTarget(path="/dev/sda", name="block:sda", kind=TargetKind.BLOCK, size=JUDGED.size)
+    site = Site(asked=request.targets[0], target=target, judgement=JUDGED, device="/dev/sda")
+    return Preparation(request=request, job=job, fio_version="3.33", sites=(site,))
 
 
 def wrote(device: str, mib_s: float) -> Session:
@@ -102,23 +105,23 @@ DEFAULT = Job.from_fields({"rw": "randwrite"})
 
 @pytest.mark.parametrize("media", [Media.SSD, Media.NVME, Media.UNKNOWN])
 def test_a_job_of_no_length_of_its_own_writes_a_tenth_of_what_may_wear(media: Media) -> None:
-    assert cap_of(ready(DEFAULT), known(media)) == 10 << 30
+    assert caps_of(ready(DEFAULT), known(media)) == (10 << 30,)
 
 
 def test_a_drive_that_nobody_knows_may_wear() -> None:
-    assert cap_of(ready(DEFAULT), Inventory()) == 10 << 30
+    assert caps_of(ready(DEFAULT), Inventory()) == (10 << 30,)
 
 
 @pytest.mark.parametrize("media", [Media.HDD, Media.VIRTUAL, Media.RAM])
 def test_what_does_not_wear_is_written_to_at_will(media: Media) -> None:
-    assert cap_of(ready(DEFAULT), known(media)) is None
+    assert caps_of(ready(DEFAULT), known(media)) == (None,)
 
 
 def test_the_members_of_an_array_are_what_wears() -> None:
     disks = known(Media.SSD).drives[0], replace(known(Media.HDD).drives[0], device="/dev/sdb")
     array = Array(target=Target(backend="md", address="md0"), device="/dev/sda", members=(disks[1].target,))
     below = Inventory(arrays=(array,), drives=(replace(disks[1], target=disks[1].target),))
-    assert cap_of(ready(DEFAULT), below) is None
+    assert caps_of(ready(DEFAULT), below) == (None,)
 
 
 AGREED = {
@@ -135,7 +138,7 @@ AGREED = {
 
 @pytest.mark.parametrize("how", AGREED)
 def test_what_was_asked_for_is_not_cut_short(how: str) -> None:
-    assert cap_of(AGREED[how], known(Media.SSD)) is None
+    assert caps_of(AGREED[how], known(Media.SSD)) == (None,)
 
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=tuple(PROFILES))
@@ -161,24 +164,24 @@ def interval(mib: int) -> Sample:
 @pytest.mark.parametrize(("mib", "ended"), [((5, 4), False), ((5, 5), True)])
 def test_a_run_is_ended_when_it_has_written_its_share(mib: tuple[int, ...], ended: bool) -> None:
     stop = asyncio.Event()
-    cap = WriteCap(10 << 20, stop)
+    cap = WriteCap([10 << 20], stop)
     for one in mib:
         cap.hear(interval(one))
     assert stop.is_set() is ended
 
 
 def test_a_run_that_was_ended_for_it_says_so() -> None:
-    cap = WriteCap(1, asyncio.Event())
+    cap = WriteCap([1], asyncio.Event())
     cap.hear(interval(5))
     assert cap.tell(RunFigures(status=RunStatus.STOPPED)).reason == "Stopped: 5 MiB are written, a tenth of the drive."
 
 
 @pytest.mark.parametrize("status", [RunStatus.OK, RunStatus.FAILED])
 def test_a_run_that_ended_otherwise_keeps_its_own_words(status: RunStatus) -> None:
-    cap = WriteCap(1, asyncio.Event())
+    cap = WriteCap([1], asyncio.Event())
     cap.hear(interval(5))
     assert cap.tell(RunFigures(status=status, reason="its own")).reason == "its own"
 
 
 def test_a_run_that_somebody_stopped_before_is_not_said_to_be_ended_for_it() -> None:
-    assert WriteCap(1 << 40, asyncio.Event()).tell(RunFigures(status=RunStatus.STOPPED)).reason is None
+    assert WriteCap([1 << 40], asyncio.Event()).tell(RunFigures(status=RunStatus.STOPPED)).reason is None

@@ -166,10 +166,10 @@ async def test_counters_that_cannot_be_read_for_once_are_passed_over() -> None:
     assert (nothing, of(await made.whole(), "sda").read_iops) == ((), 200.0)
 
 
-@pytest.mark.parametrize("device", [None, "/dev/sda", "/dev/none"])
-async def test_where_nothing_is_below_nothing_is_read(device: str | None) -> None:
+@pytest.mark.parametrize("devices", [(), ("/dev/sda",), ("/dev/none",)])
+async def test_where_nothing_is_below_nothing_is_read(devices: tuple[str, ...]) -> None:
     host = mirror()
-    made = await member_meter(host, device)
+    made = await member_meter(host, devices)
     host.files.clear()
     await made.begin()
     assert (made.members, await made.take(), await made.whole()) == ((), (), ())

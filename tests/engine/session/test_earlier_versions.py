@@ -188,3 +188,10 @@ def test_recover_puts_the_value_of_before_back(
     cli(*demo, "recover", "--restore")
     settings = cli(*demo, "show", target, "--json").json["target"]["settings"]
     assert next(setting["now"] for setting in settings if setting["key"] == key) == before
+
+
+def test_what_was_measured_is_one_target_each() -> None:
+    runs = session("worked").runs
+    assert [[(each.target, each.device) for each in run.start.each] for run in runs] == [
+        [(run.start.target, run.start.device)] for run in runs
+    ]

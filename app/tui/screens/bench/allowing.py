@@ -32,7 +32,7 @@ async def allowed(app: WorkbenchApp, ready: Preparation) -> bool:
         commands=(ready.command,),
         risks=(f"{device} is overwritten.", *_wear(app, ready), *ready.notes),
         evidence=ready.found or ("nothing: the device is blank",),
-        devices=() if ready.plate is None else (ready.plate.sentence,),
+        devices=tuple(plate.sentence for plate in ready.plates),
         required=ready.confirm_text or "",
         apply_label="Overwrite",
     )
@@ -61,7 +61,7 @@ def _precondition(app: WorkbenchApp, ready: Preparation) -> Confirmation:
         if ready.destructive
         else ready.notes,
         evidence=(ready.found or ("nothing: the device is blank",)) if ready.destructive else (),
-        devices=() if ready.plate is None else (ready.plate.sentence,),
+        devices=tuple(plate.sentence for plate in ready.plates),
         required=ready.confirm_text or "",
         apply_label="Overwrite" if ready.destructive else "Write",
     )

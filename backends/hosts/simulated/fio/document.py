@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,24 +44,33 @@ class Moment:
     """errno."""
 
 
-def document(
-    job: FioJob, moment: Moment, read: RunCounters, write: RunCounters, flushes: RunCounters, *, done: bool
-) -> str:
-    """The text, as fio lays it out: `{` and `}` alone on their lines, all else indented."""
+def document(at: float, entries: Sequence[tuple[Json, Json]]) -> str:
+    """The text, as fio lays it out: `{` and `}` alone on their lines, all else indented.
+
+    `at`: seconds since the epoch. `entries`: figures and disk of each target.
+    """
     data = {
         "fio version": VERSION,
-        "timestamp": int(moment.at),
-        "timestamp_ms": int(moment.at * 1000),
-        "time": time.strftime("%a %b %d %H:%M:%S %Y", time.gmtime(moment.at)),
-        "jobs": [_job(job, moment, read, write, flushes, done=done)],
-        "disk_util": [_disk(moment, read, write)],
+        "timestamp": int(at),
+        "timestamp_ms": int(at * 1000),
+        "time": time.strftime("%a %b %d %H:%M:%S %Y", time.gmtime(at)),
+        "jobs": [figures for figures, _ in entries],
+        "disk_util": [disk for _, disk in entries],
     }
     return json.dumps(data, indent=2, separators=(",", " : ")) + "\n"
 
 
-def _job(
-    job: FioJob, moment: Moment, read: RunCounters, write: RunCounters, flushes: RunCounters, *, done: bool
+def job_entry(
+    job: FioJob,
+    moment: Moment,
+    read: RunCounters,
+    write: RunCounters,
+    flushes: RunCounters,
+    *,
+    number: int,
+    done: bool,
 ) -> Json:
+    """The figures of one section, all of its threads together, as group `number`."""
     runtime = int(moment.runtime * 1000)
     in_flight = 0 if done else job.depth * job.numjobs
     share = job.number("rwmixread", 50) / 100 if job.reads and job.writes else 1.0
@@ -69,7 +78,7 @@ def _job(
     shares = moment.core_percent / job.numjobs
     found: Json = {
         "jobname": job.name,
-        "groupid": 0,
+        "groupid": number,
         "error": moment.error,
         "eta": 0 if done else 2147483647 if moment.left is None else int(moment.left),
         "elapsed": int(moment.elapsed) + 1,
@@ -98,7 +107,8 @@ def _depths(depth: int) -> Mapping[str, float]:
     return {name: 100.0 if index == at else 0.0 for index, name in enumerate(_DEPTHS)}
 
 
-def _disk(moment: Moment, read: RunCounters, write: RunCounters) -> Json:
+def disk_entry(moment: Moment, read: RunCounters, write: RunCounters) -> Json:
+    """What fio says of the disk beneath."""
     elapsed = int(moment.elapsed * 1000)
     return {
         "name": moment.device,

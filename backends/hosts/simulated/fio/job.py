@@ -138,31 +138,29 @@ class FioJob:
         )
 
 
-def parse_job(text: str, words: Sequence[str]) -> FioJob | None:
-    """The first job of a file with the command line's own words; None if there is none."""
-    name = ""
-    options: dict[str, str] = {}
-    shared: dict[str, str] = {}
+def parse_jobs(text: str, words: Sequence[str]) -> tuple[FioJob, ...]:
+    """The jobs of a file with the command line's own words, in their order."""
+    sections: list[tuple[str, dict[str, str]]] = []
     for row in text.splitlines():
         line = row.strip()
         if match := re.fullmatch(r"\[(.+)\]", line):
-            if name and name != "global":
-                break
-            name = match[1]
-            options = {}
-        elif line and not line.startswith((";", "#")) and name:
+            sections.append((match[1], {}))
+        elif line and not line.startswith((";", "#")) and sections:
             key, sign, value = line.partition("=")
-            (shared if name == "global" else options)[key.strip()] = value.strip() if sign else "1"
-    if name in ("", "global"):
-        return None
+            sections[-1][1][key.strip()] = value.strip() if sign else "1"
+    shared = {key: value for name, options in sections if name == "global" for key, value in options.items()}
     intervals = [word.partition("=")[2] for word in words if word.startswith("--status-interval=")]
     match = re.fullmatch(r"(\d+)ms", intervals[0]) if intervals else None
-    return FioJob(
-        name=name,
-        options=shared | options,
-        interval=int(match[1]) / 1000 if match else 0.25,
-        readonly="--readonly" in words,
-        may_create="--allow_file_create=0" not in words,
+    return tuple(
+        FioJob(
+            name=name,
+            options=shared | options,
+            interval=int(match[1]) / 1000 if match else 0.25,
+            readonly="--readonly" in words,
+            may_create="--allow_file_create=0" not in words,
+        )
+        for name, options in sections
+        if name != "global"
     )
 
 

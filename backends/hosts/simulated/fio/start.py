@@ -6,8 +6,9 @@ import posixpath
 from collections.abc import Callable, Sequence
 
 from backends.hosts.simulated.diskstats import DiskCounts, shares
-from backends.hosts.simulated.fio.job import FioJob, parse_job, size
+from backends.hosts.simulated.fio.job import FioJob, parse_jobs, size
 from backends.hosts.simulated.fio.process import Failure, SimulatedFio
+from backends.hosts.simulated.fio.target import SimulatedTarget
 from backends.hosts.simulated.linux import Kernel
 from backends.hosts.simulated.load import expect
 from backends.hosts.simulated.rack import Rack
@@ -31,19 +32,29 @@ def start(
     counts: DiskCounts,
     ended: Callable[[], None] = lambda: None,
 ) -> SimulatedFio:
-    """fio on the job of `text`. What it changes of the rack is changed at once: contents, scratch files.
+    """fio on the jobs of `text`. What it changes of the rack is changed at once: contents, scratch files.
 
     `counts` is told what it does to the disks, `ended` is called when it is over.
     """
-    job = parse_job(text, words) if text is not None else None
-    if job is None:
+    targets: list[SimulatedTarget] = []
+    for number, job in enumerate(parse_jobs(text, words) if text is not None else ()):
+        found = _target(rack, linux, job, number, counts)
+        if isinstance(found, Failure):
+            return _failing(found)
+        targets.append(found)
+    if not targets:
         return _failing(Failure(stdout="No job(s) defined\n"))
+    return SimulatedFio(targets, speed=speed, ended=ended, clock=rack.clock)
+
+
+def _target(rack: Rack, linux: Kernel, job: FioJob, number: int, counts: DiskCounts) -> SimulatedTarget | Failure:
+    """One section of the file on what it is pointed at."""
     path = job.filename
     disk = linux.names.get(path) or _beneath(rack, path)
     failure = _refusal(rack, linux, job, path)
     layout = rack.layout(disk)
     if failure is not None or layout is None:
-        return _failing(failure or Failure(stderr=_NO_FILE.format(path=path)), job)
+        return failure or Failure(stderr=_NO_FILE.format(path=path))
     work = job.workload(*_queue(linux, disk))
     expected = expect(layout, work)
     members = [member.name for member in rack.md[disk].members] if disk in rack.md else []
@@ -54,17 +65,13 @@ def start(
     whole = _whole(linux, job, disk) if job.runtime is None else None
     if whole is not None and path not in linux.nodes:
         rack.scratch[path] = whole
-    amount = job.amount if whole is None else whole * max(1, job.number("loops", 1))
-    return SimulatedFio(
+    return SimulatedTarget(
         job,
         expected,
         device=disk,
-        amount=amount,
-        seed=f"{rack.seed}/{rack.runs}",
-        speed=speed,
+        amount=job.amount if whole is None else whole * max(1, job.number("loops", 1)),
+        seed=f"{rack.seed}/{rack.runs}" + (f"/{number}" if number else ""),
         done=lambda moved, seconds: counts.add(disks, moved, seconds),
-        ended=ended,
-        clock=rack.clock,
     )
 
 
@@ -111,5 +118,5 @@ def _refusal(rack: Rack, linux: Kernel, job: FioJob, path: str) -> Failure | Non
     return None
 
 
-def _failing(failure: Failure, job: FioJob | None = None) -> SimulatedFio:
-    return SimulatedFio(job or FioJob(name="none"), None, device="", amount=None, seed="", speed=1.0, failure=failure)
+def _failing(failure: Failure) -> SimulatedFio:
+    return SimulatedFio((), speed=1.0, failure=failure)
