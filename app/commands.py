@@ -153,9 +153,11 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("bench.export", "E", "export", "Export", "Write the session's report to a file.", "bench"),
     _command("runs.mark", "space", "mark", "Mark", "Mark the run for comparing.", "runs", 1),
     _command("runs.compare", "c", "compare", "Compare", "Show the two marked runs side by side.", "runs", 2),
-    _command("compare.back", "escape h", "back", "Runs", "Back to the list of runs.", "compare", 1),
+    _command("compare.back", "escape h", "back", "Back", "Back to where it was opened.", "compare", 1),
     _command("compare.switch", "g", "switch", "IOPS or p99", "Switch the graph between IOPS and p99.", "compare", 2),
-    _command("runs.figures", "enter", "figures", "Figures", "Show all figures of the run.", "runs", 3),
+    _command(
+        "runs.figures", "enter", "figures", "Open", "Open the graphs of the run again; f has every figure.", "runs", 3
+    ),
     _command("runs.export", "e", "export", "Export", "Write the session's report to a file.", "runs compare", 4),
     _command("runs.earlier", "A", "earlier", "Earlier runs", "Show or hide the runs of earlier sessions.", "runs", 5),
     _command(

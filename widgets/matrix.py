@@ -12,12 +12,10 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from widgets.plain.spark import block
 from widgets.plain.text import clean, pad, shorten, width_of
 from widgets.steady import SteadyWidget
 from widgets.table_layout import Tone, split_number
-
-LEVELS = "▁▂▃▄▅▆▇█"
-"""A bar as high as one line."""
 
 WIDEST = 22
 """Cells of the heading of a column, at most."""
@@ -214,7 +212,7 @@ class Matrix(SteadyWidget, can_focus=True):
             return ""
         if cell.level is None or cell.level != cell.level:
             return "  "
-        return " " + LEVELS[min(len(LEVELS) - 1, max(0, round(cell.level * (len(LEVELS) - 1))))]
+        return " " + block(cell.level)
 
     def _figures(self, grid: MatrixGrid, column: int) -> tuple[int, int]:
         """Widths before and from the decimal points of a column."""

@@ -22,7 +22,9 @@ from app.engine.session.state import RunRecord
 from app.engine.session.store import Loaded
 from app.engine.view import schema, schema_compare
 from app.engine.view.comparison import NO_PAIR, comparison_table, experiment_lines, sides_table
-from app.engine.view.run import ListedRun, runs_table, targets_table
+from app.engine.view.run import targets_table
+from app.engine.view.run_list import ListedRun, against_cell, runs_table
+from app.engine.view.table import Cell
 from backends.errors import NotFoundError, RaidbenchError
 from backends.text import clean
 
@@ -125,10 +127,16 @@ def _table(pairs: list[tuple[Loaded, RunRecord]], *, named: bool) -> list[str]:
             name=f"{loaded.folder.name}/{run.id}" if named else run.id,
             repeats=by_session[loaded.folder],
             baseline=loaded.session.baseline == run.id,
+            against=_against(loaded, run, by_session[loaded.folder]),
         )
         for loaded, run in pairs
     ]
     return table_lines(runs_table(listed, whole=True), terminal_width())
+
+
+def _against(loaded: Loaded, run: RunRecord, known: Repeats) -> Cell | None:
+    baseline = None if loaded.session.baseline is None else loaded.session.run(loaded.session.baseline)
+    return None if baseline is None else against_cell(baseline, run, known)
 
 
 @click.command("compare")

@@ -437,8 +437,11 @@ def listed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Moment]:
             await pilot.pause()
             seen["compared"] = moment(pilot, table)
             await pilot.press("escape", "enter")
-            await pilot.pause()
+            await until(pilot, lambda: isinstance(pilot.app.screen, RunScreen))
             seen["enter"] = moment(pilot, table)
+            await pilot.press("f")
+            await until(pilot, lambda: isinstance(pilot.app.screen, FiguresScreen))
+            seen["figures"] = moment(pilot, table)
             await pilot.press("r")
             await until(pilot, lambda: "No such file" in " ".join(text_of(pilot).replace("│", " ").split()))
             seen["raw output"] = moment(pilot, table)
@@ -456,8 +459,12 @@ def test_one_mark_is_not_enough_to_compare(listed: dict[str, Moment]) -> None:
     assert "Mark two runs" in listed["one marked"].notices
 
 
-def test_enter_shows_all_figures_of_a_run(listed: dict[str, Moment]) -> None:
-    assert (listed["enter"].screen, "Deviation" in listed["enter"].text) == (FiguresScreen, True)
+def test_enter_opens_the_graphs_of_a_run_again(listed: dict[str, Moment]) -> None:
+    assert listed["enter"].screen is RunScreen
+
+
+def test_f_then_shows_all_its_figures(listed: dict[str, Moment]) -> None:
+    assert (listed["figures"].screen, "Deviation" in listed["figures"].text) == (FiguresScreen, True)
 
 
 def test_raw_output_that_is_not_there_is_a_sentence(listed: dict[str, Moment]) -> None:
@@ -486,8 +493,20 @@ async def test_runs_of_earlier_sessions_are_shown_on_demand(bench: Pilot[int], t
     later = set_table(tmp_path, session=tmp_path / "sessions" / "2026-11-21-130000")
     async with opened(later) as pilot:
         await pilot.press("3", "A")
-        await until(pilot, lambda: "session 2026-11-21-120000" in text_of(pilot))
-        assert "r1" in text_of(pilot)
+        await until(pilot, lambda: "2026-11-21-120000/r1" in text_of(pilot))
+
+
+async def test_an_empty_list_says_that_earlier_sessions_have_runs_and_the_key(
+    bench: Pilot[int], table: Table, tmp_path: Path
+) -> None:
+    await run_once(bench, table)
+    assert table.options.session is not None
+    (table.options.session / "runs" / "r1").mkdir(parents=True, exist_ok=True)  # as fio would
+    later = set_table(tmp_path, session=tmp_path / "sessions" / "2026-11-21-130000")
+    async with opened(later) as pilot:
+        await pilot.press("3")
+        await pilot.pause()
+        assert "1 earlier session has runs: A shows them" in text_of(pilot)
 
 
 async def test_the_report_is_written_where_it_is_wanted(bench: Pilot[int], table: Table, tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ import pytest
 from textual.pilot import Pilot
 
 from app.engine.members import MemberMeter
+from app.tui.screens.bench.reopened import RunScreen
+from app.tui.screens.runs.figures import FiguresScreen
 from tests.backends.fakes import FakeHost, disk, machine
 from tests.engine.members.machines import STATS, array, stats
 from tests.journeys.test_pictures import Compare
@@ -127,7 +129,9 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
             over = moment(pilot, table)
             shares = [member.share_of_reads for member in app_of(pilot).session.runs[0].figures.members]
             await pilot.press("3", "enter")
-            await pilot.pause()
+            await until(pilot, lambda: isinstance(pilot.app.screen, RunScreen))
+            await pilot.press("f")
+            await until(pilot, lambda: isinstance(pilot.app.screen, FiguresScreen))
             return Watched(going, over, moment(pilot, table), shares)
 
     with stillness(), quarters():

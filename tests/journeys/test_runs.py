@@ -27,7 +27,7 @@ def p99s(text: str, between: str = r"\s{2,}") -> dict[str, str]:
     lines = text.splitlines()
     at = next(number for number, line in enumerate(lines) if "p99" in line)
     row = next(line for line in lines[at + 1 :] if re.search(r"\br1\b", line))
-    heads, cells = (re.split(between, line.strip()) for line in (lines[at], row))
+    heads, cells = (re.split(between, line.strip("│ ")) for line in (lines[at], row))
     return {head: cell for head, cell in zip(heads, cells, strict=True) if "p99" in head}
 
 

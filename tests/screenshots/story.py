@@ -186,6 +186,7 @@ async def large(story: Story) -> None:
     await story.press("3")
     await story.press("home", "space", "down", "space")
     story.app.clear_notifications()
+    await story.until(lambda: story.app.screen.query_one("#preview-graphs").display)
     await story.shoot("runs", "The runs of a session")
     await story.press("c")
     await story.pilot.pause(0.5)

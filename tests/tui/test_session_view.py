@@ -39,7 +39,7 @@ from app.engine.session.sweep_events import (
 from app.engine.session.sweep_steps import Purpose, StepResult, SweepResult
 from app.engine.session.write_history import Written
 from app.engine.view.events import EventChoice
-from app.engine.view.run import ListedRun, runs_table
+from app.engine.view.run_list import ListedRun, runs_table
 from app.engine.view.table import filled, text_of
 from app.tui.screens.log.screen import log_entry
 from backends.change import Change, Write
@@ -227,7 +227,7 @@ def test_a_run_shows_its_settings_and_figures() -> None:
 
 
 def test_the_baseline_says_so() -> None:
-    assert listed(record(), baseline=True)[0]["Status"] == "ok baseline"
+    assert listed(record(), baseline=True)[0]["Against r1"] == "baseline"
 
 
 def test_a_run_under_way_is_not_called_failed() -> None:

@@ -61,6 +61,17 @@ class FigureComparison:
         return name_of(self.figure, self.direction)
 
     @property
+    def word(self) -> str:
+        """The verdict as people read it."""
+        return "not compared" if self.judgement is None else self.judgement.word
+
+    @property
+    def percent_text(self) -> str:
+        """The difference alone: `-18.4 %`."""
+        interval = None if self.judgement is None else self.judgement.interval
+        return units.difference(self.a, self.b) if interval is None else f"{interval.percent:+.1f} %"
+
+    @property
     def difference(self) -> str:
         """The difference with its interval, if there is one."""
         interval = None if self.judgement is None else self.judgement.interval
@@ -182,14 +193,18 @@ def varying(mappings: list[Mapping[str, str]]) -> list[str]:
     return [key for key in keys if len({mapping.get(key) for mapping in mappings}) > 1]
 
 
+def headline_beside(sides: Sides) -> FigureComparison | None:
+    """The figure that the job is about, alone: quick where there are many to be told of."""
+    about, direction = headline((*sides.a, *sides.b))
+    return _compared_figure(direction, about, sides, headline=True)
+
+
 def interim(session: Session, experiment_id: str) -> str:
     """The headline of a running experiment so far: an interval, never a verdict; "" before there is one."""
     sides = pairs_of(session, experiment_id)
     if not sides.a:
         return ""
-    # This alone: it is drawn again with every sample of a run.
-    about, direction = headline((*sides.a, *sides.b))
-    row = _compared_figure(direction, about, sides, headline=True)
+    row = headline_beside(sides)  # this alone: it is drawn again with every sample of a run
     interval = None if row is None or row.judgement is None else row.judgement.interval
     return "" if row is None or interval is None else f"{row.name} {interval}, not yet decided"
 
@@ -280,7 +295,7 @@ def _sentences(
         if between is not None:
             yield between_words(between)
         if (tail := tail_of(rows)) is not None and not sides.alike:
-            yield f"{tail.name.capitalize()} {tail.difference}: {_word(tail)}."
+            yield f"{tail.name.capitalize()} {tail.difference}: {tail.word}."
         yield from disturbances(sides, lambda run: value_of(run.figures, about.direction, about.figure))
     caveats = weakened((*sides.a, *sides.b))
     if caveats:
@@ -299,10 +314,6 @@ def tail_of(rows: Sequence[FigureComparison]) -> FigureComparison | None:
     tails = (row for row in rows if row.figure.key == "latency_p99_ns" and row.direction in wanted)
     found = [row for row in tails if row.judgement and row.judgement.interval]
     return max(found, key=lambda row: row.a or 0.0, default=None)
-
-
-def _word(row: FigureComparison) -> str:
-    return "not compared" if row.judgement is None else row.judgement.word
 
 
 def _sentence(row: FigureComparison, sides: Sides, names: tuple[str, str], *, same: bool) -> str:

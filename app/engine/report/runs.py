@@ -13,7 +13,8 @@ from app.engine.report.raw import Raw
 from app.engine.session.events import CommandRan
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.members import COLUMNS, member_cells, paths
-from app.engine.view.run import ListedRun, both_directions, figures_table, runs_table
+from app.engine.view.run import both_directions, figures_table
+from app.engine.view.run_list import ListedRun, runs_table
 from app.engine.view.steady import outcome_words
 from app.engine.view.table import picked
 from widgets.plain import units

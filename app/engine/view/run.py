@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
-from app.engine.judge.comparison import varying
 from app.engine.judge.kinds import FIGURES, SYNC, Figure
-from app.engine.judge.repeats import Repeats, mean_text, spread_of
+from app.engine.judge.repeats import mean_text, spread_of
 from app.engine.session.figures import SIDES, Advice, DirectionFigures, RunFigures, RunStatus, TargetFigures
 from app.engine.session.state import RunRecord
 from app.engine.view.percentiles import intervals
@@ -27,114 +25,6 @@ RUN_TONES: dict[RunStatus, Tone] = {
 
 TOO_FEW = "too few I/Os"
 """Stands for a percentile that too few I/Os carry."""
-
-_LIST_FIGURES = (
-    ("iops", "IOPS", 0),
-    ("bytes_per_second", "MiB/s", 0),
-    ("latency_p50_ns", "p50", 5),
-    ("latency_p99_ns", "p99", 0),
-)
-"""Figures of the list of runs, each in a column for every direction: key, heading, priority of the column."""
-
-_LONGEST_TARGET = 24
-_FIGURE: dict[str, Figure] = {figure.key: figure for figure in FIGURES}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedRun:
-    """A run in a list."""
-
-    record: RunRecord
-    """The run."""
-    name: str
-    """What it is called there: `r3`, or `SESSION/r3` where several sessions are listed."""
-    repeats: Repeats
-    """The runs of its session, by what was measured."""
-    key: str = ""
-    """Tells the rows apart, its name if empty."""
-    baseline: bool = False
-    """Whether others are compared with it."""
-    active: bool = False
-    """Whether it goes on."""
-
-
-def runs_table(listed: Sequence[ListedRun], *, whole: bool) -> Table:
-    """One row a run, with the settings that differ as columns.
-
-    `whole`: dates and paths in full length, bandwidth and fio's CPU.
-    """
-    keys = varying([run.record.start.settings for run in listed])
-    figures = [figure for figure in _LIST_FIGURES if whole or figure[0] != "bytes_per_second"]
-    columns = (
-        Column(title="Run", key="id"),
-        Column(title="A/B", key="ab"),
-        Column(title="When" if whole else "Time", key="time", priority=4),
-        Column(title="Target", key="target", priority=2, shrinks=True),
-        Column(title="Job", key="job", priority=1, shrinks=True),
-        *(_direction_column(direction, *figure) for figure in figures[:1] for direction in DIRECTIONS),
-        Column(title="Mean of repeats", key="mean", priority=2),
-        *(_direction_column(direction, *figure) for figure in figures[1:] for direction in DIRECTIONS),
-        *((Column(title="fio CPU", key="cpu", align=Align.POINT),) if whole else ()),
-        *(Column(title=key, key=key, priority=3) for key in keys),
-        Column(title="Status", key="status"),
-        Column(title="", key="simulated", priority=8),
-    )
-    shown = [key for key, _, _ in figures]
-    return Table(columns=columns, rows=tuple(_listed_row(run, keys, shown, whole=whole) for run in listed))
-
-
-def _direction_column(direction: str, key: str, title: str, priority: int) -> Column:
-    return Column(
-        title=f"{direction.capitalize()} {title}", key=f"{direction} {key}", align=Align.POINT, priority=priority
-    )
-
-
-def _listed_row(listed: ListedRun, keys: Sequence[str], shown: Sequence[str], *, whole: bool) -> Row:
-    run = listed.record
-    where = run.start.target
-    figures = [[_list_figure(run, direction, key) for direction in DIRECTIONS] for key in shown]
-    cpu = run.figures.cpu.fio_percent_of_core
-    return Row(
-        key=listed.key or listed.name,
-        cells=(
-            listed.name,
-            place_of(run),
-            units.moment(run.start.at)[:16] if whole else units.clock(run.start.at),
-            where if whole or len(where) <= _LONGEST_TARGET else f"…{where[1 - _LONGEST_TARGET :]}",
-            run.start.profile or run.start.title,
-            *figures[0],
-            mean_of(run, listed.repeats),
-            *(text for pair in figures[1:] for text in pair),
-            *(("" if cpu is None else units.percent(cpu),) if whole else ()),
-            *(run.start.settings.get(key, "") for key in keys),
-            _status(listed),
-            "SIMULATED" if run.start.simulated else "",
-        ),
-    )
-
-
-def _list_figure(run: RunRecord, direction: str, key: str) -> str:
-    figures = run.figures.side(direction)
-    return "" if figures is None else _FIGURE[key].show(_FIGURE[key].read(figures))
-
-
-def _status(listed: ListedRun) -> Cell:
-    figures = listed.record.figures
-    word, tone = ("running", Tone.ACCENT) if listed.active else (figures.status.value, RUN_TONES[figures.status])
-    return Cell(f"{word}{' baseline' if listed.baseline else ''}{caveat_mark(figures)}", tone)
-
-
-def place_of(run: RunRecord) -> str:
-    """`e1 3B`: experiment, pair and letter; "" for a run by itself."""
-    mark = run.start.mark
-    return "" if mark is None else f"{mark.experiment} {mark.pair}{mark.letter}"
-
-
-def mean_of(run: RunRecord, known: Repeats) -> str:
-    """`83.6k ±0.6 % (6)`: IOPS of all runs that measured the same, reads if there are any; "" for a single one."""
-    alike = known.of(run)
-    seen = spread_of(alike, "read" if run.figures.read else "write", FIGURES[0]) if len(alike) > 1 else None
-    return "" if seen is None else f"{mean_text(seen, units.iops)} ({seen.n})"
 
 
 def caveat_mark(figures: RunFigures) -> str:

@@ -92,9 +92,9 @@ def _words(comparison: Comparison, row: FigureComparison) -> VerdictWords:
     alike = comparison.sides.alike
     return VerdictWords(
         sign=verdict_sign(judgement),
-        word="repeat" if alike else "not compared" if judgement is None else judgement.word,
+        word="repeat" if alike else row.word,
         figure=row.name,
-        difference=units.difference(row.a, row.b) if interval is None else f"{interval.percent:+.1f} %",
+        difference=row.percent_text,
         between=between,
         reason="" if alike or judgement is None or judgement.decided else judgement.reason,
         tone=verdict_tone(judgement),

@@ -15,6 +15,7 @@ from app.engine.report.raw import intervals
 from app.engine.session.figures import Sample
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.comparison import comparison_table, differing_table
+from app.engine.view.run import targets_table
 from app.engine.view.side_by_side import (
     DrawnDifference,
     comparison_title,
@@ -60,6 +61,7 @@ class CompareScreen(WorkbenchScreen):
         & #compared-scroll { height: 1fr; scrollbar-size-vertical: 1; }
         & IntervalBar { margin-top: 1; }
         & #compared-figures, & #compared-words { margin: 1 0; }
+        & #compared-targets { margin-bottom: 1; }
         & #compared-curves { height: 1fr; min-height: 9; }
         & #compared-empty { height: auto; display: none; color: $text-muted; }
     }
@@ -81,6 +83,7 @@ class CompareScreen(WorkbenchScreen):
         a, b = (each.name for each in self._sides)
         headings = side_names(comparison, a, b)
         figures = filled(comparison_table(comparison, *headings))
+        targets = targets_table(comparison.a, comparison.b, (a, b))
         differing = filled(differing_table(comparison, a, b))
         drawn = drawn_difference(comparison)
         ascii = self.workbench_app.ascii
@@ -93,6 +96,7 @@ class CompareScreen(WorkbenchScreen):
                 yield IntervalBar(_mark(drawn), ascii=ascii, id="compared-interval")
                 yield Prose(drawing_words(drawn), "muted")
             yield StillTable(columns(figures), rows(figures), id="compared-figures")
+            yield StillTable(columns(targets), rows(targets), id="compared-targets")
             yield Prose("What differs" if differing.rows else "Nothing that was recorded differs.", "heading")
             yield StillTable(columns(differing), rows(differing), id="compared-sides")
             yield Prose("\n".join(_sentences(comparison)), id="compared-words")
@@ -117,7 +121,7 @@ class CompareScreen(WorkbenchScreen):
         self.workbench_app.ask_export()
 
     def action_back(self) -> None:
-        """Back to the list of runs."""
+        """Back to where it was opened."""
         self.dismiss()
 
     def _read(self) -> None:
@@ -134,12 +138,14 @@ class CompareScreen(WorkbenchScreen):
     def _draw(self) -> None:
         chart = self.query_one("#compared-curves", LineChart)
         chart.title = "p99 over time" if self._latency else "IOPS over time"
+        ends = [samples[-1].at for samples in self._samples if samples]
         named = zip(self._sides, self._samples, ("$foreground", "$text-primary"), strict=True)
         chart.data = ChartData(
             series=tuple(
                 Series(name=side.name, points=tuple(measured_points(samples, latency=self._latency)), color=color)
                 for side, samples, color in named
             ),
+            x_max=max(ends, default=None),
             y_format=units.latency if self._latency else units.iops,
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,41 +13,51 @@ from textual.widgets import Static
 
 from app.engine.judge.repeats import Repeats
 from app.engine.session.state import RunRecord, Session
-from app.engine.session.store import folders, load
-from app.engine.view.run import ListedRun, runs_table
-from app.engine.view.table import filled
+from app.engine.view.run_list import ListedRun, against_cell, runs_table, runs_title
+from app.engine.view.table import Cell, filled
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
 from app.tui.screens.bench.ab_lines import ended_line
+from app.tui.screens.bench.reopened import RunScreen
 from app.tui.screens.runs.compare import ComparedRun, CompareScreen
-from app.tui.screens.runs.figures import FiguresScreen
+from app.tui.screens.runs.earlier import earlier_sessions, earlier_with_runs, places_of
+from app.tui.screens.runs.preview import RunPreview
+from app.tui.screens.runs.sparks import Place, Sparks
 from backends.errors import RaidbenchError
-from widgets.keyed_table import KeyedTable, TableRow
+from widgets.keyed_table import KeyedTable
+from widgets.pane import Pane
+from widgets.plain import units
 
 if TYPE_CHECKING:
     from app.engine.history.past import PastRun
 
-EARLIER_SESSIONS = 50
-"""How many earlier sessions are read at most."""
+
+_FRAME = 3
+"""Lines of the list beside its rows: frame and headings."""
+
+_HINT_LINES = 2
 
 
 class RunsScreen(WorkbenchScreen):
-    """The list of runs."""
+    """The list of runs, and the one under the cursor below it."""
 
     NAME: ClassVar[str] = "runs"
 
     def __init__(self) -> None:
         super().__init__()
         self._marked: list[str] = []
-        self._earlier: dict[str, tuple[Path, RunRecord]] | None = None
+        self._earlier: dict[Path, Session] | None = None
         self._shown: object = None
+        self._verdicts: tuple[object, dict[str, Cell | None]] = (None, {})
 
     def body(self) -> ComposeResult:
-        """The list and a line of help."""
-        yield KeyedTable(
-            columns(runs_table((), whole=False)), id="runs", empty="no run yet: go to Bench (2) and press r"
-        )
-        yield Static("", id="runs-hint", markup=False)
+        """The list, a line of help, the run under the cursor."""
+        ascii = self.workbench_app.ascii
+        self._sparks = Sparks(ascii_only=ascii)
+        with Pane("Runs", id="runs-list"):
+            yield KeyedTable(columns(runs_table((), whole=False)), id="runs")
+            yield Static("", id="runs-hint", markup=False)
+        yield RunPreview(ascii=ascii, may_read=self._may_read)
 
     def on_mount(self) -> None:
         """The table has the keys."""
@@ -63,59 +72,113 @@ class RunsScreen(WorkbenchScreen):
             session.active is None,
             tuple(self._marked),
             self._earlier,
+            len(self._sparks),
         )
         if signature == self._shown:
             return
         self._shown = signature
-        table = self.query_one(KeyedTable)
-        shown = filled(runs_table(self._listed(session), whole=False))
-        table.columns, table.rows = columns(shown), tuple(self._in_groups(rows(shown)))
-        self.put("#runs-hint", self._hint(session))
-
-    def _listed(self, session: Session) -> list[ListedRun]:
         runs = self._all(session)
+        listed = self._listed(session, runs)
+        table, pane = self.query_one(KeyedTable), self.query_one("#runs-list", Pane)
+        shown = filled(runs_table(listed, whole=False))
+        table.empty = self._why_empty() if not listed else ""
+        table.columns = columns(shown)
+        table.rows = tuple(replace(row, marked=row.key in self._marked) for row in rows(shown))
+        pane.title = runs_title(listed)
+        pane.note = self._count(len(listed))
+        hint = self._hint(session)
+        self.put("#runs-hint", hint)
+        # As high as its rows, so that the run below them has the room; alone it has all of it.
+        pane.styles.height = len(listed) + _FRAME + (_HINT_LINES if hint else 0) if listed else "1fr"
+        pane.set_class(not listed, "-alone")
+        self._preview()
+        self._read_sparks(runs)
+
+    def _count(self, count: int) -> str:
+        marked = f"{len(self._marked)} marked, " if self._marked else ""
+        return f"{marked}{units.plural(count, 'run')}" if count else ""
+
+    def _why_empty(self) -> str:
+        """Why there is nothing, and the keys that change it."""
+        earlier = earlier_with_runs(self.workbench_app.workbench)
+        said = "no run yet in this session: 2 goes to Bench, r runs its job"
+        have = units.plural(earlier, "earlier session has", "earlier sessions have")
+        return f"{said}. {have} runs: A shows them" if earlier else said
+
+    def _listed(self, session: Session, runs: dict[str, Place]) -> list[ListedRun]:
         known = {folder: Repeats(self._beside(folder, runs)) for folder in {folder for folder, _ in runs.values()}}
         active = None if session.active is None else session.active.start.id
+        against = self._against(session, known)
         return [
             ListedRun(
                 record=run,
-                name=run.id,
-                key=key,
+                name=key,
                 repeats=known[folder],
                 baseline=key == session.baseline,
                 active=key == active,
+                spark=self._sparks.of(folder, run),
+                against=against.get(key),
             )
             for key, (folder, run) in runs.items()
         ]
 
-    def _in_groups(self, listed: Iterable[TableRow]) -> Iterator[TableRow]:
-        """With marks, and where earlier sessions are shown with the name of each above its runs."""
-        own = (self.workbench_app.workbench.folder or Path()).name
-        group = ""
-        for row in listed:
-            session = row.key.rpartition("/")[0] or own
-            if self._earlier and session != group:
-                group = session
-                yield TableRow(key=f"group-{group}", cells=(f"session {group}",), separator=True)
-            yield replace(row, marked=row.key in self._marked)
+    def _against(self, session: Session, known: dict[Path, Repeats]) -> dict[str, Cell | None]:
+        """What the runs of this session show against its baseline; worked out anew when a run was added."""
+        baseline = None if session.baseline is None else session.run(session.baseline)
+        if baseline is None:
+            return {}
+        state = (baseline.id, session.runs)
+        if self._verdicts[0] != state:
+            repeats = known[self._own]
+            self._verdicts = (state, {run.id: against_cell(baseline, run, repeats) for run in session.runs})
+        return self._verdicts[1]
+
+    @property
+    def _own(self) -> Path:
+        return self.workbench_app.workbench.folder or Path()
+
+    def _may_read(self) -> bool:
+        """Whether reading what fio wrote would disturb nothing that is measured."""
+        followed = self.workbench_app.sweeping.follower
+        return not self.workbench_app.workbench.measuring and not (followed is not None and followed.running)
+
+    def _read_sparks(self, runs: dict[str, Place]) -> None:
+        missing = self._sparks.missing(runs.values())
+        reading = any(worker.group == "sparks" and not worker.is_finished for worker in self.workers)
+        if missing and not reading and self._may_read():
+            read = partial(self._sparks.read, missing, self._goes_on, self._read_one)
+            self.run_worker(read, thread=True, group="sparks")
+
+    def _goes_on(self) -> bool:
+        return self.is_mounted and self.is_current and self.app.is_running and self._may_read()
+
+    def _read_one(self) -> None:
+        self.app.call_from_thread(self.on_screen_resume)
+
+    @on(KeyedTable.RowHighlighted)
+    def _highlighted(self) -> None:
+        self._preview()
+
+    def _preview(self) -> None:
+        """Bring the lower half up to date."""
+        session = self.workbench_app.session
+        runs, key = self._all(session), self.query_one(KeyedTable).cursor or ""
+        folder, run = runs.get(key, (Path(), None))
+        baseline = None if session.baseline is None or folder != self._own else session.run(session.baseline)
+        self.query_one(RunPreview).show_run(run, key, folder, baseline, self._beside(folder, runs))
 
     def _hint(self, session: Session) -> str:
-        """What the last experiment has shown; how to compare."""
-        marked = f"{len(self._marked)} marked" if self._marked else "space marks"
-        told = f"{marked}; c shows two side by side"
+        """What the last experiment has shown; nothing without one."""
         last = session.experiments[-1] if session.experiments else None
-        if last is not None and last.end is not None:
-            return f"{last.id}: {ended_line(session, last)}\n{told}, or the A/B of the run under the cursor."
-        return f"{told}. One run against one shows nothing."
+        return "" if last is None or last.end is None else f"{last.id}: {ended_line(session, last)}"
 
-    def _beside(self, folder: Path, runs: dict[str, tuple[Path, RunRecord]]) -> tuple[RunRecord, ...]:
+    def _beside(self, folder: Path, runs: dict[str, Place]) -> tuple[RunRecord, ...]:
         """The runs of one session."""
         return tuple(run for where, run in runs.values() if where == folder)
 
-    def _all(self, session: Session) -> dict[str, tuple[Path, RunRecord]]:
-        own = self.workbench_app.workbench.folder or Path()
-        runs = dict(self._earlier or {})
-        runs.update({run.id: (own, run) for run in session.runs})
+    def _all(self, session: Session) -> dict[str, Place]:
+        runs = places_of(self._earlier or {})
+        runs.update({run.id: (self._own, run) for run in session.runs})
         return runs
 
     def action_mark(self) -> None:
@@ -139,9 +202,9 @@ class RunsScreen(WorkbenchScreen):
         a, b = (ComparedRun(runs[key][1], key, runs[key][0]) for key in marked)
         self.app.push_screen(CompareScreen(a, b, self._beside(a.folder, runs), self._beside(b.folder, runs)))
 
-    def _both_letters(self, runs: dict[str, tuple[Path, RunRecord]]) -> list[str]:
+    def _both_letters(self, runs: dict[str, Place]) -> list[str]:
         """A run of each letter of the experiment that the run under the cursor belongs to, A first."""
-        folder, run = runs.get(self.query_one(KeyedTable).cursor or "", (None, None))
+        folder, run = runs.get(self.query_one(KeyedTable).cursor or "", (Path(), None))
         mark = None if run is None else run.start.mark
         if mark is None:
             return []
@@ -157,12 +220,17 @@ class RunsScreen(WorkbenchScreen):
         self.action_figures()
 
     def action_figures(self) -> None:
-        """All figures of the run under the cursor."""
+        """The graphs of the run under the cursor, and from there all its figures."""
         key = self.query_one(KeyedTable).cursor
-        runs = self._all(self.workbench_app.session)
-        if key is not None and key in runs:
-            folder, run = runs[key]
-            self.app.push_screen(FiguresScreen(run, folder, ascii=self.workbench_app.ascii))
+        session = self.workbench_app.session
+        runs = self._all(session)
+        if key is None or key not in runs:
+            return
+        folder, run = runs[key]
+        if run.end is None:
+            self.say(f"{run.id} has not ended: its graphs are on Bench (2).")
+        else:
+            self.app.push_screen(RunScreen(run, folder, (self._earlier or {}).get(folder, session)))
 
     def action_history(self) -> None:
         """The runs of all sessions that measured the same as the run under the cursor."""
@@ -221,20 +289,10 @@ class RunsScreen(WorkbenchScreen):
         self.run_worker(self._load_earlier, thread=True, group="earlier", exclusive=True)
 
     def _load_earlier(self) -> None:
-        bench = self.workbench_app.workbench
-        found: dict[str, tuple[Path, RunRecord]] = {}
-        for folder in reversed(folders(bench.paths.sessions)[:EARLIER_SESSIONS]):
-            if folder == bench.folder:
-                continue
-            try:
-                session = load(folder).session
-            except RaidbenchError:
-                continue
-            found.update({f"{folder.name}/{run.id}": (folder, run) for run in session.runs})
-        self.app.call_from_thread(self._take_earlier, found)
+        self.app.call_from_thread(self._take_earlier, earlier_sessions(self.workbench_app.workbench))
 
-    def _take_earlier(self, found: dict[str, tuple[Path, RunRecord]]) -> None:
+    def _take_earlier(self, found: dict[Path, Session]) -> None:
         self._earlier = found
-        if not found:
+        if not places_of(found):
             self.say("There are no runs of earlier sessions.")
         self.on_screen_resume()

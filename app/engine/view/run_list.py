@@ -1,0 +1,167 @@
+"""The list of runs: a row each, with the columns in which they differ. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.engine.judge.comparison import headline_beside, varying
+from app.engine.judge.grouping import sides_of
+from app.engine.judge.kinds import FIGURES, Figure
+from app.engine.judge.repeats import Repeats, mean_text, spread_of
+from app.engine.session.state import RunRecord
+from app.engine.view.comparison import verdict_sign, verdict_tone
+from app.engine.view.run import DIRECTIONS, RUN_TONES, caveat_mark
+from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
+from widgets.plain import units
+
+_LIST_FIGURES = (
+    ("iops", "IOPS", 0),
+    ("bytes_per_second", "MiB/s", 0),
+    ("latency_p50_ns", "p50", 7),
+    ("latency_p99_ns", "p99", 2),
+)
+"""Figures of the list of runs, each in a column for every direction: key, heading, priority of the column."""
+
+_LONGEST_TARGET = 24
+_FIGURE: dict[str, Figure] = {figure.key: figure for figure in FIGURES}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedRun:
+    """A run in a list."""
+
+    record: RunRecord
+    """The run."""
+    name: str
+    """What it is called there: `r3`, or `SESSION/r3` where several sessions are listed."""
+    repeats: Repeats
+    """The runs of its session, by what was measured."""
+    key: str = ""
+    """Tells the rows apart, its name if empty."""
+    baseline: bool = False
+    """Whether others are compared with it."""
+    active: bool = False
+    """Whether it goes on."""
+    spark: str = ""
+    """Its I/Os over time, as high as a line; "" where that is not known."""
+    against: Cell | None = None
+    """What it shows against the baseline; None where there is none, or it measured something else."""
+
+
+def runs_table(listed: Sequence[ListedRun], *, whole: bool) -> Table:
+    """One row a run, with the settings that differ as columns.
+
+    `whole`: dates and paths in full length, bandwidth and fio's CPU; else target and job only where they differ.
+    """
+    keys = varying([run.record.start.settings for run in listed])
+    baselines = [run.name for run in listed if run.baseline]
+    figures = [figure for figure in _LIST_FIGURES if whole or figure[0] != "bytes_per_second"]
+    columns = (
+        Column(title="Run", key="id"),
+        Column(title="A/B", key="ab", priority=4),
+        Column(title="When" if whole else "Time", key="time"),
+        Column(title="Target", key="target", priority=4, shrinks=True),
+        Column(title="Job", key="job", priority=3, shrinks=True),
+        *(_direction_column(direction, *figure) for figure in figures[:1] for direction in DIRECTIONS),
+        Column(title="Over time", key="spark", priority=1),
+        Column(title="Mean of repeats", key="mean", priority=6),
+        *(_direction_column(direction, *figure) for figure in figures[1:] for direction in DIRECTIONS),
+        *((Column(title="fio CPU", key="cpu", align=Align.POINT),) if whole else ()),
+        *(Column(title=key, key=key, priority=3) for key in keys),
+        Column(title=f"Against {baselines[0] if len(baselines) == 1 else 'baseline'}", key="against", priority=1),
+        Column(title="Status", key="status"),
+        Column(title="", key="simulated", priority=8),
+    )
+    shown = [key for key, _, _ in figures]
+    table = Table(columns=columns, rows=tuple(_listed_row(run, keys, shown, whole=whole) for run in listed))
+    alike = () if whole else _alike(listed)
+    return table.only(*(column.key for column in columns if column.key not in alike))
+
+
+def _alike(listed: Sequence[ListedRun]) -> dict[str, str]:
+    """What every row would say of target and job, by the key of the column."""
+    told = {"job": {job_of(run.record) for run in listed}, "target": {run.record.start.target for run in listed}}
+    return {key: names.pop() for key, names in told.items() if len(names) == 1}
+
+
+def runs_title(listed: Sequence[ListedRun]) -> str:
+    """`Runs: randread-4k, block:sda`: what no column says, as it is the same in all of them."""
+    told = ", ".join(_alike(listed).values())
+    return f"Runs: {told}" if told else "Runs"
+
+
+def job_of(run: RunRecord) -> str:
+    """What was measured, in a word."""
+    return run.start.profile or run.start.title
+
+
+def _direction_column(direction: str, key: str, title: str, priority: int) -> Column:
+    return Column(
+        title=f"{direction.capitalize()} {title}", key=f"{direction} {key}", align=Align.POINT, priority=priority
+    )
+
+
+def _listed_row(listed: ListedRun, keys: Sequence[str], shown: Sequence[str], *, whole: bool) -> Row:
+    run = listed.record
+    where = run.start.target
+    figures = [[_list_figure(run, direction, key) for direction in DIRECTIONS] for key in shown]
+    cpu = run.figures.cpu.fio_percent_of_core
+    return Row(
+        key=listed.key or listed.name,
+        cells=(
+            listed.name,
+            place_of(run),
+            units.moment(run.start.at)[:16] if whole else units.clock(run.start.at),
+            where if whole or len(where) <= _LONGEST_TARGET else f"…{where[1 - _LONGEST_TARGET :]}",
+            job_of(run),
+            *figures[0],
+            Cell(listed.spark, Tone.DIM),
+            mean_of(run, listed.repeats),
+            *(text for pair in figures[1:] for text in pair),
+            *(("" if cpu is None else units.percent(cpu),) if whole else ()),
+            *(run.start.settings.get(key, "") for key in keys),
+            Cell("baseline", Tone.ACCENT) if listed.baseline else listed.against or "",
+            _status(listed),
+            "SIMULATED" if run.start.simulated else "",
+        ),
+    )
+
+
+def _list_figure(run: RunRecord, direction: str, key: str) -> str:
+    figures = run.figures.side(direction)
+    return "" if figures is None else _FIGURE[key].show(_FIGURE[key].read(figures))
+
+
+def _status(listed: ListedRun) -> Cell:
+    figures = listed.record.figures
+    word, tone = ("running", Tone.ACCENT) if listed.active else (figures.status.value, RUN_TONES[figures.status])
+    return Cell(f"{word}{caveat_mark(figures)}", tone)
+
+
+def place_of(run: RunRecord) -> str:
+    """`e1 3B`: experiment, pair and letter; "" for a run by itself."""
+    mark = run.start.mark
+    return "" if mark is None else f"{mark.experiment} {mark.pair}{mark.letter}"
+
+
+def mean_of(run: RunRecord, known: Repeats) -> str:
+    """`83.6k ±0.6 % (6)`: IOPS of all runs that measured the same, reads if there are any; "" for a single one."""
+    alike = known.of(run)
+    seen = spread_of(alike, "read" if run.figures.read else "write", FIGURES[0]) if len(alike) > 1 else None
+    return "" if seen is None else f"{mean_text(seen, units.iops)} ({seen.n})"
+
+
+def against_cell(baseline: RunRecord, run: RunRecord, known: Repeats) -> Cell | None:
+    """`↓ slower -18.4 %`: the headline against the baseline, each with its repeats; None of another job or target."""
+    if (run.start.target, run.start.job) != (baseline.start.target, baseline.start.job):
+        return None
+    runs = (*(known.of(baseline) or (baseline,)), *(known.of(run) or (run,)))
+    sides = sides_of(baseline, run, runs, runs)
+    row = headline_beside(sides)
+    if row is None:
+        return None
+    if sides.alike:
+        return Cell(f"repeat {row.percent_text}", Tone.DIM)
+    words = " ".join(filter(None, (verdict_sign(row.judgement), row.word, row.percent_text)))
+    return Cell(words, verdict_tone(row.judgement))
