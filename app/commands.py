@@ -23,6 +23,8 @@ class CommandSpec:
     """`devices`, `bench`, `runs`, `sweep`, `log`; `all` for everywhere."""
     footer: int = 0
     """Place in the footer from 1; 0 is not shown there."""
+    panes: tuple[str, ...] = ()
+    """Ids of the panes of the screen where it works; () for all of the screen."""
 
     @property
     def shown_keys(self) -> str:
@@ -43,7 +45,7 @@ _SHOWN = {
 
 
 def _command(
-    id: str, keys: str, action: str, label: str, help: str, screens: str = "all", footer: int = 0
+    id: str, keys: str, action: str, label: str, help: str, screens: str = "all", footer: int = 0, panes: str = ""
 ) -> CommandSpec:
     return CommandSpec(
         id=id,
@@ -53,6 +55,7 @@ def _command(
         help=help,
         screens=tuple(screens.split()),
         footer=footer,
+        panes=tuple(panes.split()),
     )
 
 
@@ -228,6 +231,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "bench runs sweep log compare",
     ),
     _command("app.help", "question_mark", "keys", "Keys", "Show the keys of this screen.", footer=8),
+    _command("app.theme", "", "theme", "Theme", "Choose dark, light, or the colours of the terminal."),
     _command("app.palette", "ctrl+p", "command_palette", "Palette", "Find any command by name.", footer=7),
     _command("app.quit", "q", "leave", "Quit", "Leave; asks if a job is running or settings are changed.", footer=9),
 )
@@ -252,6 +256,7 @@ def commands_of(screen: str, *, shared: bool = True) -> tuple[CommandSpec, ...]:
     return own + (tuple(command for command in COMMANDS if "all" in command.screens) if shared else ())
 
 
-def footer_of(screen: str) -> tuple[CommandSpec, ...]:
-    """The most useful commands of a screen, in their order."""
-    return tuple(sorted((c for c in commands_of(screen) if c.footer), key=lambda command: command.footer))
+def footer_of(screen: str, pane: str = "") -> tuple[CommandSpec, ...]:
+    """The most useful commands of a screen, in their order; with the id of a pane those that work there."""
+    here = [each for each in commands_of(screen) if each.footer and (not pane or not each.panes or pane in each.panes)]
+    return tuple(sorted(here, key=lambda command: command.footer))

@@ -68,8 +68,8 @@ class ProgressLine(SteadyWidget):
         height: 1;
         & > .progress-line--phase { text-style: bold; }
         & > .progress-line--bar { color: $primary; }
-        & > .progress-line--rest { color: $foreground 25%; }
-        & > .progress-line--text { color: $foreground 80%; }
+        & > .progress-line--rest { color: $border-blurred; }
+        & > .progress-line--text { color: $foreground; }
     }
     """
 

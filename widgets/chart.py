@@ -88,16 +88,16 @@ class LineChart(Widget):
     LineChart {
         height: 1fr;
         & > .line-chart--title { text-style: bold; color: $foreground; }
-        & > .line-chart--legend { color: $foreground 80%; }
+        & > .line-chart--legend { color: $foreground; }
         & > .line-chart--flag { text-style: bold; color: $warning; }
         & > .line-chart--mark { text-style: bold; color: $text-error; }
         & > .line-chart--note { text-style: bold; color: $text-warning; }
         & > .line-chart--shaded { background: $panel; }
         & > .line-chart--band { color: $foreground 30%; }
         & > .line-chart--axis { color: $foreground 30%; }
-        & > .line-chart--label { color: $foreground 65%; }
+        & > .line-chart--label { color: $text-muted; }
         & > .line-chart--grid { color: $foreground 20%; }
-        & > .line-chart--reference { color: $foreground 75%; }
+        & > .line-chart--reference { color: $text-muted; }
     }
     """
 

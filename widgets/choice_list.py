@@ -42,7 +42,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
         & KeyedTable { height: auto; width: 72; max-width: 100%; margin-top: 1; }
         & Prose { width: 72; max-width: 100%; }
         & .dialog-help { height: 3; margin-top: 1; }
-        & .dialog-keys { color: $foreground 55%; height: 1; width: auto; }
+        & .dialog-keys { color: $text-muted; height: 1; width: auto; }
     }
     """
 

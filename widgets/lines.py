@@ -38,13 +38,13 @@ class Lines(SteadyWidget):
         height: auto;
         & > .lines--title { text-style: bold; color: $foreground; }
         & > .lines--heading { text-style: bold; color: $text-primary; }
-        & > .lines--label { color: $foreground 60%; }
+        & > .lines--label { color: $text-muted; }
         & > .lines--value { color: $foreground; }
         & > .lines--accent { color: $text-primary; }
         & > .lines--good { color: $text-success; }
         & > .lines--warning { color: $text-warning; }
         & > .lines--bad { color: $text-error; text-style: bold; }
-        & > .lines--muted { color: $foreground 55%; }
+        & > .lines--muted { color: $text-muted; }
     }
     """
 

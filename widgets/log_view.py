@@ -53,16 +53,16 @@ class LogView(ScrollView, can_focus=True):
         height: 1fr;
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
-        & > .log-view--kind { color: $foreground 55%; }
-        & > .log-view--body { color: $foreground 75%; }
-        & > .log-view--cursor { background: $foreground 10%; }
+        & > .log-view--kind { color: $text-muted; }
+        & > .log-view--body { color: $text-muted; }
+        & > .log-view--cursor { background: $block-cursor-blurred-background; }
         & > .log-view--match { text-style: reverse; }
         & > .log-view--accent { color: $text-primary; }
         & > .log-view--good { color: $text-success; }
         & > .log-view--warning { color: $text-warning; }
         & > .log-view--bad { color: $text-error; text-style: bold; }
-        & > .log-view--muted { color: $foreground 55%; }
-        &:focus > .log-view--cursor { background: $primary 35%; text-style: bold; }
+        & > .log-view--muted { color: $text-muted; }
+        &:focus > .log-view--cursor { background: $primary-muted; text-style: $block-cursor-text-style; }
     }
     """
 

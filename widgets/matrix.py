@@ -76,15 +76,15 @@ class Matrix(SteadyWidget, can_focus=True):
     DEFAULT_CSS = """
     Matrix {
         height: auto;
-        & > .matrix--header { color: $foreground 60%; text-style: bold; }
+        & > .matrix--header { color: $text-muted; text-style: bold; }
         & > .matrix--accent { color: $text-primary; text-style: bold; }
         & > .matrix--good { color: $text-success; }
         & > .matrix--warning { color: $text-warning; }
         & > .matrix--bad { color: $text-error; text-style: bold; }
         & > .matrix--bar { color: $primary; }
-        & > .matrix--muted { color: $foreground 55%; }
-        & > .matrix--cursor { background: $foreground 15%; text-style: bold; }
-        &:focus > .matrix--cursor { background: $primary 40%; text-style: bold; }
+        & > .matrix--muted { color: $text-muted; }
+        & > .matrix--cursor { background: $block-cursor-blurred-background; text-style: bold; }
+        &:focus > .matrix--cursor { background: $primary-muted; text-style: $block-cursor-text-style; }
     }
     """
 

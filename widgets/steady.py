@@ -23,17 +23,17 @@ class SteadyWidget(Widget):
             style = known[name] = self.get_component_rich_style(name) if name else self.rich_style
         return style
 
-    def refresh_difference(self, before: str, after: str) -> None:
-        """Paint again the columns of the only line in which two texts differ; all of it when these are not the same
+    def refresh_difference(self, before: str, after: str, y: int = 0) -> None:
+        """Paint again the columns of line `y` in which two texts differ; all of the line when these are not the same
         width, or when only a style changed.
         """
         if len(before) != len(after) or before == after or not (before + after).isprintable():
-            self.refresh()
+            self.refresh(Region(0, y, self.size.width, 1))
             return
         columns = [column for column, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
         left = cell_len(before[: columns[0]])
         right = max(cell_len(text[: columns[-1] + 1]) for text in (before, after))
-        self.refresh(Region(left, 0, right - left, 1))
+        self.refresh(Region(left, y, right - left, 1))
 
     def notify_style_update(self) -> None:
         """Forgets the styles of the old theme."""

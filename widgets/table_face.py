@@ -41,18 +41,18 @@ class TableFace(ScrollView):
         height: 1fr;
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
-        & > .keyed-table--header { color: $foreground 60%; text-style: bold; }
-        & > .keyed-table--cursor { background: $foreground 10%; }
-        & > .keyed-table--separator { color: $foreground 55%; text-style: bold; }
-        & > .keyed-table--dim { color: $foreground 50%; text-style: dim; }
+        & > .keyed-table--header { color: $text-muted; text-style: bold; }
+        & > .keyed-table--cursor { background: $block-cursor-blurred-background; }
+        & > .keyed-table--separator { color: $text-muted; text-style: bold; }
+        & > .keyed-table--dim { color: $text-muted; }
         & > .keyed-table--mark { color: $accent; text-style: bold; }
         & > .keyed-table--accent { color: $text-primary; }
         & > .keyed-table--good { color: $text-success; }
         & > .keyed-table--warning { color: $text-warning; }
         & > .keyed-table--bad { color: $text-error; text-style: bold; }
         & > .keyed-table--bar { color: $primary; }
-        & > .keyed-table--muted { color: $foreground 55%; }
-        &:focus > .keyed-table--cursor { background: $primary 35%; text-style: bold; }
+        & > .keyed-table--muted { color: $text-muted; }
+        &:focus > .keyed-table--cursor { background: $primary-muted; text-style: $block-cursor-text-style; }
     }
     """
 

@@ -16,6 +16,7 @@ import click
 from app.cli.failures import DONE, USAGE, guarded
 from app.cli.options import Options, is_terminal, is_utf8
 from app.cli.output import say
+from app.engine.themes import THEMES
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "devices": ("app.cli.devices", "Everything found: controllers, arrays, drives."),
@@ -138,6 +139,9 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 @click.option("--ascii", "ascii_", is_flag=True, help="ASCII only.")
 @click.option("--no-color", is_flag=True, help="No colours; the NO_COLOR variable does the same.")
 @click.option(
+    "--theme", type=click.Choice(list(THEMES)), help="Colours of the workbench; raidbench.toml keeps them (theme)."
+)
+@click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
 )
 @click.pass_context
@@ -154,6 +158,7 @@ def cli(
     config: Path | None,
     ascii_: bool,
     no_color: bool,
+    theme: str | None,
 ) -> int:
     """Tune storage: stage a setting, see its risk, measure it with fio, undo it."""
     if not demo and (demo_speed is not None or demo_reset or demo_reboot):
@@ -170,6 +175,7 @@ def cli(
         config=config,
         ascii=ascii_,
         no_color=no_color,
+        theme=theme,
     )
     ctx.obj = options
     if os.environ.get("SUDO_UID") and not options.simulated and not options.no_helper:
@@ -216,7 +222,8 @@ def _open_workbench(options: Options) -> int:
             session=options.session,
             ascii=options.ascii or config.ascii or not (_wide_locale(os.environ) and is_utf8(sys.stderr)),
             fps=config.fps,
-            theme=config.theme,
+            theme=options.theme or config.theme,
+            recorded=options.machine is not None,
             keymap=config.keymap,
             scratch=config.scratch_dir or ".",
             scratch_size=config.scratch_size,

@@ -69,6 +69,8 @@ class Options:
     """Draw with ASCII only."""
     no_color: bool = False
     """No colours."""
+    theme: str | None = None
+    """One of `THEMES`; None is that of the configuration."""
 
     @property
     def simulated(self) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.engine.fio.sizes import parse_size
+from app.engine.themes import THEMES
 from app.engine.toml_table import Parse, flag, read_toml, text, whole
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
@@ -23,8 +24,8 @@ class Config:
 
     fps: int = 10
     """Redraws of the live graphs per second, 1 to 30; less over a slow link."""
-    theme: str | None = None
-    """Colour theme of the workbench; None is its own."""
+    theme: str = "auto"
+    """Colours of the workbench, one of `THEMES`."""
     ascii: bool = False
     """Draw with ASCII only."""
     scratch_dir: str | None = None
@@ -59,6 +60,12 @@ def _profile(value: Any) -> str:
     return profile(text(value)).name
 
 
+def _theme(value: Any) -> str:
+    if text(value) not in THEMES:
+        raise ValueError(f"wants one of {', '.join(THEMES)}")
+    return text(value)
+
+
 def _folder(value: Any) -> str:
     path = Path(text(value)).expanduser()
     if not path.is_absolute():
@@ -77,7 +84,7 @@ def _keymap(value: Any) -> dict[str, str]:
 
 KEYS: Mapping[str, Parse[Any]] = {
     "fps": whole(1, 30),
-    "theme": text,
+    "theme": _theme,
     "ascii": flag,
     "scratch_dir": _folder,
     "scratch_size": _size,

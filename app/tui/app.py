@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import App
 from textual.binding import Binding
 from textual.message import Message
@@ -29,11 +30,15 @@ from app.engine.session.events import AnyEvent, LiveEvent
 from app.engine.session.progress import CpuSampled
 from app.engine.session.state import Session
 from app.engine.session.steady import SteadyPlan
+from app.engine.themes import THEMES
 from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
+from app.tui.header import Waiting
+from app.tui.notices import Notice, Notices
 from app.tui.palette import CommandsProvider
 from app.tui.screens.sweep.control import Sweeping
 from app.tui.terminal import SteadyDriver
+from app.tui.theme import OWN, theme_of
 from app.tui.trials import Trials
 from backends.errors import RaidbenchError, StorageError
 from backends.text import clean, clean_lines
@@ -60,8 +65,10 @@ class ScreenOptions:
     """Draw without UTF-8."""
     fps: float = 4.0
     """Redraws a second while a job runs, at most."""
-    theme: str | None = None
-    """Textual theme."""
+    theme: str = "dark"
+    """One of `THEMES`."""
+    recorded: bool = False
+    """Whether the machine is a recorded one: what is simulated is called that."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Other keys by command id."""
     scratch: str = "."
@@ -110,14 +117,13 @@ class WorkbenchApp(App[int]):
     CSS_PATH = Path(__file__).with_name("raidbench.tcss")
     MODES: ClassVar = {name: _screen(name) for name in SCREENS}
     COMMANDS: ClassVar = {CommandsProvider}
+    ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar = [
         Binding(key, command.action, command.label, show=False, id=command.id, priority=command.id == "app.palette")
         for command in TABLE
         if "all" in command.screens
         for key in command.keys
     ]
-    ENABLE_COMMAND_PALETTE = True
-    NOTIFICATION_TIMEOUT: ClassVar[float] = 6
 
     session: var[Session] = var(Session, always_update=False)
     """The session as it is now."""
@@ -127,7 +133,13 @@ class WorkbenchApp(App[int]):
     def __init__(self, workbench: Workbench, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
         """How it was started."""
+        self.notices = Notices()
+        """What was said."""
+        self.waiting = Waiting()
+        """Where something runs or has ended."""
         super().__init__()
+        self.set_reactive(WorkbenchApp.theme, self._registered(self.options.theme))
+        self.stylesheet.set_variables(self.get_css_variables())
         self.workbench = workbench
         """The engine."""
         self.ascii = self.options.ascii
@@ -163,8 +175,6 @@ class WorkbenchApp(App[int]):
 
     def on_mount(self) -> None:
         """The first paint waits for nothing; all that takes time comes after it."""
-        if self.options.theme and self.options.theme in self.available_themes:
-            self.theme = self.options.theme
         if self.options.keymap:
             self.set_keymap(dict(self.options.keymap))
         self._catch_signals()
@@ -247,6 +257,23 @@ class WorkbenchApp(App[int]):
     def watch_staged_count(self) -> None:
         """The header counts what is staged."""
         self.refresh_screen()
+
+    def choose_theme(self, name: str) -> None:
+        """Draw in the colours of one of `THEMES`."""
+        self.theme = self._registered(name)
+
+    def _registered(self, name: str) -> str:
+        theme = theme_of(name, os.environ, self.console.color_system)
+        self.register_theme(theme)
+        return theme.name
+
+    def action_theme(self) -> None:
+        """Choose the colours."""
+        from widgets.choice_list import ChoiceDialog, ChoiceItem
+
+        choices = tuple(ChoiceItem(value=name, label=name, help=help) for name, help in THEMES.items())
+        dialog = ChoiceDialog("Theme", choices, self.theme.removeprefix(OWN))
+        self.push_screen(dialog, lambda name: None if name is None else self.choose_theme(name))
 
     def refresh_screen(self) -> None:
         """Bring the screen in front up to date with what is not in the session."""
@@ -331,13 +358,38 @@ class WorkbenchApp(App[int]):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """A notice in the corner. Tools and devices speak in it: it is never markup and steers no terminal."""
-        super().notify(clean_lines(message, 12), title=clean(title), severity=severity, timeout=timeout, markup=False)
+        """A notice above the footer. Tools and devices speak in it: it is never markup and steers no terminal."""
+        self.notices.add(Notice(message=clean_lines(message, 12), title=clean(title), severity=severity))
+        self.show_notices()
+
+    def clear_notifications(self) -> None:
+        """Forget what was said."""
+        self.notices.clear()
+        self.show_notices()
+
+    def show_notices(self) -> None:
+        """Bring the notices up to date on the screen in front, also of one that a question lies upon."""
+        for screen in self.screen_stack if self.is_running else ():
+            if isinstance(screen, WorkbenchScreen) and screen.is_mounted:
+                screen.show_notices()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Whoever presses a key has read what stood above the footer."""
+        if isinstance(event, events.Key) and self.notices.standing:
+            self.notices.key_pressed()
+            self.show_notices()
+        await super().on_event(event)
+
+    async def _on_key(self, event: events.Key) -> None:
+        """A key that has come by all widgets: a binding, or one that does nothing here and is told so."""
+        event.prevent_default()
+        if not await self._check_bindings(event.key) and isinstance(self.screen, WorkbenchScreen):
+            self.screen.dead_key(event)
 
     def tell(self, error: RaidbenchError, *, title: str = "") -> None:
         """Show an error: what happened, what it means, what to do next."""
         text = "\n".join(filter(None, (error.message, error.hint)))
-        self.notify(text, title=title, severity="error", timeout=12)
+        self.notify(text, title=title, severity="error")
         self._show(self.workbench.session)
 
     def action_go(self, screen: str) -> None:

@@ -13,10 +13,13 @@ from textual.css.query import NoMatches
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from app.commands import commands_of
+from app.commands import SCREENS, commands_of
 from app.engine.session.state import Session
-from app.tui.lines import KeyLine, StatusLine, TrialLine
+from app.tui.header import HeaderLines
+from app.tui.lines import KeyLine, TrialLine
+from app.tui.notices import NoticeLine
 from backends.text import clean_lines
+from widgets.pane import Pane, pane_of
 from widgets.sparse_screen import SparseScreen
 
 if TYPE_CHECKING:
@@ -41,6 +44,7 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def __init__(self) -> None:
         super().__init__()
+        self._panes = {each.action.partition("(")[0]: each.panes for each in commands_of(self.NAME) if each.panes}
         for command in commands_of(self.NAME, shared=False):
             if command.id == "devices.choose" or command.id == "runs.figures":
                 continue  # enter belongs to the table that has the focus; the table tells of it
@@ -55,12 +59,13 @@ class WorkbenchScreen(SparseScreen[None]):
         return cast("WorkbenchApp", self.app)
 
     def compose(self) -> ComposeResult:
-        """Header, what is on trial, body, footer."""
-        yield StatusLine()
+        """Header, what is on trial, body, notices, footer."""
+        yield HeaderLines(self.NAME)
         yield TrialLine()
         with Container(id="body"):
             yield from self.body()
         yield Static("", id="too-small", markup=False)
+        yield NoticeLine()
         yield KeyLine(self.NAME)
 
     def body(self) -> ComposeResult:
@@ -70,6 +75,7 @@ class WorkbenchScreen(SparseScreen[None]):
     def on_mount(self) -> None:
         """Follows the session from now on."""
         self.watch(self.app, "session", self._session_changed, init=False)
+        self.watch(self, "focused", self._focus_changed, init=False)
 
     def on_screen_resume(self) -> None:
         """Shows what happened while another screen was in front."""
@@ -92,9 +98,34 @@ class WorkbenchScreen(SparseScreen[None]):
             self.show(session)
 
     def show_lines(self, session: Session) -> None:
-        """Bring the header up to date, and the line of what is on trial."""
-        self.query_one(StatusLine).show(session, self.workbench_app)
+        """Bring the header up to date, the line of what is on trial, and what was said."""
+        self.query_one(HeaderLines).show(session, self.workbench_app)
         self.query_one(TrialLine).text = self.workbench_app.trials.words()
+        self.show_notices()
+
+    def show_notices(self) -> None:
+        """Bring the line of notices up to date."""
+        self.query_one(NoticeLine).notices = self.workbench_app.notices.standing
+
+    def hint(self, text: str) -> None:
+        """What the line above the footer says while there is no notice: the thing under the cursor, say."""
+        self.query_one(NoticeLine).hint = text
+
+    def _focus_changed(self) -> None:
+        pane = pane_of(self.focused)
+        self.query_one(KeyLine).pane = (pane.id or "") if pane is not None else ""
+
+    def dead_key(self, event: events.Key) -> None:
+        """Say of a key that nothing took why it does nothing here."""
+        if event.is_printable and not isinstance(self.focused, Input):
+            self.say(self._why_nothing(event.key, event.character or event.key))
+
+    def _why_nothing(self, key: str, shown: str) -> str:
+        for command in commands_of(self.NAME, shared=False):
+            if key in command.keys and command.panes:
+                titles = [pane.title for pane in self.query(Pane) if pane.id in command.panes]
+                return f"{command.label} ({shown}) works in {' and '.join(titles)}: Tab goes there."
+        return f"{shown} does nothing on {SCREENS[self.NAME]}: ? shows the keys."
 
     def action_take_back(self) -> None:
         """Bring the old values back that are on trial."""
@@ -104,8 +135,12 @@ class WorkbenchScreen(SparseScreen[None]):
         """Bring the body up to date."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """In a field a letter is a letter."""
-        return not (action in ("filter", "search", "note", "open") and isinstance(self.focused, Input))
+        """In a field a letter is a letter; what belongs to other panes is not done from here."""
+        if action in ("filter", "search", "note", "open") and isinstance(self.focused, Input):
+            return False
+        panes = self._panes.get(action)
+        here = pane_of(self.focused)
+        return panes is None or (here is not None and here.id in panes)
 
     def open_field(self, field: Input) -> None:
         """Show a field and give it the keys at once: what is typed on goes into it and commands nothing."""
@@ -122,5 +157,5 @@ class WorkbenchScreen(SparseScreen[None]):
                 line.update(text, layout=height is None or height.is_auto)
 
     def say(self, message: str, *, severity: str = "information", title: str = "") -> None:
-        """A short notice in the corner; text is never markup."""
+        """A notice in the line above the footer; text is never markup."""
         self.app.notify(message, title=title, severity=severity, markup=False)  # type: ignore[arg-type]

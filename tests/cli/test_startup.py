@@ -58,6 +58,7 @@ def test_the_version_is_told_without_the_engine() -> None:
         "app.engine.session",
         "app.engine.session.paths",
         "app.engine.session.version",
+        "app.engine.themes",
         "backends.errors",
         "backends.text",
     }

@@ -28,7 +28,7 @@ def test_a_named_file_has_to_be_there(tmp_path: Path) -> None:
 def test_every_key_is_read() -> None:
     text = """
     fps = 5
-    theme = "nord"
+    theme = "light"
     ascii = true
     scratch_dir = "/srv"
     scratch_size = "4G"
@@ -39,7 +39,7 @@ def test_every_key_is_read() -> None:
     """
     assert parse_config(text.encode(), "config.toml") == Config(
         fps=5,
-        theme="nord",
+        theme="light",
         ascii=True,
         scratch_dir="/srv",
         scratch_size=4 << 30,
@@ -61,6 +61,7 @@ def test_every_key_is_read() -> None:
         ('scratch_size = "big"', "config.toml, line 1: scratch_size: 'big' is not a size."),
         ('profile = "no"', "config.toml, line 1: profile: There is no workload called 'no'."),
         ('theme = " "', "config.toml, line 1: theme wants a text in quotes."),
+        ('theme = "nord"', "config.toml, line 1: theme wants one of auto, dark, light, terminal."),
         ('scratch_dir = "x"', "config.toml, line 1: scratch_dir wants an absolute path."),
     ],
 )

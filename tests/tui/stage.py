@@ -392,8 +392,8 @@ def text_of(pilot: Pilot[int]) -> str:
 
 
 def notices(pilot: Pilot[int]) -> str:
-    """What was said in the corner."""
-    return "\n".join(f"{notice.title}: {notice.message}" for notice in pilot.app._notifications)
+    """What was said above the footer."""
+    return "\n".join(notice.text for notice in app_of(pilot).notices.said)
 
 
 @dataclass(frozen=True)

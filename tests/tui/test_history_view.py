@@ -75,8 +75,8 @@ async def test_the_cursor_is_on_the_run_that_was_asked_about(table: Table) -> No
 async def test_without_a_run_it_says_so(tmp_path: Path) -> None:
     async with opened(set_table(tmp_path)) as pilot:
         await pilot.press("3", "H")
-        await until(pilot, lambda: app_of(pilot)._notifications)
-        assert "no run yet" in next(iter(app_of(pilot)._notifications)).message
+        await until(pilot, lambda: app_of(pilot).notices.said)
+        assert "no run yet" in next(iter(app_of(pilot).notices.said)).message
 
 
 async def test_the_run_of_the_open_session_is_known_as_its_log_has_it(table: Table) -> None:

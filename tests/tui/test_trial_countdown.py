@@ -9,7 +9,7 @@ from app.engine.session.events import ChangeEnded, ChangeIntended
 from app.engine.session.journal import boot_id
 from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
-from app.tui.lines import StatusLine
+from app.tui.header import HeaderLines
 from tests.engine.doubles import planned
 from tests.tui.stage import NOON, Table, app_of, opened, settled
 
@@ -39,7 +39,7 @@ def on_trial(bench: Workbench, boot: str) -> None:
 
 def header(app: WorkbenchApp) -> str:
     """What the right side of the header in front says."""
-    return " ".join(text for _, text in app.screen.query_one(StatusLine).parts[1])
+    return " ".join(piece.text for piece in app.screen.query_one(HeaderLines).told.state)
 
 
 @pytest.mark.parametrize("screen", ["1", "2", "3", "4", "5"])

@@ -115,7 +115,7 @@ async def test_without_a_trial_the_key_says_so(table: Table) -> None:
     async with opened(table) as pilot:
         await pilot.press("k")
         await pilot.pause()
-        assert [notice.message for notice in app_of(pilot)._notifications] == ["Nothing is on trial."]
+        assert [notice.message for notice in app_of(pilot).notices.said] == ["Nothing is on trial."]
 
 
 async def test_what_is_being_kept_is_not_told_to_be_over(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,4 +146,4 @@ async def test_when_its_time_is_over_that_is_told(table: Table) -> None:
         app.workbench.journal.outcome(trial.id, app.workbench.need_recording(), "restored")
         await app.trials.watch()
         await pilot.pause()
-        assert [notice.message for notice in app._notifications] == ["The trial is over: the old values are back."]
+        assert [notice.message for notice in app.notices.said] == ["The trial is over: the old values are back."]

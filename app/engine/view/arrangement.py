@@ -92,6 +92,12 @@ class _Arranging:
         return Branch(thing=drive, role=role)
 
 
+def troubles(inventory: Inventory) -> int:
+    """How many arrays and drives want attention, and how much else backends had to say."""
+    things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
+    return sum(thing.state in TROUBLE for thing in things) + len(inventory.problems)
+
+
 def _places(inventory: Inventory) -> dict[str | None, int]:
     """The order in which the nodes are first named: the kernel's, whichever vendor has the drive."""
     nodes = dict.fromkeys(drive.device for drive in inventory.drives if drive.device is not None)

@@ -31,10 +31,10 @@ class JobForm(GuardedDialog[Job | None]):
         & .field { height: 1; }
         & .field Static { width: 18; height: 1; }
         & .field Input { width: 1fr; border: none; height: 1; padding: 0 1; background: $boost; }
-        & .field Input:focus { background: $primary 30%; }
+        & .field Input:focus { background: $primary-muted; }
         & .complaint { height: auto; color: $text-error; padding-left: 18; display: none; }
         & .complaint.-open { display: block; }
-        & #form-help { height: 2; color: $foreground 70%; margin-top: 1; }
+        & #form-help { height: 2; color: $text-muted; margin-top: 1; }
         & #form-summary { height: 2; text-style: bold; }
         & Horizontal.answers { height: 1; }
         & Horizontal.answers Button { margin-right: 2; }

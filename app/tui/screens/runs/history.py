@@ -39,7 +39,7 @@ class HistoryScreen(ModalScreen[None]):
         & #history-plot { height: 1fr; min-height: 8; }
         & KeyedTable { height: auto; max-height: 35%; }
         & #history-changes { height: auto; max-height: 3; }
-        & #history-keys { height: 1; color: $foreground 70%; }
+        & #history-keys { height: 1; color: $text-muted; }
     }
     """
 

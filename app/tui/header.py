@@ -1,0 +1,294 @@
+"""The top of every screen: where one is, on which machine, and what goes on there."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.reactive import reactive
+from textual.strip import Strip
+
+from app.commands import SCREENS
+from app.engine.session.state import Session
+from app.engine.view.arrangement import troubles
+from backends.text import clean
+from widgets.plain import units
+from widgets.plain.signs import ATTENTION, BUSY, WELL, Sign
+from widgets.plain.text import shorten, width_of
+from widgets.steady import SteadyWidget
+
+if TYPE_CHECKING:
+    from app.tui.app import WorkbenchApp
+
+_CPU_NOISE = re.compile(r"\((?:R|TM)\)|\bCPU\b|\b\d+-Core\b|\bProcessor\b|@.*$", re.IGNORECASE)
+
+_BETWEEN = "  "
+_DOT = " · "
+
+_LESS_THAN_NAMES = 5
+"""Rank from which on a piece goes before the names of the screens do."""
+
+_MOST_HOST = 32
+"""Cells of a host name that nothing else may take."""
+
+
+def short_cpu(name: str) -> str:
+    """A processor without what every processor's name says: `AMD EPYC 7313P`."""
+    return clean(_CPU_NOISE.sub(" ", name), 40) or clean(name, 40)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A few words of the header."""
+
+    text: str
+    """What is said."""
+    kind: str = ""
+    """Component class without its prefix."""
+    rank: int = 0
+    """Where there is no room, what has the highest goes first; 0 stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """All that the header says."""
+
+    machine: tuple[Piece, ...] = ()
+    """On the left."""
+    state: tuple[Piece, ...] = ()
+    """On the right."""
+    marks: tuple[tuple[str, Sign], ...] = ()
+    """Screens where something waits."""
+    troubles: int = 0
+    """How many things want a look."""
+
+
+class Waiting:
+    """Where something runs, or has ended while one was elsewhere."""
+
+    def __init__(self) -> None:
+        self._running: frozenset[str] = frozenset()
+        self._over: frozenset[str] = frozenset()
+
+    def marks(self, running: Collection[str], front: str) -> Mapping[str, Sign]:
+        """The sign of each screen that has one; what has ended is marked until its screen was in front."""
+        now = frozenset(running)
+        self._over = (self._over | self._running - now) - now - {front}
+        self._running = now
+        return {**dict.fromkeys(self._over, WELL), **dict.fromkeys(now, BUSY)}
+
+
+class HeaderLines(SteadyWidget):
+    """Machine and state over the bar of screens; both in one line where the terminal is short."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "header--bar",
+        "header--good",
+        "header--host",
+        "header--name",
+        "header--present",
+        "header--quiet",
+        "header--run",
+        "header--staged",
+        "header--trouble",
+        "header--warning",
+    }
+    DEFAULT_CSS = """
+    HeaderLines {
+        height: 1; dock: top; background: $panel; color: $foreground;
+        & > .header--name { text-style: bold; color: $text-primary; }
+        & > .header--host { text-style: bold; }
+        & > .header--good { color: $text-success; }
+        & > .header--run { text-style: bold; color: $text-primary; }
+        & > .header--staged { text-style: bold; color: $staged; }
+        & > .header--warning { text-style: bold; color: $text-warning; }
+        & > .header--quiet { color: $text-muted; }
+        & > .header--trouble { text-style: bold; color: $text-warning; background: $background; }
+        & > .header--bar { background: $background; color: $text-muted; }
+        & > .header--present { text-style: bold reverse; color: $primary; background: $background; }
+    }
+    """
+    told: reactive[Told] = reactive(Told(), repaint=False)
+    """What is said."""
+
+    def __init__(self, screen: str) -> None:
+        super().__init__()
+        self._screen = screen
+
+    def watch_told(self, before: Told, after: Told) -> None:
+        """Paints what reads differently: of a running job, that is the time left."""
+        for y in range(self.size.height):
+            old, new = self._line(before, y), self._line(after, y)
+            if list(old) != list(new):
+                self.refresh_difference(old.text, new.text, y)
+
+    def show(self, session: Session, app: WorkbenchApp) -> None:
+        """Take the words from the session."""
+        job, sweep = _job(session), _sweep(app)
+        running = {name for name, words in (("bench", job), ("sweep", sweep)) if words}
+        self.told = Told(
+            machine=tuple(_machine(session)),
+            state=tuple(_state(session, app, job or sweep)),
+            marks=tuple(app.waiting.marks(running, self._screen).items()),
+            troubles=troubles(session.inventory),
+        )
+
+    def render_line(self, y: int) -> Strip:
+        """The line."""
+        return self._line(self.told, y)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on the name of a screen goes there."""
+        at = 0
+        for segment in self._line(self.told, event.y):
+            name = (segment.style.meta if segment.style else {}).get("screen")
+            at += segment.cell_length
+            if event.x < at:
+                if name is not None:
+                    cast("WorkbenchApp", self.app).action_go(name)
+                return
+
+    def _line(self, told: Told, y: int) -> Strip:
+        width = self.size.width
+        if self.size.height == 1:
+            return self._in_one(told, width)
+        if y == 1:
+            return self._across(self._tabs(told), self._trouble(told), width, "bar")
+        room = width - 2 - len(_BETWEEN)
+        state = _fitted(told.state, room - min(_MOST_HOST, _width(_host(told), "")), _BETWEEN)
+        machine = _fitted(told.machine, room - _width(state, _BETWEEN), _DOT)
+        return self._across(self._joined(machine, _DOT), self._joined(state, _BETWEEN), width, "")
+
+    def _in_one(self, told: Told, width: int) -> Strip:
+        """Host, screens and state: before any of these goes, the screens that are not in front lose their names."""
+        room = width - 2 - 2 * len(_BETWEEN)
+        host = _fitted(_host(told), _MOST_HOST, "")
+        room -= _width(host, "")
+        tabs = self._tabs(told)
+        if _cells(tabs) + _width([piece for piece in told.state if piece.rank < _LESS_THAN_NAMES], _BETWEEN) > room:
+            tabs = self._tabs(told, named=False)
+        state = _fitted(told.state, room - _cells(tabs), _BETWEEN)
+        left = [*self._joined(host, ""), Segment(_BETWEEN, self.style_of("")), *tabs]
+        return self._across(left, self._joined(state, _BETWEEN), width, "")
+
+    def _across(self, left: Sequence[Segment], right: Sequence[Segment], width: int, kind: str) -> Strip:
+        base = self._style(kind)
+        edge = Segment(" ", base)
+        space = Segment(" " * max(0, width - _cells(left) - _cells(right) - 2), base)
+        return Strip([edge, *left, space, *right, edge]).adjust_cell_length(width, base)
+
+    def _joined(self, pieces: Iterable[Piece], joint: str) -> list[Segment]:
+        segments: list[Segment] = []
+        for piece in pieces:
+            if segments:
+                segments.append(Segment(joint, self._style("quiet")))
+            segments.append(Segment(piece.text, self._style(piece.kind)))
+        return segments
+
+    def _tabs(self, told: Told, *, named: bool = True) -> list[Segment]:
+        """The screens with their keys and marks, the present one inverse; the others with their names if `named`."""
+        marks = dict(told.marks)
+        tabs: list[Segment] = []
+        for key, (name, title) in enumerate(SCREENS.items(), 1):
+            words = [str(key)]
+            if named or name == self._screen:
+                words.append(title)
+            if name in marks:
+                words.append(marks[name].char)
+            if name == "devices" and told.troubles and self.size.height == 1:
+                words.append(f"{ATTENTION.char}{told.troubles}")
+            style = self._style("present" if name == self._screen else "bar" if self.size.height > 1 else "quiet")
+            tabs.append(Segment(f" {' '.join(words)} ", style + Style.from_meta({"screen": name})))
+        return tabs
+
+    def _trouble(self, told: Told) -> list[Segment]:
+        """How many things want a look."""
+        if not told.troubles:
+            return []
+        return [Segment(f"{ATTENTION.char} {units.plural(told.troubles, 'problem')}", self._style("trouble"))]
+
+    def _style(self, kind: str) -> Style:
+        return self.style_of(f"header--{kind}" if kind else "")
+
+
+def _cells(segments: Iterable[Segment]) -> int:
+    return sum(segment.cell_length for segment in segments)
+
+
+def _host(told: Told) -> tuple[Piece, ...]:
+    return tuple(piece for piece in told.machine if piece.kind == "host")
+
+
+def _width(pieces: Sequence[Piece], joint: str) -> int:
+    return sum(width_of(piece.text) for piece in pieces) + len(joint) * max(0, len(pieces) - 1)
+
+
+def _fitted(pieces: Sequence[Piece], room: int, joint: str) -> tuple[Piece, ...]:
+    """The pieces that have room; of what stays in any case the last is cut where even that is too much."""
+    kept = list(pieces)
+    while kept and _width(kept, joint) > room:
+        rank, at = max((piece.rank, at) for at, piece in enumerate(kept))
+        if rank == 0:
+            over = _width(kept, joint) - room
+            kept[-1] = replace(kept[-1], text=shorten(kept[-1].text, max(1, width_of(kept[-1].text) - over)))
+            break
+        del kept[at]
+    return tuple(kept)
+
+
+def _machine(session: Session) -> Iterator[Piece]:
+    """Program, host, processor, kernel."""
+    machine = session.machine
+    yield Piece("raidbench", "name", 1)
+    if machine is not None:
+        yield Piece(clean(machine.host, 64), "host")
+        yield Piece(f"{short_cpu(machine.cpu)}, {machine.cores} CPUs", "quiet", 3)
+        yield Piece(machine.kernel, "quiet", 2)
+
+
+def _state(session: Session, app: WorkbenchApp, at_work: str) -> Iterator[Piece]:
+    """Whose answers these are, what goes on, who one is here, and what is kept of it."""
+    if session.simulated:
+        yield Piece("recorded" if app.options.recorded else "SIMULATED", "warning")
+    left = app.workbench.trial_left()
+    if left is not None:
+        yield Piece(f"trial {ceil(left)} s", "warning", 1)
+    if at_work:
+        yield Piece(at_work, "run", 1)
+    if session.probing and app.opened:
+        yield Piece("looking for hardware", "quiet", 5)
+    if app.staged_count:
+        yield Piece(f"{app.staged_count} staged", "staged", 2)
+    if session.machine is not None:
+        yield Piece("root", "quiet", 6) if session.machine.root else Piece("read-only (not root)", "warning", 3)
+    if not app.workbench.recording:
+        yield Piece("NOT RECORDED" if app.opened else "...", "warning", 1)
+    else:
+        yield Piece(session.id, "quiet", 7)
+        yield Piece(f"REC {len(session.events)}", "good", 4)
+
+
+def _job(session: Session) -> str:
+    """The running job: how far it is and what time is left."""
+    if session.active is None:
+        return ""
+    from app.tui.screens.bench.live_view import short_progress
+
+    return short_progress(session.active, time.time())
+
+
+def _sweep(app: WorkbenchApp) -> str:
+    """The running sweep, likewise."""
+    followed = app.sweeping.follower
+    if followed is None or not followed.running or followed.record is None:
+        return ""
+    from app.tui.screens.sweep.results_view import short
+
+    return short(followed.record, time.time(), app.sweeping.speed or 1.0)

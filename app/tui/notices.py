@@ -1,0 +1,136 @@
+"""What is said to the person at the keys: one line above the footer, which covers nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from rich.segment import Segment
+from textual.notifications import SeverityLevel
+from textual.reactive import reactive
+from textual.strip import Strip
+
+from backends.text import clean_lines
+from widgets.plain.text import clean as plain
+from widgets.plain.text import pad, shorten, wrap
+from widgets.steady import SteadyWidget
+
+STAYS: Final[dict[SeverityLevel, float]] = {"information": 1.5, "warning": 2.0, "error": 6.0}
+"""Seconds for which a notice stands whatever is typed; after that the next key takes it away."""
+
+MOST_LINES: Final = 4
+"""Lines that notices take of the screen at most; the log has all of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """A sentence or two."""
+
+    message: str
+    """What is said; lines are kept."""
+    title: str = ""
+    """What it is about; "" where that is plain."""
+    severity: SeverityLevel = "information"
+    """How much it matters."""
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return f"{self.title}: {self.message}" if self.title else self.message
+
+
+class Notices:
+    """What was said, and what of it still stands."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._standing: list[tuple[float, Notice]] = []
+        self.said: list[Notice] = []
+        """All of it, in its order."""
+
+    @property
+    def standing(self) -> tuple[Notice, ...]:
+        """What the line shows, the newest last."""
+        return tuple(notice for _, notice in self._standing)
+
+    def add(self, notice: Notice) -> None:
+        """Say it, beside what is too young to have been read."""
+        self.said.append(notice)
+        self._pass_over()
+        self._standing = [(since, one) for since, one in self._standing if one != notice]
+        self._standing.append((self._clock(), notice))
+
+    def key_pressed(self) -> None:
+        """Whoever types has read what stood long enough."""
+        self._pass_over()
+
+    def clear(self) -> None:
+        """Nothing stands any more, and nothing was said."""
+        self._standing.clear()
+        self.said.clear()
+
+    def _pass_over(self) -> None:
+        now = self._clock()
+        self._standing = [(since, one) for since, one in self._standing if now - since < STAYS[one.severity]]
+
+
+class NoticeLine(SteadyWidget):
+    """The notices that stand, in as many lines as they take; while there are none, the hint of the screen."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"notice--information", "notice--warning", "notice--error", "notice--hint"}
+    DEFAULT_CSS = """
+    NoticeLine {
+        height: 1; background: $background;
+        & > .notice--information { color: $foreground; }
+        & > .notice--warning { color: $text-warning; }
+        & > .notice--error { color: $text-error; text-style: bold; }
+        & > .notice--hint { color: $text-muted; }
+    }
+    """
+    notices: reactive[tuple[Notice, ...]] = reactive((), repaint=False)
+    """What is said."""
+    hint: reactive[str] = reactive("", repaint=False)
+    """What is said while there is nothing else: the thing under the cursor, or what to do next."""
+
+    def watch_notices(self) -> None:
+        """Says it."""
+        self._say()
+
+    def watch_hint(self) -> None:
+        """Says it."""
+        self._say()
+
+    def on_resize(self) -> None:
+        """Another width takes other lines."""
+        self._say()
+
+    def _say(self) -> None:
+        height = max(1, len(self._lines())) if self.notices else 1
+        if self.styles.height is None or self.styles.height.value != height:
+            self.styles.height = height
+        self.refresh()
+
+    def _lines(self) -> list[tuple[str, str]]:
+        """Style and text of each line; what there is no room for is cut."""
+        room = max(1, self.size.width - 2)
+        if not self.notices:
+            return [("hint", shorten(plain(self.hint), room))] if self.hint else []
+        lines = [(notice.severity, line) for notice in self.notices for line in wrap(_flat(notice.text), room)]
+        if len(lines) <= MOST_LINES:
+            return list(lines)
+        *first, (severity, last) = lines[:MOST_LINES]
+        return [*first, (severity, shorten(f"{last} {lines[MOST_LINES][1]}", room))]
+
+    def render_line(self, y: int) -> Strip:
+        """A line of what is said."""
+        lines = self._lines()
+        kind, text = lines[y] if y < len(lines) else ("hint", "")
+        width = self.size.width
+        return Strip([Segment(pad(f" {text}", width), self.style_of(f"notice--{kind}"))], width)
+
+
+def _flat(text: str) -> str:
+    """Its lines after one another: the width decides where they break."""
+    return " ".join(clean_lines(text, 12).split("\n"))

@@ -1,0 +1,203 @@
+"""The colours by what they mean, declared once: on a dark ground, on a light one, and as the terminal's own sixteen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from textual.theme import Theme
+
+OWN: Final = "raidbench-"
+"""Stands before the names of the themes, which Textual keeps among its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Colours:
+    """What is written, and what it is written on. Every text has a contrast of 4.5:1 at least on every ground."""
+
+    text: str
+    """What is read."""
+    dim: str
+    """What is only read where somebody looks for it: labels, headings, what is not in use."""
+    accent: str
+    """Where one is: focus, keys, names."""
+    good: str
+    """Well, verified, faster."""
+    attention: str
+    """Worth a look: busy, at risk, doubtful."""
+    bad: str
+    """Failed, destroys data, slower."""
+    staged: str
+    """Chosen and not yet applied."""
+    read: str
+    """Figures of reads."""
+    write: str
+    """Figures of writes."""
+    baseline: str
+    """What is compared with."""
+    ground: str
+    """Of all that is not one of the following."""
+    raised: str
+    """Of dialogs and fields."""
+    edge: str
+    """Of the lines above and below a screen."""
+    cursor: str
+    """Of the row under the cursor."""
+    cursor_away: str
+    """Of that row while the keys go elsewhere."""
+    frame: str
+    """Frames of panes that have not the focus: lines, never text."""
+    cursor_style: str = "bold"
+    """How text under the cursor is written besides."""
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The names that a style may use beside Textual's own: `$staged` and the others."""
+        return {
+            "dim": self.dim,
+            "good": self.good,
+            "attention": self.attention,
+            "bad": self.bad,
+            "staged": self.staged,
+            "read": self.read,
+            "write": self.write,
+            "baseline": self.baseline,
+            "frame": self.frame,
+            # What widgets that know nothing of this program, and Textual's own, call the same things.
+            "text-muted": self.dim,
+            "text-disabled": self.dim,
+            "text-primary": self.accent,
+            "text-secondary": self.baseline,
+            "text-accent": self.accent,
+            "text-success": self.good,
+            "text-warning": self.attention,
+            "text-error": self.bad,
+            "primary-muted": self.cursor,
+            "foreground-muted": self.dim,
+            "foreground-disabled": self.dim,
+            "border": self.accent,
+            "border-blurred": self.frame,
+            "block-cursor-foreground": self.text,
+            "block-cursor-background": self.cursor,
+            "block-cursor-text-style": self.cursor_style,
+            "block-cursor-blurred-foreground": self.text,
+            "block-cursor-blurred-background": self.cursor_away,
+            "block-hover-background": self.cursor_away,
+            "input-cursor-background": self.text,
+            "input-cursor-foreground": self.ground,
+            "input-selection-background": self.cursor,
+            "input-selection-foreground": self.text,
+            "scrollbar": self.frame,
+            "scrollbar-hover": self.dim,
+            "scrollbar-active": self.accent,
+            "scrollbar-background": self.ground,
+            "scrollbar-background-hover": self.ground,
+            "scrollbar-background-active": self.ground,
+            "scrollbar-corner-color": self.ground,
+        }
+
+    def theme(self, name: str, *, dark: bool = True, ansi: bool = False) -> Theme:
+        """As Textual takes it."""
+        return Theme(
+            name=OWN + name,
+            primary=self.accent,
+            secondary=self.baseline,
+            warning=self.attention,
+            error=self.bad,
+            success=self.good,
+            accent=self.accent,
+            foreground=self.text,
+            background=self.ground,
+            surface=self.raised,
+            panel=self.edge,
+            dark=dark,
+            ansi=ansi,
+            variables=self.variables,
+        )
+
+
+DARK: Final = Colours(
+    text="#dbe2ea",
+    dim="#98a5b3",
+    accent="#5cb3ff",
+    good="#5fd08c",
+    attention="#ffc457",
+    bad="#ff8080",
+    staged="#d3a2f2",
+    read="#5cb3ff",
+    write="#ffa066",
+    baseline="#9fb0c0",
+    ground="#101418",
+    raised="#171d24",
+    edge="#20252b",
+    cursor="#1e2f5a",
+    cursor_away="#2b3036",
+    frame="#3a4653",
+)
+"""On a dark ground."""
+
+LIGHT: Final = Colours(
+    text="#17202a",
+    dim="#4f5b68",
+    accent="#0055a5",
+    good="#0a6332",
+    attention="#7d4a00",
+    bad="#a8121d",
+    staged="#6a2a9e",
+    read="#0055a5",
+    write="#974000",
+    baseline="#4d5a68",
+    ground="#fbfcfd",
+    raised="#f2f5f8",
+    edge="#e4e9ef",
+    cursor="#cbe2fa",
+    cursor_away="#dfe6ed",
+    frame="#b4bfca",
+)
+"""On a light ground."""
+
+TERMINAL: Final = Colours(
+    text="ansi_default",
+    dim="ansi_default",
+    accent="ansi_cyan",
+    good="ansi_green",
+    attention="ansi_yellow",
+    bad="ansi_red",
+    staged="ansi_magenta",
+    read="ansi_cyan",
+    write="ansi_yellow",
+    baseline="ansi_default",
+    ground="ansi_default",
+    raised="ansi_default",
+    edge="ansi_default",
+    cursor="ansi_default",
+    cursor_away="ansi_default",
+    frame="ansi_default",
+    cursor_style="bold reverse",
+)
+"""As the terminal has them: whoever chose these can read them. What has none is told apart by signs and by bold."""
+
+_THEMES: Final = {
+    "dark": DARK.theme("dark"),
+    "light": LIGHT.theme("light", dark=False),
+    "terminal": TERMINAL.theme("terminal", ansi=True),
+}
+
+
+def theme_of(name: str, environment: Mapping[str, str], colours: str | None) -> Theme:
+    """The theme of that name; `auto` follows from what the terminal says of itself.
+
+    Its ground is the last field of COLORFGBG, as rxvt, Konsole and others set it, where 7 and 15 are light (vim reads
+    its `background` from it); without it a dark one is assumed.
+
+    Args:
+        name: One of `THEMES` of the configuration.
+        environment: The terminal's.
+        colours: What Rich calls as many colours as the terminal has: `standard` are sixteen.
+    """
+    if name in _THEMES:
+        return _THEMES[name]
+    if colours == "standard":
+        return _THEMES["terminal"]
+    return _THEMES["light" if environment.get("COLORFGBG", "").rpartition(";")[2] in ("7", "15") else "dark"]

@@ -1,0 +1,34 @@
+"""The signs, each for one thing: as they are drawn, and where only ASCII can be shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A character with a meaning."""
+
+    char: str
+    """As it is drawn."""
+    ascii: str
+    """Its twin."""
+    meaning: str
+    """A few words for the legend."""
+
+
+WELL: Final = Sign("●", "o", "well: optimal, online, verified, finished")
+BUSY: Final = Sign("◐", "~", "busy: running, rebuilding, initialising")
+ATTENTION: Final = Sign("▲", "!", "wants a look")
+FAILED: Final = Sign("✖", "X", "failed, missing, offline")
+UNUSED: Final = Sign("○", "-", "not in use")
+SPARE: Final = Sign("◇", "s", "spare")
+UNKNOWN: Final = Sign("?", "?", "not known")
+CLOSED: Final = Sign("▸", "+", "closed: Enter opens it")
+OPENED: Final = Sign("▾", "v", "open: Enter closes it")
+CURSOR: Final = Sign("❯", ">", "the row under the cursor")
+MARKED: Final = Sign("*", "*", "marked")
+
+SIGNS: Final = (WELL, BUSY, ATTENTION, FAILED, UNUSED, SPARE, UNKNOWN, CLOSED, OPENED, CURSOR, MARKED)
+"""All of them, in the order of the legend."""
