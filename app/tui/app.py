@@ -394,8 +394,11 @@ class WorkbenchApp(App[int]):
 
     def action_go(self, screen: str) -> None:
         """Bring a screen to the front."""
-        if screen in SCREENS and isinstance(self.screen, WorkbenchScreen):
-            self.switch_mode(screen)
+        if screen not in SCREENS or not isinstance(self.screen, WorkbenchScreen):
+            return  # a question comes first
+        if screen == self.current_mode and len(self.screen_stack) > 1:
+            self.pop_screen()
+        self.switch_mode(screen)
 
     def action_keep_trial(self) -> None:
         """Let the values on trial stand."""

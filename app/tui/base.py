@@ -13,7 +13,7 @@ from textual.css.query import NoMatches
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from app.commands import SCREENS, commands_of
+from app.commands import SCREENS, SHEETS, commands_of
 from app.engine.session.state import Session
 from app.tui.header import HeaderLines
 from app.tui.lines import KeyLine, TrialLine
@@ -125,7 +125,7 @@ class WorkbenchScreen(SparseScreen[None]):
             if key in command.keys and command.panes:
                 titles = [pane.title for pane in self.query(Pane) if pane.id in command.panes]
                 return f"{command.label} ({shown}) works in {' and '.join(titles)}: Tab goes there."
-        return f"{shown} does nothing on {SCREENS[self.NAME]}: ? shows the keys."
+        return f"{shown} does nothing on {(SCREENS | SHEETS)[self.NAME]}: ? shows the keys."
 
     def action_take_back(self) -> None:
         """Bring the old values back that are on trial."""

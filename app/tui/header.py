@@ -120,7 +120,12 @@ class HeaderLines(SteadyWidget):
 
     def __init__(self, screen: str) -> None:
         super().__init__()
-        self._screen = screen
+        self._named = screen
+
+    @property
+    def _screen(self) -> str:
+        """The screen of the bar that is in front; a sheet belongs to the one that it was opened from."""
+        return self._named if self._named in SCREENS else self.app.current_mode
 
     def watch_told(self, before: Told, after: Told) -> None:
         """Paints what reads differently: of a running job, that is the time left."""

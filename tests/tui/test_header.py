@@ -79,6 +79,14 @@ async def test_what_is_recorded_is_not_called_simulated(table: Table) -> None:
         assert ("recorded" in lines(pilot, 1)[0], "SIMULATED" in lines(pilot, 1)[0]) == (True, False)
 
 
+async def test_a_sheet_belongs_to_the_screen_that_it_was_opened_from(table: Table) -> None:
+    async with opened(table, (120, 40)) as pilot:
+        await pilot.press("3")
+        header = HeaderLines("compare")
+        await pilot.app.screen.mount(header)
+        assert header._screen == "runs"
+
+
 async def test_a_click_on_a_name_goes_there(table: Table) -> None:
     async with opened(table, (120, 40)) as pilot:
         await pilot.click(offset=(lines(pilot)[1].index("Runs"), 1))
