@@ -221,7 +221,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command(
         "log.save", "s", "save", "Save report", "Write the report now; the log itself is always on disk.", "log", 4
     ),
-    _command("app.keep-trial", "k", "keep_trial", "Keep trial", "Let the values on trial stand."),
+    _command("app.keep-trial", "K", "keep_trial", "Keep trial", "Let the values on trial stand."),
     _command(
         "app.take-back",
         "u",

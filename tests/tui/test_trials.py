@@ -71,14 +71,14 @@ async def test_every_screen_tells_of_it_while_one_looks_around(table: Table, scr
 async def test_the_line_names_both_keys_however_narrow_it_is(table: Table) -> None:
     async with opened(table, (80, 24)) as pilot:
         app, _ = await on_trial(pilot)
-        assert app.screen.query_one(TrialLine).render_line(0).text.rstrip().endswith(" k Keep trial u Take back")
+        assert app.screen.query_one(TrialLine).render_line(0).text.rstrip().endswith(" K Keep trial u Take back")
 
 
 @pytest.mark.parametrize("screen", EVERY)
-async def test_k_keeps_it_from_every_screen(table: Table, screen: str) -> None:
+async def test_shift_k_keeps_it_from_every_screen(table: Table, screen: str) -> None:
     async with opened(table) as pilot:
         app, _ = await on_trial(pilot)
-        await pilot.press(screen, "k")
+        await pilot.press(screen, "K")
         await until(pilot, lambda: not app.workbench.trials() and not app.screen.query_one(TrialLine).display)
         assert await read_ahead(app.workbench) == "512"
 
@@ -113,7 +113,7 @@ async def test_a_letter_in_a_field_is_a_letter(table: Table, key: str) -> None:
 
 async def test_without_a_trial_the_key_says_so(table: Table) -> None:
     async with opened(table) as pilot:
-        await pilot.press("k")
+        await pilot.press("K")
         await pilot.pause()
         assert [notice.message for notice in app_of(pilot).notices.said] == ["Nothing is on trial."]
 
