@@ -94,8 +94,12 @@ class ChoiceDialog(GuardedDialog[str | None]):
 
     @on(KeyedTable.RowSelected)
     def _choose(self, event: KeyedTable.RowSelected) -> None:
-        if self.listening and not self._choices[event.key].blocked:
-            self.dismiss(event.key)
+        self.take(event.key)
+
+    def take(self, value: str) -> None:
+        """Answer with a value, unless it cannot be chosen."""
+        if self.listening and not self._choices[value].blocked:
+            self.dismiss(value)
 
     def _row(self, choice: ChoiceItem) -> TableRow:
         now = "now" if choice.value == self._current else ""

@@ -36,7 +36,7 @@ from app.engine.session.state import ExperimentRecord, Session
 from app.engine.session.steady import SteadyPlan
 from app.engine.view import change as view
 from app.engine.view import schema, schema_compare
-from app.engine.view.comparison import NO_PAIR, comparison_table, experiment_ending, order_words
+from app.engine.view.comparison import NO_PAIR, comparison_table, experiment_ending, order_words, threshold_words
 from app.engine.view.run import result_line
 from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError
@@ -236,7 +236,7 @@ def _review(plan: AbPlan) -> Iterator[str]:
     change = plan.change
     yield f"A/B of {change.label} of {change.target}: A is {view.before(change)} as now, B is {view.after(change)}."
     yield f"Measured: {clean(plan.ready.request.name, 300)}: {plan.ready.job.describe()}, fio {plan.ready.fio_version}"
-    yield f"{order_words(plan)}{_of_the_rack()}. Within +-{plan.threshold_percent:g} % is no difference."
+    yield f"{order_words(plan)}{_of_the_rack()}. {threshold_words(plan)}"
     yield f"The setting is changed {plan.switches} times; at the end it is {view.before(change)} again:"
     yield from steps(change.writes)
     yield "and back, also after Ctrl-C or a failure:"

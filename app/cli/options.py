@@ -30,14 +30,12 @@ class Percent(click.ParamType[float]):
 
     def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number. Fails as click does."""
-        text = str(value).strip().removesuffix("%").strip()
+        from app.engine.judge.stats import threshold_of
+
         try:
-            number = float(text)
-        except ValueError:
-            number = 0.0
-        if not 0 < number < 50:
-            self.fail(f"{value!r} is not a share such as 1% (above 0, below 50).", param, ctx)
-        return number
+            return threshold_of(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 PERCENT = Percent()

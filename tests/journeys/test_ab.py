@@ -17,6 +17,7 @@ from app.engine.session.figures import Phase, RunStatus
 from app.engine.session.progress import PhaseChanged
 from app.engine.session.steady import SteadyPlan
 from app.tui.app import WorkbenchApp
+from app.tui.screens.bench.ab_dialog import ExperimentDialog
 from app.tui.screens.bench.screen import BenchScreen
 from app.tui.screens.runs.compare import CompareScreen
 from app.tui.screens.runs.screen import RunsScreen
@@ -142,6 +143,34 @@ async def test_the_question_shows_the_way_there_and_back(staged: Pilot[int]) -> 
     question = (await asked(staged)).confirmation
     assert question.commands == (f"echo 4096 > {KB}", f"echo 128 > {KB}")
     assert "3 pairs; which comes first in each is drawn: 6 runs" in question.summary
+
+
+async def choosing(pilot: Pilot[int], *keys: str) -> None:
+    """As far as the choice, then these keys."""
+    await pilot.press("B")
+    await until(pilot, lambda: isinstance(pilot.app.screen, ExperimentDialog))
+    await heard(pilot)
+    await pilot.press(*keys)
+    await pilot.pause()
+
+
+async def test_a_threshold_of_ones_own_is_in_the_question(staged: Pilot[int]) -> None:
+    await choosing(staged, "down", "tab", "home", "delete", *"0.5", "enter")
+    await until(staged, lambda: isinstance(staged.app.screen, ConfirmDialog))
+    assert isinstance(staged.app.screen, ConfirmDialog)
+    assert "3 pairs" in staged.app.screen.confirmation.summary
+    assert "Within +-0.5 % is no difference." in staged.app.screen.confirmation.summary
+
+
+async def test_two_percent_are_the_threshold_of_whoever_names_none(staged: Pilot[int]) -> None:
+    assert "Within +-2 % is no difference." in (await asked(staged)).confirmation.summary
+
+
+@pytest.mark.parametrize("text", ["0", "50", "x"])
+async def test_no_threshold_is_no_answer(staged: Pilot[int], text: str) -> None:
+    await choosing(staged, "tab", "home", "delete", *text, "shift+tab", "enter")
+    assert isinstance(staged.app.screen, ExperimentDialog)
+    assert "Not accepted" in text_of(staged)
 
 
 async def test_no_is_no(staged: Pilot[int], table: Table) -> None:

@@ -17,6 +17,8 @@ from app.engine.judge.student import quantile, tails
 THRESHOLD_PERCENT = 2.0
 """A difference smaller than this makes no one change a setting."""
 
+_LARGEST_PERCENT = 50
+
 MOST_PAIRS = 1000
 """More are never proposed."""
 
@@ -159,6 +161,17 @@ def log_spread(values: Sequence[float]) -> LogSpread:
         return LogSpread(mean=geometric_mean(values), low=None, high=None, n=len(values))
     seen = of_ratios([*map(log, values)])
     return LogSpread(mean=exp(seen.mean), low=exp(seen.low), high=exp(seen.high), n=len(values))
+
+
+def threshold_of(text: str) -> float:
+    """Percent as somebody writes them: `1%` or `1`. Raises ValueError with the reason."""
+    try:
+        number = float(text.strip().removesuffix("%"))
+    except ValueError:
+        number = 0.0
+    if not 0 < number < _LARGEST_PERCENT:
+        raise ValueError(f"{text.strip()!r} is not a share such as 1% (above 0, below {_LARGEST_PERCENT}).")
+    return number
 
 
 def pairs_to_decide(interval: Interval, *, threshold: float = THRESHOLD_PERCENT) -> int:

@@ -117,6 +117,11 @@ def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
     yield f"{start.label} is {start.a} again." if end.restored else f"{start.label} IS NOT {start.a} AGAIN."
 
 
+def threshold_words(plan: AbPlan) -> str:
+    """What counts as none."""
+    return f"Within +-{plan.threshold_percent:g} % is no difference."
+
+
 def order_words(plan: AbPlan) -> str:
     """How often an experiment measures at most, when it is judged, and for how long."""
     pause = f", {units.duration(min(plan.rests))} and more of rest before each" if any(plan.rests) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.engine.ab.experiment import run_experiment
@@ -11,12 +12,13 @@ from app.engine.fio.profiles import PROFILES, profile
 from app.engine.judge.looks import QUICK, STANDARD, UNTIL
 from app.engine.measure.measurer import Preparation, Request
 from app.engine.session.looks import Look
+from app.tui.screens.bench.ab_dialog import ExperimentDialog
 from app.tui.screens.bench.ab_lines import ended_line, review
 from app.tui.screens.bench.allowing import allowed
 from backends.change import Change
 from backends.errors import BlockedError, RaidbenchError
 from backends.model import Controller
-from widgets.choice_list import ChoiceDialog, ChoiceItem
+from widgets.choice_list import ChoiceItem
 from widgets.confirm import ConfirmDialog
 from widgets.plain import units
 
@@ -70,8 +72,9 @@ class Experimenting:
         job, name = self._app.job_choice or (profile(_known(self._app.options.profile)).job, self._app.options.profile)
         ready = await bench.prepare(Request(where=thing.device, name=address, job=job, profile=name, told=True))
         plans = {name: self._plan(change, ready, name) for name in _PLANS}
-        chosen = await self._app.push_screen_wait(ChoiceDialog("How many pairs", _choices(plans)))
-        return None if chosen is None else plans[chosen]
+        dialog = ExperimentDialog("How many pairs", _choices(plans))
+        chosen = await self._app.push_screen_wait(dialog)
+        return None if chosen is None else replace(plans[chosen], threshold_percent=dialog.threshold)
 
     def _plan(self, change: Change, ready: Preparation, name: str) -> AbPlan:
         looks, until, _ = _PLANS[name]

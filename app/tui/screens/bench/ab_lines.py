@@ -6,7 +6,7 @@ from app.engine.ab.plan import AbPlan
 from app.engine.judge.comparison import compare_experiment, interim
 from app.engine.session.state import ExperimentRecord, Session
 from app.engine.view import change as view
-from app.engine.view.comparison import experiment_lines, order_words
+from app.engine.view.comparison import experiment_lines, order_words, threshold_words
 from app.engine.view.effects import effect_words
 from app.tui.screens.devices.rows import confirmation
 from backends.nameplate import Nameplate
@@ -41,7 +41,7 @@ def ended_line(session: Session, record: ExperimentRecord) -> str:
 
 def plan_lines(plan: AbPlan) -> tuple[str, str]:
     """What is measured; how often and for how long."""
-    return f"{plan.ready.job.describe()} on {plan.ready.request.name}", f"{order_words(plan)}."
+    return f"{plan.ready.job.describe()} on {plan.ready.request.name}", f"{order_words(plan)}. {threshold_words(plan)}"
 
 
 def review(plan: AbPlan, plate: Nameplate) -> Confirmation:
