@@ -10,6 +10,7 @@ from pathlib import Path
 from app.engine.measure.scratch_mark import is_own
 from backends.errors import InvalidValueError, RefusedError
 from backends.text import clean
+from widgets.plain import units
 
 DEFAULT_SIZE = 1 << 30
 """Bytes of a scratch file when nobody says otherwise."""
@@ -147,8 +148,8 @@ def _room(folder: Path, wanted: int) -> int:
     if free - wanted < reserve:
         most = max(0, free - reserve)
         raise RefusedError(
-            f"A scratch file of {wanted / _GIB:.2f} GiB does not fit in {clean(str(folder))}: {free / _GIB:.2f} GiB "
-            f"are free and {reserve / _GIB:.2f} GiB stay in reserve.",
-            hint=f"At most {most / _GIB:.2f} GiB can be used here; choose a smaller size or another folder.",
+            f"A scratch file of {units.size(wanted)} does not fit in {clean(str(folder))}: {units.size(free)} are "
+            f"free, and {units.size(reserve)} stay in reserve.",
+            hint=f"Name another folder, or a size of at most {units.size(most)}." if most else "Name another folder.",
         )
     return free - wanted
