@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import fnmatch
 import posixpath
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +29,9 @@ from backends.hosts.simulated.tools import PATHS, disks_said, fio_said
 _FOLDERS = ("/", "/root", "/home", "/tmp", "/var", "/var/tmp", "/srv", "/srv/vm", "/dev", "/proc", "/sys")
 """Folders that are there."""
 
+_WILD = frozenset("*?[")
+"""What makes a part of a path a pattern."""
+
 
 class SimulatedHost(MadeUpHost):
     """A host that is only told of. Nothing outside the rack's own file is touched."""
@@ -39,6 +42,7 @@ class SimulatedHost(MadeUpHost):
         self._speed = max(speed, 0.01)
         self._folders = {*_FOLDERS, *(part for folder in folders for part in _up(folder))}
         self._kernel: tuple[object, Kernel] | None = None
+        self._paths: dict[int, Set[tuple[str, ...]]] = {}
         self._counts = counts = DiskCounts()
         self.capabilities = replace(MADE_UP, counted=lambda: counts.seconds)
 
@@ -127,7 +131,16 @@ class SimulatedHost(MadeUpHost):
         mark = self._file.mark
         if self._kernel is None or self._kernel[0] != mark:
             self._kernel = (mark, kernel(rack))
+            self._paths.clear()
         return self._kernel[1]
+
+    def _cut_at(self, depth: int) -> Set[tuple[str, ...]]:
+        """All paths that are so deep or deeper, cut there, in parts."""
+        found = self._linux()
+        if depth not in self._paths:
+            parts = (path.split("/") for path in (*found.files, *found.links))
+            self._paths[depth] = {tuple(words[:depth]) for words in parts if len(words) >= depth}
+        return self._paths[depth]
 
     async def read(self, path: str) -> str | None:
         """A file's text."""
@@ -172,13 +185,15 @@ class SimulatedHost(MadeUpHost):
 
     async def list(self, pattern: str) -> tuple[str, ...]:
         """Paths that match, as glob does."""
-        found = self._linux()
-        wanted = pattern.split("/")
-        depth = len(wanted)
-        heads = {
-            tuple(path.split("/")[:depth]) for path in (*found.files, *found.links) if path.count("/") >= depth - 1
-        }
-        fitting = ("/".join(words) for words in heads if all(map(fnmatch.fnmatchcase, words, wanted)))
+        wanted = list(enumerate(pattern.split("/")))
+        plain = [(at, word) for at, word in wanted if not _WILD.intersection(word)]
+        wild = [(at, word) for at, word in wanted if _WILD.intersection(word) and word != "*"]
+        fitting = (
+            "/".join(words)
+            for words in self._cut_at(len(wanted))
+            if all(words[at] == word for at, word in plain)
+            and all(fnmatch.fnmatchcase(words[at], word) for at, word in wild)
+        )
         return tuple(sorted(fitting))
 
     async def link(self, path: str) -> str | None:

@@ -20,6 +20,7 @@ from backends.hosts.simulated.machines import demo_rack
 from backends.hosts.simulated.md_array import MdArray, MdMember
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.volume import Content, Volume
+from backends.json_text import indented
 from backends.model import Level
 
 FORMAT = 1
@@ -150,7 +151,7 @@ class RackFile:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = self._path.with_suffix(f".{os.getpid()}.new")
         try:
-            fresh.write_text(json.dumps(dumped(rack), indent=1) + "\n", encoding="utf-8")
+            fresh.write_text(indented(dumped(rack)) + "\n", encoding="utf-8")
             os.replace(fresh, self._path)
         except OSError as error:
             with contextlib.suppress(OSError):

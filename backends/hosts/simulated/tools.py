@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from backends.hosts.simulated.fio.document import VERSION
 from backends.hosts.simulated.linux import Kernel
 from backends.hosts.simulated.printed import Said
+from backends.json_text import indented
 
 PATHS = {
     "storcli64": "/opt/MegaRAID/storcli/storcli64",
@@ -35,7 +36,7 @@ def fio_said(words: Sequence[str]) -> Said:
         counted = {"total_ios": 16, "io_bytes": 65536, "runtime": 1}
         job = {"jobname": "probe", "error": 0, "read": counted, "write": {"total_ios": 0}}
         data = {"fio version": VERSION, "timestamp": 0, "jobs": [job]}
-        return Said(text=json.dumps(data, indent=2, separators=(",", " : ")) + "\n", seconds=0.05)
+        return Said(text=indented(data, 2, " : ") + "\n", seconds=0.05)
     return Said(text="No job(s) defined\n", code=1)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 
 from backends.hosts.simulated.fio.counters import RunCounters, nothing
 from backends.hosts.simulated.fio.job import FioJob
+from backends.json_text import indented
 
 VERSION = "fio-3.33"
 """What it says it is."""
@@ -57,7 +57,7 @@ def document(at: float, entries: Sequence[tuple[Json, Json]]) -> str:
         "jobs": [figures for figures, _ in entries],
         "disk_util": [disk for _, disk in entries],
     }
-    return json.dumps(data, indent=2, separators=(",", " : ")) + "\n"
+    return indented(data, 2, " : ") + "\n"
 
 
 def job_entry(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from backends.hosts.simulated.storcli import changes, parts, whole
 from backends.hosts.simulated.storcli.rows import drive_row, volume_row
 from backends.hosts.simulated.storcli.texts import text_of
 from backends.hosts.simulated.volume import Volume
+from backends.json_text import indented
 
 Entry = dict[str, Any]
 
@@ -35,7 +35,7 @@ def answer(rack: Rack, words: Sequence[str]) -> Said:
     except changes.SyntaxFault as fault:
         text = f"syntax error, unexpected {str(fault) or '$end'}\n\n     Storage Command Line Tool  Ver {VERSION}\n"
         return Said(text=text, code=1, seconds=_SHORT)
-    text = json.dumps({"Controllers": entries}, indent=0) + "\n" if as_json else text_of(entries)
+    text = indented({"Controllers": entries}, 0) + "\n" if as_json else text_of(entries)
     return Said(text=text, code=code, seconds=seconds, changed=changed)
 
 
