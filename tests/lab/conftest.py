@@ -174,8 +174,8 @@ async def workbench(state: Path) -> AsyncIterator[Workbench]:
 
 @pytest.fixture
 def raidbench(state: Path) -> Callable[..., running.Outcome]:
-    """`raidbench("devices", "--json").json`: the command line, some seconds a call."""
-    return lambda *words: running.raidbench(*words, state=state)
+    """`raidbench("devices", "--json").json`: the command line, with the folders of this test."""
+    return running.raidbench
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
@@ -15,7 +18,7 @@ from backends.errors import RefusedError
 from backends.model import Target
 from tests.lab.disks import Disk, Disks, wait_until
 from tests.lab.results import Results
-from tests.lab.running import run
+from tests.lab.running import ROOT, Outcome, run
 
 SDPARM = shutil.which("sdparm") or "/usr/bin/sdparm"
 """The tool that sets a SAS disk's write cache."""
@@ -95,6 +98,32 @@ async def test_what_goes_back_by_itself_is_not_called_kept(workbench: Workbench,
     for kernels in (disk.sysfs / "device/scsi_disk").glob("*/cache_type"):  # sdparm has told the drive, not the kernel
         kernels.write_text("write back\n")
     assert table.add("Faults", "the drive's cache goes back by itself", "trial", seen, ok=ended.now != "off"), ended
+
+
+@pytest.mark.seconds(900)
+def test_a_slow_sdparm_whose_raidbench_was_killed_is_waited_for(
+    disks: Disks, lie: Lie, raidbench: Callable[..., Outcome], state: Path, table: Results, tmp_path: Path
+) -> None:
+    begun, go, said, disk = tmp_path / "begun", tmp_path / "go", tmp_path / "said", disks["scsi1"]
+    run(SDPARM, "--set=WCE=1", disk.device)
+    lie(f': >{begun}; while [ ! -e {go} ]; do sleep 0.1; done; exec "$real" "$@"')
+    words = (sys.executable, "-m", "app", "set", f"scsi:{disk.kernel}", "drive_cache=off", "--yes")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAIDBENCH_STATE_DIR": str(state)}
+    with open(said, "w") as file:
+        killed = subprocess.Popen(words, cwd=ROOT, env=environment, stdout=file, stderr=file)
+    wait_until(lambda: begun.exists() or killed.poll() is not None, "sdparm has begun", 300)
+    assert begun.exists(), said.read_text()
+    killed.kill()
+    killed.wait()
+    early = raidbench("recover", "--restore")
+    meanwhile = caches(disk)
+    go.touch()
+    wait_until(lambda: caches(disk) == "off", "sdparm has set it")
+    late = raidbench("recover", "--restore")
+    told = "still running" if "Still running: sdparm (pid " in early.err and "restored" not in early.out else early.err
+    seen = f"{early.status}, {told}, {meanwhile}; then {late.status}, cache {caches(disk)}"
+    wanted = "3, still running, on; then 0, cache on"
+    assert table.add("Faults", "raidbench is killed in a slow sdparm", "recover", seen, ok=seen == wanted), late
 
 
 async def test_what_somebody_else_sets_is_left_alone(workbench: Workbench, disks: Disks, table: Results) -> None:

@@ -180,7 +180,7 @@ async def test_every_value_offered_is_taken_by_the_kernel(workbench: Workbench, 
             assert ended.result == "verified", f"{key}={value}: {ended.message}"
 
 
-async def test_changes_through_the_command_line(raidbench: Callable[..., object], array: Callable[..., Md]) -> None:
+def test_changes_through_the_command_line(raidbench: Callable[..., object], array: Callable[..., Md]) -> None:
     made = array("raid5", FOUR)
     done = raidbench("set", f"md:{made.kernel}", "stripe_cache_size=1024", "skip_copy=on", "--yes")
     assert getattr(done, "status", None) == 0, done

@@ -51,8 +51,8 @@ def short(tmp_path: Path, name: str) -> str:
     return str(file)
 
 
-def swept(state: Path, *words: str) -> Outcome:
-    done = raidbench("sweep", *words, "--json", state=state, seconds=1100)
+def swept(*words: str) -> Outcome:
+    done = raidbench("sweep", *words, "--json")
     assert done.status == 0, done.err
     return done
 
@@ -64,7 +64,7 @@ def test_write_mostly_matters_on_a_mirror_and_is_taken_back(
     made = array("raid1", ["nvme0", "sata0"], "--assume-clean")
     fast, slow = disks["nvme0"].device, disks["sata0"].device
     roles = ("--target", f"array={made.device}", "--target", f"fast={fast}", "--target", f"slow={slow}")
-    done = swept(state, short(tmp_path, "write-mostly"), *roles, "--yes", "--confirm", made.kernel)
+    done = swept(short(tmp_path, "write-mostly"), *roles, "--yes", "--confirm", made.kernel)
     sweep = done.json["sweep"]
     assert sweep["result"] == "finished"
     assert [cell["runs"] for cell in sweep["cells"]] == [1] * 6
@@ -80,7 +80,7 @@ def test_chunk_and_read_ahead_are_swept_on_a_parity_array(
     before = made.read("queue/read_ahead_kb")
     plan = tmp_path / "chunk.toml"
     plan.write_text(CHUNK)
-    done = swept(state, str(plan), "--target", made.device, "--yes", "--confirm", made.kernel)
+    done = swept(str(plan), "--target", made.device, "--yes", "--confirm", made.kernel)
     sweep = done.json["sweep"]
     assert sweep["result"] == "finished"
     assert len(sweep["cells"]) == 4
