@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Static
 
+from app.engine.fio.job_values import Pattern
 from app.engine.session.figures import RunStatus
 from app.tui.screens.bench.job_form import JobForm
 from app.tui.screens.bench.reopened import RunScreen
@@ -305,6 +307,67 @@ async def test_a_job_of_ones_own_is_taken(bench: Pilot[int]) -> None:
     await bench.press("ctrl+s")
     await bench.pause()
     assert (screen_of(bench).job.iodepth, screen_of(bench).profile) == (7, None)
+
+
+async def form(pilot: Pilot[int], field: str) -> JobForm:
+    """The form, with the keys going into one of its fields."""
+    await pilot.press("e")
+    await pilot.pause()
+    screen = pilot.app.screen
+    assert isinstance(screen, JobForm)
+    screen.query_one(f"#field-{field}").focus()
+    await pilot.pause()
+    return screen
+
+
+async def test_plus_makes_the_depth_the_next_round_one(bench: Pilot[int]) -> None:
+    await form(bench, "iodepth")
+    await bench.press("plus")
+    await heard(bench)
+    await bench.press("ctrl+s")
+    await bench.pause()
+    assert screen_of(bench).job.iodepth == 128
+
+
+async def test_a_pattern_is_chosen_from_those_there_are(bench: Pilot[int]) -> None:
+    await form(bench, "rw")
+    await bench.press("space")
+    await heard(bench)
+    await bench.press("ctrl+s")
+    await bench.pause()
+    assert screen_of(bench).job.rw is Pattern.RANDWRITE
+
+
+async def test_enter_lists_what_a_field_takes(bench: Pilot[int]) -> None:
+    await form(bench, "ioengine")
+    await bench.press("enter")
+    await answer(bench, "down", "enter")
+    assert str(bench.app.screen.query_one("#form-summary", Static).content).endswith("io_uring")
+
+
+async def test_the_form_shows_the_job_and_how_it_differs_from_its_profile(bench: Pilot[int]) -> None:
+    await form(bench, "iodepth")
+    await bench.press("minus")
+    await bench.pause()
+    assert "QD 32 · 1 job" in text_of(bench)
+    assert "other than randread-4k: Queue depth 64 -> 32" in text_of(bench)
+
+
+async def test_a_job_changed_back_has_the_name_of_its_profile_again(bench: Pilot[int]) -> None:
+    for key in ("plus", "minus"):
+        await form(bench, "iodepth")
+        await bench.press(key)
+        await heard(bench)
+        await bench.press("ctrl+s")
+        await bench.pause()
+    assert screen_of(bench).profile == "randread-4k"
+
+
+async def test_the_form_names_the_fields_that_make_no_job(bench: Pilot[int]) -> None:
+    await form(bench, "iodepth")
+    await bench.press(*"xyz")
+    await bench.pause()
+    assert "not a job yet: Queue depth" in text_of(bench)
 
 
 async def test_a_job_file_is_taken(bench: Pilot[int], tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ class ChoosingScreen(WorkbenchScreen):
         """Address of a device; None for a scratch file."""
         self.steady: SteadyPlan | None = None
         """What to do about the steady state; None measures at once."""
+        self._origin: str | None = None
         self._chosen = False
 
     def show_job(self) -> None:
@@ -99,10 +100,13 @@ class ChoosingScreen(WorkbenchScreen):
 
         def edited(job: Job | None) -> None:
             if job is not None and job != self.job:
-                self.job, self.profile = job, None
+                self.job = job
+                self.profile = self._origin if base is not None and job == base[1] else None
                 self.show_job()
 
-        self.app.push_screen(JobForm(self.job), edited)
+        self._origin = self.profile or self._origin
+        base = None if self._origin is None else (self._origin, profile(self._origin).job)
+        self.app.push_screen(JobForm(self.job, base=base), edited)
 
     def action_steady(self) -> None:
         """Choose what to do about the steady state."""
@@ -133,7 +137,7 @@ class ChoosingScreen(WorkbenchScreen):
             self.workbench_app.tell(error, title="Not a job for raidbench")
             return
         first = imported.jobs[0]
-        self.job, self.profile = first.job, None
+        self.job, self.profile, self._origin = first.job, None, None
         for note in (*imported.notes, *first.notes):
             self.say(note, severity="warning")
         if len(imported.jobs) > 1:

@@ -1,4 +1,4 @@
-"""Every field of a job, each with its own complaint."""
+"""Every field of a job, each with its own complaint; below them the job that they make, and how it differs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Button, Input, Static
 
-from app.engine.fio.fields import FIELDS
+from app.engine.fio.fields import FIELDS, JobField
 from app.engine.fio.job import Job, check
+from app.tui.screens.bench.form_fields import DEFAULT, ChoiceField, StepInput
 from widgets.guard import Clock, GuardedDialog
 
 
@@ -30,33 +31,43 @@ class JobForm(GuardedDialog[Job | None]):
         align: center middle;
         & .field { height: 1; }
         & .field Static { width: 18; height: 1; }
+        & .field.-other Static { color: $text-accent; text-style: bold; }
         & .field Input { width: 1fr; border: none; height: 1; padding: 0 1; background: $boost; }
         & .field Input:focus { background: $primary-muted; }
         & .complaint { height: auto; color: $text-error; padding-left: 18; display: none; }
         & .complaint.-open { display: block; }
         & #form-help { height: 2; color: $text-muted; margin-top: 1; }
         & #form-summary { height: 2; text-style: bold; }
+        & #form-difference { height: 2; color: $text-accent; }
         & Horizontal.answers { height: 1; }
         & Horizontal.answers Button { margin-right: 2; }
     }
     """
 
-    def __init__(self, job: Job, *, clock: Clock = time.monotonic) -> None:
+    def __init__(self, job: Job, *, base: tuple[str, Job] | None = None, clock: Clock = time.monotonic) -> None:
+        """`base`: name and job of the profile that it began as, None without one."""
         super().__init__(clock=clock)
         self._texts = job.texts()
+        self._name, self._base = ("", self._texts) if base is None else (base[0], base[1].texts())
 
     def compose(self) -> ComposeResult:
         """A line for each field, what it makes, the answers."""
         with Vertical(classes="sheet"):
-            yield Static("The job (ctrl+s or enter takes it, esc leaves)", classes="sheet-title", markup=False)
+            yield Static(
+                "The job (ctrl+s takes it, esc leaves; space or + - change a value)",
+                classes="sheet-title",
+                markup=False,
+            )
             with VerticalScroll(classes="sheet-scroll", can_focus=False):
                 for field in FIELDS:
-                    with Horizontal(classes="field"):
+                    with Horizontal(classes="field", id=f"row-{field.key}"):
                         yield Static(field.label, markup=False)
-                        yield Input(self._texts[field.key], id=f"field-{field.key}", compact=True)
+                        kind = ChoiceField if field.choices else StepInput
+                        yield kind(field, self._texts[field.key])
                     yield Static("", classes="complaint", id=f"complaint-{field.key}", markup=False)
             yield Static("", id="form-help", markup=False)
             yield Static("", id="form-summary", markup=False)
+            yield Static("", id="form-difference", markup=False)
             with Horizontal(classes="answers"):
                 yield Button("Take it", id="accept", variant="primary", compact=True)
                 yield Button("Leave", id="leave", compact=True)
@@ -64,12 +75,12 @@ class JobForm(GuardedDialog[Job | None]):
     def on_mount(self) -> None:
         """Starts in the first field."""
         super().on_mount()
-        self.query_one(f"#field-{FIELDS[0].key}", Input).focus()
+        self.query_one(f"#field-{FIELDS[0].key}").focus()
         self._judge()
 
     def on_resize(self) -> None:
         """Leaves room for what stands below the fields."""
-        self.query_one(VerticalScroll).styles.max_height = max(3, self.size.height * 96 // 100 - 9)
+        self.query_one(VerticalScroll).styles.max_height = max(3, self.size.height * 96 // 100 - 11)
 
     def on_descendant_focus(self) -> None:
         """A sentence on the field one is in."""
@@ -81,8 +92,15 @@ class JobForm(GuardedDialog[Job | None]):
                 self.query_one("#form-help", Static).update(field.help + legal)
 
     @on(Input.Changed)
-    def _changed(self, event: Input.Changed) -> None:
-        self._texts[(event.input.id or "").removeprefix("field-")] = event.value
+    def _typed(self, event: Input.Changed) -> None:
+        self._take((event.input.id or "").removeprefix("field-"), event.value)
+
+    @on(ChoiceField.Changed)
+    def _chosen(self, event: ChoiceField.Changed) -> None:
+        self._take(event.key, event.value)
+
+    def _take(self, key: str, text: str) -> None:
+        self._texts[key] = text
         self._judge()
 
     def _judge(self) -> dict[str, str]:
@@ -92,9 +110,23 @@ class JobForm(GuardedDialog[Job | None]):
             text = problems.get(field.key, "")
             complaint.update(text)
             complaint.set_class(bool(text), "-open")
-        summary = "" if problems else Job.from_fields(self._texts).describe()
-        self.query_one("#form-summary", Static).update(summary)
+            self.query_one(f"#row-{field.key}").set_class(self._differs(field), "-other")
+        wrong = f"not a job yet: {', '.join(field.label for field in FIELDS if field.key in problems)}"
+        self.query_one("#form-summary", Static).update(wrong if problems else Job.from_fields(self._texts).describe())
+        self.query_one("#form-difference", Static).update(self._difference())
         return problems
+
+    def _differs(self, field: JobField) -> bool:
+        return self._texts[field.key].strip() != self._base[field.key]
+
+    def _difference(self) -> str:
+        """What is other than in the profile: `other than randread-4k: Queue depth 64 -> 8`."""
+        others = [
+            f"{field.label} {self._base[field.key] or DEFAULT} -> {self._texts[field.key].strip() or DEFAULT}"
+            for field in FIELDS
+            if self._differs(field)
+        ]
+        return f"other than {self._name or 'before'}: {', '.join(others)}" if others else f"as {self._name or 'before'}"
 
     @on(Input.Submitted)
     @on(Button.Pressed, "#accept")
