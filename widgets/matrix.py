@@ -1,4 +1,4 @@
-"""A matrix that fills in: set-ups against workloads, a figure, a bar and a sign in every cell."""
+"""A matrix that fills in: set-ups against workloads, in every cell a figure on its shade, a bar and a sign."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -14,6 +15,7 @@ from textual.strip import Strip
 
 from widgets.plain.spark import block
 from widgets.plain.text import clean, pad, shorten, width_of
+from widgets.shades import SHADE_CLASSES, SHADE_CSS, shade_of
 from widgets.steady import SteadyWidget
 from widgets.table_layout import Tone, split_number
 
@@ -31,7 +33,11 @@ class MatrixCell:
     text: str = ""
     """Its figure, or a word on its state."""
     level: float | None = None
-    """How high its bar is, 0 to 1; None for no bar."""
+    """How high its bar is and how strong its shade, 0 to 1; None for neither."""
+    framed: bool = False
+    """Whether it leads, alone or with others that are framed as well."""
+    running: bool = False
+    """Whether it is being measured: then it is inverse."""
     sign: str = " "
     """One character that says how it stands."""
     tone: Tone = ""
@@ -70,22 +76,26 @@ class Matrix(SteadyWidget, can_focus=True):
         "matrix--good",
         "matrix--header",
         "matrix--muted",
+        "matrix--running",
         "matrix--warning",
+        *SHADE_CLASSES,
     }
 
-    DEFAULT_CSS = """
-    Matrix {
+    DEFAULT_CSS = f"""
+    Matrix {{
         height: auto;
-        & > .matrix--header { color: $text-muted; text-style: bold; }
-        & > .matrix--accent { color: $text-primary; text-style: bold; }
-        & > .matrix--good { color: $text-success; }
-        & > .matrix--warning { color: $text-warning; }
-        & > .matrix--bad { color: $text-error; text-style: bold; }
-        & > .matrix--bar { color: $primary; }
-        & > .matrix--muted { color: $text-muted; }
-        & > .matrix--cursor { background: $block-cursor-blurred-background; text-style: bold; }
-        &:focus > .matrix--cursor { background: $primary-muted; text-style: $block-cursor-text-style; }
-    }
+        {SHADE_CSS}
+        & > .matrix--header {{ color: $text-muted; text-style: bold; }}
+        & > .matrix--accent {{ color: $text-primary; text-style: bold; }}
+        & > .matrix--good {{ color: $text-success; }}
+        & > .matrix--warning {{ color: $text-warning; }}
+        & > .matrix--bad {{ color: $text-error; text-style: bold; }}
+        & > .matrix--bar {{ color: $primary; }}
+        & > .matrix--muted {{ color: $text-muted; }}
+        & > .matrix--running {{ text-style: bold reverse; }}
+        & > .matrix--cursor {{ background: $block-cursor-blurred-background; text-style: bold; }}
+        &:focus > .matrix--cursor {{ background: $primary-muted; text-style: $block-cursor-text-style; }}
+    }}
     """
 
     grid: reactive[MatrixGrid] = reactive(MatrixGrid(), repaint=False)
@@ -200,12 +210,22 @@ class Matrix(SteadyWidget, can_focus=True):
         room = width - width_of(bar) - 2
         tone = self.style_of(f"matrix--{cell.tone}") if cell.tone else base
         colour = tone + base if current else tone
-        shown = shorten(text, room)
+        shown = shorten(f"[{text}]" if cell.framed else f" {text} ", room)
         return [
-            Segment(" " * (room - width_of(shown)) + shown, colour if cell.level is None else base),
+            Segment(" " * (room - width_of(shown)), base),
+            Segment(shown, self._figure_style(cell, base, colour, current=current)),
             Segment(bar, base if current else self.style_of("matrix--bar")),
             Segment(" " + (clean(cell.sign) or " ")[:1], colour),
         ]
+
+    def _figure_style(self, cell: MatrixCell, base: Style, colour: Style, *, current: bool) -> Style:
+        """Inverse while it is measured, else on its shade; under the cursor on that of the cursor."""
+        if cell.running:
+            return base + self.get_component_rich_style("matrix--running", partial=True)
+        if cell.level is None or cell.level != cell.level:
+            return colour
+        style = base if current else self.style_of(shade_of(cell.level))
+        return style + Style(bold=True) if cell.framed else style
 
     def _bar(self, cell: MatrixCell) -> str:
         if self.ascii:
@@ -222,7 +242,7 @@ class Matrix(SteadyWidget, can_focus=True):
         )
 
     def _widths_of(self, grid: MatrixGrid) -> list[int]:
-        extra = 2 if self.ascii else 4
+        extra = 4 if self.ascii else 6  # brackets, bar, sign
         return [
             max(sum(self._figures(grid, column)) + extra, min(WIDEST, width_of(clean(label))))
             for column, label in enumerate(grid.columns)

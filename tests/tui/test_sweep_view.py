@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.engine.fio.profiles import PROFILES, profile
+from app.engine.session.sweep_record import CurrentStep
 from app.engine.session.sweep_steps import Design, Destroyed
 from app.engine.sweep.expand import expand
 from app.engine.sweep.plan_file import parse_plan
@@ -16,7 +17,7 @@ from app.engine.view.sweep import cell_words, matrix, names_at, ranking, turned,
 from app.engine.view.table import Tone, text_of
 from app.tui.screens.sweep.draft import Draft, DraftAxis, axes_of, plan_text
 from app.tui.screens.sweep.plan_view import axis_rows, plan_groups, question
-from app.tui.screens.sweep.results_view import short, state_words
+from app.tui.screens.sweep.results_view import grid, short, state_words
 from backends.nameplate import Nameplate
 from backends.settings import Risk
 from tests.engine.sweep.making import HEAD, VOLUME, after, design, known, measured, plan, started
@@ -114,7 +115,7 @@ def test_an_opened_axis_shows_its_values_and_which_is_set() -> None:
         row.key: [plain(cell) for cell in row.cells]
         for row in axis_rows(axes_of(HOLDERS, of), of, frozenset({"setting:ahead"}))
     }
-    assert shown["setting:ahead"] == ["- Read-ahead", "all"]
+    assert shown["setting:ahead"] == ["▾ Read-ahead", "all"]
     assert shown["setting:ahead|none"] == ["  [ ] none", "now"]
     assert shown["setting:ahead|all"] == ["  [x] all", ""]
 
@@ -199,6 +200,28 @@ def test_a_worse_cell_has_its_sign_and_a_lower_bar() -> None:
     base = shown.places[shown.down.index("ahead=none")][0]
     assert (worse.sign, worse.tone, base.sign) == ("-", Tone.BAD, "b")
     assert worse.level == pytest.approx(0.495, abs=0.01)
+
+
+def test_bars_of_one_set_up_show_how_its_workloads_differ() -> None:
+    depths = design('[[axis]]\njob = "iodepth"\nvalues = [1, 32]\n')
+    record, runs = measured(depths, {"iodepth=1": 1000.0, "iodepth=32": 4000.0})
+    levels = [place.level for row in matrix(record, results(record, runs)).places for place in row]
+    assert max(filter(None, levels)) == 1.0
+    assert min(filter(None, levels)) < 0.5
+
+
+def test_the_cell_that_is_measured_is_inverse() -> None:
+    record = started(TWO_BY_THREE)
+    record = replace(record, current=CurrentStep(step=TWO_BY_THREE.steps[0], since=0.0))
+    shown = grid(matrix(record, results(record, ())))
+    assert sum(cell.running for row in shown.cells for cell in row) == 1
+
+
+def test_what_leads_is_framed_and_what_is_worse_is_not() -> None:
+    record, runs = measured(SIX, HALF)
+    shown = grid(matrix(record, results(record, runs)))
+    framed = {name: row[0].framed for name, row in zip(shown.rows, shown.cells, strict=True)}
+    assert (framed["ahead=all"], any(framed.values())) == (False, True)
 
 
 def test_cells_count_their_runs_until_there_is_a_figure() -> None:

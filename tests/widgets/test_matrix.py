@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rich.segment import Segment
 
 from tests.widgets.stage import HOSTILE, Stage, screen_text
 from widgets.matrix import Matrix, MatrixCell, MatrixGrid
@@ -27,6 +28,36 @@ async def test_every_cell_has_figure_bar_and_sign() -> None:
     lines = await shown(grid())
     assert lines[0].split() == ["IOPS", "depth=1", "depth=2"]
     assert lines[1].split() == ["set-up", "0", "85.4k", "▅", "=", "85.4k", "▅", "="]
+
+
+async def drawn(cell: MatrixCell) -> list[Segment]:
+    """What stands in a matrix of this cell, without its cursor."""
+    other = MatrixCell(text="1")
+    matrix = Matrix(MatrixGrid(columns=("a", "b"), rows=("x",), cells=((other, cell),)))
+    app = Stage(matrix)
+    async with app.run_test(size=(60, 10)):
+        return list(matrix.render_line(1))
+
+
+def ground(segments: list[Segment], text: str) -> object:
+    """The ground that a text stands on."""
+    style = next(segment.style for segment in segments if text in segment.text)
+    assert style is not None
+    return style.bgcolor
+
+
+async def test_what_leads_is_framed() -> None:
+    assert any(segment.text == "[85.4k]" for segment in await drawn(MatrixCell(text="85.4k", level=1.0, framed=True)))
+
+
+async def test_more_has_a_stronger_ground_than_less() -> None:
+    grounds = {str(ground(await drawn(MatrixCell(text="85", level=level)), "85")) for level in (0.1, 0.5, 1.0)}
+    assert len(grounds) == 3
+
+
+async def test_what_is_measured_is_inverse() -> None:
+    segments = await drawn(MatrixCell(text="now", running=True))
+    assert [segment.text.strip() for segment in segments if segment.style and segment.style.reverse] == ["now"]
 
 
 async def test_points_stand_under_each_other() -> None:

@@ -29,13 +29,15 @@ class MatrixPlace:
     text: str
     """Its figure, or why there is none."""
     level: float | None = None
-    """Its figure by the largest of the same workload; None without one."""
+    """Its figure by the largest that it is compared with: see `scale_words`; None without one."""
     sign: str = " "
     """One character for how it stands: see `legend`."""
     tone: Tone = Tone.PLAIN
     """What the sign means."""
     leads: bool = False
     """Whether it is the best of its workload, or cannot be told from it."""
+    running: bool = False
+    """Whether it is being measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +83,7 @@ def matrix(record: SweepRecord, found: Results) -> MatrixView:
     down, across = (found.columns, found.rows) if turned(found) else (found.rows, found.columns)
     best: dict[str, float] = {}
     for one in found.cells:
-        best[one.cell.column] = max(best.get(one.cell.column, 0.0), one.value or 0.0)
+        best[_scale_of(found, one)] = max(best.get(_scale_of(found, one), 0.0), one.value or 0.0)
     known, baselines, done = (
         {(one.cell.row, one.cell.column): one for one in found.cells},
         found.baselines,
@@ -98,18 +100,34 @@ def matrix(record: SweepRecord, found: Results) -> MatrixView:
         if one.cell.id == running:
             sign, tone = ">", Tone.ACCENT
         if one.value is not None:
-            most = best[one.cell.column]
-            level = one.value / most if most else None
-            text, leads = figure_text(one.value, found.rank), one.cell.id in leading
-            return MatrixPlace(text=text, level=level, sign=sign, tone=tone, leads=leads)
+            most = best[_scale_of(found, one)]
+            return MatrixPlace(
+                text=figure_text(one.value, found.rank),
+                level=one.value / most if most else None,
+                sign=sign,
+                tone=tone,
+                leads=one.cell.id in leading,
+                running=one.cell.id == running,
+            )
         if one.failures:
             return MatrixPlace(text="failed", sign="!", tone=Tone.BAD)
         if one.cell.id == running:
-            return MatrixPlace(text="now", sign=sign, tone=tone)
+            return MatrixPlace(text="now", sign=sign, tone=tone, running=True)
         return MatrixPlace(text=f"{done[one.cell.id]}/{record.design.repeats}", sign=sign, tone=Tone.DIM)
 
     places = tuple(tuple(place(side, head) for head in across) for side in down)
     return MatrixView(corner=RANK_TITLES[found.rank], down=down, across=across, places=places)
+
+
+def _scale_of(found: Results, one: CellResult) -> str:
+    """What shares a scale: the set-ups of a workload; where there is one set-up, all workloads."""
+    return "" if len(found.rows) == 1 else one.cell.column
+
+
+def scale_words(found: Results) -> str:
+    """What the strongest shade and the highest bar are, and what a frame means."""
+    whole = "the largest" if len(found.rows) == 1 else "the largest of its workload"
+    return f"{whole}; [ ] best, or not told from it"
 
 
 def _done(record: SweepRecord) -> Counter[str]:

@@ -19,6 +19,7 @@ from backends.settings import Risk
 from widgets.confirm import Confirmation, PlannedChange
 from widgets.details import FactGroup
 from widgets.keyed_table import TableCell, TableColumn, TableRow
+from widgets.plain.signs import CLOSED, OPENED
 from widgets.table_layout import Tone
 
 AXIS_COLUMNS = (TableColumn(key="name", label="Axis"), TableColumn(key="values", label="Values"))
@@ -49,7 +50,7 @@ def axis_rows(axes: Sequence[DraftAxis], draft: Draft, opened: frozenset[str]) -
 def _axis_row(axis: DraftAxis, draft: Draft, *, opened: bool) -> TableRow:
     chosen = draft.chosen(axis)
     labels = {one.value: one.label for one in axis.values}
-    sign = "-" if opened and not axis.why_not else "+"
+    sign = (OPENED if opened and not axis.why_not else CLOSED).char
     if axis.why_not:
         return TableRow(key=axis.key, cells=(f"  {axis.label}", "not here"), dim=True)
     words = ", ".join(labels.get(value, value) for value in chosen)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Static
 
 from app.engine.fio.fields import FIELDS
@@ -33,6 +33,7 @@ from widgets.details import Detail, Details, FactGroup
 from widgets.field_dialog import TextDialog
 from widgets.keyed_table import KeyedTable
 from widgets.lines import Prose
+from widgets.pane import Pane
 from widgets.table_layout import plain
 
 if TYPE_CHECKING:
@@ -61,11 +62,11 @@ class SweepPlanner(Horizontal):
 
     def compose(self) -> ComposeResult:
         """Job and axes; the plan."""
-        with Vertical(id="sweep-left"):
+        with Pane("What is varied", id="sweep-left"):
             yield Static("", id="sweep-job", markup=False)
             yield KeyedTable(AXIS_COLUMNS, id="sweep-axes", empty="looking for hardware ...")
             yield Prose("", "label", id="sweep-help")
-        with VerticalScroll(id="sweep-right"):
+        with Pane("Plan", id="sweep-right"), VerticalScroll():
             yield Details(id="sweep-facts")
 
     @property

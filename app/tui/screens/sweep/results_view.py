@@ -22,7 +22,14 @@ def grid(shown: MatrixView) -> MatrixGrid:
         rows=shown.down,
         cells=tuple(
             tuple(
-                MatrixCell(text=place.text, level=place.level, sign=place.sign, tone=TONES[place.tone])
+                MatrixCell(
+                    text=place.text,
+                    level=place.level,
+                    sign=place.sign,
+                    tone=TONES[place.tone],
+                    framed=place.leads,
+                    running=place.running,
+                )
                 for place in places
             )
             for places in shown.places

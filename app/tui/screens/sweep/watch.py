@@ -15,7 +15,7 @@ from app.engine.session.sweep_record import SweepRecord
 from app.engine.sweep.following import Follower
 from app.engine.sweep.results import Results, results
 from app.engine.view.load_curve import curve_table
-from app.engine.view.sweep import cell_words, legend, matrix, names_at, ranking, why_left_out
+from app.engine.view.sweep import cell_words, legend, matrix, names_at, ranking, scale_words, why_left_out
 from app.engine.view.sweep_findings import finding_facts, short_facts
 from app.engine.view.sweep_plot import alone, sweep_plot
 from app.tui.render import columns, groups, rows
@@ -29,6 +29,8 @@ from widgets.chart import LineChart
 from widgets.details import Details
 from widgets.lines import Prose
 from widgets.matrix import Matrix
+from widgets.pane import Pane
+from widgets.shades import ShadeScale
 from widgets.still_table import StillTable
 
 LATENCY_FROM = 30
@@ -47,17 +49,19 @@ class SweepWatch(Vertical):
 
     def compose(self) -> ComposeResult:
         """Matrix and cell; below them the graphs while it runs, the findings afterwards."""
-        yield Static("", id="sweep-title", markup=False)
-        yield Matrix(id="sweep-matrix")
-        yield Static("", id="sweep-legend", markup=False)
-        yield Static("", id="sweep-cell", markup=False)
-        yield StillGraph(id="sweep-graph")
-        with Vertical(id="sweep-live"):
+        with Pane("Sweep", id="sweep-shown"):
+            yield Matrix(id="sweep-matrix")
+            yield ShadeScale(id="sweep-scale")
+            yield Static("", id="sweep-legend", markup=False)
+            yield Static("", id="sweep-cell", markup=False)
+            yield StillGraph(id="sweep-graph")
+        with Pane("Running step", id="sweep-live"):
             yield LineChart(title="IOPS", id="sweep-iops")
             yield LineChart(title="Latency", id="sweep-latency", log_scale=True)
             yield ProgressLine(id="sweep-step")
             yield ProgressLine(id="sweep-whole")
-        with VerticalScroll(id="sweep-found"):
+        with Pane("What was found", id="sweep-findings-pane"), VerticalScroll(id="sweep-found"):
+            yield Details(id="sweep-short")
             yield StillGraph(id="sweep-lines")
             yield StillTable(id="sweep-ranking")
             yield Details(id="sweep-findings")
@@ -92,16 +96,16 @@ class SweepWatch(Vertical):
         self.set_class(alone(record), "-alone")
         self.query_one(Matrix).grid = grid(matrix(record, found))
         self._put("#sweep-legend", legend(found.rank))
-        self._put("#sweep-title", title_words(session, record))
+        self.query_one(ShadeScale).text = scale_words(found)
+        self.query_one("#sweep-shown", Pane).title = title_words(session, record)
         self.query_one("#sweep-live").display = running
-        self.query_one("#sweep-found").display = alone(record) or not running
+        self.query_one("#sweep-findings-pane").display = alone(record) or not running
         self._show_cell(record, found)
         if running:
             self._show_live(session.active, record, speed)
         if alone(record) or not running:
-            self.query_one("#sweep-findings", Details).groups = groups(
-                (short_facts(record, found), *finding_facts(record, found))
-            )
+            self.query_one("#sweep-short", Details).groups = groups((short_facts(record, found),))
+            self.query_one("#sweep-findings", Details).groups = groups(finding_facts(record, found))
         words, tone = state_words(record, running=running, stopping=stopping)
         self.query_one("#sweep-state", Prose).say(words, tone)
 
