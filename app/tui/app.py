@@ -46,6 +46,7 @@ from backends.text import clean, clean_lines
 if TYPE_CHECKING:
     from app.engine.fio.job import Job
     from app.engine.workbench import Workbench
+    from app.tui.alarms import Alarms
 
 STOP_SECONDS = 40.0
 """How long leaving waits for fio to bring its I/O to an end before it is killed with the program."""
@@ -165,6 +166,7 @@ class WorkbenchApp(App[int]):
         self._forget = workbench.listen(self._heard)
         self._drawn = 0.0
         self._waiting: Session | None = None
+        self._alarms: Alarms | None = None
         self._leaving: Worker[None] | None = None
         self._recording = True
         self._counting = False
@@ -253,6 +255,18 @@ class WorkbenchApp(App[int]):
         self._waiting = None
         self._drawn = time.monotonic()
         self.session = session
+        self._tell_alarms(session)
+
+    def _tell_alarms(self, session: Session) -> None:
+        """Say what befell the running job, on whichever screen."""
+        if session.active is None:
+            return
+        if self._alarms is None:  # who measures nothing does not wait for it
+            from app.tui.alarms import Alarms
+
+            self._alarms = Alarms()
+        for words in self._alarms.hear(session.active):
+            self.notify(words, severity="error")
 
     def watch_staged_count(self) -> None:
         """The header counts what is staged."""

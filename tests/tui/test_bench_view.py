@@ -324,23 +324,27 @@ def still(at: float, seconds: float = 0.25) -> Sample:
     )
 
 
+def told(made: Curves) -> str:
+    return stall_words(made.still, made.measured_from)
+
+
 def test_a_second_without_an_io_is_a_stall_that_is_told_while_it_lasts() -> None:
     made = curves(sample(10.0), *(still(10.0 + 0.25 * part) for part in range(1, 6)))
-    assert stall_words(made) == "Stall: no I/O completed for 1.2 s, since 0:10."
+    assert told(made) == "Stall: no I/O completed for 1.2 s, since 0:10."
 
 
 def test_a_stall_that_is_over_is_told_with_its_second_and_its_length() -> None:
     made = curves(sample(10.0), *(still(10.0 + 0.25 * part) for part in range(1, 9)), sample(12.25))
-    assert stall_words(made) == "Stall: no I/O completed for 2.0 s at 0:10."
+    assert told(made) == "Stall: no I/O completed for 2.0 s at 0:10."
 
 
 def test_less_than_a_second_is_no_stall() -> None:
-    assert stall_words(curves(sample(10.0), *(still(10.0 + 0.25 * part) for part in range(1, 4)), sample(11.0))) == ""
+    assert told(curves(sample(10.0), *(still(10.0 + 0.25 * part) for part in range(1, 4)), sample(11.0))) == ""
 
 
 def test_of_several_stalls_the_longest_is_named() -> None:
     made = curves(sample(1.0), still(3.0, 2.0), sample(4.0), still(9.0, 5.0), sample(10.0))
-    assert stall_words(made) == "2 stalls, the longest 5.0 s at 0:04."
+    assert told(made) == "2 stalls, the longest 5.0 s at 0:04."
 
 
 def test_a_stall_is_marked_at_its_second_and_named() -> None:

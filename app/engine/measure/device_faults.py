@@ -164,9 +164,14 @@ def lost_members(members: Sequence[MemberFigures], roles: Mapping[str, str]) -> 
     return tuple(one for one in members if one.role in _LOST and roles.get(one.device, "") != one.role)
 
 
+def lost_words(member: MemberFigures) -> str:
+    """What befell a lost member: `sdb failed during the run and is marked faulty`."""
+    return f"{member.device} {_LOST[member.role]}"
+
+
 def _of_members(lost: Sequence[MemberFigures], after: Standing) -> Iterator[str]:
     for one in lost:
-        yield f"{one.device} {_LOST[one.role]}"
+        yield lost_words(one)
     if lost and after.missing and not after.broken:
         yield (
             f"{after.name} is degraded now ({after.missing} of {after.members} members missing): the figures are a"

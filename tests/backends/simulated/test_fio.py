@@ -13,6 +13,7 @@ from app.engine.fio.job import Engine, Job, Pattern
 from app.engine.fio.load import FioLoad
 from app.engine.fio.preflight import preflight
 from app.engine.fio.profiles import PROFILES
+from app.engine.fio.standstill import standstills
 from app.engine.fio.stream import Document, StreamParser
 from app.engine.fio.target import JobTarget, TargetKind
 from app.engine.session.figures import RunStatus
@@ -88,6 +89,15 @@ async def test_runs_differ_by_less_than_two_per_cent(host: SimulatedHost, tmp_pa
         if (found := (await run(host, Job(iodepth=64, runtime=3, ramp=0), tmp_path)).figures.read)
     ]
     assert 0.002 < statistics.stdev(rates) / statistics.mean(rates) < 0.02
+
+
+async def test_an_array_that_is_rebuilt_stands_still_once(host: SimulatedHost, tmp_path: Path) -> None:
+    ran = await run(host, Job(rw=Pattern.RANDREAD, iodepth=64, runtime=20, ramp=10), tmp_path, "/dev/sdd")
+    (still,) = standstills(ran.samples)
+    assert still.at == pytest.approx(14.0, abs=0.3)
+    assert still.seconds == pytest.approx(2.0, abs=0.3)
+    assert ran.figures.read is not None
+    assert ran.figures.read.latency_ns.max == pytest.approx(2e9, rel=0.05)
 
 
 async def test_reads_and_writes_share_as_asked(host: SimulatedHost, tmp_path: Path) -> None:

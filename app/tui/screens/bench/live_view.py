@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.engine.fio.standstill import Standstills
 from app.engine.session.figures import Advice, Phase, SteadyFigures
 from app.engine.session.state import ActiveRun, RunRecord
 from app.engine.view.run import DIRECTIONS, cpu_line
@@ -67,14 +68,14 @@ def heat_chart(
     return ChartData(heat=tuple(curves.heat), marks=marks, x_max=total, y_format=units.latency, waiting=waiting)
 
 
-def stall_words(curves: Curves) -> str:
-    """A sentence on the stalls of a running job; "" without one."""
-    found = curves.still.found
+def stall_words(still: Standstills, measured_from: float) -> str:
+    """A sentence on the stalls of a running job, whose measured phase began at this second; "" without one."""
+    found = still.found
     if not found:
         return ""
-    told = curves.still.going_on or max(found, key=lambda still: still.seconds)
-    when = clock(curves.measured_from + told.at)
-    if curves.still.going_on:
+    told = still.going_on or max(found, key=lambda one: one.seconds)
+    when = clock(measured_from + told.at)
+    if still.going_on:
         return f"Stall: no I/O completed for {told.seconds:.1f} s, since {when}."
     if len(found) == 1:
         return f"Stall: no I/O completed for {told.seconds:.1f} s at {when}."

@@ -164,7 +164,9 @@ class BenchScreen(GraphKeys, StartingScreen):
             self._show_members(active.members)
         steady = active.steady if active.phase in (Phase.SETTLING, Phase.MEASURING) else None
         self.put("#machine-line", machine_line(steady, active.fio_percent_of_core, active.host_percent))
-        self.show_message(" ".join(filter(None, (stall_words(self._curves), active.message))))
+        self.show_message(
+            " ".join(filter(None, (stall_words(self._curves.still, self._curves.measured_from), active.message)))
+        )
         self.show_advice(active.advice)
 
     def show_advice(self, advice: tuple[Advice, ...]) -> None:

@@ -13,6 +13,9 @@ from backends.hosts.simulated.linux import Kernel
 from backends.hosts.simulated.load import expect
 from backends.hosts.simulated.rack import Rack
 
+STILL = (24.0, 26.0)
+"""Seconds of fio in which an array that is being rebuilt answers nothing: a disk of it tries to read a bad block."""
+
 _NO_LIMIT = 1 << 20
 """Requests that a device takes at once that has no queue of its own."""
 
@@ -72,6 +75,7 @@ def _target(rack: Rack, linux: Kernel, job: FioJob, number: int, counts: DiskCou
         amount=job.amount if whole is None else whole * max(1, job.number("loops", 1)),
         seed=f"{rack.seed}/{rack.runs}" + (f"/{number}" if number else ""),
         done=lambda moved, seconds: counts.add(disks, moved, seconds),
+        still=STILL if layout.rebuild_share else None,
     )
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
+from backends.fio_buckets import bucket_of
 from backends.hosts.simulated.fio.counters import RunCounters
 from backends.hosts.simulated.fio.document import Json, Moment, disk_entry, job_entry
 from backends.hosts.simulated.fio.job import FioJob
@@ -33,9 +35,10 @@ class SimulatedTarget:
         amount: int | None,
         seed: str,
         done: Callable[[tuple[int, int, int, int], float], None] = lambda *_: None,
+        still: tuple[float, float] | None = None,
     ) -> None:
         """`amount`: bytes after which it ends. `done` is told what was done in how many seconds: reads, bytes read,
-        writes, bytes written.
+        writes, bytes written. `still`: from when to when, in seconds of fio, the device answers nothing.
         """
         self.job = job
         """What was asked for."""
@@ -44,6 +47,7 @@ class SimulatedTarget:
         self._amount = amount
         self._chance = random.Random(seed)
         self._done = done
+        self._still = still
         self._read, self._write, self._flushes = RunCounters(), RunCounters(), RunCounters()
         # Runs of the same job differ by more than intervals of one run do: a level for each run, a walk within it.
         self._level = math.exp(self._chance.gauss(0.0, RUN_SPREAD))
@@ -79,13 +83,14 @@ class SimulatedTarget:
         held = self.job.rate_iops > 0
         if held:
             pace = min(pace, 1.0)
-        writes, working = expected.write, self._working()
+        writes, working = expected.write, self._working() * self._answering(elapsed, seconds)
         moved: list[int] = []
         for direction, counters in ((expected.read, self._read), (writes, self._write)):
             before = counters.ios, counters.io_bytes
             if direction is not None:
                 self._count(direction, counters, pace, seconds * working, timed=timed)
             moved += [counters.ios - before[0], counters.io_bytes - before[1]]
+        self._answer_late(elapsed, seconds, timed=timed)
         self._done((moved[0], moved[1], moved[2], moved[3]), seconds)
         if writes is not None and (every := self.job.flush_every):
             flushes = replace(
@@ -93,6 +98,22 @@ class SimulatedTarget:
             )
             self._count(flushes, self._flushes, pace, seconds, timed=timed)
         self._runtime += seconds
+
+    def _answering(self, elapsed: float, seconds: float) -> float:
+        """Share of the interval in which the device answers."""
+        if self._still is None:
+            return 1.0
+        begin, end = self._still
+        return 1.0 - max(0.0, min(elapsed + seconds, end) - max(elapsed, begin)) / seconds
+
+    def _answer_late(self, elapsed: float, seconds: float, *, timed: bool) -> None:
+        """What was in flight when the device stopped answering comes back when it does again, and took that long."""
+        if self._still is None or not elapsed < self._still[1] <= elapsed + seconds:
+            return
+        late = bucket_of(round((self._still[1] - self._still[0]) * 1e9))
+        counters = self._read if self._expected.read is not None else self._write
+        count = self.job.depth * self.job.numjobs
+        counters.add(count, int(count * self.job.mean_bytes), Counter({late: count}) if timed else None, 0.0)
 
     def _working(self) -> float:
         """Share of the time that a job does not wait for its flushes."""

@@ -1,0 +1,47 @@
+"""What a running job suffers, said once on whichever screen is in front: a stall, its end, a member that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.engine.fio.standstill import Standstills
+from app.engine.measure.device_faults import lost_members, lost_words
+from app.engine.session.state import ActiveRun
+from app.tui.screens.bench.curves import ramp_of
+from app.tui.screens.bench.live_view import stall_words
+
+
+class Alarms:
+    """Hears of the running job as it goes on, and tells what is new."""
+
+    def __init__(self) -> None:
+        self._begin(None)
+
+    def _begin(self, run: str | None) -> None:
+        self._run = run
+        self._taken = 0
+        self._still = Standstills()
+        self._going_on = False
+        self._roles: dict[str, str] = {}
+
+    def hear(self, active: ActiveRun | None) -> tuple[str, ...]:
+        """Sentences on what happened since the last time."""
+        if active is None:
+            return ()
+        if active.start.id != self._run or len(active.samples) < self._taken:
+            self._begin(active.start.id)
+        return (*self._stalls(active), *self._members(active))
+
+    def _stalls(self, active: ActiveRun) -> Iterator[str]:
+        for sample in active.samples[self._taken :]:
+            self._still.take(sample)
+        self._taken = len(active.samples)
+        now = self._still.going_on is not None
+        if now != self._going_on:
+            self._going_on = now
+            yield stall_words(self._still, ramp_of(active.start) + active.settled)
+
+    def _members(self, active: ActiveRun) -> Iterator[str]:
+        if self._roles:
+            yield from (f"{lost_words(one)}." for one in lost_members(active.members, self._roles))
+        self._roles |= {one.device: one.role or "member" for one in active.members}

@@ -1,0 +1,56 @@
+"""What befalls a running job is said once, as soon as it is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.engine.session.figures import DirectionSample, MemberFigures, Phase, Sample
+from app.engine.session.state import ActiveRun
+from app.tui.alarms import Alarms
+from tests.tui.test_bench_view import active
+
+
+def at(second: float, ios: int) -> Sample:
+    read = DirectionSample(iops=ios * 4.0, bytes_per_second=0.0, ios=ios)
+    return Sample(at=second, seconds=0.25, phase=Phase.MEASURING, read=read)
+
+
+def flowing(*ios: int) -> ActiveRun:
+    """A job with so many I/Os completed in each quarter of a second."""
+    return replace(active(), samples=tuple(at((number + 1) * 0.25, count) for number, count in enumerate(ios)))
+
+
+def heard(*moments: ActiveRun) -> list[tuple[str, ...]]:
+    alarms = Alarms()
+    return [alarms.hear(moment) for moment in moments]
+
+
+def test_a_stall_is_told_within_a_second_and_once() -> None:
+    before, first, later = flowing(9, 0, 0, 0), flowing(9, 0, 0, 0, 0), flowing(9, 0, 0, 0, 0, 0)
+    assert heard(before, first, later) == [(), ("Stall: no I/O completed for 1.0 s, since 0:00.",), ()]
+
+
+def test_the_end_of_a_stall_is_told_with_its_length() -> None:
+    during, after = flowing(9, *[0] * 8), flowing(9, *[0] * 8, 9)
+    assert heard(during, after)[1] == ("Stall: no I/O completed for 2.0 s at 0:00.",)
+
+
+def test_a_stall_of_the_next_run_is_another_one() -> None:
+    stalled = flowing(9, 0, 0, 0, 0)
+    next_run = replace(stalled, start=replace(stalled.start, id="r2"))
+    assert [len(said) for said in heard(stalled, next_run)] == [1, 1]
+
+
+def test_a_member_that_fails_in_the_run_is_told_once() -> None:
+    good = replace(active(), members=(MemberFigures(device="sdb"),))
+    failed = replace(active(), members=(MemberFigures(device="sdb", role="faulty"),))
+    assert heard(good, failed, failed) == [(), ("sdb failed during the run and is marked faulty.",), ()]
+
+
+def test_a_member_that_had_failed_before_is_no_news() -> None:
+    failed = replace(active(), members=(MemberFigures(device="sdb", role="faulty"),))
+    assert heard(failed, failed) == [(), ()]
+
+
+def test_nothing_is_told_while_nothing_is_measured() -> None:
+    assert Alarms().hear(None) == ()
