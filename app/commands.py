@@ -41,6 +41,9 @@ _SHOWN = {
     "backspace": "bksp",
     "escape": "esc",
     "ctrl+p": "^p",
+    "exclamation_mark": "!",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
 }
 
 
@@ -75,25 +78,61 @@ COMMANDS: tuple[CommandSpec, ...] = (
         1,
     ),
     _command(
-        "devices.next",
-        "right space",
-        "cycle(1)",
-        "Next value",
-        "Stage the next legal value of the setting.",
-        "devices",
-        2,
-    ),
-    _command("devices.previous", "left", "cycle(-1)", "Previous value", "Stage the previous legal value.", "devices"),
-    _command(
         "devices.choose",
         "enter",
         "choose",
-        "Choose",
-        "Open the list of legal values with a sentence on each; in the tree, open or close a branch.",
+        "Settings",
+        "Go into the device; on a setting, open the list of legal values with a sentence on each.",
+        "devices",
+        2,
+    ),
+    _command(
+        "devices.trouble",
+        "exclamation_mark",
+        "trouble",
+        "Trouble",
+        "Go to the next thing that wants a look.",
+        "devices",
+        3,
+    ),
+    _command(
+        "devices.next",
+        "right_square_bracket space",
+        "cycle(1)",
+        "Next value",
+        "Stage the next legal value.",
+        "devices",
+        6,
+    ),
+    _command(
+        "devices.previous",
+        "left_square_bracket",
+        "cycle(-1)",
+        "Previous value",
+        "Stage the previous legal value.",
         "devices",
     ),
-    _command("devices.unstage", "backspace", "unstage", "Unstage", "Take the staged value back.", "devices", 4),
-    _command("devices.undo", "u", "undo", "Undo", "Take back the last change, after showing how.", "devices", 3),
+    _command(
+        "devices.into",
+        "right l",
+        "into",
+        "Open",
+        "Open the branch, or go into the device, or into its setting.",
+        "devices",
+    ),
+    _command(
+        "devices.back",
+        "left h escape",
+        "back",
+        "Back",
+        "One step back: out of the device, out of the filter, out of the branch. It stages nothing.",
+        "devices",
+    ),
+    _command(
+        "devices.tab", "t", "tab", "Next tab", "Show the settings, the facts or the history of the device.", "devices"
+    ),
+    _command("devices.unstage", "backspace", "unstage", "Unstage", "Take the staged value back.", "devices"),
+    _command("devices.undo", "u", "undo", "Undo", "Take back the last change, after showing how.", "devices", 5),
     _command(
         "devices.undo-all",
         "U",
@@ -102,7 +141,21 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Take back every change of this session, newest first.",
         "devices",
     ),
-    _command("devices.filter", "slash", "filter", "Filter", "Show only what matches, as you type.", "devices", 5),
+    _command(
+        "devices.filter",
+        "slash",
+        "filter",
+        "Filter",
+        "Show only what matches as you type: any name, serial number, model, setting, fact.",
+        "devices",
+        4,
+    ),
+    _command("devices.next-match", "n", "match(1)", "Next match", "Go to the next match of the filter.", "devices"),
+    _command("devices.previous-match", "N", "match(-1)", "Previous match", "Go to the match before.", "devices"),
+    _command("devices.sort", "s", "sort", "Sort", "Choose what the list is sorted by; kept for next time.", "devices"),
+    _command(
+        "devices.columns", "C", "columns", "Columns", "Choose the columns of the list; kept for next time.", "devices"
+    ),
     _command("devices.rescan", "R", "rescan", "Rescan", "Look for hardware again.", "devices"),
     _command(
         "devices.measure", "m", "measure", "Measure this", "Take the selected device as the target of a run.", "devices"

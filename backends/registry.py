@@ -15,8 +15,8 @@ import backends.vendors
 from backends.errors import NotFoundError, RaidbenchError
 from backends.host import Host
 from backends.joining import joined
-from backends.model import Inventory, Problem, Target
-from backends.protocol import CompletesInventory, Finds, Sets, TellsParts, Told, Vendor
+from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem, Target
+from backends.protocol import CompletesInventory, Finds, KeepsReadings, Sets, TellsParts, Told, Vendor
 from backends.settings import Reading, Setting
 from backends.text import clean
 
@@ -196,6 +196,30 @@ class Machine:
         """Their values now. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
         backend = self.backend(target)
         return await backend.read(target) if isinstance(backend, Sets) else {}
+
+    async def kept(self, target: Target) -> Mapping[str, Reading]:
+        """Their values as of the last look where the backend keeps them, else now. Raises as `read`."""
+        backend = self.backend(target)
+        return await (backend.readings(target) if isinstance(backend, KeepsReadings) else self.read(target))
+
+    async def at_hand(
+        self, thing: Controller | Array | Drive, inventory: Inventory
+    ) -> dict[str, tuple[Setting, Reading]]:
+        """Settings of an array or a drive that can be told without waiting, by key: kept ones, and the kernel's.
+
+        A drive is not asked for those of its own that take a program. Its array's count before the kernel's disk's.
+        """
+        if isinstance(thing, Controller):
+            return {}
+        twin = inventory.twin(thing)
+        slow = isinstance(thing, Drive) and thing.target.backend != KERNEL
+        asked = [twin.target] if twin is not None else []
+        asked += [] if slow and not isinstance(self.backend(thing.target), KeepsReadings) else [thing.target]
+        found: dict[str, tuple[Setting, Reading]] = {}
+        for target in asked:
+            readings = await self.kept(target)
+            found |= {one.key: (one, readings[one.key]) for one in self.settings(target) if one.key in readings}
+        return found
 
     async def probe(self, told: Told | None = None) -> Inventory:
         """Everything that all backends find, asked concurrently.

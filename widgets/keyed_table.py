@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from widgets.plain.text import clean, pad
+from widgets.plain.text import pad, wrap
 from widgets.table_face import GUTTER, TableFace
 from widgets.table_layout import Align, Placed, TableCell, TableColumn, TableLayout, TableRow, Tone
 
@@ -25,12 +25,12 @@ class KeyedTable(TableFace, can_focus=True):
     """Rows told apart by key, given as one immutable tuple; the cursor stays with its key when they change."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "cursor(-1)", "Row up", show=False, id="table.up"),
-        Binding("down", "cursor(1)", "Row down", show=False, id="table.down"),
+        Binding("up,k", "cursor(-1)", "Row up", show=False, id="table.up"),
+        Binding("down,j", "cursor(1)", "Row down", show=False, id="table.down"),
         Binding("pageup", "page(-1)", "Page up", show=False, id="table.page-up"),
         Binding("pagedown", "page(1)", "Page down", show=False, id="table.page-down"),
-        Binding("home", "first", "First row", show=False, id="table.first"),
-        Binding("end", "last", "Last row", show=False, id="table.last"),
+        Binding("home,g", "first", "First row", show=False, id="table.first"),
+        Binding("end,G", "last", "Last row", show=False, id="table.last"),
         Binding("enter", "select", "Choose", show=False, id="table.select"),
     ]
 
@@ -168,8 +168,9 @@ class KeyedTable(TableFace, can_focus=True):
         if index < len(self.rows):
             row = self.rows[index]
             return self.row_strip(row, self._place(), width, current=row.key == self.cursor)
-        if y == 1 and not self.rows and self.empty:
-            text = "  " + clean(self.empty)
+        if not self.rows and self.empty:
+            said = wrap(self.empty, max(1, width - GUTTER))
+            text = " " * GUTTER + said[y - 1] if y <= len(said) else ""
             style = self.get_component_rich_style("keyed-table--muted")
             return Strip([Segment(pad(text, width), style)], width)
         return Strip.blank(width, self.rich_style)

@@ -61,8 +61,9 @@ class TableFace(ScrollView):
         text = " " * GUTTER + (" " * GAP).join(heading(column) for column in placed)
         style = self.get_component_rich_style("keyed-table--header")
         if hidden := len(columns) - len(placed):
-            note = f" +{hidden} hidden" if width_of(text) + 9 + len(str(hidden)) <= width else f" +{hidden}"
-            text = pad(text, width - len(note)) + note
+            notes = (f" +{hidden} hidden", f" +{hidden}")
+            note = next((note for note in notes if width_of(text.rstrip()) + len(note) + 1 <= width), "")
+            text = pad(text.rstrip(), width - len(note)) + note
         return Strip([Segment(pad(text, width), style)], width)
 
     def row_strip(self, row: TableRow, placed: Sequence[Placed], width: int, *, current: bool) -> Strip:
@@ -74,6 +75,10 @@ class TableFace(ScrollView):
         base = self._row_style(row, current=current)
         mark = self._over(base, "mark", current) if row.marked else base
         segments = [Segment(">" if current else " ", base), Segment("*" if row.marked else " ", mark)]
+        if row.banner:
+            return Strip([*segments, *self._banner(row.banner, width - GUTTER, base, current)]).adjust_cell_length(
+                width, base
+            )
         for place, column in enumerate(placed):
             if place:
                 segments.append(Segment(" " * GAP, base))
@@ -90,6 +95,16 @@ class TableFace(ScrollView):
             return [*segments, Segment(" " * rest, base)] if rest else segments
         style = self._over(base, cell.tone, current) if isinstance(cell, TableCell) and cell.tone else base
         return [Segment(align(plain(cell), column), style)]
+
+    def _banner(self, pieces: Sequence[str | TableCell], room: int, base: Style, current: bool) -> list[Segment]:
+        """The pieces with a point between them, the first two without: a name and what it is the name of."""
+        segments: list[Segment] = []
+        for place, piece in enumerate(pieces):
+            style = self._over(base, piece.tone, current) if isinstance(piece, TableCell) and piece.tone else base
+            text = shorten(("", "  ", " · ")[min(place, 2)] + plain(piece), max(0, room))
+            room -= width_of(text)
+            segments.append(Segment(text, style))
+        return segments
 
     def _row_style(self, row: TableRow, *, current: bool) -> Style:
         style = self.get_component_rich_style("keyed-table--cursor") if current else self.rich_style

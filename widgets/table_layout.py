@@ -40,6 +40,8 @@ class TableColumn:
     """How its cells stand."""
     priority: int = 0
     """In a narrow terminal the columns with the highest number are left out first; 0 stays."""
+    least: int | None = None
+    """Cells that it may be cut to before another column is left out; `None`: it is whole or not there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,8 @@ class TableRow:
     """Whether it is the heading of a group: the first cell, with a line; the cursor passes over it."""
     tone: Tone = ""
     """What the whole row means."""
+    banner: tuple[str | TableCell, ...] = ()
+    """What it says right across the columns, piece by piece, instead of its cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +121,7 @@ class TableLayout:
         before = (self._plain.copy(), self._heads.copy(), self._tails.copy())
         decimal = [column.align == "decimal" for column in self.columns]
         for row in rows:
-            if row.separator:
+            if row.separator or row.banner:
                 continue
             for index, cell in enumerate(row.cells[: len(decimal)]):
                 text = plain(cell)
@@ -131,18 +135,24 @@ class TableLayout:
 
     def place(self, width: int) -> tuple[Placed, ...]:
         """The columns that fit into `width` cells; the widest are squeezed when even the most important do not."""
-        widths = [self._natural(index) for index in range(len(self.columns))]
+        natural = [self._natural(index) for index in range(len(self.columns))]
+        least = [min(wide, self.columns[index].least or wide) for index, wide in enumerate(natural)]
         kept = list(range(len(self.columns)))
-        while len(kept) > 1 and _total(widths, kept) > width:
+        while len(kept) > 1 and _total(least, kept) > width:
             last = max(kept, key=lambda index: (self.columns[index].priority, index))
             if self.columns[last].priority <= 0:
                 break
             kept.remove(last)
+        widths = list(least)
         while kept and _total(widths, kept) > width:
-            widest = max(kept, key=lambda index: widths[index])
-            if widths[widest] <= LEAST:
+            wide = [index for index in kept if widths[index] > LEAST]
+            if not wide:
                 break
+            # Those first that may be cut, then whatever is widest.
+            widest = max(wide, key=lambda index: (self.columns[index].least is not None, widths[index]))
             widths[widest] -= 1
+        for index in kept:  # what is left over goes to those that were cut, the first of them first
+            widths[index] += max(0, min(natural[index] - widths[index], width - _total(widths, kept)))
         return tuple(
             Placed(index=index, column=self.columns[index], width=widths[index], head=self._heads[index])
             for index in kept

@@ -14,13 +14,13 @@ from app.cli.options import current
 from app.cli.output import document, say
 from app.cli.running import run
 from app.engine.view import schema
-from backends.errors import RaidbenchError
+from backends.errors import InvalidValueError, RaidbenchError
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target
-from backends.protocol import KeepsReadings
 from backends.settings import Reading
 from backends.text import clean
 
 if TYPE_CHECKING:
+    from app.engine.view.tuning import Tuning
     from app.engine.workbench import Workbench
     from backends.host import Host
     from backends.registry import Machine
@@ -29,17 +29,23 @@ if TYPE_CHECKING:
 
 @click.command("devices")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, with every setting.")
-def devices_command(as_json: bool) -> int:
-    """Everything found: controllers, arrays, drives."""
+@click.option("--wide", is_flag=True, help="Every column and every member, whatever the width of the terminal.")
+@click.option("--columns", metavar="NAME,...", help="These columns, in this order; a wrong one names them all.")
+def devices_command(as_json: bool, wide: bool, columns: str | None) -> int:
+    """Everything found: controllers, arrays, drives, how they are and how they are tuned.
+
+    The table of the workbench: members of arrays that are well are told in words.
+    """
     from app.engine.session.paths import Paths
     from app.engine.session.root_journal import journal_on
 
     host = host_of(current())
     warn_of_journal(journal_on(host, Paths.default().journal_of(simulated=current().simulated)))
-    return run(lambda _: _devices(host, as_json))
+    chosen = columns_named(columns)
+    return run(lambda _: _devices(host, as_json, chosen, wide=wide))
 
 
-async def _devices(host: Host, as_json: bool) -> int:
+async def _devices(host: Host, as_json: bool, columns: tuple[str, ...], *, wide: bool) -> int:
     from backends.registry import Machine
 
     machine = Machine.of(host)
@@ -51,10 +57,41 @@ async def _devices(host: Host, as_json: bool) -> int:
         return DONE
     from app.cli.devices_text import devices_table
 
-    devices_table(inventory, host.name, simulated=current().simulated)
+    tuned = await tunings(machine, inventory)
+    devices_table(inventory, host.name, tuned, columns, wide=wide, simulated=current().simulated)
     for problem in inventory.problems:
         say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip())
     return DONE
+
+
+def columns_named(words: str | None) -> tuple[str, ...]:
+    """The columns somebody named; none for the usual ones. Raises InvalidValueError."""
+    from app.engine.view.device_table import KEYS
+
+    named = tuple(filter(None, (word.strip() for word in (words or "").split(","))))
+    unknown = [word for word in named if word not in KEYS]
+    if unknown or words == "":
+        raise InvalidValueError(
+            f"There is no column {clean(', '.join(unknown))!r}.", hint=f"There are: {', '.join(KEYS)}."
+        )
+    return named
+
+
+async def tunings(machine: Machine, inventory: Inventory) -> dict[Target, Tuning]:
+    """How each array and drive that is shown is tuned; what cannot be read is left out."""
+    from app.engine.view.tuning import tuning
+
+    async def told(thing: Array | Drive) -> Tuning | None:
+        try:
+            return tuning(await machine.at_hand(thing, inventory))
+        except RaidbenchError:
+            return None
+
+    twins = inventory.twins
+    blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
+    things = [thing for thing in blocks if thing.target not in twins]
+    found = await asyncio.gather(*map(told, things))
+    return {thing.target: how for thing, how in zip(things, found, strict=True) if how is not None}
 
 
 async def all_settings(machine: Machine, inventory: Inventory) -> tuple[schema.SettingsOf, tuple[Problem, ...]]:
@@ -64,9 +101,7 @@ async def all_settings(machine: Machine, inventory: Inventory) -> tuple[schema.S
 
     async def ask(target: Target) -> list[schema.Json]:
         try:
-            backend = machine.backend(target)
-            read = backend.readings if isinstance(backend, KeepsReadings) else machine.read
-            return _settings(machine.settings(target), await read(target))
+            return _settings(machine.settings(target), await machine.kept(target))
         except RaidbenchError as error:
             problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
             return []

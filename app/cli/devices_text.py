@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from app.cli.options import is_terminal
 from app.cli.output import lines, say
-from app.cli.render import DIM_MARK, fact_lines, table_lines
+from app.cli.render import DIM_MARK, fact_lines, fitted_lines, table_lines
 from app.engine.view import device, setting
 from app.engine.view.arrangement import Thing
-from backends.model import Inventory, Scope
+from app.engine.view.device_table import USUAL, WHOLE, Listing
+from app.engine.view.device_table import devices_table as devices_list
+from app.engine.view.table import Cell, Row, Tone
+from app.engine.view.tuning import Tuning
+from backends.model import Inventory, Scope, Target
 from backends.settings import Reading, Setting
 from backends.text import clean
-
-_TREE = ("address", "kind", "size", "state", "device", "model", "use")
-"""Columns of the table of devices."""
 
 _SETTINGS = ("setting", "key", "now", "may-be", "effect", "risk")
 """Columns of the table of settings: nothing is staged on the command line."""
@@ -28,14 +30,36 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
 
 
-def devices_table(inventory: Inventory, host: str, *, simulated: bool) -> None:
-    """The tree: controllers, their arrays, their drives."""
+def devices_table(
+    inventory: Inventory,
+    host: str,
+    tuned: Mapping[Target, Tuning],
+    columns: Sequence[str] = (),
+    *,
+    wide: bool = False,
+    simulated: bool,
+) -> None:
+    """The list of the workbench, with the addresses that commands take; `wide`: all of it, members too."""
     say(" · ".join([*(["SIMULATED"] if simulated else []), clean(host), *device.counts(inventory)]))
-    rows = table_lines(device.devices_table(inventory).only(*_TREE), terminal_width())
+    shown = devices_list(inventory, WHOLE if wide else Listing(), tuned)
+    if columns or not wide:
+        shown = shown.only(*(columns or (*USUAL, "address")))
+    shown = replace(
+        shown,
+        columns=tuple(replace(one, priority=0) if columns or one.key == "address" else one for one in shown.columns),
+        rows=tuple(_headed(row, whole=not columns) for row in shown.rows),
+    )
+    rows = fitted_lines(shown, None if wide else terminal_width())
     if rows:
         lines(rows)
     else:
         say("Nothing was found. `raidbench doctor` says why.")
+
+
+def _headed(row: Row, *, whole: bool) -> Row:
+    """A controller's line with its address; where somebody chose columns, a row like the others."""
+    address = (Cell(row.key, Tone.DIM),) if row.banner and row.cells[0] != row.key else ()
+    return replace(row, banner=(*row.banner, *address) if whole else ())
 
 
 Page = tuple[str, tuple[Setting, ...], Mapping[str, Reading]]

@@ -37,14 +37,16 @@ def table_lines(shown: Table, width: int | None = None) -> list[str]:
     """A table with its headings; nothing where it has no rows. `width` None is unlimited."""
     if not shown.rows:
         return []
-    head, *body = _laid_out(shown.columns, [_cells(row) for row in shown.rows], width)
+    lines = iter(_laid_out(shown.columns, [_cells(row) for row in shown.rows if not row.banner], width))
+    head = next(lines)
+    body = [_banner(row, width) if row.banner else next(lines) for row in shown.rows]
     return [*([paint(shown.heading, "bold")] if shown.heading else []), paint(head, "bold"), *body]
 
 
 def fitted_lines(shown: Table, width: int | None) -> list[str]:
     """The table in so many columns of a terminal: those of least weight are left out where there is no room."""
     least = max(shown.columns, key=lambda column: column.priority)
-    plain = _laid_out(shown.columns, [list(map(text_of, _cells(row))) for row in shown.rows], None)
+    plain = _laid_out(shown.columns, [list(map(text_of, _cells(row))) for row in shown.rows if not row.banner], None)
     if width is None or not least.priority or max(map(width_of, plain), default=0) <= width:
         return table_lines(shown, width)
     return fitted_lines(picked(shown, [column.title for column in shown.columns if column is not least]), width)
@@ -59,6 +61,18 @@ def listing(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> l
 def _cells(row: Row) -> list[str | Cell]:
     first, *others = map(_cell, row.cells)
     return [Cell("  " * row.depth + first.text + (f" {DIM_MARK}" if row.dim else ""), first.tone), *others]
+
+
+def _banner(row: Row, width: int | None) -> str:
+    """What a row says across the columns: a name, then the rest with points between."""
+    name, *pieces = map(_cell, row.banner)
+    told = (name, *((Cell(f"{_GAP if at == 0 else ' · '}{one.text}", one.tone) for at, one in enumerate(pieces))))
+    line, room = "", 10_000 if width is None else width
+    for piece in told:
+        text = shorten(piece.text, max(0, room), "..")
+        room -= width_of(text)
+        line += paint(text, _COLOURS.get(piece.tone, ""))
+    return line
 
 
 @lru_cache(maxsize=2048)

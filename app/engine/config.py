@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,6 +43,10 @@ class Config:
     """Seconds of a round; shorter ones are steady too easily."""
     steady_rounds: int = 5
     """Rounds that are judged together."""
+    devices_columns: tuple[str, ...] = ()
+    """Columns of the list of devices; () for the usual ones."""
+    devices_order: str = "address"
+    """What it is sorted by."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Keys by command id: `{"bench.run": "f5"}`."""
 
@@ -82,6 +87,22 @@ def _keymap(value: Any) -> dict[str, str]:
     return dict(value)
 
 
+def _columns(value: Any) -> tuple[str, ...]:
+    from app.engine.view.device_table import KEYS as COLUMNS
+
+    if not isinstance(value, list) or not all(one in COLUMNS for one in value):
+        raise ValueError(f"wants a list of {', '.join(COLUMNS)}")
+    return tuple(dict.fromkeys(value))
+
+
+def _order(value: Any) -> str:
+    from app.engine.view.device_table import ORDERS
+
+    if value not in ORDERS:
+        raise ValueError(f"wants one of {', '.join(ORDERS)}")
+    return str(value)
+
+
 KEYS: Mapping[str, Parse[Any]] = {
     "fps": whole(1, 30),
     "theme": _theme,
@@ -93,6 +114,8 @@ KEYS: Mapping[str, Parse[Any]] = {
     "steady_cap": whole(1, 7 * 86400),
     "steady_round": whole(1, 3600),
     "steady_rounds": whole(3, 25),
+    "devices_columns": _columns,
+    "devices_order": _order,
     "keymap": _keymap,
 }
 """Every key there is, and how its value is read."""
@@ -120,6 +143,35 @@ def parse_config(data: bytes, shown: str) -> Config:
     top = read_toml(data, shown, "a configuration file", ConfigError, _HINT)
     top.only(*KEYS)
     return Config(**{key: top.parse(key, KEYS[key], value) for key, value in top.given.items()})
+
+
+def keep(path: Path, key: str, value: str | tuple[str, ...]) -> None:
+    """Write one key of the configuration, and leave the rest of the file as somebody wrote it.
+
+    Raises ConfigError where that cannot be done: the file cannot be written, or would not be one any more.
+    """
+    shown = clean(str(path), 200)
+    said = json.dumps(value, ensure_ascii=False)  # a text or a list of texts: the same in TOML
+    try:
+        before = path.read_text("utf-8") if path.exists() else ""
+        lines = before.splitlines(keepends=True)
+        at = next((at for at, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
+        there = [place for place, line in enumerate(lines[:at]) if line.partition("=")[0].strip() == key]
+        if there:
+            lines[there[0]] = f"{key} = {said}\n"
+        else:
+            lines[:0] = [f"{key} = {said}\n"]
+        after = "".join(lines)
+        if getattr(parse_config(after.encode(), shown), key) != value:
+            raise ConfigError(f"{key} of {shown} cannot be kept: it stands there in a way that is not understood.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_name(f"{path.name}.new")
+        fresh.write_text(after, "utf-8")
+        if path.exists():
+            fresh.chmod(path.stat().st_mode)
+        fresh.replace(path.resolve())
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{key} cannot be kept in {shown}: {error}.") from None
 
 
 _HINT = "Correct it, or start with another file: --config FILE."

@@ -84,6 +84,12 @@ class ScreenOptions:
     """How long a trial lasts."""
     hand_over: Callable[[Path], Awaitable[int]] | None = None
     """Lets another process go on with the sweep of a session; None where none may be started."""
+    devices_columns: tuple[str, ...] = ()
+    """Columns of the list of devices; () for the usual ones."""
+    devices_order: str = "address"
+    """What it is sorted by."""
+    config: Path | None = None
+    """Where choices are kept; None forgets them."""
     sweep_speed: float = 1.0
     """How many times as fast the time of a simulated machine runs in a sweep."""
 

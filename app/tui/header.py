@@ -17,7 +17,7 @@ from textual.strip import Strip
 
 from app.commands import SCREENS
 from app.engine.session.state import Session
-from app.engine.view.arrangement import troubles
+from app.engine.view.trouble import troubles
 from backends.text import clean
 from widgets.plain import units
 from widgets.plain.signs import ATTENTION, BUSY, WELL, Sign
@@ -142,7 +142,7 @@ class HeaderLines(SteadyWidget):
             machine=tuple(_machine(session)),
             state=tuple(_state(session, app, job or sweep)),
             marks=tuple(app.waiting.marks(running, self._screen).items()),
-            troubles=troubles(session.inventory),
+            troubles=len(troubles(session.inventory)),
         )
 
     def render_line(self, y: int) -> Strip:
@@ -217,7 +217,7 @@ class HeaderLines(SteadyWidget):
         """How many things want a look."""
         if not told.troubles:
             return []
-        return [Segment(f"{ATTENTION.char} {units.plural(told.troubles, 'problem')}", self._style("trouble"))]
+        return [Segment(f"{ATTENTION.char} {units.plural(told.troubles, 'problem')} (!)", self._style("trouble"))]
 
     def _style(self, kind: str) -> Style:
         return self.style_of(f"header--{kind}" if kind else "")

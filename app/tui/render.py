@@ -31,13 +31,22 @@ MARKS: dict[view.Mark, str] = {
 }
 """The sign of a mark."""
 
+LEAST = 12
+"""Cells to which a column that may shrink is cut before another is left out."""
+
 _ALIGNS: dict[view.Align, Align] = {view.Align.LEFT: "left", view.Align.POINT: "decimal"}
 
 
 def columns(shown: view.Table) -> tuple[TableColumn, ...]:
     """The columns of a table."""
     return tuple(
-        TableColumn(key=one.key or one.title, label=one.title, align=_ALIGNS[one.align], priority=one.priority)
+        TableColumn(
+            key=one.key or one.title,
+            label=one.title,
+            align=_ALIGNS[one.align],
+            priority=one.priority,
+            least=LEAST if one.shrinks else None,
+        )
         for one in shown.columns
     )
 
@@ -45,14 +54,22 @@ def columns(shown: view.Table) -> tuple[TableColumn, ...]:
 def rows(shown: view.Table) -> tuple[TableRow, ...]:
     """The rows of a table; each has its key."""
     return tuple(
-        TableRow(key=one.key or str(at), cells=tuple(map(cell, one.cells)), dim=one.dim)
+        TableRow(
+            key=one.key or str(at),
+            cells=tuple(map(cell, one.cells)),
+            dim=one.dim,
+            banner=tuple(map(cell, one.banner)),
+        )
         for at, one in enumerate(shown.rows)
     )
 
 
 def cell(shown: str | view.Cell) -> str | TableCell:
-    """A cell in its tone."""
-    return shown if isinstance(shown, str) else TableCell(text=shown.text, tone=TONES[shown.tone])
+    """A cell in its tone, behind its sign."""
+    if isinstance(shown, str):
+        return shown
+    text = shown.text if shown.mark is None else f"{MARKS[shown.mark]} {shown.text}"
+    return TableCell(text=text, tone=TONES[shown.tone])
 
 
 def groups(shown: Iterable[view.Facts]) -> tuple[FactGroup, ...]:

@@ -9,7 +9,8 @@ import pytest
 from app.engine.measure.device_access import Gate
 from app.engine.view import schema
 from app.engine.view.arrangement import arranged
-from app.engine.view.device import counts, devices_table, facts
+from app.engine.view.device import counts, facts
+from app.engine.view.device_table import devices_table
 from app.engine.view.table import text_of
 from backends.change import Change
 from backends.joining import joined

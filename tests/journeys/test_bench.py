@@ -680,7 +680,7 @@ async def test_on_a_full_disk_nothing_is_changed(
     bench: Pilot[int], table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill_disk(table, monkeypatch)
-    await bench.press("1", "right", "down", "right", "a")
+    await bench.press("1", "enter", "down", "space", "a")
     await answer(bench, "enter")
     await until(bench, lambda: "No space left" in notices(bench))
     assert table.host.written == []

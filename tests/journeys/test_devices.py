@@ -1,4 +1,4 @@
-"""A machine of many parts on the Devices screen: each thing once, members under their arrays, trouble on top."""
+"""A machine of many parts on the Devices screen: each thing once, in its place, trouble one key away."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from app.tui.screens.devices.device_list import DeviceList
 from backends.model import Array, Controller, Drive, Fact, Inventory, Level, Media, Problem, Scope, State, Target
 from backends.protocol import Vendor
 from backends.vendors.block import VENDOR as BLOCK
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine
 from tests.journeys.test_pictures import Compare
-from tests.tui.stage import SIZES, Table, opened, set_table, settled, text_of
+from tests.tui.stage import SIZES, Table, answer, app_of, opened, set_table, settled, text_in, text_of, until
 
 FLASH = {**QUEUE, "scheduler": "[none] mq-deadline", "rotational": "0"}
 
@@ -98,31 +99,96 @@ def many(tmp_path: Path) -> Table:
     return set_table(tmp_path, host, vendors=(BLOCK, *others))
 
 
+def devices(pilot: Pilot[int]) -> DeviceList:
+    return pilot.app.screen.query_one(DeviceList)
+
+
 def lines(pilot: Pilot[int], words: str) -> list[str]:
     return [line for line in text_of(pilot).splitlines() if words in line]
 
 
-async def test_a_degraded_array_is_on_top_with_its_reason(many: Table) -> None:
+async def test_a_degraded_array_says_why_in_its_row(many: Table) -> None:
     async with opened(many) as pilot:
-        assert "! md1 degraded: 1 of 2" in lines(pilot, "md")[0]
+        assert "▲ degraded: 1 of 2" in lines(pilot, "md1")[0].replace("!", "▲")
 
 
 async def test_the_facts_of_an_array_say_what_is_missing(many: Table) -> None:
     async with opened(many) as pilot:
-        assert lines(pilot, "degraded: 1 of 2 members missing")
+        await pilot.press("exclamation_mark", "t")
+        await settled(pilot)
+        assert "degraded: 1 of 2 members missing" in text_in(pilot, "#facts-scroll")
+
+
+async def test_one_key_goes_to_the_array_in_trouble(many: Table) -> None:
+    async with opened(many) as pilot:
+        await pilot.press("exclamation_mark")
+        assert devices(pilot).selected == "md:md1"
 
 
 async def test_controllers_of_one_model_are_told_apart(many: Table) -> None:
     async with opened(many) as pilot:
-        assert len(lines(pilot, "nvme2 SAMSUNG")) == 1
+        assert len(lines(pilot, "nvme2  SAMSUNG")) == 1
 
 
 async def test_the_queue_of_a_drive_is_set_with_it(many: Table) -> None:
     async with opened(many) as pilot:
-        await pilot.press("slash", *"nvme0n1", "enter", "down")
+        devices(pilot).go_to("nvme:nvme0n1")
+        await pilot.pause()
         await settled(pilot)
-        assert lines(pilot, "Queue of /dev/nvme0n1")
-        assert lines(pilot, "Read-ahead")
+        assert "Queue of /dev/nvme0n1" in text_in(pilot, "#settings")
+
+
+async def test_a_filter_finds_a_model_that_no_row_shows_and_counts_it(many: Table) -> None:
+    async with opened(many, (80, 24)) as pilot:
+        await pilot.press("slash", *"st4000")
+        await pilot.pause()
+        assert " match" in text_of(pilot)
+
+
+async def test_a_filter_that_matches_nothing_says_so(many: Table) -> None:
+    async with opened(many) as pilot:
+        await pilot.press("slash", *"zzz")
+        await pilot.pause()
+        assert "nothing matches zzz" in text_of(pilot)
+
+
+async def test_right_opens_a_closed_array_and_left_closes_it(many: Table) -> None:
+    async with opened(many) as pilot:
+        devices(pilot).go_to("md:md0")
+        seen = []
+        for key in ("right", "left"):
+            await pilot.press(key)
+            seen.append("nvme:nvme1n1" in [row.key for row in devices(pilot).rows])
+        assert seen == [True, False]
+
+
+async def test_left_goes_from_a_member_to_its_array(many: Table) -> None:
+    async with opened(many) as pilot:
+        devices(pilot).go_to("md:md0")
+        await pilot.press("right", "down", "left")
+        assert devices(pilot).selected == "md:md0"
+
+
+@pytest.mark.parametrize("key", ["left", "h", "escape"])
+async def test_every_key_that_goes_back_leaves_the_device_and_stages_nothing(many: Table, key: str) -> None:
+    async with opened(many, (80, 24)) as pilot:
+        await pilot.press("exclamation_mark", "enter", key)
+        await pilot.pause()
+        assert (app_of(pilot).focused, app_of(pilot).staged) == (devices(pilot), {})
+
+
+async def test_the_facts_are_fresh_after_a_change(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("enter", "enter")
+        await answer(pilot, "down", "enter")
+        await pilot.press("a")
+        await answer(pilot, "enter")
+        await until(pilot, lambda: table.bench.session.changes and table.bench.session.changes[-1].end)
+        await settled(pilot)
+        await pilot.press("t")
+        await settled(pilot)
+        told = text_in(pilot, "#facts-scroll")
+        assert next(line.split() for line in told.splitlines() if "Scheduler" in line)[-1] == "kyber"
 
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)

@@ -18,7 +18,7 @@ from app.engine.sweep.plans import load_plan
 from app.engine.workbench import Workbench
 from app.tui.app import ScreenOptions, WorkbenchApp
 from app.tui.screens.bench.screen import BenchScreen
-from app.tui.screens.devices.tree import DeviceTree
+from app.tui.screens.devices.device_list import DeviceList
 from app.tui.screens.sweep.screen import SweepScreen
 from backends.hosts.recorded import ReplayHost
 from tests.engine.sweep.loaded import LoadedSweep
@@ -76,12 +76,11 @@ class Story:
                 await self.pilot.pause(0.02)
 
     async def choose_device(self) -> None:
-        """Put the cursor of the tree on the device."""
+        """Put the cursor of the list on the device."""
         await self.press("1")
-        tree = self.app.screen.query_one(DeviceTree)
-        tree.focus()
-        node = next(node for node in tree._tree_nodes.values() if node.data is not None and node.data.key == DEVICE)
-        tree.move_cursor(node)
+        devices = self.app.screen.query_one(DeviceList)
+        devices.focus()
+        devices.go_to(DEVICE)
         await self.rest()
         await self.until(lambda: not any(worker.group == "read" for worker in self.app.workers))
         await self.rest()
@@ -166,8 +165,8 @@ async def large(story: Story) -> None:
     story.app.clear_notifications()
     story.clock.now += 60
     await story.choose_device()
-    await story.press("right", "right")
-    await story.press("down", "right", "right")
+    await story.press("enter", "space")
+    await story.press("down", "space", "space")
     await story.shoot("devices", "The devices of a storage server, two changes staged")
     await story.pilot.press("a")
     await story.pilot.pause(GRACE + 0.3)
@@ -204,7 +203,7 @@ async def large(story: Story) -> None:
 async def small(story: Story) -> None:
     """The same on the smallest terminal that shows everything."""
     await story.choose_device()
-    await story.press("right", "right")
+    await story.press("enter", "space")
     await story.shoot("devices-80x24", "The devices on a terminal of 80x24")
     await story.press("backspace")
 

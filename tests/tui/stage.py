@@ -391,6 +391,13 @@ def text_of(pilot: Pilot[int]) -> str:
     return "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
 
 
+def text_in(pilot: Pilot[int], selector: str) -> str:
+    """What is on the screen where a widget is."""
+    region = pilot.app.screen.query_one(selector).region
+    lines = text_of(pilot).splitlines()[region.y : region.bottom]
+    return "\n".join(line[region.x : region.right] for line in lines)
+
+
 def notices(pilot: Pilot[int]) -> str:
     """What was said above the footer."""
     return "\n".join(notice.text for notice in app_of(pilot).notices.said)

@@ -7,23 +7,22 @@ from dataclasses import replace
 import pytest
 
 from app.engine.view import table as view
+from app.engine.view.device_table import WHOLE, Listing, devices_table, matching, searchable
 from app.engine.view.setting import settings_table
-from app.tui.screens.devices.rows import (
-    TreeLine,
-    confirmation,
-    filtered,
-    next_value,
-    nodes,
-    setting_rows,
-)
+from app.engine.view.trouble import troubles
+from app.engine.view.tuning import Tuning
+from app.tui import render
+from app.tui.screens.devices.rows import SHOWN, confirmation, next_value
+from app.tui.screens.devices.settings_panel import settings_columns
 from backends.change import Change, Write
 from backends.identity import Identity, Use
-from backends.model import Array, Controller, Drive, Inventory, Level, Scope, State, Target
+from backends.model import Array, Controller, Drive, Inventory, Level, Problem, Protection, Scope, State, Target
 from backends.nameplate import nameplate
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
 from widgets.confirm import Confirmation
-from widgets.table_layout import TableRow, plain
+from widgets.table_layout import TableLayout, TableRow, plain
 
+RISK = SHOWN.index("risk")
 CONTROLLER = Target(backend="mega", address="/c0", scope=Scope.CONTROLLER)
 SCHEDULER = Setting(key="scheduler", label="Scheduler", help="Order of requests.")
 CHOICES = (
@@ -50,10 +49,6 @@ def drive(
     )
 
 
-def keys(tree: tuple[TreeLine, ...]) -> list[str]:
-    return [key for node in tree for key in (node.key, *keys(node.children))]
-
-
 def rack() -> Inventory:
     good, bad = array("good"), array("bad", State.DEGRADED)
     return Inventory(
@@ -69,66 +64,135 @@ def rack() -> Inventory:
     )
 
 
-def test_what_needs_attention_comes_first_in_its_group() -> None:
-    assert keys(nodes(rack())) == [
-        "mega:/c0",
-        "mega:bad",
-        "mega:d2",
-        "mega:d1",
-        "mega:good",
-        "mega:d0",
-        "mega:spare",
-        "mega:sda",
-    ]
+def keys(listing: Listing = Listing(), of: Inventory | None = None) -> list[str]:  # noqa: B008
+    return [row.key for row in devices_table(of or rack(), listing).rows]
+
+
+def cell(key: str, of: Inventory, listing: Listing = WHOLE) -> str:
+    """What a column says of the first row."""
+    return view.text_of(devices_table(of, listing).only(key).rows[0].cells[0])
+
+
+def found(words: str, of: Inventory | None = None, **listing: object) -> Listing:
+    """A list of what a filter wants."""
+    return Listing(found=matching(searchable(of or rack(), {}), words), **listing)  # type: ignore[arg-type]
+
+
+def test_arrays_that_are_well_are_closed_and_one_in_trouble_shows_what_is_bad() -> None:
+    assert keys() == ["mega:/c0", "mega:bad", "mega:d2", "mega:bad/others", "mega:good", "mega:spare", "mega:sda"]
+
+
+def test_the_members_of_a_closed_array_are_told_in_words() -> None:
+    good = array("good")
+    three = tuple(drive(f"d{number}", of=good, model="ACME 1") for number in range(3))
+    assert cell("model", Inventory(arrays=(good,), drives=three)) == "3 x ACME 1, all online"
+
+
+def test_members_that_are_not_well_are_counted_in_words() -> None:
+    bad = array("bad", State.DEGRADED)
+    members = (drive("d0", of=bad, model="ACME 1"), drive("d1", State.FAILED, of=bad, model="ACME 2"))
+    assert cell("model", Inventory(arrays=(bad,), drives=members)) == "1 x ACME 1, 1 x ACME 2, 1 failed, 1 online"
+
+
+def test_one_row_stands_for_the_members_that_are_well() -> None:
+    row = devices_table(rack(), Listing()).only("name", "state").rows[3]
+    assert [view.text_of(one) for one in row.cells] == ["1 other", "online"]
+
+
+def test_an_opened_array_shows_every_member() -> None:
+    assert keys(Listing(opened=frozenset({"mega:good", "mega:bad"}))) == keys(WHOLE)
+
+
+def test_a_closed_controller_hides_what_is_behind_it() -> None:
+    assert keys(Listing(closed=frozenset({"mega:/c0"}))) == ["mega:/c0", "mega:sda"]
 
 
 def test_a_degraded_array_says_so_in_words() -> None:
-    assert "degraded" in nodes(rack())[0].children[0].label
+    assert cell("state", Inventory(arrays=(array("bad", State.DEGRADED),))) == "degraded"
 
 
-@pytest.mark.parametrize(
-    ("name", "label"), [("host:data", "+ md0 raid5 64 MiB host:data"), (None, "+ md0 raid5 64 MiB")]
-)
-def test_an_array_of_the_kernel_goes_by_the_kernels_name(name: str | None, label: str) -> None:
+@pytest.mark.parametrize("name", ["host:data", None])
+def test_an_array_of_the_kernel_goes_by_the_kernels_name(name: str | None) -> None:
     md0 = Array(
-        target=Target(backend="md", address="md0", scope=Scope.ARRAY),
-        name=name,
-        device="/dev/md0",
-        level=Level.RAID5,
-        state=State.OPTIMAL,
-        size_bytes=64 << 20,
+        target=Target(backend="md", address="md0", scope=Scope.ARRAY), name=name, device="/dev/md0", level=Level.RAID5
     )
-    assert nodes(Inventory(arrays=(md0,)))[0].label == label
+    assert cell("name", Inventory(arrays=(md0,))) == "md0"
 
 
 def test_an_array_of_a_controller_goes_by_its_own_name() -> None:
-    assert nodes(rack())[0].children[1].label.startswith("+ good")
+    assert cell("name", Inventory(arrays=(replace(array("/c0/v1"), name="ssd"),))) == "ssd"
 
 
-def test_every_drive_stands_in_the_tree_once() -> None:
-    shown = keys(nodes(rack()))
-    assert len(set(shown)) == len(shown)
+def test_a_drive_behind_a_controller_is_named_by_its_place() -> None:
+    assert cell("name", Inventory(drives=(drive("/c0/e245/s10"),))) == "e245:s10"
+
+
+def test_every_thing_stands_in_the_list_once() -> None:
+    assert len(set(keys(WHOLE))) == len(keys(WHOLE))
 
 
 def test_a_filter_keeps_the_branch_that_leads_to_a_match() -> None:
-    assert keys(filtered(nodes(rack()), "d2")) == ["mega:/c0", "mega:bad", "mega:d2"]
+    assert keys(found("mega:d0")) == ["mega:/c0", "mega:good", "mega:d0"]
 
 
 def test_a_branch_that_matches_keeps_all_below_it() -> None:
-    assert keys(filtered(nodes(rack()), "good")) == ["mega:/c0", "mega:good", "mega:d0"]
+    assert keys(found("mega:bad", opened=frozenset({"mega:bad"}))) == ["mega:/c0", "mega:bad", "mega:d1", "mega:d2"]
 
 
 def test_a_filter_wants_every_word() -> None:
-    assert filtered(nodes(rack()), "bad sda") == ()
+    assert keys(found("bad sda")) == []
 
 
-def test_an_empty_filter_shows_everything() -> None:
-    assert filtered(nodes(rack()), "  ") == nodes(rack())
+@pytest.mark.parametrize("words", ["btyf123", "/dev/sdf", "naa.5000", "ACME", "fw7"])
+def test_a_filter_looks_at_every_fact(words: str) -> None:
+    known = drive("x9", free=True, serial="BTYF1234", device="/dev/sdf", wwn="naa.5000c5", model="ACME", firmware="FW7")
+    machine = Inventory(drives=(known, drive("y", free=True)))
+    assert keys(found(words, machine), machine) == ["mega:x9"]
 
 
-def test_a_drive_in_use_carries_the_use_in_the_tree() -> None:
+def test_a_filter_looks_at_how_a_device_is_tuned() -> None:
+    volume = array("v0")
+    texts = searchable(Inventory(arrays=(volume,)), {volume.target: Tuning(read_ahead=view.Cell("adaptive"))})
+    assert matching(texts, "adaptive") == {"mega:v0"}
+
+
+def test_where_a_disk_is_mounted_stands_in_its_row() -> None:
     used = drive("sda", free=True, uses=(Use(kind="mount", detail="mounted on /srv"),))
-    assert "[mount]" in nodes(Inventory(drives=(used,)))[0].label
+    assert cell("use", Inventory(drives=(used,))) == "/srv"
+
+
+def test_what_could_not_be_looked_at_has_a_row_of_its_own() -> None:
+    broken = Inventory(problems=(Problem(where="acme", message="acme stopped."),))
+    assert devices_table(broken).rows[0].banner == (view.Cell("acme: acme stopped.", view.Tone.BAD, view.Mark.FAILED),)
+
+
+def test_a_problem_of_a_card_that_is_in_the_list_has_none() -> None:
+    said = replace(rack(), problems=(Problem(where="mega:/c0", message="It wants a look."),))
+    assert keys(of=said) == keys()
+
+
+def test_the_gravest_trouble_comes_first_and_a_member_is_not_told_beside_its_array() -> None:
+    machine = replace(rack(), drives=(*rack().drives, drive("f", State.FOREIGN)))
+    assert [trouble.key for trouble in troubles(machine)] == ["mega:bad", "mega:f"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "state", "count"), [("bbu", "failed", 1), ("bbu", "optimal", 0), ("none", "missing", 0)]
+)
+def test_a_battery_that_failed_is_trouble_and_none_at_all_is_not(kind: str, state: str, count: int) -> None:
+    card = Controller(target=CONTROLLER, vendor="mega", protection=Protection(kind=kind, state=state))
+    assert len(troubles(Inventory(controllers=(card,)))) == count
+
+
+def test_what_backends_say_is_trouble_once_for_each_thing() -> None:
+    said = tuple(
+        Problem(where=where, message=words) for where, words in (("mega:bad", "x"), ("acme", "y"), ("acme", "z"))
+    )
+    assert [one.key for one in troubles(replace(rack(), problems=said))] == ["mega:bad", "acme"]
+
+
+def test_what_is_well_is_no_trouble() -> None:
+    assert troubles(Inventory(arrays=(array("good"),))) == ()
 
 
 @pytest.mark.parametrize(
@@ -163,7 +227,7 @@ def row(reading: Reading, staged: str | None = None, outcome: str | None = None)
     values = {} if staged is None else {SCHEDULER.key: staged}
     outcomes = {} if outcome is None else {SCHEDULER.key: view.Cell(outcome)}
     table = settings_table((SCHEDULER,), {SCHEDULER.key: reading}, Scope.DRIVE, staged=values, outcomes=outcomes)
-    return setting_rows(table)[0]
+    return render.rows(table.only(*SHOWN))[0]
 
 
 def cells(of: TableRow) -> list[str]:
@@ -171,11 +235,11 @@ def cells(of: TableRow) -> list[str]:
 
 
 def test_a_setting_shows_the_worst_that_any_of_its_values_risks() -> None:
-    assert cells(row(Reading(now="wt", choices=CHOICES)))[-1] == "power loss"
+    assert cells(row(Reading(now="wt", choices=CHOICES)))[RISK] == "power loss"
 
 
 def test_a_staged_value_shows_its_own_risk() -> None:
-    assert cells(row(Reading(now="wb", choices=CHOICES), staged="wt"))[-1] == "-"
+    assert cells(row(Reading(now="wb", choices=CHOICES), staged="wt"))[RISK] == "-"
 
 
 def test_what_became_of_a_staged_value_stands_in_its_place() -> None:
@@ -190,9 +254,13 @@ def test_a_setting_that_cannot_be_changed_is_dim() -> None:
     assert row(Reading(now="wt", availability=Availability(why_not="needs root"))).dim
 
 
-def test_a_long_present_value_leaves_room_for_what_is_staged() -> None:
-    table = settings_table((SCHEDULER,), {SCHEDULER.key: Reading(now="x" * 50)}, Scope.DRIVE)
-    assert cells(setting_rows(table, now_width=8)[0])[1] == "x" * 7 + "…"
+@pytest.mark.parametrize("width", [53, 74])
+def test_risk_and_staged_value_are_whole_beside_a_long_present_value(width: int) -> None:
+    table = settings_table((SCHEDULER,), {SCHEDULER.key: Reading(now="x" * 50, choices=CHOICES)}, Scope.DRIVE)
+    layout = TableLayout(settings_columns())
+    layout.measure(render.rows(table.only(*SHOWN)))
+    placed = {one.column.key: one.width for one in layout.place(width)}
+    assert (placed["risk"], placed["staged"]) == (len("power loss"), len("Staged"))
 
 
 def change(risk: Risk = Risk.NONE, *, target: str = "sda", undo: bool = True) -> Change:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from app.engine.report.blocks import DefinitionList, Grid, grid
 from app.engine.session.state import Session
-from app.engine.view.device import devices_table
+from app.engine.view.device_table import devices_table
 from backends.model import Array, Controller, Drive, Inventory, Target
 from widgets.plain import units
 
@@ -33,7 +33,7 @@ def _machine(session: Session) -> Iterator[tuple[str, str]]:
 
 def devices(inventory: Inventory) -> Grid:
     """All that was found, each thing once."""
-    return grid(devices_table(inventory).only("address", "kind", "size", "state", "model", "firmware", "use"))
+    return grid(devices_table(inventory).only("address", "kind", "size", "state", "model", "firmware", "use", "name"))
 
 
 def under_test(session: Session) -> Grid:
@@ -41,7 +41,7 @@ def under_test(session: Session) -> Grid:
     wanted = {str(target) for target in _concerned(session)}
     shown = devices_table(session.inventory)
     rows = tuple(row for row in shown.rows if row.key in wanted)
-    columns = ("address", "kind", "model", "serial", "firmware", "size", "state", "device", "more")
+    columns = ("address", "kind", "model", "serial", "firmware", "size", "state", "device", "more", "name")
     return grid(replace(shown, rows=rows).only(*columns))
 
 

@@ -1,14 +1,19 @@
-"""How what was found belongs together: each thing once, members under their arrays, trouble first. Pure."""
+"""How what was found belongs together: each thing once, members under their arrays, in the order of addresses. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from backends.model import Array, Controller, Drive, Inventory, State, Target
+from backends.model import Array, Controller, Drive, Inventory, Scope, State, Target
+from widgets.plain import units
 
 Thing = Controller | Array | Drive
+Order = Callable[[Array | Drive], Any]
+"""What arrays and drives of one place are sorted by; where it is the same, the address decides."""
+
 _Part = TypeVar("_Part", Array, Drive)
 
 TROUBLE = (
@@ -36,72 +41,89 @@ class Branch:
     """What hangs from it."""
 
 
-def arranged(inventory: Inventory) -> tuple[Branch, ...]:
-    """Arrays of no controller, controllers with what is behind them, drives of neither.
+def arranged(inventory: Inventory, order: Order | None = None) -> tuple[Branch, ...]:
+    """Controllers with what is behind them, arrays of none, drives of neither; each by address, or in another `order`.
 
     A member of an array is under the array, wherever it hangs; twins are left out (see `Inventory.twins`).
     """
-    return _Arranging(inventory).all()
+    return _Arranging(inventory, order).all()
+
+
+def place_of(target: Target) -> tuple[Any, ...]:
+    """Sorts addresses as people count: `s9` before `s10`, `sdz` before `sdaa`."""
+    kernels = _LETTERED.fullmatch(target.address)
+    if kernels is not None:  # before others, as the kernel's numbers have them and lsblk lists them
+        return (_by_node(target), 0, kernels[1], (len(kernels[2]), kernels[2]))
+    if _PCI.fullmatch(target.address):  # of fixed width, in hexadecimal
+        return (_by_node(target), 1, target.address)
+    parts = re.split(r"(\d+)", target.address)
+    numbered = ((int(number), text) for number, text in zip(parts[1::2], parts[2::2], strict=True))
+    return (_by_node(target), 1, parts[0], *numbered)
+
+
+def _by_node(target: Target) -> str:
+    """Disks are in one order whichever vendor has them; other things by their vendor."""
+    return "" if target.scope is Scope.DRIVE and not target.address.startswith("/") else target.backend
+
+
+_LETTERED = re.compile(r"(xvd|sd|vd|hd)([a-z]+)")
+_PCI = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]")
 
 
 class _Arranging:
-    def __init__(self, inventory: Inventory) -> None:
+    def __init__(self, inventory: Inventory, order: Order | None) -> None:
         self._inventory = inventory
+        self._order = order
         self._done: set[Target] = set(inventory.twins)
         self._arrays = {array.target: array for array in inventory.arrays}
-        shown = (drive for drive in inventory.drives if drive.target not in self._done)
-        places = _places(inventory)
-        self._drives = {
-            drive.target: drive for drive in sorted(shown, key=lambda one: places.get(one.device, len(places)))
-        }
+        self._drives = {drive.target: drive for drive in inventory.drives if drive.target not in self._done}
+        self._parts: dict[Target, list[Drive]] = {}
+        self._behind: dict[Target, list[Drive]] = {}
+        for drive in self._drives.values():
+            if drive.array is not None:
+                self._parts.setdefault(drive.array, []).append(drive)
+            if drive.controller is not None:
+                self._behind.setdefault(drive.controller, []).append(drive)
         self._nested = {member for array in inventory.arrays for member in array.members if member in self._arrays}
 
     def all(self) -> tuple[Branch, ...]:
-        owners = {controller.target for controller in self._inventory.controllers}
+        controllers = sorted(self._inventory.controllers, key=lambda one: place_of(one.target))
+        owners = {controller.target for controller in controllers}
         free = [
             one for one in self._inventory.arrays if one.controller not in owners and one.target not in self._nested
         ]
-        top = [self._array(array) for array in _worst_first(free)]
-        placed = [self._controller(controller) for controller in self._inventory.controllers]
-        top += sorted(placed, key=_gravest)
+        arrays = [self._array(array) for array in self._sorted(free)]  # first: what they are made of is told there
+        top = [*map(self._controller, controllers), *arrays]
         left = [array for array in self._inventory.arrays if array.target not in self._done]  # members of each other
         top += [self._array(array) for array in left if array.target not in self._done]
         loose = (drive for drive in self._drives.values() if drive.target not in self._done)
-        return (*top, *(self._drive(drive) for drive in _worst_first(loose)))
+        return (*top, *map(self._drive, self._sorted(loose)))
+
+    def _sorted(self, things: Iterable[_Part]) -> list[_Part]:
+        placed = sorted(things, key=lambda thing: place_of(thing.target))
+        return placed if self._order is None else sorted(placed, key=self._order)
 
     def _controller(self, controller: Controller) -> Branch:
         mine = [one for one in self._inventory.arrays if one.controller == controller.target]
-        below = [self._array(one) for one in _worst_first(mine) if one.target not in self._done]
-        here = [one for one in self._drives.values() if one.controller == controller.target]
+        below = [self._array(one) for one in self._sorted(mine) if one.target not in self._done]
+        here = self._behind.get(controller.target, ())
         loose = [one for one in here if one.target not in self._done and one.array not in self._arrays]
-        below += [self._drive(drive) for drive in _worst_first(loose)]
+        below += [self._drive(drive) for drive in self._sorted(loose)]
         return Branch(thing=controller, below=tuple(below))
 
     def _array(self, array: Array, role: str = "") -> Branch:
         self._done.add(array.target)
         inner = [self._arrays[one] for one in array.members if one in self._arrays and one not in self._done]
-        below = [self._array(one, role_of(one, array)) for one in _worst_first(inner)]
-        named = [self._drives[one] for one in array.members if one in self._drives]
-        named += [one for one in self._drives.values() if one.array == array.target and one not in named]
-        fresh = [one for one in named if one.target not in self._done]
-        below += [self._drive(one, role_of(one, array)) for one in _worst_first(fresh)]
+        below = [self._array(one, role_of(one, array)) for one in self._sorted(inner)]
+        named = {one: self._drives[one] for one in array.members if one in self._drives}
+        named |= {one.target: one for one in self._parts.get(array.target, ())}
+        fresh = [drive for target, drive in named.items() if target not in self._done]
+        below += [self._drive(one, role_of(one, array)) for one in self._sorted(fresh)]
         return Branch(thing=array, role=role, why=reason(array), below=tuple(below))
 
     def _drive(self, drive: Drive, role: str = "") -> Branch:
         self._done.add(drive.target)
         return Branch(thing=drive, role=role)
-
-
-def troubles(inventory: Inventory) -> int:
-    """How many arrays and drives want attention, and how much else backends had to say."""
-    things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    return sum(thing.state in TROUBLE for thing in things) + len(inventory.problems)
-
-
-def _places(inventory: Inventory) -> dict[str | None, int]:
-    """The order in which the nodes are first named: the kernel's, whichever vendor has the drive."""
-    nodes = dict.fromkeys(drive.device for drive in inventory.drives if drive.device is not None)
-    return {node: place for place, node in enumerate(nodes)}
 
 
 def role_of(member: Array | Drive, array: Array) -> str:
@@ -117,22 +139,16 @@ def role_of(member: Array | Drive, array: Array) -> str:
 
 def reason(array: Array) -> str:
     """Why an array is not as it should be: what is under way, else what is missing."""
-    if array.state not in TROUBLE:
-        return ""
+    return (work(array) or array.why) if array.state in TROUBLE else ""
+
+
+def work(array: Array) -> str:
+    """What is under way on an array and how far: `rebuild 37 %`; "" for nothing."""
     for task in array.tasks:
-        return task.kind if task.progress is None else f"{task.kind} {task.progress:.0%}"
-    return array.why
+        return task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}"
+    return ""
 
 
-def _gravest(branch: Branch) -> int:
-    """Place of a controller's worst array or drive in TROUBLE; those without trouble come last, in their order."""
-    return min((_grade(one.thing.state) for one in branch.below if not isinstance(one.thing, Controller)), default=99)
-
-
-def _grade(state: State) -> int:
-    return TROUBLE.index(state) if state in TROUBLE else 99
-
-
-def _worst_first(things: Iterable[_Part]) -> list[_Part]:
-    """What needs attention first, the rest in the order found."""
-    return sorted(things, key=lambda thing: _grade(thing.state))
+def grade(state: State) -> int:
+    """Place of a state in TROUBLE, the gravest first; those without trouble come last."""
+    return TROUBLE.index(state) if state in TROUBLE else len(TROUBLE)

@@ -1,27 +1,15 @@
-"""Controllers, arrays and drives as they are shown: a row of a table, and all that is known of one. Pure."""
+"""Controllers, arrays and drives in words: what they are, how they are, and all that is known of one. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 
-from app.engine.view.arrangement import Branch, Thing, arranged, reason
-from app.engine.view.table import Align, Cell, Column, FactLine, Facts, Mark, Row, Table, Tone
+from app.engine.view.arrangement import Branch, Thing, reason, work
+from app.engine.view.table import Cell, FactLine, Facts, Mark, Tone
 from backends.identity import Use
-from backends.model import Array, Controller, Drive, Inventory, Media, Protection, State, Task
+from backends.model import Array, Controller, Drive, Inventory, Media, Protection, State
 from widgets.plain import units
-
-COLUMNS = (
-    Column(key="address", title="Address"),
-    Column(key="kind", title="Kind"),
-    Column(key="size", title="Size", align=Align.POINT),
-    Column(key="state", title="State"),
-    Column(key="device", title="Device", priority=1),
-    Column(key="model", title="Model", priority=2, shrinks=True),
-    Column(key="use", title="In use", priority=1, shrinks=True),
-    Column(key="serial", title="Serial number", priority=3),
-    Column(key="firmware", title="Firmware", priority=3),
-    Column(key="more", title="More", priority=4, shrinks=True),
-)
 
 _STATES: dict[State, tuple[Tone, Mark]] = {
     State.OPTIMAL: (Tone.GOOD, Mark.WELL),
@@ -46,12 +34,6 @@ _ROLES = {
 """First words of what a member does that say more of it than that the kernel has it."""
 
 
-def devices_table(inventory: Inventory) -> Table:
-    """All that was found, each thing once, in the order of the tree; the row's key is the address."""
-    rows = (row for branch in arranged(inventory) for row in _rows(branch, 0))
-    return Table(columns=COLUMNS, rows=tuple(rows))
-
-
 def counts(inventory: Inventory) -> tuple[str, ...]:
     """How many of each kind there are; those of which there are none are left out."""
     twins = inventory.twins
@@ -61,28 +43,6 @@ def counts(inventory: Inventory) -> tuple[str, ...]:
         (sum(drive.target not in twins for drive in inventory.drives), "drive"),
     )
     return tuple(units.plural(count, word) for count, word in found if count)
-
-
-def _rows(branch: Branch, depth: int) -> Iterator[Row]:
-    thing = branch.thing
-    yield Row(
-        key=str(thing.target),
-        depth=depth,
-        cells=(
-            str(thing.target),
-            kind_words(thing),
-            size_words(thing),
-            state_cell(branch),
-            "" if isinstance(thing, Controller) else paths_words(thing) or thing.device or "",
-            _name(thing),
-            "" if isinstance(thing, Controller) else use_words(thing.uses),
-            "" if isinstance(thing, Array) else thing.serial or "",
-            "" if isinstance(thing, Array) else thing.firmware or "",
-            ", ".join(filter(None, _more(thing))),
-        ),
-    )
-    for below in branch.below:
-        yield from _rows(below, depth + 1)
 
 
 def kind_words(thing: Thing) -> str:
@@ -110,16 +70,22 @@ def size_words(thing: Thing) -> str:
 
 
 def state_cell(branch: Branch) -> Cell:
-    """How it is: an array with the reason, a member with what it does in its array, a controller with its battery."""
+    """How it is: an array with what is under way, a member with what it does in its array, a card with its battery."""
     thing = branch.thing
     match thing:
         case Controller():
-            return Cell(protection_words(thing.protection))
+            return protection_cell(thing.protection)
         case Array():
-            return _state(thing.state, ": ".join(filter(None, (thing.state.value, branch.why))))
+            under_way = work(thing) if thing.state in (State.DEGRADED, State.REBUILDING) else ""
+            cell = _state(thing.state, under_way or ": ".join(filter(None, (thing.state.value, branch.why))))
+            return replace(cell, mark=Mark.BUSY) if under_way else cell
         case Drive():
-            state = _ROLES.get(branch.role.partition(",")[0], thing.state)
-            return _state(state, branch.role or thing.state.value)
+            return _state(state_of(thing, branch.role), branch.role or thing.state.value)
+
+
+def state_of(drive: Drive, role: str) -> State:
+    """How a drive is, also by what it does in its array."""
+    return _ROLES.get(role.partition(",")[0], drive.state)
 
 
 def _state(state: State, words: str) -> Cell:
@@ -127,11 +93,29 @@ def _state(state: State, words: str) -> Cell:
     return Cell(words, tone, mark)
 
 
+_GUARDS = {"bbu": "battery", "cachevault": "CacheVault"}
+_LOST = ("failed", "missing")
+
+
 def protection_words(protection: Protection | None) -> str:
     """What keeps its cache alive without power, and how that is; "" if nobody says."""
     if protection is None:
         return ""
-    return "no battery" if protection.kind == "none" else f"{protection.kind} {protection.state}"
+    if protection.kind == "none":
+        return "no battery"
+    state = "ok" if protection.state == "optimal" else protection.state
+    return f"{_GUARDS.get(protection.kind, protection.kind)} {state}"
+
+
+def protection_cell(protection: Protection | None) -> Cell:
+    """The same with a sign where it is lost."""
+    words = protection_words(protection)
+    return Cell(words, Tone.BAD, Mark.ATTENTION) if is_lost(protection) else Cell(words)
+
+
+def is_lost(protection: Protection | None) -> bool:
+    """Whether a card's battery is there no more; one that never had any is well."""
+    return protection is not None and protection.kind != "none" and protection.state in _LOST
 
 
 def use_words(uses: tuple[Use, ...]) -> str:
@@ -139,41 +123,71 @@ def use_words(uses: tuple[Use, ...]) -> str:
     return ", ".join(dict.fromkeys(use.detail for use in uses))
 
 
-def _name(thing: Thing) -> str:
-    match thing:
-        case Controller():
-            return thing.model or ""
-        case Array():
-            return thing.name or ""
-        case Drive():
-            return thing.model or thing.backing or ""
+_GROUPS = {
+    "Identity": (
+        "Address",
+        "Name",
+        "Model",
+        "Serial",
+        "WWN",
+        "World wide name",
+        "Firmware",
+        "Firmware package",
+        "Device",
+        "Paths",
+        "Path",
+        "Media",
+        "Driver",
+        "PCI address",
+        "SCSI address",
+        "Member of",
+        "Controller",
+        "Backing file",
+        "Namespace",
+        "Slot",
+    ),
+    "State": ("State", "Access", "Temperature", "RAID-on-chip", "Written"),
+    "Geometry": (
+        "Level",
+        "Size",
+        "Strip",
+        "Full stripe",
+        "Data drives",
+        "Spans",
+        "Members",
+        "Sectors",
+        "Partitions",
+        "Strip sizes",
+        "Rotational",
+        "Zoned",
+    ),
+    "Protection": ("Cache", "Protection", "Battery", "CacheVault", "Encrypted", "CacheCade"),
+    "Tool": ("Tool", "Source", "Tool's words", "Tool's word", "Inquiry", "Not supported", "Safe id"),
+}
+"""Groups of facts in their order, by their labels; what has no place is told after the geometry."""
+
+_OTHERS = "More"
+_PLACES = {label: group for group, labels in _GROUPS.items() for label in labels}
+_ORDER = ("Identity", "State", "Geometry", "Protection", _OTHERS, "Tool")
 
 
-def _more(thing: Thing) -> Iterator[str]:
-    """What else tells it from others, in a few words each."""
-    match thing:
-        case Controller():
-            yield f"driver {thing.driver}" if thing.driver else ""
-            yield f"{units.size(thing.cache_bytes)} cache" if thing.cache_bytes else ""
-            yield from (f"{feature.name} {feature.state}" for feature in thing.features)
-        case Array():
-            yield f"{units.size(thing.strip_bytes)} strip" if thing.strip_bytes else ""
-            yield units.plural(len(thing.members), "member") if thing.members else ""
-            yield from map(_task, thing.tasks)
-        case Drive():
-            sectors = "/".join(str(size) for size in (thing.logical_block, thing.physical_block) if size)
-            yield f"{sectors} B sectors" if sectors else ""
+def facts(thing: Thing, *, told: Collection[str] = ()) -> tuple[Facts, ...]:
+    """All that is known of a thing, in groups; what nobody reports is left out, and the labels in `told`: settings,
+    which stand beside it as they are read.
+    """
+    others = ((fact.label, fact.value) for fact in thing.facts if fact.label != "PCI address")
+    pairs = (("Address", str(thing.target)), *_own(thing), *others)
+    groups: dict[str, list[FactLine]] = {group: [] for group in _ORDER}
+    for label, text in pairs:
+        if text and label not in told:
+            groups[_group_of(label)].append(FactLine(label, text))
+    known = tuple(Facts(heading=group, facts=tuple(lines)) for group, lines in groups.items() if lines)
+    return known if isinstance(thing, Controller) else (*known, *_contents(thing), *_uses(thing))
 
 
-def _task(task: Task) -> str:
-    return task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}"
-
-
-def facts(thing: Thing) -> tuple[Facts, ...]:
-    """All that is known of a thing, in groups; what nobody reports is left out."""
-    pairs = (*_own(thing), *((fact.label, fact.value) for fact in thing.facts if fact.label != "PCI address"))
-    known = Facts(heading=str(thing.target), facts=tuple(FactLine(label, text) for label, text in pairs if text))
-    return (known,) if isinstance(thing, Controller) else (known, *_contents(thing), *_uses(thing))
+def _group_of(label: str) -> str:
+    part = label.partition(":")[0]
+    return _PLACES.get(label) or _PLACES.get(part[:1].upper() + part[1:], _OTHERS)
 
 
 def _own(thing: Thing) -> Iterator[tuple[str, str | None]]:

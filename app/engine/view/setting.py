@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from app.engine.view.effects import effect_words, risk_cell
-from app.engine.view.table import Cell, Column, Row, Table, Tone
+from app.engine.view.table import Cell, Column, Mark, Row, Table, Tone
 from backends.model import Scope
 from backends.settings import Reading, Risk, Setting, worst
 from widgets.plain import units
@@ -19,8 +19,8 @@ COLUMNS = (
     Column(key="now", title="Now"),
     Column(key="may-be", title="May be", shrinks=True),
     Column(key="staged", title="Staged"),
-    Column(key="effect", title="Takes effect", priority=2),
-    Column(key="risk", title="Risk", priority=1),
+    Column(key="effect", title="Takes effect", priority=1),
+    Column(key="risk", title="Risk"),
 )
 
 
@@ -39,7 +39,7 @@ def now_cell(setting: Setting, reading: Reading) -> Cell:
         return Cell(now)
     effective = value_words(setting, reading, reading.effective)
     joint = ": " if effective.startswith("not ") else ", in force "
-    return Cell(f"{now}{joint}{effective}", Tone.ATTENTION)
+    return Cell(f"{now}{joint}{effective}", Tone.ATTENTION, Mark.ATTENTION)
 
 
 def legal_words(setting: Setting, reading: Reading) -> str:
@@ -55,6 +55,19 @@ def legal_words(setting: Setting, reading: Reading) -> str:
     unit = f" {span.unit or setting.unit}".replace(" us", " µs").rstrip()
     step = f", step {span.step}" if span.step != 1 else ""
     return f"{span.minimum}–{span.maximum}{unit}{step}"
+
+
+def legal_labels(setting: Setting, reading: Reading) -> list[tuple[str | None, str]]:
+    """The values that it may have with what they are called; the ends of a span in one, which has no value."""
+    if reading.choices:
+        return [(choice.value, choice.label) for choice in reading.choices]
+    words = legal_words(setting, reading)
+    return [(None, words)] if words else []
+
+
+def in_force_words(setting: Setting, reading: Reading) -> str:
+    """What is in force."""
+    return value_words(setting, reading, reading.effective or reading.now)
 
 
 def risk_of(setting: Setting, reading: Reading, value: str | None = None) -> Risk:

@@ -49,6 +49,15 @@ class Align(Enum):
     """Decimal points below each other; units follow as they come."""
 
 
+class Fold(Enum):
+    """Whether a row of a tree shows what hangs from it."""
+
+    NOTHING = "nothing"
+    """Nothing hangs from it."""
+    CLOSED = "closed"
+    OPEN = "open"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """A column of a table."""
@@ -89,6 +98,10 @@ class Row:
     """Whether it is there to be seen only."""
     depth: int = 0
     """How deep it hangs in a tree."""
+    fold: Fold = Fold.NOTHING
+    """Whether what hangs from it is shown."""
+    banner: tuple[str | Cell, ...] = ()
+    """What it says right across the columns, where it is the head of others; empty where its cells are shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

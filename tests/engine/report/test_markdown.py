@@ -60,7 +60,7 @@ def test_a_hostile_model_is_no_markup() -> None:
 def test_a_table_keeps_its_columns_whatever_a_model_holds() -> None:
     made = report(sessions.started(), sessions.seen("a|b|c"))
     row = next(line for line in made.splitlines() if line.startswith("| block:sda"))
-    assert row.replace("\\|", "").count("|") == 6
+    assert row.replace("\\|", "").count("|") == 7
 
 
 def test_a_change_has_its_command() -> None:

@@ -1,10 +1,12 @@
-"""How devices are arranged for screen and text: each once, members under their arrays, trouble first."""
+"""How devices are arranged for screen and text: each once, members under their arrays, in the order of addresses."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from app.engine.view.arrangement import Branch, arranged, reason
+import pytest
+
+from app.engine.view.arrangement import Branch, arranged, place_of, reason
 from backends.joining import joined
 from backends.model import Array, Controller, Drive, Fact, Inventory, Scope, State, Target, Task
 
@@ -53,7 +55,7 @@ def test_a_disk_that_two_vendors_see_is_shown_once() -> None:
 def test_a_member_is_under_its_array_and_not_under_its_controller() -> None:
     disks = (drive("block:sda"), drive("scsi:sda", controller="hba:a"), drive("scsi:sdb", controller="hba:a"))
     found = seen(controllers=(card("hba:a"),), arrays=(array("md:md0", "block:sda"),), drives=disks)
-    assert found == [["md:md0", ["scsi:sda"]], ["hba:a", ["scsi:sdb"]]]
+    assert found == [["hba:a", ["scsi:sdb"]], ["md:md0", ["scsi:sda"]]]
 
 
 def test_an_array_that_is_a_member_is_under_the_outer_one() -> None:
@@ -67,15 +69,38 @@ def test_arrays_that_claim_each_other_are_shown_all_the_same() -> None:
     assert seen(arrays=arrays, drives=()) == [["md:md0", ["md:md1"]]]
 
 
-def test_a_degraded_array_is_on_top() -> None:
-    arrays = (array("md:md0"), array("md:md1", state=State.DEGRADED))
-    assert seen(arrays=arrays, drives=()) == ["md:md1", "md:md0"]
+def test_trouble_moves_nothing_from_its_place() -> None:
+    arrays = (array("md:md1", state=State.DEGRADED), array("md:md0"))
+    assert seen(arrays=arrays, drives=()) == ["md:md0", "md:md1"]
 
 
-def test_a_card_with_a_degraded_array_is_before_the_others() -> None:
-    bad = array("megaraid:/c1/v0", state=State.DEGRADED, controller="megaraid:/c1")
-    found = seen(controllers=(card("hba:a"), card("megaraid:/c1")), arrays=(bad,), drives=())
-    assert found == [["megaraid:/c1", ["megaraid:/c1/v0"]], "hba:a"]
+def test_cards_are_in_the_order_of_their_numbers_whoever_answered_first() -> None:
+    cards = tuple(card(f"megaraid:/c{number}") for number in (10, 2, 0))
+    assert seen(controllers=cards, drives=()) == ["megaraid:/c0", "megaraid:/c2", "megaraid:/c10"]
+
+
+def test_another_order_is_kept_within_each_place() -> None:
+    disks = tuple(replace(drive(f"block:sd{name}"), size_bytes=size) for name, size in (("a", 1), ("b", 3), ("c", 2)))
+    found = arranged(Inventory(drives=disks), order=lambda one: -(one.size_bytes or 0))
+    assert shape(found) == ["block:sdb", "block:sdc", "block:sda"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("block:sdz", "block:sdaa"),
+        ("block:sdb", "block:vda"),
+        ("block:vdz", "block:nvme0n1"),
+        ("block:nvme2n1", "block:nvme10n1"),
+        ("megaraid:/c0/e245/s9", "megaraid:/c0/e245/s10"),
+        ("megaraid:/c0/v1", "megaraid:/c1/v0"),
+        ("hba:0000:02:00.0", "hba:0000:1f:00.0"),
+        ("block:sda", "scsi:sdb"),
+        ("scsi:sda", "block:sdb"),
+    ],
+)
+def test_addresses_are_in_the_order_in_which_people_count(before: str, after: str) -> None:
+    assert place_of(target(before)) < place_of(target(after))
 
 
 def test_a_disk_in_two_arrays_is_under_the_first() -> None:
@@ -103,7 +128,7 @@ def test_an_array_that_is_rebuilt_says_how_far() -> None:
     rebuilt = Array(
         target=target("md:md0", Scope.ARRAY), state=State.REBUILDING, tasks=(Task(kind="rebuild", progress=0.43),)
     )
-    assert reason(rebuilt) == "rebuild 43%"
+    assert reason(rebuilt) == "rebuild 43 %"
 
 
 def test_an_array_that_is_well_needs_no_reason() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.engine.view.arrangement import Branch
-from app.engine.view.device import counts, devices_table, facts, kind_words, state_cell
+from app.engine.view.device import counts, facts, kind_words, state_cell
+from app.engine.view.device_table import devices_table
 from app.engine.view.table import Cell, Mark, Tone, text_of
 from backends.identity import Signature, Use
 from backends.model import (
@@ -73,7 +74,7 @@ def test_members_hang_below_their_array_and_arrays_below_their_controller() -> N
 
 
 def test_everything_is_told_how_it_is() -> None:
-    assert column("state") == ["bbu failed", "degraded: rebuild 37%", "failed"]
+    assert column("state") == ["battery failed", "rebuild 37 %", "failed"]
 
 
 def test_kinds_are_in_words() -> None:

@@ -11,11 +11,15 @@ from app.engine.report.model import report_of
 from app.engine.session.events import ChangeEnded, ChangeIntended, InventorySeen
 from app.engine.session.state import replay
 from app.engine.view import device
+from app.engine.view.device_table import Listing
+from app.engine.view.device_table import devices_table as devices_list
 from app.engine.view.setting import settings_table
+from app.engine.view.table import Cell
+from app.engine.view.tuning import Tuning
 from app.tui import render
-from app.tui.screens.devices.rows import confirmation, nodes, setting_rows
+from app.tui.screens.devices.rows import SHOWN, confirmation, list_rows
 from backends.change import Change
-from backends.model import Array, Inventory, Scope, State, Target, Task
+from backends.model import Array, Drive, Inventory, Scope, State, Target, Task
 from backends.nameplate import nameplate_of
 from backends.settings import Choice, Effect, Persistence, Reading, Risk, Setting
 from tests.engine import sessions
@@ -46,9 +50,22 @@ CHANGE = Change(
 )
 DEGRADED = Inventory(arrays=(Array(target=VOLUME, state=State.DEGRADED, tasks=(Task(kind="rebuild", progress=0.37),)),))
 
+MARK = "#"
+MARKS = "●◐▲✖○◇+~!X-s"
+"""Signs of both surfaces."""
+MEMBERS = tuple(Target(backend="mega", address=f"/c0/s{number}") for number in range(3))
+RACK = Inventory(
+    arrays=(Array(target=VOLUME, name="data", state=State.DEGRADED, members=MEMBERS),),
+    drives=tuple(
+        Drive(target=target, model="ACME", state=State.FAILED if number else State.ONLINE)
+        for number, target in enumerate(MEMBERS)
+    ),
+)
+TUNED = {VOLUME: Tuning(write_cache=Cell("back"))}
+
 
 def screen_table() -> str:
-    rows = setting_rows(settings_table((STRIP,), {STRIP.key: READING}, Scope.ARRAY))
+    rows = render.rows(settings_table((STRIP,), {STRIP.key: READING}, Scope.ARRAY).only(*SHOWN))
     return "  ".join(plain(cell) for cell in rows[0].cells)
 
 
@@ -102,14 +119,26 @@ def test_how_long_it_stays_is_said_alike() -> None:
 
 
 def test_an_arrays_trouble_is_said_alike(capsys: pytest.CaptureFixture[str]) -> None:
-    devices_table(DEGRADED, "here", simulated=False)
+    devices_table(DEGRADED, "here", {}, simulated=False)
     in_report = report_of(replay([sessions.started(), InventorySeen(at=1.0, inventory=DEGRADED)]))
     grids = [block for part in in_report.sections for block in part.blocks if isinstance(block, Grid)]
     told = (
-        nodes(DEGRADED)[0].label,
+        "  ".join(map(plain, list_rows(devices_list(DEGRADED))[0].cells)),
         capsys.readouterr().out,
         shown(capsys),
         "".join(fact.value for group in render.groups(device.facts(DEGRADED.arrays[0])) for fact in group.facts),
         str([grid.rows for grid in grids]),
     )
-    assert ["degraded: rebuild 37%" in each for each in told] == [True] * 5
+    assert ["rebuild 37 %" in each for each in told] == [True] * 5
+
+
+def test_the_list_has_the_same_rows_in_the_same_words_on_screen_and_command_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    devices_table(RACK, "here", TUNED, ("name", "state", "write-cache", "model"), simulated=False)
+    printed = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+    drawn = list_rows(devices_list(RACK, Listing(), TUNED).only("name", "state", "write-cache", "model"))
+    signs = str.maketrans(dict.fromkeys("▸▾", " ") | dict.fromkeys(MARKS, MARK))
+    assert [" ".join(map(plain, row.cells)).translate(signs).split() for row in drawn] == [
+        " ".join(words).translate(signs).split() for words in printed
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.engine.view.setting import legal_words, now_cell, risk_of, settings_table, value_words, why_not
-from app.engine.view.table import Cell, Table, Tone, text_of
+from app.engine.view.table import Cell, Mark, Table, Tone, text_of
 from backends.model import Scope
 from backends.settings import Availability, Choice, Effect, Reading, Risk, Setting, Span
 
@@ -47,7 +47,7 @@ def test_what_nobody_reports_is_called_that() -> None:
 
 def test_a_policy_that_is_not_in_force_says_what_is() -> None:
     cell = now_cell(CACHE, Reading(now="wb", effective="wt", choices=CHOICES))
-    assert cell == Cell("write-back, in force write-through", Tone.ATTENTION)
+    assert cell == Cell("write-back, in force write-through", Tone.ATTENTION, Mark.ATTENTION)
 
 
 def test_what_is_set_and_not_in_force_reads_as_a_sentence() -> None:

@@ -2,72 +2,118 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
-from textual.widgets import Input, Static, Tree
-from textual.widgets.tree import TreeNode
+from textual.widgets import Input
 
+from app.engine.config import keep
 from app.engine.session.state import ChangeRecord, Session
-from app.engine.view.arrangement import Thing
-from app.engine.view.device import facts
+from app.engine.view.arrangement import Branch, Thing, reason
+from app.engine.view.deeds import deeds
+from app.engine.view.device import counts, facts, kind_words, size_words, state_cell
+from app.engine.view.device_table import COLUMNS, KEYS, ORDERS, name_words
+from app.engine.view.table import FactLine, Facts, Tone
+from app.engine.view.tuning import UNREAD, Tuning, tuning
 from app.tui.base import WorkbenchScreen
-from app.tui.render import groups
+from app.tui.render import MARKS
 from app.tui.screens.devices.changing import Changing
-from app.tui.screens.devices.rows import TreeLine, filtered, nodes
+from app.tui.screens.devices.detail import DeviceDetail, FactsPane
+from app.tui.screens.devices.device_list import DeviceList
 from app.tui.screens.devices.settings_panel import Part, SettingsPanel
-from app.tui.screens.devices.tree import DeviceTree
 from backends.errors import RaidbenchError
-from backends.model import Inventory
-from widgets.details import Details
+from backends.model import Array, Controller, Inventory, Target
+from backends.protocol import KeepsReadings
+from backends.settings import Reading, Setting
+from widgets.choice_list import ChoiceDialog, ChoiceItem
+from widgets.keyed_table import KeyedTable
+from widgets.pane import Pane
+
+Read = Callable[[Target], Awaitable[Mapping[str, Reading]]]
+"""Asks for the settings of a target."""
+
+BESIDE = 110
+"""Columns from which the device is shown beside the list."""
+
+THREE = 170
+"""Columns from which its facts are shown beside its settings."""
+
+A_FEW = 32
+"""Devices whose settings are read before the list is drawn again."""
 
 
 class DevicesScreen(WorkbenchScreen):
-    """Tree of devices on the left, the selected one with its settings on the right."""
+    """The list of devices, and the selected one: beside it where there is room, else over it."""
 
     NAME: ClassVar[str] = "devices"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-beside"), (170, "-three")]  # noqa: RUF012
 
     def __init__(self) -> None:
         super().__init__()
         self._inventory: Inventory | None = None
         self._selected: str | None = None
-        self._words = ""
+        self._tuned: dict[Target, Tuning] = {}
         self._seen_all = False
         self._why_empty = ""
         self._changes: tuple[ChangeRecord, ...] = ()
 
     def body(self) -> ComposeResult:
-        """Tree and filter; facts, settings and a word of help."""
-        with Vertical(id="left"):
-            yield DeviceTree()
+        """The list with its filter; the selected device."""
+        options = self.workbench_app.options
+        with Pane("Devices", id="devices-pane"):
+            yield DeviceList(options.devices_columns, options.devices_order)
             yield Input(placeholder="filter", id="filter", compact=True)
-        with Vertical(id="right"):
-            yield Static("", id="devices-problem", markup=False)
-            with VerticalScroll(id="facts-scroll", can_focus=False):
-                yield Details(id="facts")
-            yield SettingsPanel()
+        with Pane("", id="detail-pane"):
+            yield DeviceDetail()
+        with Pane("Facts", id="facts-pane"):
+            yield FactsPane(id="facts-beside")
 
     def on_mount(self) -> None:
-        """The tree has the keys first."""
-        self.query_one(DeviceTree).focus()
+        """The list has the keys first."""
+        self.devices.focus()
+
+    @property
+    def devices(self) -> DeviceList:
+        """The list."""
+        return self.query_one(DeviceList)
+
+    @property
+    def detail(self) -> DeviceDetail:
+        """The selected device."""
+        return self.query_one(DeviceDetail)
+
+    @property
+    def panel(self) -> SettingsPanel:
+        """Its settings."""
+        return self.query_one(SettingsPanel)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Beside each other, or one over the other: whatever has the keys stays in sight."""
+        super().on_resize(event)
+        if self.detail.facts_apart != (event.size.width >= THREE):
+            self.detail.facts_apart = event.size.width >= THREE
+            self.detail.show_tab(self.detail.tab)
+        self.set_class(self.detail.holds_focus, "-inside")
+        self.call_after_refresh(self._say_beside)
 
     def show(self, session: Session) -> None:
-        """Fill the tree when there is something new in it."""
+        """Fill the list when there is something new in it."""
         if session.inventory is not self._inventory and not (session.probing and self._seen_all):
             self._take(session.inventory)
         self._seen_all = self._seen_all or not session.probing
         if session.changes is not self._changes:
             self._changes = session.changes
             self._look()
+        self._fill()
         self._say_empty(session)
 
     def _say_empty(self, session: Session) -> None:
-        """Why there are no settings, for as long as there are none."""
+        """Why there are no devices or settings, for as long as there are none."""
         found = session.inventory
         if self._why_empty:
             words = self._why_empty
@@ -76,102 +122,229 @@ class DevicesScreen(WorkbenchScreen):
         elif session.probing:
             words = "looking for hardware ..."
         elif found.drives or found.controllers or found.arrays:
-            words = "choose a device on the left"
+            words = "choose a device in the list"
         else:
             words = "nothing was found: raidbench doctor says why"
         self.panel.table.empty = words
+        if self.devices.words.strip() and found.drives:
+            self.devices.empty = f"nothing matches {self.devices.words.strip()}: Esc shows all"
+        else:
+            self.devices.empty = (
+                "looking for hardware ..." if session.probing else "nothing was found: raidbench doctor says why"
+            )
 
     def _take(self, inventory: Inventory) -> None:
         """Show another inventory; what is selected stays so for as long as it is there."""
         before = self._thing()
         self._inventory = inventory
         self._fill()
-        problems = [f"{problem.where}: {problem.message} {problem.hint}".strip() for problem in inventory.problems]
-        self.put("#devices-problem", "\n".join(problems))
-        self.query_one("#devices-problem").display = bool(problems)
+        self._read_tuning()
         if self._selected is not None and self._thing() != before:
             self._look()
 
     def _fill(self) -> None:
-        tree = nodes(self._inventory or Inventory())
-        self.query_one(DeviceTree).show(filtered(tree, self._words))
+        staged = self.workbench_app.staged
+        inventory = self._inventory or Inventory()
+        self.devices.show(inventory, self._tuned, _marked(inventory, staged))
+        self.query_one("#devices-pane", Pane).note = self.devices.count or " · ".join(counts(inventory))
+        self._say_beside()
 
-    @on(Tree.NodeHighlighted)
-    def _highlighted(self, event: Tree.NodeHighlighted[TreeLine]) -> None:
-        node: TreeNode[TreeLine] = event.node
-        if node.data is None or node.data.key == self._selected:
+    def _say_beside(self) -> None:
+        """What the row has no column for, where the device is not shown beside the list."""
+        self.hint(self.devices.beside if self.size.width < BESIDE and not self.detail.holds_focus else "")
+
+    def _read_tuning(self) -> None:
+        self.run_worker(self._tuning(self._inventory or Inventory()), group="tuning", exclusive=True)
+
+    async def _tuning(self, inventory: Inventory) -> None:
+        """How what is in the list is tuned; what is in sight first, and of the rest a few at a time."""
+        machine = self.workbench_app.workbench.machine
+        rows = [row.key for row in self.devices.rows]
+        top = round(self.devices.scroll_y)
+        for number, key in enumerate((*rows[top:], *rows[:top]), 1):
+            thing = inventory.find(key)
+            if thing is not None and not isinstance(thing, Controller):
+                try:
+                    told = tuning(await machine.at_hand(thing, inventory))
+                except Exception:  # whoever selects it is told why
+                    told = UNREAD
+                self._tuned[thing.target] = told
+            if number % A_FEW == 0:
+                self._tuned = dict(self._tuned)
+                self._fill()
+                await asyncio.sleep(0)
+        self._tuned = dict(self._tuned)
+        self._fill()
+
+    @on(KeyedTable.RowHighlighted, "#devices")
+    def _highlighted(self) -> None:
+        self._say_beside()
+        key = self.devices.selected
+        if key is None or key == self._selected:
             return
-        self._selected = node.data.key
+        self._selected = key
         self._why_empty = "reading its settings ..."
         self.panel.show(())
-        self._look()
+        self._look(anew=True)
 
     def _thing(self) -> Thing | None:
         if self._selected is None or self._inventory is None:
             return None
         return self._inventory.find(self._selected)
 
-    def _look(self) -> None:
-        """Show the facts now, the settings when they are read."""
+    def _look(self, *, anew: bool = False) -> None:
+        """Show the facts now, the settings when they are read; `anew` for another device."""
         thing = self._thing()
-        bench = self.workbench_app.workbench
-        self.query_one("#facts", Details).groups = () if thing is None else groups(facts(bench.remembered(thing)))
-        self.query_one("#facts-scroll", VerticalScroll).scroll_home(animate=False)
+        self._show_facts(anew=anew)
         if thing is not None:  # the settings stay as they are until they are read: no outcome beside an old value
             # A partial, not a coroutine: one that a newer read replaces before it began would never be awaited.
             self.run_worker(partial(self._read, thing), group="read", exclusive=True)  # type: ignore[arg-type]
         elif self._selected is not None:
-            self._show_settings((), "this device is not there any more")
+            self._show_settings((), "" if self._problems() else "this device is not there any more")
+
+    def _problems(self) -> tuple[Facts, ...]:
+        """What could not be looked at, where the row is about that."""
+        inventory = self._inventory or Inventory()
+        said = [problem for problem in inventory.problems if problem.where == self._selected]
+        lines = tuple(FactLine("", f"{problem.message} {problem.hint}".strip(), Tone.BAD) for problem in said)
+        return (Facts(heading="Problem", facts=lines),) if lines else ()
+
+    def _show_facts(self, *, anew: bool) -> None:
+        thing = self._thing()
+        app = self.workbench_app
+        if thing is None:
+            known, title = self._problems(), self._selected or ""
+        else:
+            told = {setting.label for part in self.panel.parts for setting in part.settings}
+            known = (*self._problems(), *facts(app.workbench.remembered(thing), told=told))
+            title = title_words(thing)
+            self.detail.show_history(deeds(app.session, app.session.inventory, thing))
+        self.query_one("#detail-pane", Pane).title = title
+        for pane in self.query(FactsPane):
+            pane.show(known, anew=anew)
 
     async def _read(self, thing: Thing) -> None:
-        """The settings of the thing, and of the disk that it is to the kernel."""
+        """The settings of the thing, and of the disk that it is to the kernel: what is kept of them until they are."""
+        machine = self.workbench_app.workbench.machine
         parts: list[Part] = []
         why = ""
         try:
-            parts.append(await self._part(thing))
-            queue = (self._inventory or Inventory()).twin(thing)
-            if queue is not None:
-                parts.append(await self._part(queue, heading=f"Queue of {queue.device}"))
+            if isinstance(machine.backend(thing.target), KeepsReadings) and not self.panel.parts:
+                self._show_read(thing, await self._parts(thing, machine.kept))
+            parts = await self._parts(thing, machine.read)
         except RaidbenchError as error:
             why = error.message
         except Exception as error:  # a vendor module of somebody else's must not end the workbench
             self.workbench_app.workbench.problem(str(thing.target), _defect(thing, error))
             why = _defect(thing, error).message
+        self._show_read(thing, parts, why)
+        if parts and not isinstance(thing, Controller):
+            self._tuned = {**self._tuned, thing.target: tuning(_pairs(parts))}
+            self._fill()
+
+    def _show_read(self, thing: Thing, parts: Sequence[Part], why: str = "") -> None:
         if str(thing.target) == self._selected:
             self._show_settings(_able_first(parts), why)
+            self._show_facts(anew=False)
 
-    async def _part(self, thing: Thing, heading: str = "") -> Part:
-        bench = self.workbench_app.workbench
-        settings = bench.settings(thing.target)
-        readings = dict(await bench.read(thing.target))
-        return Part(
-            target=str(thing.target), heading=heading, settings=settings, readings=readings, scope=thing.target.scope
-        )
+    async def _parts(self, thing: Thing, read: Read) -> list[Part]:
+        """Its own settings and those of its queue."""
+        queue = (self._inventory or Inventory()).twin(thing)
+        parts = [await self._part(thing, read)]
+        return parts if queue is None else [*parts, await self._part(queue, read, f"Queue of {queue.device}")]
+
+    async def _part(self, thing: Thing, read: Read, heading: str = "") -> Part:
+        settings = self.workbench_app.workbench.settings(thing.target)
+        readings = dict(await read(thing.target))
+        scope = thing.target.scope
+        return Part(target=str(thing.target), heading=heading, settings=settings, readings=readings, scope=scope)
 
     def _show_settings(self, parts: tuple[Part, ...], why: str) -> None:
         self._why_empty = why
         self.panel.show(parts)
         self._say_empty(self.workbench_app.session)
 
-    @property
-    def panel(self) -> SettingsPanel:
-        """The settings."""
-        return self.query_one(SettingsPanel)
-
     def _changing(self) -> Changing:
-        return Changing(self.workbench_app, self.panel.outcomes, self._look)
+        return Changing(self.workbench_app, self.panel.outcomes, self._changed)
+
+    def _changed(self) -> None:
+        """After a change everything is looked at again: more than the setting may have moved."""
+        self._look()
+        self.app.run_worker(self.workbench_app.look_for_hardware(), group="probe", exclusive=True)
+
+    def action_into(self) -> None:
+        """Open the branch, go into the device, or open the choices of its setting."""
+        if self.detail.holds_focus:
+            self.action_choose()
+        elif not self.devices.open_branch():
+            self._go_inside()
+
+    def action_back(self) -> None:
+        """One step back: out of the filter, out of the device, out of the branch."""
+        field = self.query_one("#filter", Input)
+        if self.detail.holds_focus:
+            self._leave_inside()
+        elif field.display:
+            field.value = ""
+            self._close_filter()
+        elif not self.devices.close_branch():
+            self.say("This is the top of the list: Enter goes into a device.")
+
+    def _go_inside(self) -> None:
+        """To the device that is selected."""
+        self.add_class("-inside")
+        self.set_focus(self.detail.entrance)
+
+    def _leave_inside(self) -> None:
+        self.remove_class("-inside")
+        self.set_focus(self.devices)
+
+    def on_descendant_focus(self) -> None:
+        """Where there is room for one only, it is the one with the keys."""
+        self.set_class(self.detail.holds_focus, "-inside")
+        self._say_beside()
+
+    @on(KeyedTable.RowSelected, "#devices")
+    def _row_selected(self) -> None:
+        self._go_inside()
+
+    def action_choose(self) -> None:
+        """Open the list of legal values, or a field for a number."""
+        if not self.detail.holds_focus:
+            self._go_inside()
+        elif self.detail.tab == "settings":
+            self.panel.choose()
+
+    def action_tab(self) -> None:
+        """Show the next tab of the device."""
+        self.detail.next_tab()
+        if self.size.width < BESIDE and not self.detail.holds_focus:
+            self._go_inside()
 
     def action_cycle(self, step: int) -> None:
-        """Stage the value after or before; from the tree, right goes to the settings."""
-        self.panel.cycle(step)
+        """Stage the value after or before; from the list, go to the settings."""
+        if self.focused is self.panel.table:
+            self.panel.cycle(step)
+        else:
+            self.detail.show_tab("settings")
+            self._go_inside()
+
+    def action_trouble(self) -> None:
+        """Go to the next thing that wants a look."""
+        told = self.devices.next_trouble()
+        self._leave_inside()
+        self.say("Nothing wants a look: all is well, as far as can be seen." if told is None else f"Problem {told}.")
+
+    def action_match(self, step: int) -> None:
+        """Go to the next match of the filter, or the one before."""
+        if not self.devices.words.strip():
+            self.say("There is no filter: / makes one.")
+        elif not self.devices.next_match(step):
+            self.say(f"Nothing matches {self.devices.words.strip()}.")
 
     def action_unstage(self) -> None:
         """Take the staged value of the setting back."""
         self.panel.unstage()
-
-    def action_choose(self) -> None:
-        """Open the list of legal values, or a field for a number."""
-        self.panel.choose()
 
     def action_review(self) -> None:
         """Plan all that is staged, show it, apply it after the yes."""
@@ -211,24 +384,57 @@ class DevicesScreen(WorkbenchScreen):
 
     @on(Input.Changed, "#filter")
     def _filter_changed(self, event: Input.Changed) -> None:
-        self._words = event.value
+        self.devices.filter(event.value)
         self._fill()
+        self._say_empty(self.workbench_app.session)
 
     @on(Input.Submitted, "#filter")
     def _filter_done(self) -> None:
         self._close_filter()
 
-    def key_escape(self) -> None:
-        """Leave the filter, or the settings."""
-        field = self.query_one("#filter", Input)
-        if field.display:
-            field.value = ""
-        self._close_filter()
-
     def _close_filter(self) -> None:
         field = self.query_one("#filter", Input)
         field.display = bool(field.value)
-        self.set_focus(self.query_one(DeviceTree))
+        self.set_focus(self.devices)
+
+    def action_sort(self) -> None:
+        """Choose what the list is sorted by."""
+        items = tuple(ChoiceItem(value=key, label=words) for key, (words, _) in ORDERS.items())
+        self.app.push_screen(ChoiceDialog("Sort the list by", items, self.devices.listing.order), self._sorted)
+
+    def _sorted(self, order: str | None) -> None:
+        if order is not None:
+            self.devices.sort(order)
+            self._keep("devices_order", order)
+
+    def action_columns(self) -> None:
+        """Choose the columns of the list."""
+        self.run_worker(self._choose_columns(), group="columns", exclusive=True)
+
+    async def _choose_columns(self) -> None:
+        """One after the other, until somebody leaves the dialog."""
+        key: str | None = self.devices.shown[0]
+        while key is not None:
+            shown = self.devices.shown
+            items = tuple(
+                ChoiceItem(value=column.key, label=f"{'*' if column.key in shown else ' '} {column.title}")
+                for column in COLUMNS
+            )
+            dialog = ChoiceDialog("Columns: Enter shows or hides one, Esc ends", items, key)
+            key = await self.app.push_screen_wait(dialog)
+            if key is not None:
+                wanted = tuple(each for each in KEYS if (each in shown) != (each == key))
+                self.devices.choose(wanted or shown)
+        self._keep("devices_columns", self.devices.shown)
+
+    def _keep(self, key: str, value: str | tuple[str, ...]) -> None:
+        """Write a choice into the configuration, for the next time."""
+        path = self.workbench_app.options.config
+        try:
+            if path is not None:
+                keep(path, key, value)
+        except RaidbenchError as error:
+            self.workbench_app.tell(error)
 
     def action_rescan(self) -> None:
         """Look for hardware again."""
@@ -243,6 +449,32 @@ class DevicesScreen(WorkbenchScreen):
             self.say("This has no block device to measure.", severity="warning")
             return
         self.workbench_app.measure_device(str(thing.target), device)
+
+
+def title_words(thing: Thing) -> str:
+    """Name, level, size and state of a device."""
+    branch = Branch(thing=thing, why=reason(thing) if isinstance(thing, Array) else "")
+    state = state_cell(branch)
+    sign = "" if state.mark is None else f"{MARKS[state.mark]} "
+    words = (name_words(thing), kind_words(thing), size_words(thing), f"{sign}{state.text}".strip())
+    return " · ".join(filter(None, words))
+
+
+def _marked(inventory: Inventory, staged: Mapping[str, object]) -> frozenset[str]:
+    """Rows in which something is staged: a disk's own, or the array's that it is."""
+    things = [thing for thing in map(inventory.find, staged) if thing is not None]
+    nodes = [inventory.at(thing.device) for thing in things if not isinstance(thing, Controller) and thing.device]
+    return frozenset((*staged, *(str(views[0].target) for views in nodes if views)))
+
+
+def _pairs(parts: Sequence[Part]) -> dict[str, tuple[Setting, Reading]]:
+    """Settings of a device by key: its own before the queue's."""
+    return {
+        one.key: (one, part.readings[one.key])
+        for part in sorted(parts, key=lambda part: not part.heading.startswith("Queue"))
+        for one in part.settings
+        if one.key in part.readings
+    }
 
 
 def _defect(thing: Thing, error: Exception) -> RaidbenchError:

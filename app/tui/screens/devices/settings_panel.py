@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from textual import on
@@ -11,25 +11,22 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from app.engine.view.effects import risk_cell
-from app.engine.view.setting import COLUMNS, settings_table, value_words
+from app.engine.view.setting import COLUMNS, settings_table
 from app.engine.view.table import Cell, Table
 from app.tui import render
-from app.tui.screens.devices.rows import NOW_WIDTH, SHOWN, next_value, setting_rows
+from app.tui.screens.devices.rows import SHOWN, next_value
+from app.tui.screens.devices.setting_help import Explained, SettingHelp
 from backends.model import Scope
 from backends.settings import Reading, Risk, Setting
 from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.field_dialog import NumberDialog, NumberSpan, TextDialog
-from widgets.keyed_table import KeyedTable, TableRow
-from widgets.lines import Prose
+from widgets.keyed_table import KeyedTable, TableColumn, TableRow
 
 if TYPE_CHECKING:
     from app.tui.app import WorkbenchApp
 
-LEAST_NOW = 14
-"""Cells that a present value keeps in the narrowest terminal."""
-
-BESIDE_NOW = 38
-"""Cells that the name of a setting and what is staged need beside it."""
+LEAST = {"setting": 16, "now": 12, "staged": 10}
+"""Cells to which these columns are cut before the risk would be; what is left over goes to the first of them."""
 
 _JOINT = "|"
 """Between target and key in the row keys of a part that is not the first."""
@@ -63,21 +60,26 @@ class Spot:
     """What it says."""
 
 
+def settings_columns() -> tuple[TableColumn, ...]:
+    """The columns of the table of settings."""
+    columns = render.columns(Table(columns=COLUMNS).only(*SHOWN))
+    return tuple(replace(column, least=LEAST.get(column.key)) for column in columns)
+
+
 class SettingsPanel(Vertical):
     """A table of settings over a word of help. An array shows its block device's queue settings, too."""
 
     def __init__(self) -> None:
         super().__init__(id="settings-panel")
-        self._parts: tuple[Part, ...] = ()
+        self.parts: tuple[Part, ...] = ()
+        """What is shown."""
         self.outcomes: dict[str, dict[str, Cell]] = {}
         """How changes ended: target -> key -> words; shown until something else is staged there."""
 
     def compose(self) -> ComposeResult:
         """Table and help."""
-        yield KeyedTable(
-            render.columns(Table(columns=COLUMNS).only(*SHOWN)), id="settings", empty="looking for hardware ..."
-        )
-        yield Prose("", "label", id="setting-help")
+        yield KeyedTable(settings_columns(), id="settings", empty="looking for hardware ...")
+        yield SettingHelp()
 
     @property
     def table(self) -> KeyedTable:
@@ -90,18 +92,17 @@ class SettingsPanel(Vertical):
 
     def show(self, parts: tuple[Part, ...]) -> None:
         """Show these settings."""
-        self._parts = parts
+        self.parts = parts
         self.fill()
 
     def fill(self) -> None:
         """Bring the rows up to date with what is staged and what became of it."""
         rows: list[TableRow] = []
-        width = max(LEAST_NOW, min(NOW_WIDTH, self.size.width - BESIDE_NOW))
-        for part in self._parts:
+        for part in self.parts:
             staged = self._app.staged.get(part.target, {})
             ended = self.outcomes.get(part.target, {})
             table = settings_table(part.settings, part.readings, part.scope, staged=staged, outcomes=ended)
-            own = setting_rows(table, now_width=width)
+            own = render.rows(table.only(*SHOWN))
             if not part.heading:
                 rows += own
             elif own:
@@ -113,31 +114,29 @@ class SettingsPanel(Vertical):
         self.table.rows = tuple(rows)
         self._help()
 
-    def on_resize(self) -> None:
-        """The present values leave room for what is staged."""
-        self.fill()
-
     @on(KeyedTable.RowHighlighted)
     def _row_highlighted(self) -> None:
         self._help()
 
     def _help(self) -> None:
-        """A sentence on the setting under the cursor, or why it cannot be changed."""
+        """What the setting under the cursor is about."""
         spot = self._spot()
-        line = self.query_one(Prose)
-        if spot is None:
-            line.say("", "label")
-        elif spot.reading.availability.why_not is not None:
-            line.say(f"Cannot be changed: {spot.reading.availability.why_not}. {spot.setting.help}", "warning")
-        else:
-            why = f"In force is {_in_force(spot)}: {spot.reading.why_effective}. " if spot.reading.why_effective else ""
-            line.say(f"{why}{spot.setting.help} {spot.setting.risk_text}".strip(), "warning" if why else "label")
+        self.query_one(SettingHelp).show(
+            None
+            if spot is None
+            else Explained(
+                spot.setting,
+                spot.reading,
+                spot.part.scope,
+                self._app.staged.get(spot.part.target, {}).get(spot.setting.key),
+            )
+        )
 
     def _spot(self) -> Spot | None:
         """The setting under the cursor."""
         key = self.table.cursor or ""
         target, joint, name = key.partition(_JOINT)
-        for part in self._parts:
+        for part in self.parts:
             if joint and part.target != target:
                 continue
             wanted = name if joint else key
@@ -173,9 +172,7 @@ class SettingsPanel(Vertical):
         self.fill()
 
     def cycle(self, step: int) -> None:
-        """Stage the value after or before; from the tree, right goes to the settings."""
-        if step < 0 and self.screen.focused is not self.table:
-            return
+        """Stage the value after or before."""
         spot = self._changeable()
         if spot is None:
             return
@@ -219,10 +216,6 @@ class SettingsPanel(Vertical):
                 self._stage(spot, value)
 
         return take
-
-
-def _in_force(spot: Spot) -> str:
-    return value_words(spot.setting, spot.reading, spot.reading.effective)
 
 
 def _choices(spot: Spot) -> tuple[ChoiceItem, ...]:

@@ -1,0 +1,307 @@
+"""All that was found as a table: what is there, is it well, how is it tuned. Screen, command line and report. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.engine.view.arrangement import TROUBLE, Branch, Thing, arranged, grade
+from app.engine.view.device import facts, kind_words, paths_words, protection_cell, size_words, state_cell, state_of
+from app.engine.view.table import Align, Cell, Column, Fold, Mark, Row, Table, Tone, text_of
+from app.engine.view.tuning import UNREAD, Tuning
+from backends.identity import Use
+from backends.model import Array, Controller, Drive, Inventory, Problem, Target
+from widgets.plain import units
+
+COLUMNS = (
+    Column(key="name", title="Name"),
+    Column(key="kind", title="Kind", priority=1),
+    Column(key="size", title="Size", align=Align.POINT, priority=1),
+    Column(key="state", title="State"),
+    Column(key="write-cache", title="Write cache", priority=2),
+    Column(key="read-ahead", title="Read-ahead", priority=3),
+    Column(key="strip", title="Strip", priority=4),
+    Column(key="device", title="Device", priority=5),
+    Column(key="use", title="Used by", priority=6, shrinks=True),
+    Column(key="settings", title="Settings", priority=7, shrinks=True),
+    Column(key="model", title="Model", priority=8, shrinks=True),
+    Column(key="address", title="Address", priority=9),
+    Column(key="serial", title="Serial number", priority=10),
+    Column(key="firmware", title="Firmware", priority=11),
+    Column(key="more", title="More", priority=12, shrinks=True),
+)
+"""By importance: where there is no room for all, the last ones go first."""
+
+KEYS = tuple(column.key for column in COLUMNS)
+"""What a column is called where somebody chooses."""
+
+USUAL = KEYS[: KEYS.index("address")]
+"""The columns of a list to look at."""
+
+OTHERS = "/others"
+"""Ends the key of the row that stands for the members of an array that are well."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """What of the list is shown, and in which order."""
+
+    opened: frozenset[str] = frozenset()
+    """Keys of arrays all of whose members are shown."""
+    closed: frozenset[str] = frozenset()
+    """Keys of controllers and of arrays in trouble that were closed."""
+    whole: bool = False
+    """Whether everything is open."""
+    order: str = "address"
+    """One of ORDERS."""
+    found: frozenset[str] | None = None
+    """Keys of what a filter wants; None for all."""
+
+
+WHOLE = Listing(whole=True)
+"""Every member of every array."""
+
+
+def devices_table(
+    inventory: Inventory, listing: Listing = WHOLE, tuned: Mapping[Target, Tuning] | None = None
+) -> Table:
+    """All that was found, each thing once: heads of controllers, arrays, drives; the row's key is the address."""
+    return Table(columns=COLUMNS, rows=tuple(_Listing(inventory, listing, tuned or {}).rows()))
+
+
+def searchable(inventory: Inventory, tuned: Mapping[Target, Tuning]) -> dict[str, str]:
+    """Everything that is known of each thing in one text, by its key: what a filter looks at."""
+    twins = inventory.twins
+    things: tuple[Thing, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
+    return {str(thing.target): _told(inventory, thing, tuned) for thing in things if thing.target not in twins}
+
+
+def matching(texts: Mapping[str, str], words: str) -> frozenset[str]:
+    """Keys of what holds every word, large or small."""
+    wanted = words.lower().split()
+    return frozenset(key for key, text in texts.items() if all(word in text for word in wanted))
+
+
+def _told(inventory: Inventory, thing: Thing, tuned: Mapping[Target, Tuning]) -> str:
+    """All that is known of a thing, of its other views, and how it is tuned, in one text."""
+    twin = inventory.twin(thing)
+    views: tuple[Thing, ...] = (thing,) if twin is None else (thing, twin)
+    known = (f"{fact.label} {fact.value}" for view in views for group in facts(view) for fact in group.facts)
+    how = tuned.get(thing.target, UNREAD)
+    row = (name_words(thing), kind_words(thing), how.write_cache.text, how.read_ahead.text, how.strip.text, how.others)
+    return " ".join((*(str(view.target) for view in views), *row, *known)).lower()
+
+
+ORDERS: Mapping[str, tuple[str, Callable[[Array | Drive], Any] | None]] = {
+    "address": ("address", None),
+    "name": ("name", lambda thing: name_words(thing).lower()),
+    "size": ("size, the largest first", lambda thing: -(thing.size_bytes or 0)),
+    "state": ("state, the worst first", lambda thing: grade(thing.state)),
+    "kind": ("kind", lambda thing: kind_words(thing)),
+    "use": ("what is used first", lambda thing: not thing.uses),
+}
+"""What the arrays and drives of one place may be sorted by: what it is called, and how."""
+
+
+class _Listing:
+    def __init__(self, inventory: Inventory, listing: Listing, tuned: Mapping[Target, Tuning]) -> None:
+        self._inventory = inventory
+        self._listing = listing
+        self._tuned = tuned
+
+    def rows(self) -> Iterator[Row]:
+        for branch in arranged(self._inventory, ORDERS[self._listing.order][1]):
+            yield from self._branch(branch, 0, None, wanted=False)
+        inventory = self._inventory
+        things: tuple[Thing, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
+        known = {str(thing.target) for thing in things} if self._inventory.problems else set()
+        told = {problem.where: problem for problem in reversed(self._inventory.problems)}
+        yield from (_problem(told[where]) for where in sorted(told) if where not in known)
+
+    def _branch(self, branch: Branch, depth: int, above: Branch | None, *, wanted: bool) -> Iterator[Row]:
+        """`wanted`: whether what it hangs from was, and all below it with it."""
+        key, found = str(branch.thing.target), self._listing.found
+        wanted = wanted or found is None or key in found
+        if not wanted and not self._leads(branch):
+            return
+        shown, others = self._below(branch, key, led=not wanted)
+        fold = Fold.NOTHING if not branch.below else Fold.OPEN if shown else Fold.CLOSED
+        yield self._row(branch, key, depth, above, fold)
+        for below in shown:
+            yield from self._branch(below, depth + 1, branch, wanted=wanted)
+        if others:
+            yield self._rest(key, others, depth + 1)
+
+    def _leads(self, branch: Branch) -> bool:
+        found = self._listing.found or frozenset()
+        return any(str(below.thing.target) in found or self._leads(below) for below in branch.below)
+
+    def _below(self, branch: Branch, key: str, *, led: bool) -> tuple[tuple[Branch, ...], tuple[Branch, ...]]:
+        """What is shown of what hangs from it, and what one row stands for."""
+        listing = self._listing
+        if listing.whole or key in listing.opened or led:
+            return branch.below, ()
+        if key in listing.closed:
+            return (), ()
+        if isinstance(branch.thing, Controller):
+            return branch.below, ()
+        bad = tuple(below for below in branch.below if _wants_a_look(below))
+        well = tuple(below for below in branch.below if not _wants_a_look(below))
+        return (bad, well) if bad else ((), ())
+
+    def _row(self, branch: Branch, key: str, depth: int, above: Branch | None, fold: Fold) -> Row:
+        thing = branch.thing
+        how = self._tuned.get(thing.target, UNREAD)
+        member = above is not None and isinstance(above.thing, Array)
+        quiet = Tone.DIM if member else Tone.PLAIN
+        return Row(
+            key=key,
+            depth=depth,
+            fold=fold,
+            banner=tuple(_heading(thing)) if isinstance(thing, Controller) else (),
+            cells=(
+                Cell(name_words(thing), quiet),
+                Cell(kind_words(thing), quiet),
+                size_words(thing),
+                state_cell(branch),
+                how.write_cache,
+                how.read_ahead,
+                how.strip if how.strip.text or not isinstance(thing, Array) else Cell(_strip(thing)),
+                "" if isinstance(thing, Controller) else _device_words(thing),
+                "" if isinstance(thing, Controller) else _use_words(thing.uses),
+                how.others,
+                members_words(branch) if isinstance(thing, Array) else _model(thing),
+                key,
+                "" if isinstance(thing, Array) else thing.serial or "",
+                "" if isinstance(thing, Array) else thing.firmware or "",
+                ", ".join(filter(None, _more(thing))),
+            ),
+        )
+
+    def _rest(self, key: str, others: tuple[Branch, ...], depth: int) -> Row:
+        """The row that stands for the members that are well."""
+        states = Counter(state_cell(one).text for one in others)
+        state = state_cell(others[0]) if len(states) == 1 else Cell(_counted(states))
+        cells: dict[str, str | Cell] = {"name": Cell(units.plural(len(others), "other"), Tone.DIM), "state": state}
+        row = tuple(cells.get(column, "") for column in KEYS)
+        return Row(key=key + OTHERS, depth=depth, cells=row, fold=Fold.CLOSED)
+
+
+def _wants_a_look(branch: Branch) -> bool:
+    thing = branch.thing
+    if isinstance(thing, Controller):
+        return False
+    state = state_of(thing, branch.role) if isinstance(thing, Drive) else thing.state
+    return state in TROUBLE
+
+
+def members_words(branch: Branch) -> str:
+    """What an array is made of: `3 x CTFDDAC256MAG-1G1, all online`; "" where its members are not known."""
+    drives = [one.thing for one in branch.below]
+    if not drives:
+        return ""
+    models = Counter(_model(one) or kind_words(one) for one in drives)
+    states = Counter(state_cell(one).text for one in branch.below)
+    made_of = ", ".join(f"{count} x {model}" for model, count in models.items())
+    return f"{made_of}, {f'all {next(iter(states))}' if len(states) == 1 else _counted(states)}"
+
+
+def _counted(words: Counter[str]) -> str:
+    return ", ".join(f"{count} {word}" for word, count in reversed(words.most_common()))
+
+
+def _heading(controller: Controller) -> Iterator[str | Cell]:
+    """A controller right across the table: its place, its model, its cache, its battery, what it is at."""
+    yield Cell(name_words(controller), Tone.ACCENT)
+    yield Cell(controller.model or controller.vendor, Tone.ACCENT)
+    if controller.cache_bytes:
+        yield units.size(controller.cache_bytes)
+    if controller.protection is not None:
+        yield protection_cell(controller.protection)
+    for task in controller.tasks:
+        yield task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}"
+
+
+def _problem(problem: Problem) -> Row:
+    """What could not be looked at, in the place of what would be there."""
+    said = Cell(f"{problem.where}: {problem.message}", Tone.BAD, Mark.FAILED)
+    state = Cell("not read", Tone.BAD, Mark.FAILED)
+    cells: dict[str, str | Cell] = {"name": problem.where, "state": state, "more": problem.message}
+    return Row(key=problem.where, banner=(said,), cells=tuple(cells.get(column, "") for column in KEYS))
+
+
+def name_words(thing: Thing) -> str:
+    """What it is called where it stands: `c0`, `ssd`, `e245:s10`, `sda`."""
+    address = thing.target.address
+    match thing:
+        case Array() if thing.device != f"/dev/{address}" and thing.name:
+            return thing.name  # of md arrays the kernel's name is the one that everybody uses
+        case Drive() if thing.controller is not None:
+            address = address.removeprefix(thing.controller.address)
+        case Array() if thing.controller is not None:
+            address = address.removeprefix(thing.controller.address)
+        case _:
+            pass
+    return address.strip("/").replace("/", ":")
+
+
+def _model(thing: Thing) -> str:
+    match thing:
+        case Array():
+            return thing.name or ""
+        case Drive():
+            return thing.model or thing.backing or ""
+        case Controller():
+            return thing.model or ""
+
+
+def _strip(array: Array) -> str:
+    return units.size(array.strip_bytes) if array.strip_bytes else ""
+
+
+def _device_words(thing: Array | Drive) -> str:
+    return paths_words(thing) or (thing.device or "").removeprefix("/dev/")
+
+
+def _use_words(uses: tuple[Use, ...]) -> str:
+    """What uses it, as short as it may be: where it is mounted, and what else."""
+    mounts = [use.detail.removeprefix("mounted on ") for use in uses if use.kind == "mount"]
+    others = [use.detail for use in uses if use.kind != "mount" and not (use.kind == "root" and mounts)]
+    return ", ".join(dict.fromkeys((*sorted(mounts), *others)))
+
+
+def _more(thing: Thing) -> Iterator[str]:
+    """What else tells it from others, in a few words each."""
+    match thing:
+        case Controller():
+            yield f"driver {thing.driver}" if thing.driver else ""
+            yield f"{units.size(thing.cache_bytes)} cache" if thing.cache_bytes else ""
+            yield from (f"{feature.name} {feature.state}" for feature in thing.features)
+        case Array():
+            yield f"{units.size(thing.strip_bytes)} strip" if thing.strip_bytes else ""
+            yield units.plural(len(thing.members), "member") if thing.members else ""
+            yield from (
+                task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}"
+                for task in thing.tasks
+            )
+        case Drive():
+            sectors = "/".join(str(size) for size in (thing.logical_block, thing.physical_block) if size)
+            yield f"{sectors} B sectors" if sectors else ""
+
+
+def beside(table: Table, key: str, shown: frozenset[str]) -> str:
+    """What the columns say of a row that have no room, in their order; "" where all are shown."""
+    row = next((row for row in table.rows if row.key == key), None)
+    if row is None or row.banner:
+        return ""
+    hidden = zip(table.columns, row.cells, strict=True)
+    told: Iterator[str] = (
+        f"{column.title.lower()} {text_of(cell)}"
+        if column.key in ("strip", "read-ahead", "write-cache")
+        else text_of(cell)
+        for column, cell in hidden
+        if column.key not in shown and text_of(cell)
+    )
+    return " · ".join(told)

@@ -1,0 +1,121 @@
+"""One device: its settings, all that is known of it, and what was done with it, each behind a tab."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.widget import Widget
+
+from app.engine.view.table import Facts, Table
+from app.tui import render
+from app.tui.screens.devices.settings_panel import SettingsPanel
+from widgets.details import Details
+from widgets.keyed_table import KeyedTable
+from widgets.lines import Line, Lines
+
+TABS = {"settings": "Settings", "facts": "Facts", "history": "History"}
+"""Names of the tabs, in the order in which `t` shows them."""
+
+
+class TabLine(Lines):
+    """The tabs, the present one inverse, and the key that switches."""
+
+    DEFAULT_CSS = "TabLine { & > .lines--heading { text-style: bold reverse; } }"
+
+    def __init__(self) -> None:
+        super().__init__(id="tabs")
+        self._tabs: tuple[str, ...] = ()
+        self._shown = ""
+
+    def show(self, tabs: tuple[str, ...], shown: str) -> None:
+        """Which there are, and which is shown."""
+        if (tabs, shown) != (self._tabs, self._shown):
+            self._tabs, self._shown = tabs, shown
+            self.changed()
+
+    def lay_out(self, width: int) -> list[Line]:
+        """One line."""
+        pieces = [("heading" if tab == self._shown else "label", f" {TABS[tab]} ") for tab in self._tabs]
+        room = width - sum(len(text) for _, text in pieces)
+        return [(*pieces, ("muted", "t switches".rjust(room) if room > 10 else ""))]
+
+
+class FactsPane(VerticalScroll):
+    """Facts in groups, that one may scroll through."""
+
+    BINDINGS = [("j", "scroll_down"), ("k", "scroll_up"), ("g", "scroll_home"), ("G", "scroll_end")]  # noqa: RUF012
+
+    def compose(self) -> ComposeResult:
+        """The facts."""
+        yield Details(id="facts")
+
+    def show(self, facts: tuple[Facts, ...], *, anew: bool) -> None:
+        """Show facts; of another device `anew` from the top."""
+        self.query_one(Details).groups = render.groups(facts)
+        if anew:
+            self.scroll_home(animate=False)
+
+
+class DeviceDetail(Vertical):
+    """Title, tabs, and what the present tab shows."""
+
+    def __init__(self) -> None:
+        super().__init__(id="detail")
+        self.tab = "settings"
+        """The present one."""
+        self.facts_apart = False
+        """Whether there is room for the facts beside the rest."""
+
+    def compose(self) -> ComposeResult:
+        """All three; one is shown."""
+        yield TabLine()
+        yield SettingsPanel()
+        yield FactsPane(id="facts-scroll")
+        yield KeyedTable(id="history", empty="nothing was changed or measured here in this session")
+
+    def on_mount(self) -> None:
+        """The first tab."""
+        self.show_tab(self.tab)
+
+    @property
+    def tabs(self) -> tuple[str, ...]:
+        """Those that there are: facts that stand beside need none."""
+        return tuple(tab for tab in TABS if tab != "facts" or not self.facts_apart)
+
+    def show_tab(self, tab: str) -> None:
+        """Show another one; the keys go with it."""
+        inside = self.holds_focus
+        self.tab = tab if tab in self.tabs else self.tabs[0]
+        self.query_one(TabLine).show(self.tabs, self.tab)
+        self.query_one(SettingsPanel).display = self.tab == "settings"
+        self.query_one(FactsPane).display = self.tab == "facts" or self.facts_apart
+        self.query_one("#history").display = self.tab == "history"
+        if inside:
+            self.screen.set_focus(self.entrance)
+
+    def next_tab(self) -> None:
+        """Show the next one."""
+        tabs = self.tabs
+        self.show_tab(tabs[(tabs.index(self.tab) + 1) % len(tabs)])
+
+    @property
+    def holds_focus(self) -> bool:
+        """Whether the keys go into it."""
+        focused = self.screen.focused
+        return focused is not None and self in focused.ancestors
+
+    @property
+    def entrance(self) -> Widget:
+        """What takes the keys of the present tab."""
+        places: dict[str, Widget] = {
+            "settings": self.query_one(SettingsPanel).table,
+            "facts": self.query_one(FactsPane),
+            "history": self.query_one("#history"),
+        }
+        return places[self.tab]
+
+    def show_history(self, table: Table) -> None:
+        """What was done with it."""
+        history = self.query_one("#history", KeyedTable)
+        history.columns = render.columns(table)
+        history.rows = render.rows(table)

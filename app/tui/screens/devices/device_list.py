@@ -1,0 +1,197 @@
+"""The list of devices: a table whose branches open and close, sorted, filtered, the cursor on its row."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from textual import events
+
+from app.engine.view.device_table import (
+    COLUMNS,
+    ORDERS,
+    OTHERS,
+    USUAL,
+    Listing,
+    beside,
+    devices_table,
+    matching,
+    searchable,
+)
+from app.engine.view.table import Fold, Row, Table
+from app.engine.view.trouble import troubles
+from app.engine.view.tuning import Tuning
+from app.tui import render
+from app.tui.screens.devices.rows import list_rows
+from backends.model import Inventory, Target
+from widgets.keyed_table import KeyedTable
+
+
+class DeviceList(KeyedTable):
+    """Controllers, arrays and drives."""
+
+    def __init__(self, columns: Collection[str] = (), order: str = "address") -> None:
+        super().__init__(id="devices", empty="looking for hardware ...")
+        self.shown: tuple[str, ...] = tuple(columns) or USUAL
+        """Keys of the columns, as far as there is room."""
+        self.listing = Listing(order=order if order in ORDERS else "address")
+        """What of the list is shown."""
+        self.words = ""
+        """What the filter wants."""
+        self.told = Table(columns=COLUMNS)
+        """What is shown, before it is drawn."""
+        self._inventory = Inventory()
+        self._tuned: Mapping[Target, Tuning] = {}
+        self._staged: Collection[str] = ()
+        self._texts: dict[str, str] | None = None
+        self._moved = False
+
+    def show(self, inventory: Inventory, tuned: Mapping[Target, Tuning], staged: Collection[str]) -> None:
+        """Bring the rows up to date. The cursor stays on its row; until somebody moved it, on the first."""
+        before = self._inventory
+        if inventory is before and tuned is self._tuned and staged == self._staged:
+            return
+        if inventory is not before or tuned is not self._tuned:
+            self._texts = None
+        self._inventory, self._tuned, self._staged = inventory, tuned, staged
+        self._fill(before)
+
+    def _fill(self, before: Inventory | None = None) -> None:
+        if self.words.strip():
+            if self._texts is None:
+                self._texts = searchable(self._inventory, self._tuned)
+            self.listing = replace(self.listing, found=matching(self._texts, self.words))
+        else:
+            self.listing = replace(self.listing, found=None)
+        self.told = devices_table(self._inventory, self.listing, self._tuned).only(*self.shown)
+        columns = render.columns(self.told)
+        if columns != self.columns:
+            self.columns = columns
+        cursor = self.cursor
+        if before is not None and before is not self._inventory:
+            self.rows = ()  # other devices: nobody watches a column that would jump
+        self.rows = list_rows(self.told, self._staged)
+        if not self._moved and self.rows:
+            self.cursor = self.rows[0].key
+        elif before is not None and cursor is not None and cursor not in self._index:
+            self._follow(before, cursor)
+
+    def _follow(self, before: Inventory, key: str) -> None:
+        """To the array or drive that the disk turned out to be, once its card has answered."""
+        thing = before.find(key)
+        device = getattr(thing, "device", None)
+        views = self._inventory.at(device) if device is not None else ()
+        found = next((str(view.target) for view in views if str(view.target) in self._index), None)
+        if found is not None:
+            self.cursor = found
+
+    @property
+    def selected(self) -> str | None:
+        """The address under the cursor; of the array where one row stands for several of its members."""
+        return None if self.cursor is None else self.cursor.removesuffix(OTHERS)
+
+    @property
+    def beside(self) -> str:
+        """What is known of the selected row and has no column for want of room."""
+        shown = frozenset(place.column.key for place in self._place())
+        return "" if self.cursor is None else beside(self.told, self.cursor, shown)
+
+    def filter(self, words: str) -> None:
+        """Show only what holds these words."""
+        self.words = words
+        self._fill()
+
+    def sort(self, order: str) -> None:
+        """In another order."""
+        self.listing = replace(self.listing, order=order)
+        self._fill()
+
+    def choose(self, columns: Collection[str]) -> None:
+        """Other columns."""
+        self.shown = tuple(columns)
+        self._fill()
+
+    def open_branch(self) -> bool:
+        """Show what hangs from the row; False where nothing is hidden."""
+        row = self._told_row()
+        if row is None or row.fold is not Fold.CLOSED:
+            return False
+        key = row.key.removesuffix(OTHERS)
+        keeps = key in self.listing.closed and not row.key.endswith(OTHERS)
+        opened = self.listing.opened if keeps and self._in_trouble(key) else self.listing.opened | {key}
+        self.listing = replace(self.listing, opened=opened, closed=self.listing.closed - {key})
+        self._fill()
+        return True
+
+    def _in_trouble(self, key: str) -> bool:
+        return any(trouble.key == key for trouble in troubles(self._inventory))
+
+    def close_branch(self) -> bool:
+        """Hide what hangs from the row, or go to what the row hangs from; False at the top."""
+        row = self._told_row()
+        if row is None:
+            return False
+        if row.fold is Fold.OPEN and self.listing.found is None:
+            listing = self.listing
+            self.listing = replace(listing, opened=listing.opened - {row.key}, closed=listing.closed | {row.key})
+            self._fill()
+            return True
+        rows = self.told.rows
+        at = self._index[row.key]
+        above = next((one for one in reversed(rows[:at]) if one.depth < row.depth), None)
+        if above is not None:
+            self.cursor = above.key
+        return above is not None
+
+    def _told_row(self) -> Row | None:
+        at = self._index.get(self.cursor or "")
+        return None if at is None else self.told.rows[at]
+
+    def next_trouble(self) -> str | None:
+        """Go to the next thing that wants a look, the gravest first; its words, None where all is well."""
+        found = troubles(self._inventory)
+        if not found:
+            return None
+        keys = [trouble.key for trouble in found]
+        at = keys.index(self.selected) + 1 if self.selected in keys else 0
+        trouble = found[at % len(found)]
+        self.go_to(trouble.key)
+        return f"{at % len(found) + 1} of {len(found)}: {trouble.words}"
+
+    def next_match(self, step: int) -> bool:
+        """Go to the next row that the filter wants itself; False where there is none."""
+        found = self.listing.found or frozenset()
+        keys = [row.key for row in self.rows if row.key in found]
+        if not keys:
+            return False
+        at = self._index.get(self.cursor or "", 0)
+        ahead = [key for key in keys if (self._index[key] - at) * step > 0]
+        self.go_to((ahead or keys)[0 if step > 0 else -1])
+        return True
+
+    def go_to(self, key: str) -> None:
+        """Put the cursor on a row, opening what hides it."""
+        self._moved = True
+        if key not in self._index:
+            above = getattr(self._inventory.find(key), "array", None)
+            self.words = ""
+            opened = self.listing.opened if above is None else self.listing.opened | {str(above)}
+            self.listing = replace(self.listing, opened=opened, closed=frozenset())
+            self._fill()
+        if key in self._index:
+            self.cursor = key
+
+    @property
+    def count(self) -> str:
+        """How many match, of how many; "" without a filter."""
+        found = self.listing.found
+        return "" if found is None or self._texts is None else f"{len(found)} of {len(self._texts)} match"
+
+    def on_click(self, event: events.Click) -> None:
+        """From now on the cursor is where somebody put it."""
+        self._moved = True
+        super().on_click(event)
+
+    def _move_to(self, index: int, direction: int) -> None:
+        self._moved = True
+        super()._move_to(index, direction)
