@@ -234,6 +234,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("sweep.tick", "space", "tick", "Tick", "Tick a value, or open an axis.", "sweep", 3),
     _command("sweep.open-axis", "right", "axis(True)", "Open axis", "Show the values of an axis.", "sweep"),
     _command("sweep.close-axis", "left", "axis(False)", "Close axis", "Show only its name.", "sweep"),
+    _command("sweep.fold", "f", "fold", "Fold", "List only what was chosen for the sweep, or everything.", "sweep"),
     _command("sweep.target", "T", "target", "Target", "Choose what is measured.", "sweep", 5),
     _command("sweep.profile", "p", "profile", "Profile", "Choose the workload that the axes vary.", "sweep"),
     _command("sweep.edit", "e", "edit", "Edit", "Change the fields of the job that the axes vary.", "sweep"),

@@ -164,6 +164,16 @@ async def test_ticked_values_make_a_plan(rack: Pilot[int]) -> None:
     assert "none again" in shown
 
 
+async def test_f_folds_away_what_was_not_chosen_and_shows_it_again(rack: Pilot[int]) -> None:
+    await tick(rack, "job:iodepth", "1", "32")
+    await rack.press("f")
+    await rack.pause()
+    folded = rows(rack)
+    await rack.press("f")
+    await rack.pause()
+    assert ("Block size" in folded, "Queue depth" in folded, "Block size" in rows(rack)) == (False, True, True)
+
+
 async def test_a_value_of_ones_own_is_typed(rack: Pilot[int]) -> None:
     await tick(rack, "job:iodepth", "1")
     await to_row(rack, "job:iodepth|other")

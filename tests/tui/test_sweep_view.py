@@ -15,8 +15,9 @@ from app.engine.sweep.results import results
 from app.engine.sweep.survey import Survey
 from app.engine.view.sweep import cell_words, matrix, names_at, ranking, turned, why_left_out
 from app.engine.view.table import Tone, text_of
-from app.tui.screens.sweep.draft import Draft, DraftAxis, axes_of, plan_text
-from app.tui.screens.sweep.plan_view import axis_rows, plan_groups, question
+from app.tui.screens.sweep.draft import Draft, DraftAxis, axes_of
+from app.tui.screens.sweep.draft_text import plan_text
+from app.tui.screens.sweep.plan_view import axis_rows, fold_words, plan_groups, question
 from app.tui.screens.sweep.results_view import grid, short, state_words
 from backends.nameplate import Nameplate
 from backends.settings import Risk
@@ -125,6 +126,22 @@ def words(surveyed: Survey) -> str:
         f"{group.heading}: " + "; ".join(f"{fact.label} {fact.value}" for fact in group.facts)
         for group in plan_groups(surveyed)
     )
+
+
+def test_folded_only_what_was_chosen_is_listed() -> None:
+    of = ticked(draft(), setting__ahead=("all",))
+    listed = axis_rows(axes_of(HOLDERS, of), of, frozenset(), folded=True)
+    assert [row.key for row in listed if not row.separator] == ["setting:ahead"]
+
+
+def test_how_many_are_folded_away_is_told_with_the_key() -> None:
+    of = ticked(draft(), setting__ahead=("all",))
+    axes = axes_of(HOLDERS, of)
+    assert fold_words(axes, of, folded=True) == f"{len(axes) - 1} not chosen, f shows them"
+
+
+def test_without_a_choice_nothing_is_to_be_folded() -> None:
+    assert fold_words(axes_of(HOLDERS, draft()), draft(), folded=False) == ""
 
 
 def test_the_plan_tells_steps_changes_and_order() -> None:

@@ -35,16 +35,28 @@ STEPS_SHOWN = 40
 """Steps of the order that are listed."""
 
 
-def axis_rows(axes: Sequence[DraftAxis], draft: Draft, opened: frozenset[str]) -> tuple[TableRow, ...]:
-    """A row for every axis, below an opened one a row for every value."""
+def axis_rows(
+    axes: Sequence[DraftAxis], draft: Draft, opened: frozenset[str], *, folded: bool = False
+) -> tuple[TableRow, ...]:
+    """A row for every axis, below an opened one a row for every value. `folded`: only what somebody has chosen."""
     rows: list[TableRow] = []
-    for group, members in groupby(axes, key=lambda axis: axis.group):
+    shown = [axis for axis in axes if not folded or axis.key in draft.ticked]
+    for group, members in groupby(shown, key=lambda axis: axis.group):
         rows.append(TableRow(key=f"group:{group}", cells=(group,), separator=True))
         for axis in members:
             rows.append(_axis_row(axis, draft, opened=axis.key in opened))
             if axis.key in opened and not axis.why_not:
                 rows += _value_rows(axis, draft)
     return tuple(rows)
+
+
+def fold_words(axes: Sequence[DraftAxis], draft: Draft, *, folded: bool) -> str:
+    """How many axes were chosen, and the key that folds the others away or shows them."""
+    chosen = sum(axis.key in draft.ticked for axis in axes)
+    others = len(axes) - chosen
+    if not chosen:
+        return ""
+    return f"{others} not chosen, f shows them" if folded else f"{chosen} of {len(axes)} chosen, f folds the others"
 
 
 def _axis_row(axis: DraftAxis, draft: Draft, *, opened: bool) -> TableRow:

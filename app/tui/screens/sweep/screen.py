@@ -90,6 +90,11 @@ class SweepScreen(WorkbenchScreen):
         if planner := self._planning():
             planner.show_axis(opened)
 
+    def action_fold(self) -> None:
+        """List only what was chosen, or everything."""
+        if planner := self._planning():
+            planner.fold()
+
     def action_target(self) -> None:
         """Choose what is measured."""
         if planner := self._planning():
