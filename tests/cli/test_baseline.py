@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.backends.loops import Loop, loop, needs_loops
-from tests.cli.conftest import Cli, Outcome
+from tests.cli.conftest import Cli, run_here
 
 JOB = ("--rw", "read", "--bs", "64k", "--iodepth", "1", "--direct", "0", "--runtime", "10", "--ramp", "0")
 DEMO = ("--demo", "--demo-speed", "1000")
 VOLUME = "megaraid:/c0/v1"
 
 
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The state folder of a rack with a baseline of buffered sequential reads."""
+    folder = tmp_path_factory.mktemp("saved")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAIDBENCH_STATE_DIR", str(folder))
+        run_here(*DEMO, "bench", VOLUME, *JOB, "--repeat", "3")
+        run_here(*DEMO, "baseline", "save", "night")
+    return folder
+
+
 @pytest.fixture
-def demo(cli: Cli) -> Cli:
-    """The rack, with a baseline of buffered sequential reads."""
-
-    def rack(*words: str) -> Outcome:
-        return cli(*DEMO, *words)
-
-    rack("bench", VOLUME, *JOB, "--repeat", "3")
-    rack("baseline", "save", "night")
-    return rack
+def demo(cli: Cli, saved: Path, state: Path) -> Cli:
+    """Such a rack for one test."""
+    shutil.copytree(saved, state, dirs_exist_ok=True)
+    return partial(cli, *DEMO)
 
 
 def test_unchanged_it_is_not_worse(demo: Cli) -> None:
