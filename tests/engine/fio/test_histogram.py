@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom
 
 from app.engine.fio.histogram import LAST_BUCKET, LAST_VALUE, Histogram, bucket_of, edges_of, ranks_around, value_of
+from tests.oracle import scipy
 
 latencies = st.integers(min_value=0, max_value=1 << 40)
 histograms = st.lists(latencies, max_size=60).map(Histogram.of)
@@ -93,7 +93,7 @@ def test_the_mean_is_close() -> None:
 @pytest.mark.parametrize("beyond", [10, 30, 1000])
 def test_a_percentile_lies_between_the_ranks_that_the_binomial_distribution_names(percent: float, beyond: int) -> None:
     count = round(beyond * 100 / (100 - percent))
-    low, high = (binom.ppf(at, count, percent / 100) for at in (0.025, 0.975))
+    low, high = (scipy.stats.binom.ppf(at, count, percent / 100) for at in (0.025, 0.975))
     assert list(ranks_around(count, percent)) == pytest.approx([low, high + 1], abs=1)
 
 

@@ -6,9 +6,9 @@ from math import exp, log
 from random import Random
 
 import pytest
-from scipy import stats
 
 from app.engine.judge.shifts import FEWEST_POINTS, shifts
+from tests.oracle import scipy
 
 LOW = (100.0, 100.1, 99.9)
 HIGH = (150.0, 150.1, 149.9)
@@ -65,7 +65,9 @@ def _by_scipy(values: list[float]) -> bool:
     logs, n = [log(value) for value in values], len(values)
 
     def small(parts: list[tuple[int, int]]) -> bool:
-        found = {part: stats.ttest_ind(logs[slice(*part)], logs[: part[0]] + logs[part[1] :]).pvalue for part in parts}
+        found = {
+            part: scipy.stats.ttest_ind(logs[slice(*part)], logs[: part[0]] + logs[part[1] :]).pvalue for part in parts
+        }
         begin, end = min(found, key=lambda part: found[part])
         short = begin and end - begin < 5
         return bool(found[begin, end] * len(found) <= (0.005 if short else 0.025))

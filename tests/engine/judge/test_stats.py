@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from math import log
-from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
@@ -13,18 +11,10 @@ from hypothesis import strategies as st
 from app.engine.fio.steadiness import slope, steadiness
 from app.engine.judge import stats
 from app.engine.judge.student import incomplete_beta, quantile, tails
+from tests.oracle import scipy
 
 pytestmark = pytest.mark.exhaustive
 
-
-class Scipy:
-    """Imported by who asks it: half a second that no worker pays for finding these tests."""
-
-    def __getattr__(self, name: str) -> Any:
-        return import_module(f"scipy.{name}")
-
-
-scipy = Scipy()
 
 VALUES = st.floats(min_value=1.0, max_value=1e6)
 SAMPLES = st.lists(VALUES, min_size=2, max_size=20)
