@@ -28,8 +28,8 @@ class CommandSpec:
 
     @property
     def shown_keys(self) -> str:
-        """Keys as people write them."""
-        return " ".join(_SHOWN.get(key, key) for key in self.keys)
+        """Keys as people write them; what has none is done in the palette."""
+        return " ".join(_SHOWN.get(key, key) for key in self.keys or ("ctrl+p",))
 
 
 _SHOWN = {
@@ -314,3 +314,36 @@ def footer_of(screen: str, pane: str = "") -> tuple[CommandSpec, ...]:
     """The most useful commands of a screen, in their order; with the id of a pane those that work there."""
     here = [each for each in commands_of(screen) if each.footer and (not pane or not each.panes or pane in each.panes)]
     return tuple(sorted(here, key=lambda command: command.footer))
+
+
+MOVING = (
+    ("up down, k j", "Row by row; page up, page down, home (g) and end (G) go further."),
+    ("enter, right, l", "Into what the row offers: open, choose, unfold."),
+    (
+        "esc, left, h",
+        "One step back: out of a sheet, a dialog, a filter, a branch; nothing is changed by it.",
+    ),
+    ("tab", "To the next pane, the one whose frame is bright then; shift and tab to the one before."),
+)
+"""Keys that work in every list, and what they do."""
+
+
+def page() -> str:
+    """docs/keys.md."""
+    lines = [
+        "# The keys",
+        "",
+        "`?` shows those of a screen, `raidbench keys` all with the names that `[keymap]` takes.",
+    ]
+    lines += ["", "## Moving", "", "| key | what it does |", "| --- | --- |"]
+    lines += [f"| {_cell(keys)} | {help} |" for keys, help in MOVING]
+    everywhere = tuple(command for command in COMMANDS if "all" in command.screens)
+    own = {title: commands_of(name, shared=False) for name, title in (SCREENS | SHEETS).items()}
+    for title, commands in {"On every screen": everywhere, **own}.items():
+        lines += ["", f"## {title}", "", "| key | command | what it does |", "| --- | --- | --- |"]
+        lines += [f"| {_cell(each.shown_keys)} | {each.label} | {each.help} |" for each in commands]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(keys: str) -> str:
+    return " ".join(f"`{key}`" for key in keys.replace(",", " ").split())

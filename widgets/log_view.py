@@ -16,6 +16,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from widgets.log_lines import LogEntry, LogLines
+from widgets.plain.signs import CLOSED, OPENED
 from widgets.plain.text import clean, pad
 
 __all__ = ["LogEntry", "LogView"]
@@ -277,8 +278,8 @@ class LogView(ScrollView, can_focus=True):
         """The signs of cursor and fold, and the kind."""
         if part:
             return [Segment(" " * self._lines.margin, base)]
-        unfolded, folded = ("-", "+") if self.ascii else ("▾", "▸")
-        sign = (unfolded if self.is_unfolded(entry.key) else folded) if entry.body else " "
+        fold = OPENED if self.is_unfolded(entry.key) else CLOSED
+        sign = fold.shown(ascii=self.ascii) if entry.body else " "
         segments = [Segment(f"{'>' if current else ' '} {sign} ", base)]
         if self._lines.kind_width:
             kind = pad(clean(entry.kind), self._lines.kind_width) + "  "

@@ -16,26 +16,27 @@ from app.cli.options import current, is_terminal, is_utf8
 from backends.errors import RaidbenchError, StorageError
 from backends.json_text import indented
 from backends.text import clean
+from widgets.plain import signs
 
 _COLOURS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 _ASCII = str.maketrans(
     {"·": "-", "µ": "u", "–": "-", "…": "...", "├": "|", "│": "|"}
     | {"↑": "^", "↓": "v"}
-    | {"●": "+", "◐": "~", "▲": "!", "✖": "x", "○": "o", "◇": "s"}
+    | {sign.char: sign.ascii for sign in signs.SIGNS}
 )
 """What stands for our own signs where only ASCII can be shown; the rest becomes a question mark."""
 
 _ENCODED = JSONEncoder(allow_nan=False).encode
 
 SIGNS = {
-    "ok": ("●", "green"),
-    "verified": ("●", "green"),
-    "restored": ("●", "green"),
-    "warn": ("▲", "yellow"),
-    "differs": ("▲", "yellow"),
-    "stopped": ("▲", "yellow"),
-    "failed": ("✖", "red"),
+    "ok": (signs.WELL.char, "green"),
+    "verified": (signs.WELL.char, "green"),
+    "restored": (signs.WELL.char, "green"),
+    "warn": (signs.ATTENTION.char, "yellow"),
+    "differs": (signs.ATTENTION.char, "yellow"),
+    "stopped": (signs.ATTENTION.char, "yellow"),
+    "failed": (signs.FAILED.char, "red"),
 }
 """A state's sign and its colour: the word always comes with them."""
 
@@ -110,7 +111,7 @@ def paint(text: str, colour: str) -> str:
 
 def sign(state: str) -> str:
     """A state with its sign: `● optimal`, `▲ degraded`; without colour, so that columns align."""
-    return f"{SIGNS.get(state, ('?', ''))[0]} {state}"
+    return f"{SIGNS.get(state, (signs.UNKNOWN.char, ''))[0]} {state}"
 
 
 def can_ask() -> bool:

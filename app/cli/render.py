@@ -6,22 +6,12 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from app.cli.output import paint
-from app.engine.view.table import Align, Cell, Column, Facts, Mark, Row, Table, Tone, picked, text_of
+from app.engine.view.table import Align, Cell, Column, Facts, Row, Table, Tone, picked, text_of
 from backends.text import clean
 from widgets.plain.text import shorten, width_of
 
 DIM_MARK = "*"
 """Marks a row that is there to be seen only: colours may not be there."""
-
-_MARKS = {
-    Mark.WELL: "●",
-    Mark.BUSY: "◐",
-    Mark.ATTENTION: "▲",
-    Mark.FAILED: "✖",
-    Mark.UNUSED: "○",
-    Mark.SPARE: "◇",
-    Mark.UNKNOWN: "?",
-}
 
 _LONGEST = 1000
 """Characters of one text at most."""
@@ -84,7 +74,7 @@ def _cell(cell: str | Cell) -> Cell:
 def marked(cell: Cell) -> str:
     """A cell's text behind its sign: `● optimal`, `▲ degraded`."""
     text = clean(cell.text, _LONGEST)
-    return text if cell.mark is None else f"{_MARKS[cell.mark]} {text}"
+    return text if cell.mark is None else f"{cell.mark.value.char} {text}"
 
 
 def fact_lines(shown: Facts) -> list[str]:

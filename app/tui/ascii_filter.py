@@ -6,6 +6,7 @@ from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
+from widgets.plain.signs import SIGNS
 from widgets.plain.text import clean
 
 _LIGHT = {
@@ -32,14 +33,11 @@ _LIGHT = {
     "↓": "v",
     "▶": ">",
     "▼": "v",
-    "▸": ">",
-    "▾": "v",
-    "✓": "+",
-    "✗": "x",
     "█": "#",
     "▁": "_",
     "▔": "-",
     "\u00a0": " ",
+    **{sign.char: sign.ascii for sign in SIGNS},
 }
 
 

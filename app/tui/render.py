@@ -20,15 +20,7 @@ TONES: dict[view.Tone, Tone] = {
 }
 """What the widgets call a tone."""
 
-MARKS: dict[view.Mark, str] = {
-    view.Mark.WELL: "+",
-    view.Mark.BUSY: "~",
-    view.Mark.ATTENTION: "!",
-    view.Mark.FAILED: "X",
-    view.Mark.UNUSED: "-",
-    view.Mark.SPARE: "s",
-    view.Mark.UNKNOWN: "?",
-}
+MARKS: dict[view.Mark, str] = {mark: mark.value.char for mark in view.Mark}
 """The sign of a mark."""
 
 LEAST = 12

@@ -17,6 +17,10 @@ class Sign:
     meaning: str
     """A few words for the legend."""
 
+    def shown(self, *, ascii: bool) -> str:
+        """As a terminal can show it."""
+        return self.ascii if ascii else self.char
+
 
 WELL: Final = Sign("●", "o", "well: optimal, online, verified, finished")
 BUSY: Final = Sign("◐", "~", "busy: running, rebuilding, initialising")
@@ -27,8 +31,10 @@ SPARE: Final = Sign("◇", "s", "spare")
 UNKNOWN: Final = Sign("?", "?", "not known")
 CLOSED: Final = Sign("▸", "+", "closed: Enter opens it")
 OPENED: Final = Sign("▾", "v", "open: Enter closes it")
-CURSOR: Final = Sign("❯", ">", "the row under the cursor")
+CURSOR: Final = Sign(">", ">", "the row under the cursor")
 MARKED: Final = Sign("*", "*", "marked")
+CHANGED: Final = Sign("◆", "#", "a setting was changed at that moment")
+STEADY: Final = Sign("≈", "=", "measured from that moment on")
 
-SIGNS: Final = (WELL, BUSY, ATTENTION, FAILED, UNUSED, SPARE, UNKNOWN, CLOSED, OPENED, CURSOR, MARKED)
+SIGNS: Final = (WELL, BUSY, ATTENTION, FAILED, UNUSED, SPARE, UNKNOWN, CLOSED, OPENED, CURSOR, MARKED, CHANGED, STEADY)
 """All of them, in the order of the legend."""

@@ -10,6 +10,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from widgets.plain import signs
+
 
 class Tone(Enum):
     """What a text means. Which colour that is decides who draws it; the words carry the meaning, too."""
@@ -29,16 +31,15 @@ class Tone(Enum):
 
 
 class Mark(Enum):
-    """How a thing is, for a sign before its words. No two look alike, whoever draws them."""
+    """How a thing is, as the sign before its words."""
 
-    WELL = "well"
-    BUSY = "busy"
-    """Rebuilding, initialising."""
-    ATTENTION = "attention"
-    FAILED = "failed"
-    UNUSED = "unused"
-    SPARE = "spare"
-    UNKNOWN = "unknown"
+    WELL = signs.WELL
+    BUSY = signs.BUSY
+    ATTENTION = signs.ATTENTION
+    FAILED = signs.FAILED
+    UNUSED = signs.UNUSED
+    SPARE = signs.SPARE
+    UNKNOWN = signs.UNKNOWN
 
 
 class Align(Enum):

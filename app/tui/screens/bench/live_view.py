@@ -11,6 +11,7 @@ from app.tui.screens.bench.curves import Curves
 from widgets.bars import Progress
 from widgets.chart import WAITING, ChartData, Reference, Series, TimeMark
 from widgets.plain import units
+from widgets.plain.signs import ATTENTION
 from widgets.plain.text import shorten
 from widgets.scale import clock
 
@@ -148,7 +149,7 @@ def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False) 
     """How much advice there is and the worst of it, in `width` columns; `i` shows the rest."""
     if not advice:
         return ""
-    return shorten(f"{'!' if ascii else '▲'} {len(advice)} (i) {advice[0].message}", width)
+    return shorten(f"{ATTENTION.shown(ascii=ascii)} {len(advice)} (i) {advice[0].message}", width)
 
 
 def short_progress(active: ActiveRun, now: float) -> str:

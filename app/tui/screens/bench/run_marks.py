@@ -8,24 +8,25 @@ from app.engine.session.events import RunStarted
 from app.engine.session.state import Session
 from app.tui.screens.bench.curves import Curves
 from widgets.chart import TimeMark
+from widgets.plain.signs import ATTENTION, CHANGED, STEADY
 
-STALL, CHANGE, STEADY, RAMP = ("▲", "!"), ("◆", "*"), ("≈", "~"), ("╵", "|")
-"""The sign of each mark, and the one without UTF-8."""
+_RAMP = ("╵", "|")
+"""A line where the ramp ends, and the one without UTF-8."""
 
 
 def marks_of(curves: Curves, *, ascii: bool) -> tuple[TimeMark, ...]:
     """What the samples themselves tell: the end of the ramp, when it was steady, and where I/O stood still."""
-    return tuple(_marks(curves, int(ascii)))
+    return tuple(_marks(curves, ascii=ascii))
 
 
-def _marks(curves: Curves, sign: int) -> Iterator[TimeMark]:
+def _marks(curves: Curves, *, ascii: bool) -> Iterator[TimeMark]:
     if curves.ramp and curves.until > curves.ramp:
-        yield TimeMark(at=curves.ramp, sign=RAMP[sign], bad=False)
+        yield TimeMark(at=curves.ramp, sign=_RAMP[ascii], bad=False)
     if curves.settled and curves.measured:
-        yield TimeMark(at=curves.measured_from, sign=STEADY[sign], words="measuring", bad=False)
+        yield TimeMark(at=curves.measured_from, sign=STEADY.shown(ascii=ascii), words="measuring", bad=False)
     for still in curves.still.found:
         words = f"stall {still.seconds:.1f} s"
-        yield TimeMark(at=curves.measured_from + still.at, sign=STALL[sign], words=words)
+        yield TimeMark(at=curves.measured_from + still.at, sign=ATTENTION.shown(ascii=ascii), words=words)
 
 
 def change_marks(
@@ -44,5 +45,5 @@ def change_marks(
         at = passed - (now - record.end.at) * speed
         if at >= 0.0:
             words = f"{record.change.label} {record.end.now or ''}".rstrip()
-            found.append(TimeMark(at=float(round(at)), sign=CHANGE[int(ascii)], words=words, bad=False))
+            found.append(TimeMark(at=float(round(at)), sign=CHANGED.shown(ascii=ascii), words=words, bad=False))
     return tuple(found)

@@ -8,13 +8,13 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from app.engine.session.state import RunRecord
 from app.engine.view.run import figure_facts
 from app.tui.render import groups
 from app.tui.screens.bench.members import NARROW_BAR, member_table
+from app.tui.sheet import Sheet
 from backends.text import clean_lines
 from widgets.details import Detail, Details, FactGroup
 from widgets.still_table import StillTable, TableColumn, TableRow
@@ -23,20 +23,14 @@ RAW_LIMIT = 64 * 1024
 """Bytes of fio's last words shown with `r`."""
 
 
-class FiguresScreen(ModalScreen[None]):
+class FiguresScreen(Sheet):
     """A sheet with all figures; r shows fio's raw output."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter", "dismiss", "Close", id="figures.close"),
-        Binding("r", "raw", "Raw output", id="figures.raw"),
-        Binding("up", "scroll(-1)", show=False),
-        Binding("down", "scroll(1)", show=False),
-        Binding("pageup", "scroll(-12)", show=False),
-        Binding("pagedown", "scroll(12)", show=False),
-    ]
+    BESIDE: ClassVar[int] = 6
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "raw", "Raw output", id="figures.raw")]
     DEFAULT_CSS = """
     FiguresScreen {
-        align: center middle;
         & .told { margin-bottom: 1; }
     }
     """
@@ -81,14 +75,6 @@ class FiguresScreen(ModalScreen[None]):
             where = Detail(label="Folder", value=str(self._folder / run.end.folder))
             groups.append(FactGroup(heading="On disk", facts=(where,)))
         return tuple(groups)
-
-    def on_resize(self) -> None:
-        """Leaves room for title and keys."""
-        self.query_one(VerticalScroll).styles.max_height = max(3, self.size.height - 6)
-
-    def action_scroll(self, lines: int) -> None:
-        """Move the sheet."""
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
 
     def action_raw(self) -> None:
         """Show fio's own output, or the figures again."""
