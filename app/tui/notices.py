@@ -77,7 +77,10 @@ class Notices:
 
 
 class NoticeLine(SteadyWidget):
-    """The notices that stand, in as many lines as they take; while there are none, the hint of the screen."""
+    """The notices that stand, in as many lines as they take; while there are none, the hint of the screen.
+
+    Its line is there all the time, so that nothing moves; on a short terminal only while it says something.
+    """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"notice--information", "notice--warning", "notice--error", "notice--hint"}
     DEFAULT_CSS = """
@@ -107,6 +110,7 @@ class NoticeLine(SteadyWidget):
         self._say()
 
     def _say(self) -> None:
+        self.set_class(not self.notices and not self.hint, "-silent")
         height = max(1, len(self._lines())) if self.notices else 1
         if self.styles.height is None or self.styles.height.value != height:
             self.styles.height = height
