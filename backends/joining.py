@@ -46,6 +46,14 @@ def joined(inventory: Inventory) -> Inventory:
     return _members(_disks(_controllers(inventory)))
 
 
+def joined_parts(parts: Mapping[str, Inventory]) -> Inventory:
+    """The same of what several backends, or their cards, have told so far, by their names."""
+    together = Inventory()
+    for name in sorted(parts):
+        together = together.merge(parts[name])
+    return joined(together)
+
+
 def _controllers(inventory: Inventory) -> Inventory:
     managed = {one.pci: one for one in inventory.controllers if one.pci is not None and one.target.backend != BUS}
     on_bus = {one.pci: one for one in inventory.controllers if one.target.backend == BUS and one.pci in managed}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
@@ -49,15 +50,18 @@ async def _devices(host: Host, as_json: bool, columns: tuple[str, ...], *, wide:
     from backends.registry import Machine
 
     machine = Machine.of(host)
-    inventory = await machine.probe()
     if as_json:
+        inventory = await machine.probe()
         settings, problems = await all_settings(machine, inventory)
         inventory = inventory.merge(Inventory(problems=problems))
         document(schema.devices(inventory, settings, host=host.name, simulated=current().simulated))
         return DONE
+    from app.cli.devices_live import DevicesSoFar
     from app.cli.devices_text import devices_table
 
-    tuned = await tunings(machine, inventory)
+    with closing(DevicesSoFar()) as so_far:
+        inventory = await machine.probe(so_far.told)
+        tuned = await tunings(machine, inventory)
     devices_table(inventory, host.name, tuned, columns, wide=wide, simulated=current().simulated)
     for problem in inventory.problems:
         say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip())

@@ -41,6 +41,17 @@ def devices_table(
 ) -> None:
     """The list of the workbench, with the addresses that commands take; `wide`: all of it, members too."""
     say(" · ".join([*(["SIMULATED"] if simulated else []), clean(host), *device.counts(inventory)]))
+    rows = device_lines(inventory, tuned, columns, wide=wide)
+    if rows:
+        lines(rows)
+    else:
+        say("Nothing was found. `raidbench doctor` says why.")
+
+
+def device_lines(
+    inventory: Inventory, tuned: Mapping[Target, Tuning], columns: Sequence[str] = (), *, wide: bool = False
+) -> list[str]:
+    """The rows of that list."""
     shown = devices_list(inventory, WHOLE if wide else Listing(), tuned)
     if columns or not wide:
         shown = shown.only(*(columns or (*USUAL, "address")))
@@ -49,11 +60,7 @@ def devices_table(
         columns=tuple(replace(one, priority=0) if columns or one.key == "address" else one for one in shown.columns),
         rows=tuple(_headed(row, whole=not columns) for row in shown.rows),
     )
-    rows = fitted_lines(shown, None if wide else terminal_width())
-    if rows:
-        lines(rows)
-    else:
-        say("Nothing was found. `raidbench doctor` says why.")
+    return fitted_lines(shown, None if wide else terminal_width())
 
 
 def _headed(row: Row, *, whole: bool) -> Row:

@@ -205,6 +205,7 @@ def _open_workbench(options: Options) -> int:
         from app.cli.steady import steady_plan
         from app.cli.sweep_background import HURRY, hand_over
         from app.engine.measure.priority import lower_priority
+        from app.engine.session.store import folders
         from app.engine.workbench import Workbench
 
         config = options.load_config()
@@ -224,6 +225,7 @@ def _open_workbench(options: Options) -> int:
             fps=config.fps,
             theme=options.theme or config.theme,
             recorded=options.machine is not None,
+            first_start=not folders(bench.paths.sessions),
             keymap=config.keymap,
             scratch=config.scratch_dir or ".",
             scratch_size=config.scratch_size,

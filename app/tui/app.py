@@ -70,6 +70,8 @@ class ScreenOptions:
     """One of `THEMES`."""
     recorded: bool = False
     """Whether the machine is a recorded one: what is simulated is called that."""
+    first_start: bool = False
+    """Whether no session was ever begun here: then the first steps are told."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Other keys by command id."""
     scratch: str = "."

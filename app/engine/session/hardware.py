@@ -14,7 +14,7 @@ from app.engine.session.events import (
 from app.engine.session.recorder import Recorder
 from backends.change import Change
 from backends.errors import NotFoundError, RaidbenchError
-from backends.joining import joined
+from backends.joining import joined_parts
 from backends.model import Array, Controller, Drive, Inventory, Target, Task
 from backends.nameplate import Nameplate, nameplate_of
 from backends.protocol import PlansTogether, TellsTasks
@@ -40,10 +40,7 @@ class Hardware(Recorder):
 
         def told(part: str, inventory: Inventory) -> None:
             parts[part] = inventory
-            so_far = Inventory()
-            for name in sorted(parts):
-                so_far = so_far.merge(parts[name])
-            self.emit(InventorySeen(at=time.time(), inventory=joined(so_far), complete=False))
+            self.emit(InventorySeen(at=time.time(), inventory=joined_parts(parts), complete=False))
 
         merged = await self.machine.probe(told)
         seen = InventorySeen(at=time.time(), inventory=merged)

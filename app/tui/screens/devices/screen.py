@@ -21,6 +21,7 @@ from app.engine.view.device_table import COLUMNS, KEYS, ORDERS, name_words
 from app.engine.view.table import FactLine, Facts, Tone
 from app.engine.view.tuning import UNREAD, Tuning, tuning
 from app.tui.base import WorkbenchScreen
+from app.tui.first_steps import first_steps
 from app.tui.render import MARKS
 from app.tui.screens.devices.changing import Changing
 from app.tui.screens.devices.detail import DeviceDetail, FactsPane
@@ -76,6 +77,8 @@ class DevicesScreen(WorkbenchScreen):
     def on_mount(self) -> None:
         """The list has the keys first."""
         self.devices.focus()
+        if first_steps(self.workbench_app):
+            self.detail.show_tab("facts")
 
     @property
     def devices(self) -> DeviceList:
@@ -221,7 +224,7 @@ class DevicesScreen(WorkbenchScreen):
             self.detail.show_history(deeds(app.session, app.session.inventory, thing))
         self.query_one("#detail-pane", Pane).title = title
         for pane in self.query(FactsPane):
-            pane.show(known, anew=anew)
+            pane.show((*first_steps(app), *known), anew=anew)
 
     async def _read(self, thing: Thing) -> None:
         """The settings of the thing, and of the disk that it is to the kernel: what is kept of them until they are."""

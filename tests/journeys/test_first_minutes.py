@@ -1,0 +1,60 @@
+"""The first minutes: what is there is shown at once, the slow card follows; the first steps are told once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.terminal import PROGRAM, Terminal, terminal
+
+SLOW = "megaraid:/c3/v0"
+"""An array of the card that takes its time."""
+
+DEMO = (*PROGRAM, "--demo", "--demo-speed", "8")
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> Iterator[Terminal]:
+    with terminal(tmp_path, [*DEMO, "devices"], size=(160, 80)) as found:
+        yield found
+
+
+def test_the_list_begins_with_what_has_answered(listed: Terminal) -> None:
+    listed.wait_for("looking further")
+    assert ("md:md0" in listed.text, SLOW in listed.text) == (True, False)
+
+
+def test_the_whole_list_takes_its_place(listed: Terminal) -> None:
+    listed.end()
+    assert (listed.text.count("md:md0 "), SLOW in listed.text, "looking further" in listed.text) == (1, True, False)
+
+
+def test_what_is_drawn_on_the_way_leaves_room_on_a_small_terminal(tmp_path: Path) -> None:
+    with terminal(tmp_path, [*DEMO, "devices"], size=(80, 10)) as small:
+        small.wait_for("looking further")
+        assert small.text.splitlines()[0].startswith("Name ")
+
+
+def test_the_workbench_lists_what_has_answered(tmp_path: Path) -> None:
+    with terminal(tmp_path, DEMO, size=(120, 90)) as found:
+        found.wait_for("being read")
+        assert "md0" in found.text
+        found.wait(lambda: "being read" not in found.text, "the slow card's row")
+
+
+def test_the_very_first_start_tells_the_first_steps(tmp_path: Path) -> None:
+    with terminal(tmp_path, DEMO, size=(120, 40)) as found:
+        found.wait_for("First steps")
+        found.wait_for("measure the device under the cursor")
+
+
+def test_the_next_start_does_not(tmp_path: Path) -> None:
+    with terminal(tmp_path, DEMO, size=(120, 40)) as first:
+        first.wait_for("First steps")
+        first.keys("q")
+        first.end()
+    with terminal(tmp_path, DEMO, size=(120, 40)) as found:
+        found.wait_for("md0")
+        assert "First steps" not in found.text
