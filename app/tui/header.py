@@ -286,7 +286,7 @@ def _job(session: Session) -> str:
         return ""
     from app.tui.screens.bench.live_view import short_progress
 
-    return short_progress(session.active, time.time())
+    return short_progress(session, session.active, time.time())
 
 
 def _sweep(app: WorkbenchApp) -> str:

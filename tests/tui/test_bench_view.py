@@ -6,9 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.session.events import ChangeEnded, ChangeIntended, RunEnded, RunStarted
+from app.engine.session.events import (
+    ChangeEnded,
+    ChangeIntended,
+    ExperimentMark,
+    ExperimentStarted,
+    RunEnded,
+    RunStarted,
+)
 from app.engine.session.figures import Advice, DirectionSample, Phase, RunFigures, RunStatus, Sample, SteadyFigures
-from app.engine.session.state import ActiveRun, ChangeRecord, RunRecord, Session
+from app.engine.session.state import ActiveRun, ChangeRecord, ExperimentRecord, RunRecord, Session
 from app.engine.session.steady import SteadyPlan
 from app.engine.view.events import after_words
 from app.engine.view.run import advice_facts, figure_facts, result_line
@@ -31,6 +38,7 @@ from app.tui.screens.bench.run_marks import change_marks, marks_of
 from backends.change import Change
 from backends.model import Target
 from tests.tui.stage import figures
+from widgets.plain import units
 
 
 def direction(iops: float = 100.0, p99: int | None = 1000) -> DirectionSample:
@@ -206,7 +214,23 @@ def test_laying_out_has_no_end_to_count_to() -> None:
     [(Phase.MEASURING, "randread-4k 57 % ETA 30 s"), (Phase.LAYOUT, "randread-4k: laying out file")],
 )
 def test_the_header_says_how_far_it_is(phase: Phase, words: str) -> None:
-    assert short_progress(active(phase, seconds=60.0 if phase is Phase.MEASURING else None), 130.0) == words
+    run = active(phase, seconds=60.0 if phase is Phase.MEASURING else None)
+    assert short_progress(Session(), run, 130.0) == words
+
+
+def test_the_header_counts_all_runs_of_an_ab() -> None:
+    mark = ExperimentMark(experiment="e1", pair=1, letter="B")
+    first = replace(active().start, mark=replace(mark, letter="A"))
+    run = replace(active(), start=replace(first, id="r2", mark=mark))
+    started = ExperimentStarted(
+        at=0.0, id="e1", target=Target(backend="block", address="sda"), key="read_ahead_kb", label="Read-ahead",
+        a="128", b="4096", order=tuple("ABBAAB"), title="4k random read", measured="sda", rest_seconds=5.0,
+    )  # fmt: skip
+    session = Session(
+        runs=(RunRecord(start=first), RunRecord(start=run.start)), experiments=(ExperimentRecord(start=started),)
+    )
+    left = 4 * (70 + 5 + 70 / 6) + 30
+    assert short_progress(session, run, 130.0) == f"A/B run 2 of 6, {units.duration(round(left))} left at most"
 
 
 @pytest.mark.parametrize(

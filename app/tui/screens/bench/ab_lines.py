@@ -6,6 +6,7 @@ from app.engine.ab.plan import AbPlan
 from app.engine.judge.comparison import compare_experiment, interim
 from app.engine.session.state import ExperimentRecord, Session
 from app.engine.view import change as view
+from app.engine.view.ab_progress import ab_progress
 from app.engine.view.comparison import experiment_lines, order_words, threshold_words
 from app.engine.view.effects import effect_words
 from app.tui.screens.devices.rows import confirmation
@@ -19,8 +20,10 @@ def running(session: Session) -> ExperimentRecord | None:
     return last if last is not None and last.end is None else None
 
 
-def progress_line(session: Session, record: ExperimentRecord) -> str:
-    """`A/B e1: run 5 of 12, pair 3, B read-ahead · read IOPS -18.0 % [-19.1, -16.9], not yet decided`."""
+def progress_line(session: Session, record: ExperimentRecord, left_of_run: float = 0.0) -> str:
+    """`A/B e1: run 5 of 12, pair 3, B read-ahead · 6 min left at most · read IOPS -18.0 % [-19.1, -16.9], not yet
+    decided`. `left_of_run`: seconds of the run that goes on.
+    """
     start = record.start
     marks = [run.start.mark for run in session.runs if run.start.mark is not None]
     own = [mark for mark in marks if mark.experiment == record.id]
@@ -30,8 +33,9 @@ def progress_line(session: Session, record: ExperimentRecord) -> str:
     value = start.a if now.letter == "A" else start.b
     at = f"run {len(own)} of {len(start.order)}, pair {now.pair} of {start.pairs}, {now.letter} {value}"
     resting = "" if session.active is not None else ", at rest"
+    left = ab_progress(session, record, left_of_run).left_words
     so_far = interim(session, record.id)
-    return f"A/B {record.id}: {at}{resting}" + (f" · {so_far}" if so_far else "")
+    return " · ".join(filter(None, (f"A/B {record.id}: {at}{resting}", left, so_far)))
 
 
 def ended_line(session: Session, record: ExperimentRecord) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from app.engine.fio.standstill import Standstills
 from app.engine.session.figures import Advice, Phase, SteadyFigures
-from app.engine.session.state import ActiveRun, RunRecord
+from app.engine.session.state import ActiveRun, RunRecord, Session
+from app.engine.view.ab_progress import ab_progress
 from app.engine.view.run import DIRECTIONS, cpu_line
 from app.engine.view.steady import steady_words
 from app.tui.screens.bench.curves import Curves
@@ -152,11 +153,15 @@ def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False) 
     return shorten(f"{ATTENTION.shown(ascii=ascii)} {len(advice)} (i) {advice[0].message}", width)
 
 
-def short_progress(active: ActiveRun, now: float) -> str:
-    """The running job in the header of every screen: `randread-4k 42 % ETA 35 s`."""
+def short_progress(session: Session, active: ActiveRun, now: float) -> str:
+    """The running job in the header of every screen: `randread-4k 42 % ETA 35 s`; of an A/B all of its runs."""
     state = progress(active, now)
     mark = active.start.mark
-    name = f"A/B {mark.pair}{mark.letter}" if mark is not None else active.start.profile or "custom job"
+    record = None if mark is None else session.experiment(mark.experiment)
+    if record is not None:
+        whole = ab_progress(session, record, state.eta or 0.0)
+        return f"A/B run {whole.begun} of {whole.planned}, {whole.left_words}"
+    name = active.start.profile or "custom job"
     if state.fraction is None:
         return f"{name}: {state.phase}"
     return f"{name} {int(state.fraction * 100 + 1e-9)} % ETA {units.duration(round(state.eta or 0))}"

@@ -29,6 +29,9 @@ ZOOMS = (300.0, 120.0, 60.0, 30.0, 10.0)
 WIDE = 110
 """Columns from which the curve of percentiles has a place beside the graphs."""
 
+FIGURES_EVERY = 0.45
+"""Seconds of the run for which the large figures stand: nobody reads any that change faster."""
+
 _KEPT = 8
 """Runs whose curves are kept: reading those of an hour takes seconds."""
 
@@ -61,6 +64,7 @@ class RunGraphs(Vertical):
         self._happened: tuple[TimeMark, ...] = ()
         self._figures: RunFigures | None = None
         self._waiting = ""
+        self._told = -1.0
         self._rate = False
         self._fitted = False
         self._wanted: tuple[Path, str] | None = None
@@ -78,7 +82,14 @@ class RunGraphs(Vertical):
 
     def on_mount(self) -> None:
         """Draws as the app does."""
-        for chart in self.query(LineChart):
+        # Asking for widgets by name costs more than drawing a sample does.
+        self._throughput, self._latency = (
+            self.query_one("#throughput", LineChart),
+            self.query_one("#latency", LineChart),
+        )
+        self._heat, self._nines = self.query_one(HeatChart), self.query_one("#percentiles", LineChart)
+        self._figure_rows = self.query_one(FigureRows)
+        for chart in (*self.charts, self._nines):
             chart.ascii = self._ascii
 
     @property
@@ -92,7 +103,7 @@ class RunGraphs(Vertical):
     @property
     def charts(self) -> tuple[LineChart, ...]:
         """Those over time."""
-        return tuple(self.query("#over-time LineChart").results(LineChart))
+        return self._throughput, self._latency, self._heat
 
     @property
     def frozen(self) -> bool:
@@ -169,7 +180,7 @@ class RunGraphs(Vertical):
             total = time_end(curves.until)
         if not self.frozen:
             self._show_figures()
-        throughput, latency = self.query_one("#throughput", LineChart), self.query_one("#latency", LineChart)
+        throughput, latency, heat = self.charts
         throughput.title = "MiB/s" if self._rate else "IOPS"
         baseline, rate, waiting = self._baseline, self._rate, self._waiting
         beneath = () if baseline is None else baseline_references(baseline, self._beneath, rate=rate)
@@ -179,7 +190,6 @@ class RunGraphs(Vertical):
         )
         marks = tuple(replace(mark, words="") for mark in marks)  # said once, in the upper graph
         latency.data = latency_chart(curves, total=total, marks=marks, waiting=waiting)
-        heat = self.query_one(HeatChart)
         if heat.display:
             heat.data = heat_chart(curves, total=total, marks=marks, waiting=waiting)
         data = None if over is None else percentile_chart(over, self._baseline)
@@ -187,10 +197,13 @@ class RunGraphs(Vertical):
         if data is None:
             self.remove_class("-percentiles")
         else:
-            self.query_one("#percentiles", LineChart).data = data
+            self._nines.data = data
 
     def _show_figures(self) -> None:
-        shown = self.query_one(FigureRows)
+        shown, until = self._figure_rows, self._curves.until
+        if self._figures is None and shown.rows and self._told <= until < self._told + FIGURES_EVERY:
+            return
+        self._told = until
         if self._figures is None:
             names, rows = directions_of(self._curves), running_figures(self._curves)
         else:
@@ -218,7 +231,7 @@ class RunGraphs(Vertical):
 
     def switch_scale(self) -> None:
         """Linear or logarithmic latency."""
-        chart = self.query_one("#latency", LineChart)
+        chart = self._latency
         chart.log_scale = not chart.log_scale
 
     def switch_fit(self) -> bool:

@@ -110,7 +110,8 @@ class BenchScreen(GraphKeys, StartingScreen):
         last = session.run(self.shown) if self.shown is not None else None
         if running(session) is not None and self.workbench_app.workbench.measuring:
             if session.active is None or not session.active.message:
-                self.show_message(progress_line(session, record))
+                left = 0.0 if session.active is None else progress(session.active, time.time()).eta or 0.0
+                self.show_message(progress_line(session, record, left))
         elif last is not None and last.start.mark is not None and last.start.mark.experiment == record.id:
             self.show_message(ended_line(session, record))
 
