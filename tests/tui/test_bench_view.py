@@ -230,7 +230,7 @@ def test_the_header_counts_all_runs_of_an_ab() -> None:
         runs=(RunRecord(start=first), RunRecord(start=run.start)), experiments=(ExperimentRecord(start=started),)
     )
     left = 4 * (70 + 5 + 70 / 6) + 30
-    assert short_progress(session, run, 130.0) == f"A/B run 2 of 6, {units.duration(round(left))} left at most"
+    assert short_progress(session, run, 130.0) == f"A/B 2/6 ETA {units.duration(round(left))}"
 
 
 @pytest.mark.parametrize(

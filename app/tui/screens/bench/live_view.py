@@ -160,7 +160,7 @@ def short_progress(session: Session, active: ActiveRun, now: float) -> str:
     record = None if mark is None else session.experiment(mark.experiment)
     if record is not None:
         whole = ab_progress(session, record, state.eta or 0.0)
-        return f"A/B run {whole.begun} of {whole.planned}, {whole.left_words}"
+        return f"A/B {whole.begun}/{whole.planned} ETA {units.duration(round(whole.left or 0.0))}"
     name = active.start.profile or "custom job"
     if state.fraction is None:
         return f"{name}: {state.phase}"
