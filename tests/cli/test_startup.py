@@ -60,6 +60,7 @@ def test_the_version_is_told_without_the_engine() -> None:
         "app.engine.session.version",
         "app.engine.themes",
         "backends.errors",
+        "backends.json_text",
         "backends.text",
     }
 

@@ -15,7 +15,6 @@ from textual.widgets import Input
 from app.engine.config import keep
 from app.engine.session.state import ChangeRecord, Session
 from app.engine.view.arrangement import Branch, Thing, reason
-from app.engine.view.deeds import deeds
 from app.engine.view.device import counts, facts, kind_words, size_words, state_cell
 from app.engine.view.device_table import COLUMNS, KEYS, ORDERS, name_words
 from app.engine.view.table import FactLine, Facts, Tone
@@ -221,7 +220,10 @@ class DevicesScreen(WorkbenchScreen):
             told = {setting.label for part in self.panel.parts for setting in part.settings}
             known = (*self._problems(), *facts(app.workbench.remembered(thing), told=told))
             title = title_words(thing)
-            self.detail.show_history(deeds(app.session, app.session.inventory, thing))
+            if app.session.changes or app.session.runs:
+                from app.engine.view.deeds import deeds
+
+                self.detail.show_history(deeds(app.session, app.session.inventory, thing))
         self.query_one("#detail-pane", Pane).title = title
         for pane in self.query(FactsPane):
             pane.show((*first_steps(app), *known), anew=anew)
