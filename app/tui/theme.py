@@ -95,6 +95,8 @@ class Colours:
             "scrollbar-background-hover": self.ground,
             "scrollbar-background-active": self.ground,
             "scrollbar-corner-color": self.ground,
+            "ansi-background": self.ground,
+            "ansi-foreground": self.text,
         }
 
     def theme(self, name: str, *, dark: bool = True, ansi: bool = False) -> Theme:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 
 from app.engine.themes import THEMES
 from app.tui.theme import DARK, LIGHT, OWN, TERMINAL, theme_of
-from tests.tui.stage import Table, answer, opened, until
+from tests.tui.stage import Table, answer, opened, set_table, text_of, until
 from widgets.choice_list import ChoiceDialog
 
 
@@ -59,3 +60,9 @@ async def test_the_theme_that_was_asked_for_is_there_from_the_first_paint(table:
     app = replace(table, options=replace(table.options, theme="light")).app()
     assert app.theme == OWN + "light"
     assert app.stylesheet._variables["background"].lower() == LIGHT.ground
+
+
+@pytest.mark.parametrize("name", ["dark", "light", "terminal"])
+async def test_the_workbench_opens_in_every_theme(tmp_path: Path, name: str) -> None:
+    async with opened(set_table(tmp_path, theme=name)) as pilot:
+        assert "Devices" in text_of(pilot)
