@@ -18,9 +18,11 @@ SHADE_CLASSES: Final = frozenset(f"shade--{at}" for at in range(SHADES))
 """Their component classes, the faintest first."""
 
 SHADE_CSS: Final = "\n".join(
-    f"& > .shade--{at} {{ background: $primary {8 + 11 * at}%; color: $foreground; }}" for at in range(SHADES)
+    f"& > .shade--{at} {{ background: $primary {6 + 9 * at}%; color: $foreground; }}"
+    f"&:ansi > .shade--{at} {{ background: ansi_default; }}"
+    for at in range(SHADES)
 )
-"""What a widget that shades has in its styles."""
+"""What a widget that shades has in its styles. Of a terminal's own sixteen colours none is a shade of another."""
 
 
 def shade_of(level: float) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from rich.color import ColorSystem
 from textual.pilot import Pilot
 
 from app.engine.session.sweep_steps import SweepResult
@@ -18,6 +19,7 @@ from app.tui.app import ScreenOptions, WorkbenchApp
 from app.tui.screens.sweep.screen import SweepScreen
 from tests.backends.simulated.asking import still_host
 from tests.engine.sweep.loaded import LoadedSweep
+from tests.journeys.test_colours import ENOUGH, contrast, on_the_screen
 from tests.tui.conftest import stillness
 from tests.tui.stage import (
     SIZES,
@@ -404,3 +406,19 @@ def test_picture(
         await pilot.pause()
 
     assert snap_compare(table.app(), terminal_size=SIZES[size], run_before=act)
+
+
+@pytest.mark.parametrize("colours", [ColorSystem.TRUECOLOR, ColorSystem.EIGHT_BIT], ids=["millions", "256"])
+@pytest.mark.parametrize("theme", ["dark", "light"])
+async def test_every_figure_can_be_read_on_its_shade(
+    tmp_path: Path, still: None, theme: str, colours: ColorSystem
+) -> None:
+    table = set_table(tmp_path, theme=theme)
+    sweep = WrittenSweep(table.bench.paths.sessions / SWEEP)
+    sweep.steps(5)
+    sweep.running(sweep.design.steps[5])
+    async with opened(table) as pilot:
+        await watched(pilot)
+        weak = {text for _, style, text in on_the_screen(pilot) if contrast(style, colours) < ENOUGH}
+    sweep.close()
+    assert weak == set()
