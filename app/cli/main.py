@@ -217,6 +217,7 @@ def _open_workbench(options: Options) -> int:
 
         nice = lower_priority()
         bench = Workbench(host_of(options, child_nice=nice))
+        bench.rated = config.endurance_tbw
     status = run(
         bench,
         ScreenOptions(

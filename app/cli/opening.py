@@ -101,6 +101,7 @@ def workbench(
 
     options = current()
     bench = Workbench(host_of(options, dry=dry, hurry=hurry, rights=rights))
+    bench.rated = options.rated()
     if bench.simulated:
         say("SIMULATED: this is not the machine raidbench runs on.")
     if not quiet:

@@ -89,6 +89,13 @@ class Options:
 
         return load_config(self.config or Paths.default().config, required=self.config is not None)
 
+    def rated(self) -> Mapping[str, float]:
+        """Terabytes that drives are rated for, by model; none with a configuration that cannot be read."""
+        try:
+            return self.load_config().endurance_tbw
+        except RaidbenchError:
+            return {}
+
     def may_ask_cards(self) -> bool:
         """Whether cards may be asked; not with a configuration that cannot be read, which is told elsewhere."""
         try:

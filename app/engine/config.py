@@ -47,6 +47,8 @@ class Config:
     """Columns of the list of devices; () for the usual ones."""
     devices_order: str = "address"
     """What it is sorted by."""
+    endurance_tbw: Mapping[str, float] = field(default_factory=dict)
+    """Terabytes that drives are rated to have written to them, by model: `{"SAMSUNG MZQLB960HAJR" = 1400}`."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Keys by command id: `{"bench.run": "f5"}`."""
 
@@ -87,6 +89,15 @@ def _keymap(value: Any) -> dict[str, str]:
     return dict(value)
 
 
+def _endurance(value: Any) -> dict[str, float]:
+    if not isinstance(value, dict):
+        raise ValueError("wants a table: [endurance_tbw]")
+    for model, amount in value.items():
+        if type(amount) not in (int, float) or not 0 < amount < 1e9:
+            raise ValueError(f"wants terabytes written, such as 1400, for {clean(str(model), 40)}")
+    return dict(value)
+
+
 def _columns(value: Any) -> tuple[str, ...]:
     from app.engine.view.device_table import KEYS as COLUMNS
 
@@ -116,6 +127,7 @@ KEYS: Mapping[str, Parse[Any]] = {
     "steady_rounds": whole(3, 25),
     "devices_columns": _columns,
     "devices_order": _order,
+    "endurance_tbw": _endurance,
     "keymap": _keymap,
 }
 """Every key there is, and how its value is read."""

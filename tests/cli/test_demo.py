@@ -214,3 +214,12 @@ def test_two_runs_on_several_arrays_are_compared_array_by_array(demo: Cli) -> No
 def test_writing_to_several_arrays_wants_the_word_of_each(demo: Cli) -> None:
     words = demo("bench", SDB, SDC, "--rw", "randwrite", *RUN).err
     assert words.count("This run WRITES to") == 2
+
+
+def test_what_a_drive_is_rated_for_is_told_before_it_is_written_to_where_the_configuration_has_it(
+    cli: Cli, state: Path
+) -> None:
+    state.mkdir()
+    (state / "config.toml").write_text('[endurance_tbw]\n"SAMSUNG MZQLB960HAJR" = 1400\n')
+    asked = cli("--demo", "bench", "nvme0n1", "--rw", "randwrite")
+    assert "Rated endurance of block:nvme0n1: 1400 TB, by the configuration." in asked.err

@@ -36,6 +36,8 @@ def test_every_key_is_read() -> None:
     steady_cap = 600
     [keymap]
     "bench.run" = "f5"
+    [endurance_tbw]
+    "SAMSUNG MZQLB960HAJR" = 1400
     """
     assert parse_config(text.encode(), "config.toml") == Config(
         fps=5,
@@ -46,6 +48,7 @@ def test_every_key_is_read() -> None:
         profile="seqread-4m",
         steady_cap=600,
         keymap={"bench.run": "f5"},
+        endurance_tbw={"SAMSUNG MZQLB960HAJR": 1400},
     )
 
 
@@ -58,6 +61,11 @@ def test_every_key_is_read() -> None:
         ("fps = 99", "config.toml, line 1: fps wants a whole number from 1 to 30."),
         ("ascii = 1", "config.toml, line 1: ascii wants true or false."),
         ("# x\n\n[keymap]\na = 1", "config.toml, line 3: keymap wants a key in quotes for a."),
+        (
+            "[endurance_tbw]\nM = 0",
+            "config.toml, line 1: endurance_tbw wants terabytes written, such as 1400, for M.",
+        ),
+        ("endurance_tbw = 3", "config.toml, line 1: endurance_tbw wants a table: [endurance_tbw]."),
         ('scratch_size = "big"', "config.toml, line 1: scratch_size: 'big' is not a size."),
         ('profile = "no"', "config.toml, line 1: profile: There is no workload called 'no'."),
         ('theme = " "', "config.toml, line 1: theme wants a text in quotes."),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from app.engine.measure.cap import cap_of, drives_below
 from app.engine.measure.preparation import Preparation, Site
+from app.engine.session.ratings import RATED
 from app.engine.session.state import RunRecord
 from backends.model import Inventory
 from widgets.plain import units
@@ -13,8 +14,8 @@ from widgets.plain import units
 ENDURANCE = "Endurance used"
 """What the vendors of drives call that among their facts."""
 
-RATED = "Rated endurance: unknown, no drive reports it"
-"""NVMe and ATA report the share that is used, and no bytes that it is a share of."""
+UNRATED = f"{RATED}: unknown, no drive reports it"
+"""Unless `endurance_tbw` of the configuration has the model."""
 
 
 def wear_words(
@@ -61,10 +62,10 @@ def amount_words(device: str, seconds: float, runs: Iterable[RunRecord], cap: in
 
 def endurance_words(inventory: Inventory, device: str) -> tuple[str, ...]:
     """What is known of the endurance of the drives that writing to a device writes to, a clause each."""
-    used = tuple(
-        f"{fact.label} of {drive.target}: {fact.value}"
-        for drive in drives_below(inventory, device)
-        for fact in drive.facts
-        if fact.label == ENDURANCE
-    )
-    return (*(used or ("Endurance used: unknown, its drives do not tell it",)), RATED)
+
+    def told(label: str) -> tuple[str, ...]:
+        drives = drives_below(inventory, device)
+        facts = ((drive.target, fact) for drive in drives for fact in drive.facts if fact.label == label)
+        return tuple(f"{label} of {target}: {fact.value}" for target, fact in facts)
+
+    return (*(told(ENDURANCE) or ("Endurance used: unknown, its drives do not tell it",)), *(told(RATED) or (UNRATED,)))

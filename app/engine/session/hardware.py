@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from app.engine.session.events import (
     InventorySeen,
 )
+from app.engine.session.ratings import with_ratings
 from app.engine.session.recorder import Recorder
 from backends.change import Change
 from backends.errors import NotFoundError, RaidbenchError
@@ -42,7 +43,7 @@ class Hardware(Recorder):
             parts[part] = inventory
             self.emit(InventorySeen(at=time.time(), inventory=joined_parts(parts), complete=False))
 
-        merged = await self.machine.probe(told)
+        merged = with_ratings(await self.machine.probe(told), self.rated)
         seen = InventorySeen(at=time.time(), inventory=merged)
         last = next((e for e in reversed(self.session.events) if isinstance(e, InventorySeen)), None)
         if last is not None and last.inventory == merged and self._log is not None:

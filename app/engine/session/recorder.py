@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from app.engine.session.events import (
@@ -39,6 +39,8 @@ class Recorder:
         """Where things lie."""
         self.host: Host = LoggingHost(host, self._heard)
         """The host, every command on it noted."""
+        self.rated: Mapping[str, float] = {}
+        """Terabytes that drives are rated for, by model, as somebody has told."""
         self.simulated = host.simulated
         """Whether it is all made up, and marked as that wherever it is shown."""
         self.session = Session(simulated=self.simulated)

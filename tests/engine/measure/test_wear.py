@@ -16,6 +16,7 @@ from app.engine.measure.preparation import Preparation, Request, Site
 from app.engine.measure.wear import wear_words
 from app.engine.session.events import RunEnded, RunStarted
 from app.engine.session.figures import DirectionSample, Phase, RunFigures, RunStatus, Sample
+from app.engine.session.ratings import with_ratings
 from app.engine.session.state import Session, replay
 from app.engine.session.steady import SteadyPlan
 from backends.guard import GuardAnswer, Intent
@@ -60,9 +61,10 @@ def told(session: Session, wanted: Preparation | None = None, times: int = 1) ->
     return wear_words(wanted or ready(), session.runs, session.inventory, times=times)
 
 
-def known(media: Media, *facts: Fact) -> Inventory:
+def known(media: Media, *facts: Fact, model: str | None = None) -> Inventory:
     """The disk, as a vendor's tool knows it."""
-    drive = Drive(target=Target(backend="scsi", address="sda"), device="/dev/sda", media=media, facts=facts)
+    target = Target(backend="scsi", address="sda")
+    drive = Drive(target=target, device="/dev/sda", media=media, facts=facts, model=model)
     return Inventory(drives=(drive,))
 
 
@@ -94,6 +96,16 @@ def test_a_drive_that_tells_nothing_of_it_is_said_not_to() -> None:
 
 def test_the_rated_endurance_is_said_to_be_unknown() -> None:
     assert told(Session())[2] == "Rated endurance: unknown, no drive reports it"
+
+
+def test_the_rated_endurance_that_somebody_told_is_said_beside_what_is_written() -> None:
+    drives = with_ratings(known(Media.SSD, model="Samsung  mzqlb960"), {"SAMSUNG MZQLB960": 1400, "another": 7})
+    assert wear_words(ready(), (), drives)[2] == "Rated endurance of scsi:sda: 1400 TB, by the configuration"
+
+
+def test_another_model_is_not_rated_by_it() -> None:
+    drives = with_ratings(known(Media.SSD, model="SAMSUNG MZQLB960HAJR"), {"SAMSUNG MZQLB960": 1400})
+    assert wear_words(ready(), (), drives)[2].startswith("Rated endurance: unknown")
 
 
 def test_a_job_that_only_reads_costs_nothing() -> None:
