@@ -34,7 +34,7 @@ async def beside_fio(made: Made, *words: str) -> tuple[tuple[MemberFigures, ...]
     Not a run of the product: a device that it measures is held open, and fio, which does not follow the link to it,
     keeps no statistics then.
     """
-    meter = await member_meter(LocalHost(), made.device)
+    meter = await member_meter(LocalHost(), (made.device,))
     target = (f"--filename={made.device}", "--size=32m", "--runtime=3", "--time_based", "--thread")
     argv = (
         "fio",

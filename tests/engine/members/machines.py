@@ -66,7 +66,7 @@ QUIET = {**QUEUE, "iostats": "0"}
 
 async def meter(host: FakeHost, device: str = "/dev/md0", seconds: float = 0.5) -> MemberMeter:
     """A meter for whom every reading is so much later."""
-    made = await member_meter(host, device)
+    made = await member_meter(host, (device,))
     at = iter(range(1 << 20))
     made._clock = lambda: next(at) * seconds
     return made

@@ -178,10 +178,10 @@ async def test_where_nothing_is_below_nothing_is_read(devices: tuple[str, ...]) 
 async def test_a_kernel_without_counters_has_no_members() -> None:
     host = mirror()
     del host.files[STATS]
-    assert (await member_meter(host, "/dev/md0")).members == ()
+    assert (await member_meter(host, ("/dev/md0",))).members == ()
 
 
 async def test_a_simulated_host_has_no_members() -> None:
     host = mirror()
     host.made_up = True
-    assert (await member_meter(host, "/dev/md0")).members == ()
+    assert (await member_meter(host, ("/dev/md0",))).members == ()
