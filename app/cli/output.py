@@ -14,7 +14,6 @@ from typing import Any, TextIO
 
 from app.cli.options import current, is_terminal, is_utf8
 from backends.errors import RaidbenchError, StorageError
-from backends.json_text import indented
 from backends.text import clean
 from widgets.plain import signs
 
@@ -66,6 +65,8 @@ def lines(rows: Iterable[str]) -> None:
 
 def document(body: dict[str, Any], *, compact: bool = False) -> None:
     """A JSON document; strict JSON, so no NaN."""
+    from backends.json_text import indented
+
     data(_ENCODED(body) if compact else indented(body))
 
 
