@@ -212,6 +212,15 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("compare.back", "escape h", "back", "Back", "Back to where it was opened.", "compare", 1),
     _command("compare.switch", "g", "switch", "IOPS or p99", "Switch the graph between IOPS and p99.", "compare", 2),
     _command(
+        "compare.percentiles",
+        "v",
+        "percentiles",
+        "Percentiles",
+        "Switch the graph between both runs over time and their latencies by percentile.",
+        "compare",
+        3,
+    ),
+    _command(
         "runs.figures", "enter", "figures", "Open", "Open the graphs of the run again; f has every figure.", "runs", 3
     ),
     _command("runs.export", "e", "export", "Export", "Write the session's report to a file.", "runs compare", 4),

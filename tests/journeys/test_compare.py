@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Protocol
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent
+from app.engine.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded
 from app.engine.session.figures import RunStatus
 from app.tui.app import WorkbenchApp
 from app.tui.screens.bench.screen import BenchScreen
@@ -20,6 +21,7 @@ from app.tui.screens.runs.screen import RunsScreen
 from tests.engine import sessions
 from tests.tui.stage import Table, opened, set_table, settled, text_of, until
 
+STREAM = Path(__file__).parents[1] / "engine" / "fio" / "streams" / "mixed.stdout"
 SIZES = {"small": (80, 24), "large": (120, 40), "wide": (200, 60)}
 
 
@@ -27,6 +29,14 @@ SIZES = {"small": (80, 24), "large": (120, 40), "wide": (200, 60)}
 def table(tmp_path: Path, still: None) -> Table:
     """A workbench whose session holds an A/B."""
     return ab_table(tmp_path)
+
+
+def with_histogram(over: LoggedEvent) -> LoggedEvent:
+    """The end of a run, with all its latencies."""
+    assert isinstance(over, RunEnded)
+    assert over.figures.read is not None
+    bins = ((800_000, 900), (1_500_000, 90), (2_000_000, 10))
+    return replace(over, figures=replace(over.figures, read=replace(over.figures.read, bins=bins)))
 
 
 def ab_table(folder: Path) -> Table:
@@ -51,7 +61,7 @@ def ab_table(folder: Path) -> Table:
         settings = {"read_ahead_kb": "128" if letter == "A" else "4096"}
         begun, over = sessions.run(f"r{at + 1}", iops=iops, settings=settings, at=1010.0 + at * 10)
         mark = ExperimentMark(experiment="e1", letter=letter, pair=at // 2 + 1)
-        events += [replace(begun, mark=mark), over]  # type: ignore[arg-type]
+        events += [replace(begun, mark=mark), with_histogram(over)]  # type: ignore[arg-type]
     events.append(ExperimentEnded(at=1100.0, id="e1", status=RunStatus.OK, restored=True))
     assert table.options.session is not None
     sessions.written(table.options.session, *events)
@@ -100,6 +110,29 @@ async def test_another_screen_and_back_finds_the_comparison_as_it_was(table: Tab
         await until(pilot, lambda: isinstance(pilot.app.screen, BenchScreen))
         await pilot.press("3")
         await until(pilot, lambda: isinstance(pilot.app.screen, CompareScreen))
+
+
+async def test_v_shows_all_latencies_by_percentile_and_again_over_time(table: Table) -> None:
+    async with comparing(table, "wide") as pilot:
+        await pilot.press("v")
+        await until(pilot, lambda: "Latency by percentile" in text_of(pilot) and "r1 read" in text_of(pilot))
+        await pilot.press("v")
+        await until(pilot, lambda: "No intervals of these runs are on disk" in text_of(pilot))
+
+
+async def test_both_runs_are_drawn_over_time_from_what_fio_wrote(table: Table) -> None:
+    assert table.options.session is not None
+    for run in ("r1", "r2"):
+        place = table.options.session / "runs" / run
+        place.mkdir(parents=True)
+        shutil.copy(STREAM, place / "fio.out")
+    async with opened(table, SIZES["wide"]) as pilot:
+        await pilot.press("3")
+        await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen) and "e1 3B" in text_of(pilot))
+        await pilot.press("c")
+        await until(pilot, lambda: "IOPS over time" in text_of(pilot))
+        await pilot.press("g")
+        await until(pilot, lambda: "p99 over time" in text_of(pilot))
 
 
 class Compare(Protocol):

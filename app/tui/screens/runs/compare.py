@@ -27,6 +27,7 @@ from app.engine.view.side_by_side import (
 from app.engine.view.table import filled
 from app.tui.base import WorkbenchScreen
 from app.tui.render import TONES, columns, rows
+from app.tui.screens.bench.percentile_curve import percentile_chart
 from app.tui.screens.runs.points import measured_points
 from app.tui.screens.runs.verdict_lines import VerdictLines
 from widgets.chart import ChartData, LineChart, Series
@@ -37,6 +38,7 @@ from widgets.plain import units
 from widgets.still_table import StillTable
 
 NO_CURVES = "No intervals of these runs are on disk, so there is nothing to draw over time."
+NO_PERCENTILES = "These runs kept no histogram of their latencies, so there is no curve of percentiles."
 
 
 class ComparedRun:
@@ -76,6 +78,7 @@ class CompareScreen(WorkbenchScreen):
         self._comparison = compare(a.run, b.run, a_session, b_session, names=(a.name, b.name))
         self._samples: tuple[tuple[Sample, ...], ...] = ()
         self._latency = False
+        self._percentiles = False
 
     def body(self) -> ComposeResult:
         """All in one pane that scrolls where it is too high."""
@@ -112,9 +115,17 @@ class CompareScreen(WorkbenchScreen):
         """What is compared has ended: nothing of it changes."""
 
     def action_switch(self) -> None:
-        """IOPS or p99."""
-        self._latency = not self._latency
+        """IOPS or p99, over time."""
+        self._latency, self._percentiles = not self._latency and not self._percentiles, False
         self._draw()
+
+    def action_percentiles(self) -> None:
+        """All latencies by percentile, or both runs over time."""
+        self._percentiles = not self._percentiles
+        self._draw()
+        chart = self.query_one("#compared-curves")
+        if chart.display:
+            chart.scroll_visible(animate=False)
 
     def action_export(self) -> None:
         """Write the report of this session."""
@@ -130,24 +141,34 @@ class CompareScreen(WorkbenchScreen):
 
     def _take(self, samples: tuple[tuple[Sample, ...], ...]) -> None:
         self._samples = samples
-        there = any(samples)
-        self.query_one("#compared-curves").display = there
-        self.query_one("#compared-empty").display = not there
         self._draw()
 
     def _draw(self) -> None:
-        chart = self.query_one("#compared-curves", LineChart)
-        chart.title = "p99 over time" if self._latency else "IOPS over time"
+        """The graph that is wanted; a sentence where there is nothing to draw."""
+        data = self._by_percentile() if self._percentiles else self._over_time()
+        chart, empty = self.query_one("#compared-curves", LineChart), self.query_one("#compared-empty", Static)
+        chart.display, empty.display = data is not None, data is None
+        if data is None:
+            empty.update(NO_PERCENTILES if self._percentiles else NO_CURVES)
+            return
+        over_time = "p99 over time" if self._latency else "IOPS over time"
+        chart.title = "Latency by percentile" if self._percentiles else over_time
+        chart.log_scale = self._percentiles
+        chart.data = data
+
+    def _over_time(self) -> ChartData | None:
         ends = [samples[-1].at for samples in self._samples if samples]
-        named = zip(self._sides, self._samples, ("$foreground", "$text-primary"), strict=True)
-        chart.data = ChartData(
-            series=tuple(
-                Series(name=side.name, points=tuple(measured_points(samples, latency=self._latency)), color=color)
-                for side, samples, color in named
-            ),
-            x_max=max(ends, default=None),
-            y_format=units.latency if self._latency else units.iops,
+        named = zip(self._sides, self._samples, ("$foreground", "$text-primary"), strict=False)
+        series = tuple(
+            Series(name=side.name, points=tuple(measured_points(samples, latency=self._latency)), color=color)
+            for side, samples, color in named
         )
+        show = units.latency if self._latency else units.iops
+        return ChartData(series=series, x_max=max(ends), y_format=show) if ends else None
+
+    def _by_percentile(self) -> ChartData | None:
+        a, b = self._sides
+        return percentile_chart(b.run.figures, a.run)
 
 
 def _mark(drawn: DrawnDifference) -> IntervalMark:
