@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-quick test-exhaustive browser lab check trust mutants method bench screenshots build
+.PHONY: help run demo test test-quick test-exhaustive browser lab check trust mutants method bench screenshots cast build
 
 SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
@@ -76,6 +76,10 @@ bench: ## measure what raidbench itself costs
 screenshots: ## draw the pictures in screenshots/ anew, on simulated hardware
 	$(SETUP) test
 	@$(PYTHON) -m tests.screenshots
+
+cast: ## play the loop anew for screenshots/loop.cast, on simulated hardware
+	$(SETUP) test
+	@$(PYTHON) -m tests.screenshots.cast
 
 build: ## build wheel and sdist into dist/ and try the wheel away from the sources
 	$(SETUP) test

@@ -57,6 +57,7 @@ class DevicesScreen(WorkbenchScreen):
         super().__init__()
         self._inventory: Inventory | None = None
         self._selected: str | None = None
+        self._beginning = False
         self._tuned: dict[Target, Tuning] = {}
         self._seen_all = False
         self._why_empty = ""
@@ -76,7 +77,8 @@ class DevicesScreen(WorkbenchScreen):
     def on_mount(self) -> None:
         """The list has the keys first."""
         self.devices.focus()
-        if first_steps(self.workbench_app):
+        self._beginning = bool(first_steps(self.workbench_app))
+        if self._beginning:
             self.detail.show_tab("facts")
 
     @property
@@ -298,6 +300,9 @@ class DevicesScreen(WorkbenchScreen):
     def _go_inside(self) -> None:
         """To the device that is selected."""
         self.add_class("-inside")
+        if self._beginning:  # the first steps stood where the settings are
+            self._beginning = False
+            self.detail.show_tab("settings")
         self.set_focus(self.detail.entrance)
 
     def _leave_inside(self) -> None:
