@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from widgets.plain.ticks import ALMOST, power_of_ten
@@ -49,6 +50,7 @@ class Ruler:
         return min(max(round(self.place_of(value)), 0), self.rows * DOTS - 1)
 
 
+@lru_cache(maxsize=64)  # the same for every sample, as long as the scale stands
 def ruler(span: AxisSpan, rows: int) -> Ruler:
     """The axis for a span in `rows` rows, at least 1: as much of the height as round ticks leave."""
     found = list(_log_rulers(span, rows) if span.log else _linear_rulers(span, rows)) if rows > 1 else []

@@ -8,7 +8,7 @@ from app.engine.fio.standstill import Standstills
 from app.engine.measure.device_faults import lost_members, lost_words
 from app.engine.session.state import ActiveRun
 from app.tui.screens.bench.curves import ramp_of
-from app.tui.screens.bench.live_view import stall_words
+from app.tui.screens.bench.live_view import silence_words, stall_words
 
 
 class Alarms:
@@ -21,7 +21,7 @@ class Alarms:
         self._run = run
         self._taken = 0
         self._still = Standstills()
-        self._going_on = False
+        self._going_on = self._silent = False
         self._roles: dict[str, str] = {}
 
     def hear(self, active: ActiveRun | None) -> tuple[str, ...]:
@@ -33,6 +33,10 @@ class Alarms:
         return (*self._stalls(active), *self._members(active))
 
     def _stalls(self, active: ActiveRun) -> Iterator[str]:
+        words = silence_words(active)
+        if words and not self._silent:
+            yield words
+        self._silent = bool(words)
         for sample in active.samples[self._taken :]:
             self._still.take(sample)
         self._taken = len(active.samples)

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from app.engine.fio.curves import samples_of
 from app.engine.session.figures import DirectionSample, MemberFigures, Phase, Sample
 from app.engine.session.state import ActiveRun
 from app.tui.alarms import Alarms
+from app.tui.screens.bench.curves import Curves
+from app.tui.screens.bench.run_marks import marks_of
+from tests.engine.fio.record import STREAMS
 from tests.tui.test_bench_view import active
 
 
@@ -54,3 +60,35 @@ def test_a_member_that_had_failed_before_is_no_news() -> None:
 
 def test_nothing_is_told_while_nothing_is_measured() -> None:
     assert Alarms().hear(None) == ()
+
+
+def held() -> tuple[Sample, ...]:
+    """What a real fio told whose worker was stopped for a second and a half."""
+    return samples_of(STREAMS / "worker_held.stdout", ramp=False, planned_s=4.0)
+
+
+def test_a_real_stall_is_told_with_its_length_as_soon_as_fio_tells_again() -> None:
+    samples = held()
+    said = heard(*(replace(active(), samples=samples[: count + 1]) for count in range(len(samples))))
+    assert said[2:4] == [
+        ("Stall: no I/O completed for 1.7 s, since 0:00.",),
+        ("Stall: no I/O completed for 1.7 s at 0:00.",),
+    ]
+
+
+def test_while_fio_tells_nothing_that_is_said_once() -> None:
+    silences = [replace(flowing(9), silent_s=seconds) for seconds in (0.3, 1.3, 2.3)]
+    assert heard(*silences) == [(), ("Stall: fio has told nothing for 1.3 s, some I/O does not come back.",), ()]
+
+
+def test_before_the_measured_phase_silence_is_no_stall() -> None:
+    ramp = replace(active(Phase.RAMP), silent_s=5.0)
+    assert heard(ramp) == [()]
+
+
+def test_a_real_stall_is_on_the_graph_at_its_second() -> None:
+    curves = Curves()
+    curves.take(held(), 0.0)
+    (mark,) = marks_of(curves, ascii=False)
+    assert mark.at == pytest.approx(0.4, abs=0.05)
+    assert mark.words.startswith("stall 1.")

@@ -149,6 +149,8 @@ class ActiveRun:
     """fio's CPU now."""
     host_percent: float | None = None
     """The host's CPU now."""
+    silent_s: float = 0.0
+    """Seconds for which fio has told nothing: while an I/O does not come back it prints no document."""
     members: tuple[MemberFigures, ...] = ()
     """What the devices below the one under test do now; empty if it has none."""
     advice: tuple[Advice, ...] = ()
@@ -270,7 +272,8 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
         case SampleTaken(sample=sample):
             both = (part for part in (sample.read, sample.write) if part is not None)
             moved = sum(part.bytes_per_second for part in both) * sample.seconds
-            active = replace(active, samples=(*active.samples, sample), moved_bytes=active.moved_bytes + moved)
+            samples = (*active.samples, sample)
+            active = replace(active, samples=samples, moved_bytes=active.moved_bytes + moved, silent_s=0.0)
         case SteadinessSeen(steady=steady):
             active = replace(active, steady=steady)
         case MembersSampled(members=members):
@@ -278,7 +281,12 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
         case Advised(advice=advice):
             active = replace(active, advice=advice)
         case CpuSampled():
-            active = replace(active, fio_percent_of_core=told.fio_percent_of_core, host_percent=told.host_percent)
+            active = replace(
+                active,
+                fio_percent_of_core=told.fio_percent_of_core,
+                host_percent=told.host_percent,
+                silent_s=told.silent_s or 0.0,
+            )
         case _:
             assert_never(told)
     return replace(session, active=active)

@@ -84,6 +84,17 @@ def stall_words(still: Standstills, measured_from: float) -> str:
     return f"{len(found)} stalls, the longest {told.seconds:.1f} s at {when}."
 
 
+SILENT_S = 1.25
+"""Seconds without a document of fio, which prints four a second, from which some I/O is stuck."""
+
+
+def silence_words(active: ActiveRun) -> str:
+    """What is said while fio tells nothing, because an I/O does not come back; "" while it tells."""
+    if active.phase is not Phase.MEASURING or active.silent_s < SILENT_S:
+        return ""
+    return f"Stall: fio has told nothing for {active.silent_s:.1f} s, some I/O does not come back."
+
+
 def latency_chart(
     curves: Curves, *, total: float | None, marks: tuple[TimeMark, ...] = (), waiting: str = WAITING
 ) -> ChartData:

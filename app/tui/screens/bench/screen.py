@@ -18,7 +18,14 @@ from app.tui.screens.bench.ab_lines import ended_line, progress_line, running
 from app.tui.screens.bench.advice import AdviceScreen
 from app.tui.screens.bench.curves import Curves, ramp_of
 from app.tui.screens.bench.graph_keys import GraphKeys
-from app.tui.screens.bench.live_view import advice_line, chart_seconds, machine_line, progress, stall_words
+from app.tui.screens.bench.live_view import (
+    advice_line,
+    chart_seconds,
+    machine_line,
+    progress,
+    silence_words,
+    stall_words,
+)
 from app.tui.screens.bench.members import NARROW_BAR, WIDE_BAR, member_table
 from app.tui.screens.bench.run_graphs import RunGraphs, happened_in, length_of
 from app.tui.screens.bench.run_marks import change_marks
@@ -165,9 +172,8 @@ class BenchScreen(GraphKeys, StartingScreen):
             self._show_members(active.members)
         steady = active.steady if active.phase in (Phase.SETTLING, Phase.MEASURING) else None
         self.put("#machine-line", machine_line(steady, active.fio_percent_of_core, active.host_percent))
-        self.show_message(
-            " ".join(filter(None, (stall_words(self._curves.still, self._curves.measured_from), active.message)))
-        )
+        stalls = silence_words(active) or stall_words(self._curves.still, self._curves.measured_from)
+        self.show_message(" ".join(filter(None, (stalls, active.message))))
         self.show_advice(active.advice)
 
     def show_advice(self, advice: tuple[Advice, ...]) -> None:
