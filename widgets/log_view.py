@@ -289,7 +289,7 @@ class LogView(ScrollView, can_focus=True):
     def _over(self, base: Style, name: str, *, current: bool) -> Style:
         """A component's text style; under the cursor without its background."""
         style = self.get_component_rich_style(f"log-view--{name}")
-        return style + Style(bgcolor=base.bgcolor, bold=base.bold) if current else style
+        return style + Style(bgcolor=base.bgcolor, bold=base.bold, reverse=base.reverse) if current else style
 
     def _highlighted(self, text: str, style: Style) -> list[Segment]:
         """The text with every match reversed."""

@@ -115,4 +115,4 @@ class TableFace(ScrollView):
     def _over(self, base: Style, name: str, current: bool) -> Style:
         """A component's text style; under the cursor without its background."""
         style = self.get_component_rich_style(f"keyed-table--{name}")
-        return style + Style(bgcolor=base.bgcolor, bold=base.bold) if current else style
+        return style + Style(bgcolor=base.bgcolor, bold=base.bold, reverse=base.reverse) if current else style

@@ -222,7 +222,7 @@ def _open_workbench(options: Options) -> int:
         bench,
         ScreenOptions(
             session=options.session,
-            ascii=options.ascii or config.ascii or not (_wide_locale(os.environ) and is_utf8(sys.stderr)),
+            ascii=options.ascii or config.ascii or not (_draws_signs(os.environ) and is_utf8(sys.stderr)),
             fps=config.fps,
             theme=options.theme or config.theme,
             recorded=options.machine is not None,
@@ -242,8 +242,13 @@ def _open_workbench(options: Options) -> int:
     return int(status)
 
 
-def _wide_locale(environment: Mapping[str, str]) -> bool:
-    """Whether the terminal's locale has UTF-8. Python's streams do not tell: in the C locale they are UTF-8, too."""
+def _draws_signs(environment: Mapping[str, str]) -> bool:
+    """Whether the terminal's locale has UTF-8. Python's streams do not tell: in the C locale they are UTF-8, too.
+
+    The Linux console has it, but a font of 512 characters at most, without braille and most signs (console_codes(4)).
+    """
+    if environment.get("TERM") == "linux":
+        return False
     names = (environment.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG"))
     locale = next(filter(None, names), "UTF-8")
     return "utf8" in locale.lower().replace("-", "")

@@ -149,6 +149,7 @@ class WorkbenchApp(App[int]):
         super().__init__()
         self.set_reactive(WorkbenchApp.theme, self._registered(self.options.theme))
         self.stylesheet.set_variables(self.get_css_variables())
+        self._refresh_truecolor_filter(self.ansi_theme)  # made for the theme of before
         self.workbench = workbench
         """The engine."""
         self.ascii = self.options.ascii

@@ -73,6 +73,7 @@ class Colours:
             "text-success": self.good,
             "text-warning": self.attention,
             "text-error": self.bad,
+            "surface-active": self.raised,
             "primary-muted": self.cursor,
             "foreground-muted": self.dim,
             "foreground-disabled": self.dim,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from rich.color import Color, ColorSystem
+from rich.color import Color, ColorSystem, ColorType
 from rich.color_triplet import ColorTriplet
 from rich.style import Style
 from textual.pilot import Pilot
@@ -131,3 +131,17 @@ def test_all_text_can_be_read(written: set[Written], colours: ColorSystem) -> No
 
 def test_the_walk_came_by_many_styles(written: set[Written]) -> None:
     assert len({(style.color, style.bgcolor) for _, style, _ in written}) > 20
+
+
+def test_in_the_terminals_own_colours_no_other_is_used(tmp_path: Path, still: None) -> None:
+    written = asyncio.run(walk(set_table(tmp_path, theme="terminal")))
+    used = {colour for _, style, _ in written for colour in (style.color, style.bgcolor) if colour is not None}
+    assert [str(colour) for colour in used if colour.type not in (ColorType.STANDARD, ColorType.DEFAULT)] == []
+
+
+async def test_in_the_terminals_own_colours_the_row_under_the_cursor_is_inverse(tmp_path: Path, still: None) -> None:
+    async with opened(set_table(tmp_path, theme="terminal")) as pilot:
+        await pilot.press("down", "up")
+        await pilot.pause()
+        inverse = [text for _, style, text in on_the_screen(pilot) if style.reverse]
+        assert "sda" in " ".join(inverse)

@@ -165,12 +165,21 @@ def test_only_known_sequences_reach_the_terminal(real: Terminal) -> None:
     assert [ascii(char) for char in rest if not char.isprintable() and char not in "\r\n"] == []
 
 
-def test_in_the_c_locale_only_ascii_reaches_the_terminal(tmp_path: Path) -> None:
-    with terminal(tmp_path, env={"LC_ALL": "C"}) as made:
+@pytest.mark.parametrize("env", [{"LC_ALL": "C"}, {"TERM": "linux"}], ids=["c-locale", "console"])
+def test_where_signs_cannot_be_drawn_only_ascii_reaches_the_terminal(tmp_path: Path, env: dict[str, str]) -> None:
+    with terminal(tmp_path, env=env) as made:
         made.wait_for(" REC ")
         made.keys("2", "3", "5", "?")
         made.wait_for("Keys (esc closes)")
         assert made.raw.isascii()
+
+
+def test_a_terminal_of_sixteen_colours_is_asked_for_no_other(tmp_path: Path) -> None:
+    with terminal(tmp_path, env={"TERM": "linux", "COLORTERM": ""}) as made:
+        made.wait_for(" REC ")
+        made.keys("2", "3", "5")
+        made.wait_for("session")
+        assert re.search(rb"[34]8;[25];", made.raw) is None
 
 
 @pytest.mark.parametrize(("env", "words"), [({"TERM": "dumb"}, "TERM is dumb"), ({"TERM": ""}, "TERM is dumb")])
@@ -186,7 +195,7 @@ def test_a_resize_is_followed(real: Terminal) -> None:
     real.resize(40, 10)
     real.wait_for("40x10")
     real.resize(120, 40)
-    real.wait_for("Takes effect")
+    real.wait_for("History")
     assert real.process.poll() is None
 
 
