@@ -36,11 +36,11 @@ async def test_a_notice_stands_above_the_footer(pilot: Pilot[int]) -> None:
 
 
 async def test_a_long_one_takes_the_lines_that_it_needs_from_the_body_and_no_more(pilot: Pilot[int]) -> None:
-    before = pilot.app.screen.query_one("#body").size.height
+    body, line = pilot.app.screen.query_one("#body"), pilot.app.screen.query_one(NoticeLine)
+    both = body.size.height + line.size.height
     app_of(pilot).tell(RaidbenchError("This went wrong. " * 6, hint="Do this next."))
     await pilot.pause()
-    lost = before - pilot.app.screen.query_one("#body").size.height
-    assert (lost, "Do this next." in text_of(pilot)) == (2, True)
+    assert (line.size.height, body.size.height, "Do this next." in text_of(pilot)) == (2, both - 2, True)
 
 
 async def test_on_a_tall_terminal_the_line_is_always_there_so_that_nothing_moves(table: Table) -> None:
