@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.failures import UNDECIDED
 from tests.backends.loops import Loop, loop, needs_loops
 from tests.cli.conftest import Cli, run_here
 
@@ -119,10 +120,11 @@ def disk(tmp_path: Path) -> Iterator[Loop]:
 @pytest.mark.root
 @pytest.mark.fio
 def test_on_a_real_device_less_read_ahead_is_found(cli: Cli, disk: Loop) -> None:
-    """One page at a time."""
+    """One page at a time. On a machine that does much else the runs may scatter too far to decide it at once."""
     job = ("--rw", "read", "--bs", "4k", "--iodepth", "1", "--ioengine", "psync", "--direct", "0", "--runtime", "2")
     cli("bench", disk.sure(), *job, "--ramp", "0", "--repeat", "3")
     cli("baseline", "save", "loop")
     cli("set", disk.sure(), "read_ahead_kb=0", "--yes")
-    outcome = cli("baseline", "check", "loop")
+    checks = (cli("baseline", "check", "loop") for _ in range(4))
+    outcome = next(check for check in checks if check.status != UNDECIDED)
     assert (outcome.status, "read_ahead_kb" in outcome.out, "-> 0" in outcome.out) == (1, True, True)
