@@ -42,7 +42,8 @@ def in_force_of(start: RunStarted) -> dict[str, str]:
 def settings_words(values: Mapping[str, str], *, named: bool) -> tuple[str, ...]:
     """The most telling settings: `through`, `none`, `64K`; `named` with what they are: `strip 64K`."""
     found = [(key, name) for key, name in TELLING if key in values][:_MOST]
-    return tuple(f"{name} {_short(key, values[key])}" if named else _short(key, values[key]) for key, name in found)
+    shown = [(name, _short(key, values[key])) for key, name in found]
+    return tuple(f"{name} {'on' if value == name else value}" if named else value for name, value in shown)
 
 
 def _short(key: str, value: str) -> str:

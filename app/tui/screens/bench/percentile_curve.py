@@ -11,29 +11,33 @@ from app.engine.view.run import DIRECTIONS
 from widgets.chart import ChartData, Point, Series
 from widgets.plain import units
 
-TICKS = ((0.0, "0"), (1.0, "90"), (2.0, "99"), (3.0, "99.9"), (4.0, "99.99"), (5.0, "5 nines"), (6.0, "6 nines"))
-"""Where a percentile stands: as many to the right as it has nines."""
+TICKS = tuple((float(count), str(count)) for count in range(10))
+"""Where a percentile stands: as many to the right as it has nines, p99.9 at 3."""
 
 _COLORS = {"read": "$primary", "write": "$warning"}
 
 
 def percentile_chart(figures: RunFigures, baseline: RunRecord | None = None) -> ChartData | None:
     """Latency by nines, each direction a curve, beneath them those of the baseline; None where nothing was kept."""
-    own = _curves(figures, "")
+    own = _curves(figures)
     if not own:
         return None
-    beneath = () if baseline is None else _curves(baseline.figures, f"{baseline.id} ")
+    beneath = [] if baseline is None else _curves(baseline.figures)
+    names = [baseline.id if len(beneath) == 1 else f"{baseline.id} {name}" for name, _ in beneath] if baseline else []
     end = max(points[-1][0] for _, points in own)
     series = (
-        *(Series(name=name, points=points, color="$secondary") for name, points in beneath),
+        *(
+            Series(name=name, points=points, color="$secondary")
+            for name, (_, points) in zip(names, beneath, strict=True)
+        ),
         *(Series(name=name, points=points, color=_COLORS[name]) for name, points in own),
     )
-    return ChartData(series=series, x_max=max(1.0, end), x_ticks=TICKS, x_label="%", y_format=units.latency)
+    return ChartData(series=series, x_max=max(1.0, end), x_ticks=TICKS, x_label="nines", y_format=units.latency)
 
 
-def _curves(figures: RunFigures, prefix: str) -> list[tuple[str, tuple[Point, ...]]]:
+def _curves(figures: RunFigures) -> list[tuple[str, tuple[Point, ...]]]:
     sides = ((name, figures.side(name)) for name in DIRECTIONS)
-    return [(f"{prefix}{name}", nines(side)) for name, side in sides if side is not None and side.bins]
+    return [(name, nines(side)) for name, side in sides if side is not None and side.bins]
 
 
 def nines(side: DirectionFigures) -> tuple[Point, ...]:

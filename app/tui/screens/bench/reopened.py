@@ -13,6 +13,7 @@ from textual.widgets import Static
 from app.commands import COMMANDS
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.target import in_force_of
+from app.tui.base import WorkbenchScreen
 from app.tui.screens.bench.graph_keys import GRAPH_COMMANDS, GraphKeys
 from app.tui.screens.bench.live_view import advice_line
 from app.tui.screens.bench.run_graphs import RunGraphs
@@ -34,6 +35,7 @@ class RunScreen(GraphKeys, ModalScreen[None]):
             for key in command.keys
         ),
     ]
+    VERTICAL_BREAKPOINTS = WorkbenchScreen.VERTICAL_BREAKPOINTS
     DEFAULT_CSS = """
     RunScreen {
         background: $background;
@@ -63,7 +65,7 @@ class RunScreen(GraphKeys, ModalScreen[None]):
         yield Static("", id="run-title", classes="run-line", markup=False)
         yield Static("", id="run-job", classes="run-line", markup=False)
         yield RunGraphs()
-        yield Static(clean_lines("\n".join(summary_lines(self._run, self._session)[:-1])), id="run-told", markup=False)
+        yield Static(clean_lines("\n".join(summary_lines(self._run))), id="run-told", markup=False)
         yield Static("", id="run-advice", classes="run-line", markup=False)
         yield Static(_keys(), id="run-keys", classes="run-line", markup=False)
 

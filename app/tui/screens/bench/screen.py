@@ -30,7 +30,7 @@ from app.tui.screens.bench.members import NARROW_BAR, WIDE_BAR, member_table
 from app.tui.screens.bench.run_graphs import RunGraphs, happened_in, length_of
 from app.tui.screens.bench.run_marks import change_marks
 from app.tui.screens.bench.starting import StartingScreen
-from app.tui.screens.bench.summary import summary_lines
+from app.tui.screens.bench.summary import next_words, summary_lines
 from app.tui.screens.bench.target_line import job_line, target_line
 from backends.text import clean
 from widgets.bars import ProgressLine
@@ -160,6 +160,7 @@ class BenchScreen(GraphKeys, StartingScreen):
             self._members_at = -1.0
             self._show_members(())
             self.graphs.freeze(False)
+            self.hint("")
         self._curves.take(active.samples, ramp_of(active.start))
         now = time.time()
         self.graphs.compare_with(self._baseline(session), self.workbench_app.workbench.folder)
@@ -220,7 +221,8 @@ class BenchScreen(GraphKeys, StartingScreen):
         self.query_one(ProgressLine).progress = None
         self._show_members(run.figures.members)
         self.show_advice(run.figures.advice)
-        self.show_message("\n".join(summary_lines(run, session)))
+        self.show_message("\n".join(summary_lines(run)))
+        self.hint(next_words(run, session))
         cpu = run.figures.cpu
         self.put("#machine-line", cpu_line(cpu.fio_percent_of_core, cpu.host_percent))
         self.graphs.compare_with(self._baseline(session), self.workbench_app.workbench.folder)

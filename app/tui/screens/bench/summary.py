@@ -9,10 +9,9 @@ from app.engine.view.events import after_words
 from app.engine.view.run import result_line
 
 
-def summary_lines(run: RunRecord, session: Session) -> tuple[str, ...]:
-    """Which run, what it measured, why it ended, what to do next."""
-    told = (f"{run.id} {result_line(run.figures)}", *after_words(run.figures), next_words(run, session))
-    return tuple(filter(None, told))
+def summary_lines(run: RunRecord) -> tuple[str, ...]:
+    """Which run, what it measured, why it ended, what speaks against it."""
+    return (f"{run.id} {result_line(run.figures)}", *after_words(run.figures))
 
 
 def next_words(run: RunRecord, session: Session) -> str:

@@ -13,7 +13,7 @@ from backends.hosts.simulated.linux import Kernel
 from backends.hosts.simulated.load import expect
 from backends.hosts.simulated.rack import Rack
 
-STILL = (24.0, 26.0)
+STILL = (24.0, 26.1)
 """Seconds of fio in which an array that is being rebuilt answers nothing: a disk of it tries to read a bad block."""
 
 _NO_LIMIT = 1 << 20
