@@ -35,6 +35,7 @@ from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
 from app.tui.header import Waiting
 from app.tui.notices import Notice, Notices
+from app.tui.pace import QUESTION, LinkPace
 from app.tui.palette import CommandsProvider
 from app.tui.screens.sweep.control import Sweeping
 from app.tui.terminal import SteadyDriver
@@ -174,6 +175,7 @@ class WorkbenchApp(App[int]):
         """What is on trial."""
         self._forget = workbench.listen(self._heard)
         self._drawn = 0.0
+        self._pace = LinkPace(time.monotonic)
         self._waiting: Session | None = None
         self._alarms: Alarms | None = None
         self._leaving: Worker[None] | None = None
@@ -246,7 +248,7 @@ class WorkbenchApp(App[int]):
 
     def on_session_changed(self, message: SessionChanged) -> None:
         """Show the newest state, at most `fps` times a second while a job runs."""
-        wait = 1.0 / max(0.5, self.options.fps) - (time.monotonic() - self._drawn)
+        wait = max(1.0 / max(0.5, self.options.fps) - (time.monotonic() - self._drawn), self._pace.wait())
         if message.session.active is None or self.session.active is None or wait <= 0.02:
             self._show(message.session)
         else:
@@ -255,8 +257,22 @@ class WorkbenchApp(App[int]):
             self._waiting = message.session
 
     def _show_waiting(self) -> None:
-        if self._waiting is not None:
+        if self._waiting is None:
+            return
+        if (wait := self._pace.wait()) > 0 and self._waiting.active is not None:
+            self.set_timer(wait, self._show_waiting)
+        else:
             self._show(self._waiting)
+
+    def _ask_terminal(self) -> None:
+        """Behind what was drawn: the answer tells when that has arrived."""
+        if self._driver is not None:
+            self._pace.asked()
+            self._driver.write(QUESTION)
+
+    def on_terminal_supports_synchronized_output(self) -> None:
+        """The terminal has got all that was sent before."""
+        self._pace.answered()
 
     def _show(self, session: Session) -> None:
         if session.active is not None and not self.workbench.measuring:
@@ -264,6 +280,8 @@ class WorkbenchApp(App[int]):
         self._waiting = None
         self._drawn = time.monotonic()
         self.session = session
+        if session.active is not None and self._pace.answers and not self._pace.wait():
+            self.call_after_refresh(self._ask_terminal)
         self._tell_alarms(session)
 
     def _tell_alarms(self, session: Session) -> None:

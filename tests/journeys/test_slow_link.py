@@ -1,0 +1,89 @@
+"""A link of 2 KiB/s with 200 ms each way: a running job is drawn as often as it takes, and keys are answered."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import time
+from pathlib import Path
+
+import pytest
+
+from app.tui.pace import QUESTION
+from tests.journeys.terminal import PROGRAM, Terminal
+
+RATE = 2048
+"""Bytes a second."""
+
+DELAY_S = 0.2
+"""From one end to the other."""
+
+ANSWER = b"\x1b[?2026;2$y"
+"""Of a terminal that knows synchronized output, and has it off (DECRPM)."""
+
+
+class LinkedTerminal(Terminal):
+    """A terminal at the far end of a link, that answers what it is asked; the link is quick until `slow` is set."""
+
+    slow = False
+    answered = 0
+
+    def __post(self, data: bytes) -> None:
+        self._under_way.append((time.monotonic() + DELAY_S, data))
+
+    def link(self) -> None:
+        """Nothing is under way yet."""
+        self._under_way: list[tuple[float, bytes]] = []
+        self._answers: list[float] = []
+        self._credit = 0.0
+        self._looked = time.monotonic()
+        self._asked = 0
+
+    def take(self, seconds: float = 0.05) -> None:
+        """Read as much as the link carries; show what has arrived; answer."""
+        ready, _, _ = select.select([self.master], [], [], min(seconds, 0.02))
+        now = time.monotonic()
+        self._credit = min(RATE / 4, self._credit + (now - self._looked) * RATE)
+        self._looked = now
+        room = int(self._credit) if self.slow else 1 << 16
+        if ready and room:
+            with contextlib.suppress(OSError):
+                data = os.read(self.master, room)
+                self._credit -= len(data) if self.slow else 0
+                self.__post(data)
+        while self._under_way and (not self.slow or self._under_way[0][0] <= now):
+            _, data = self._under_way.pop(0)
+            self.raw += data
+            self._stream.feed(data)
+        asked = self.raw.count(QUESTION.encode())
+        self._answers += [now + DELAY_S] * (asked - self._asked)
+        self._asked = asked
+        while self._answers and self._answers[0] <= now:
+            self._answers.pop(0)
+            self.answered += 1
+            os.write(self.master, ANSWER)
+
+
+@pytest.mark.slow
+def test_a_key_is_answered_before_the_link_has_carried_two_screens(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    far = LinkedTerminal([*PROGRAM, "--demo"], cwd=tmp_path, size=(80, 24))
+    far.link()
+    try:
+        far.wait_for("archive")
+        far.keys("j", "j")
+        far.wait_for(">   ▸ ssd")
+        far.keys("m")
+        far.wait_for("r runs the job")
+        far.keys("r")
+        far.wait_for("ramp")
+        far.slow = True
+        before = far.answered
+        far.wait(lambda: far.answered >= before + 5, "five drawings")
+        sent = len(far.raw)
+        far.keys("1")
+        far.wait_for("Kind")
+        assert len(far.raw) - sent < 16 * 1024
+    finally:
+        far.close()
