@@ -24,7 +24,7 @@ class CommandSpec:
     footer: int = 0
     """Place in the footer from 1; 0 is not shown there."""
     panes: tuple[str, ...] = ()
-    """Ids of the panes of the screen where it works; () for all of the screen."""
+    """Ids of the panes whose footer names it; () for all of the screen."""
 
     @property
     def shown_keys(self) -> str:
@@ -94,6 +94,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Go to the next thing that wants a look.",
         "devices",
         3,
+        "devices-pane",
     ),
     _command(
         "devices.next",
@@ -103,6 +104,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Stage the next legal value.",
         "devices",
         6,
+        "detail-pane",
     ),
     _command(
         "devices.previous",
@@ -129,9 +131,25 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "devices",
     ),
     _command(
-        "devices.tab", "t", "tab", "Next tab", "Show the settings, the facts or the history of the device.", "devices"
+        "devices.tab",
+        "t",
+        "tab",
+        "Next tab",
+        "Show the settings, the facts or the history of the device.",
+        "devices",
+        8,
+        "detail-pane",
     ),
-    _command("devices.unstage", "backspace", "unstage", "Unstage", "Take the staged value back.", "devices"),
+    _command(
+        "devices.unstage",
+        "backspace",
+        "unstage",
+        "Unstage",
+        "Take the staged value back.",
+        "devices",
+        7,
+        "detail-pane",
+    ),
     _command("devices.undo", "u", "undo", "Undo", "Take back the last change, after showing how.", "devices", 5),
     _command(
         "devices.undo-all",
@@ -149,10 +167,20 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Show only what matches as you type: any name, serial number, model, setting, fact.",
         "devices",
         4,
+        "devices-pane",
     ),
     _command("devices.next-match", "n", "match(1)", "Next match", "Go to the next match of the filter.", "devices"),
     _command("devices.previous-match", "N", "match(-1)", "Previous match", "Go to the match before.", "devices"),
-    _command("devices.sort", "s", "sort", "Sort", "Choose what the list is sorted by; kept for next time.", "devices"),
+    _command(
+        "devices.sort",
+        "s",
+        "sort",
+        "Sort",
+        "Choose what the list is sorted by; kept for next time.",
+        "devices",
+        9,
+        "devices-pane",
+    ),
     _command(
         "devices.columns", "C", "columns", "Columns", "Choose the columns of the list; kept for next time.", "devices"
     ),
@@ -293,10 +321,10 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Bring the old values back that are on trial, now; on Devices, undo does it.",
         "bench runs sweep log compare",
     ),
-    _command("app.help", "question_mark", "keys", "Keys", "Show the keys of this screen.", footer=8),
+    _command("app.help", "question_mark", "keys", "Keys", "Show the keys of this screen.", footer=98),
     _command("app.theme", "", "theme", "Theme", "Choose dark, light, or the colours of the terminal."),
-    _command("app.palette", "ctrl+p", "command_palette", "Palette", "Find any command by name.", footer=7),
-    _command("app.quit", "q", "leave", "Quit", "Leave; asks if a job is running or settings are changed.", footer=9),
+    _command("app.palette", "ctrl+p", "command_palette", "Palette", "Find any command by name.", footer=97),
+    _command("app.quit", "q", "leave", "Quit", "Leave; asks if a job is running or settings are changed.", footer=99),
 )
 """In the order of help and palette."""
 
@@ -320,7 +348,7 @@ def commands_of(screen: str, *, shared: bool = True) -> tuple[CommandSpec, ...]:
 
 
 def footer_of(screen: str, pane: str = "") -> tuple[CommandSpec, ...]:
-    """The most useful commands of a screen, in their order; with the id of a pane those that work there."""
+    """The most useful commands of a screen, in their order; with the id of a pane those that are of use there."""
     here = [each for each in commands_of(screen) if each.footer and (not pane or not each.panes or pane in each.panes)]
     return tuple(sorted(here, key=lambda command: command.footer))
 

@@ -33,7 +33,10 @@ def curtain(host: str) -> Iterator[None]:
 
 def frame(host: str, columns: int, rows: int) -> str:
     """Header, a word on what goes on, and the keys that will work."""
-    pairs = [screen_switch(), *((each.shown_keys.split()[0], each.label) for each in footer_of("devices"))]
+    pairs = [
+        screen_switch(),
+        *((each.shown_keys.split()[0], each.label) for each in footer_of("devices", "devices-pane")),
+    ]
     keys: list[str] = []
     room = columns
     for key, label in pairs:

@@ -19,7 +19,7 @@ from app.tui.header import HeaderLines
 from app.tui.lines import KeyLine, TrialLine
 from app.tui.notices import NoticeLine
 from backends.text import clean_lines
-from widgets.pane import Pane, pane_of
+from widgets.pane import pane_of
 from widgets.sparse_screen import SparseScreen
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._panes = {each.action.partition("(")[0]: each.panes for each in commands_of(self.NAME) if each.panes}
         for command in commands_of(self.NAME, shared=False):
             if command.id == "devices.choose" or command.id == "runs.figures":
                 continue  # enter belongs to the table that has the focus; the table tells of it
@@ -118,14 +117,8 @@ class WorkbenchScreen(SparseScreen[None]):
     def dead_key(self, event: events.Key) -> None:
         """Say of a key that nothing took why it does nothing here."""
         if event.is_printable and not isinstance(self.focused, Input):
-            self.say(self._why_nothing(event.key, event.character or event.key))
-
-    def _why_nothing(self, key: str, shown: str) -> str:
-        for command in commands_of(self.NAME, shared=False):
-            if key in command.keys and command.panes:
-                titles = [pane.title for pane in self.query(Pane) if pane.id in command.panes]
-                return f"{command.label} ({shown}) works in {' and '.join(titles)}: Tab goes there."
-        return f"{shown} does nothing on {(SCREENS | SHEETS)[self.NAME]}: ? shows the keys."
+            shown = event.character or event.key
+            self.say(f"{shown} does nothing on {(SCREENS | SHEETS)[self.NAME]}: ? shows the keys.")
 
     def action_take_back(self) -> None:
         """Bring the old values back that are on trial."""
@@ -135,12 +128,8 @@ class WorkbenchScreen(SparseScreen[None]):
         """Bring the body up to date."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """In a field a letter is a letter; what belongs to other panes is not done from here."""
-        if action in ("filter", "search", "note", "open") and isinstance(self.focused, Input):
-            return False
-        panes = self._panes.get(action)
-        here = pane_of(self.focused)
-        return panes is None or (here is not None and here.id in panes)
+        """In a field a letter is a letter."""
+        return not (action in ("filter", "search", "note", "open") and isinstance(self.focused, Input))
 
     def open_field(self, field: Input) -> None:
         """Show a field and give it the keys at once: what is typed on goes into it and commands nothing."""

@@ -15,6 +15,7 @@ from app.tui.screens.log.screen import LogScreen
 from app.tui.screens.runs.compare import CompareScreen
 from app.tui.screens.runs.screen import RunsScreen
 from app.tui.screens.sweep.screen import SweepScreen
+from tests.tui.stage import Table, opened, text_of
 
 CLASSES: dict[str, type[WorkbenchScreen]] = {
     "devices": DevicesScreen,
@@ -80,3 +81,26 @@ def test_help_and_the_way_out_are_in_every_footer(screen: str) -> None:
 
 def test_keys_are_shown_as_people_write_them() -> None:
     assert [command.shown_keys for command in COMMANDS if command.id in ("devices.filter", "app.help")] == ["/", "?"]
+
+
+@pytest.mark.parametrize(
+    ("pane", "named", "not_named"),
+    [("devices-pane", "devices.filter", "devices.next"), ("detail-pane", "devices.next", "devices.filter")],
+)
+def test_a_footer_names_the_keys_of_the_pane_that_has_the_focus(pane: str, named: str, not_named: str) -> None:
+    here = {command.id for command in footer_of("devices", pane)}
+    assert (named in here, not_named in here) == (True, False)
+
+
+async def test_the_footer_follows_the_focus(table: Table) -> None:
+    async with opened(table) as pilot:
+        before = text_of(pilot).splitlines()[-1]
+        await pilot.press("enter")
+        await pilot.pause()
+        after = text_of(pilot).splitlines()[-1]
+        assert ("Filter" in before, "Unstage" in before, "Filter" in after, "Unstage" in after) == (
+            True,
+            False,
+            False,
+            True,
+        )
