@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from widgets.chart_data import ChartData, TimeMark
+from widgets.chart_data import ChartData, Reference, TimeMark
 from widgets.plain.text import clean, width_of
 from widgets.ruler import DOTS, Ruler, ruler
 from widgets.scale import AxisSpan, fit, time_ceiling, time_label, time_ticks
@@ -146,7 +146,7 @@ class Framer:
             ruler=laid,
             labels=labels,
             ascii_only=ascii_only,
-            references=tuple(value for value in references if value > 0 or not log),
+            references=tuple(one.value for one in data.references if _is_line(one, log)),
             x_ticks=data.x_ticks,
             bands=bands,
             x_label=data.x_label,
@@ -154,6 +154,11 @@ class Framer:
             shaded_words=clean(data.shaded_words),
             marks=data.marks,
         )
+
+
+def _is_line(one: Reference, log: bool) -> bool:
+    """Whether it is drawn as a line: one with a band is that."""
+    return math.isfinite(one.value) and not one.half and (one.value > 0.0 or not log)
 
 
 def time_span(data: ChartData, window: float) -> tuple[float, float]:

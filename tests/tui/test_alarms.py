@@ -81,6 +81,11 @@ def test_while_fio_tells_nothing_that_is_said_once() -> None:
     assert heard(*silences) == [(), ("Stall: fio has told nothing for 1.3 s, some I/O does not come back.",), ()]
 
 
+def test_the_silence_of_a_simulation_says_nothing_of_a_device() -> None:
+    run = replace(flowing(9), silent_s=5.0)
+    assert heard(replace(run, start=replace(run.start, simulated=True))) == [()]
+
+
 def test_before_the_measured_phase_silence_is_no_stall() -> None:
     ramp = replace(active(Phase.RAMP), silent_s=5.0)
     assert heard(ramp) == [()]

@@ -89,8 +89,11 @@ SILENT_S = 1.25
 
 
 def silence_words(active: ActiveRun) -> str:
-    """What is said while fio tells nothing, because an I/O does not come back; "" while it tells."""
-    if active.phase is not Phase.MEASURING or active.silent_s < SILENT_S:
+    """What is said while fio tells nothing, because an I/O does not come back; "" while it tells.
+
+    A simulated or recorded fio is silent when its own clock stands, which says nothing of a device.
+    """
+    if active.start.simulated or active.phase is not Phase.MEASURING or active.silent_s < SILENT_S:
         return ""
     return f"Stall: fio has told nothing for {active.silent_s:.1f} s, some I/O does not come back."
 
