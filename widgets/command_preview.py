@@ -41,10 +41,10 @@ class CommandPreview(Lines):
         self.changed()
 
     def lay_out(self, width: int) -> list[Line]:
-        """The commands, then the risks."""
+        """The risks, then the commands."""
         lines = _command_section(self.commands, width)
         risks = bulleted("Risk" if len(self.risks) == 1 else "Risks", self.risks, width, tone="warning", sign="!")
-        return [*lines, (), *risks] if lines and risks else lines + risks
+        return [*risks, (), *lines] if lines and risks else risks + lines
 
 
 def _command_section(commands: Sequence[Sequence[str] | str], width: int) -> list[Line]:

@@ -51,6 +51,7 @@ class ConfirmDialog(GuardedDialog[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "apply", "Apply", id="confirm.apply"),
         Binding("t", "trial", "Trial", id="confirm.trial"),
+        Binding("u", "unfold", "Undo", show=False, id="confirm.unfold"),
         Binding("up", "scroll_body(-1)", "Up", show=False, id="confirm.up"),
         Binding("down", "scroll_body(1)", "Down", show=False, id="confirm.down"),
         Binding("pageup", "scroll_body(-10)", "Page up", show=False, id="confirm.page-up"),
@@ -133,6 +134,11 @@ class ConfirmDialog(GuardedDialog[bool]):
             self.trial_chosen = True
             self.dismiss(True)
 
+    def action_unfold(self) -> None:
+        """Shows or hides how what is asked is taken back."""
+        for table in self.query(ChangeTable):
+            table.unfold()
+
     def action_leave(self) -> None:
         """Says no."""
         self.dismiss(False)
@@ -186,14 +192,14 @@ class ConfirmDialog(GuardedDialog[bool]):
 
     def _body(self) -> ComposeResult:
         asked = self.confirmation
+        if asked.changes:
+            yield ChangeTable(asked.changes)
         if asked.summary:
             yield Prose(asked.summary)
         if asked.reasons:
             yield _Sentences("Why not", asked.reasons, "bad")
         if asked.evidence:
             yield _Sentences("On the device", asked.evidence, "warning")
-        if asked.changes:
-            yield ChangeTable(asked.changes)
         if asked.commands or asked.risks:
             yield CommandPreview(asked.commands, asked.risks)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from widgets.lines import Line, Lines
-from widgets.plain.text import clean, pad, width_of, wrap
+from widgets.plain.text import clean, wrap
 
 Tier = Literal["harmless", "risky", "destructive", "refused"]
 """How a change is confirmed: enter; the key y; a typed name; not at all."""
@@ -15,10 +15,10 @@ Tier = Literal["harmless", "risky", "destructive", "refused"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedChange:
-    """A line of the table of changes."""
+    """A change that is asked for."""
 
     setting: str
-    """What is changed, and on what."""
+    """What is changed, and of what: `Read-ahead of ssd`."""
     before: str
     """The value now."""
     after: str
@@ -62,47 +62,37 @@ class Confirmation:
 
 
 class ChangeTable(Lines):
-    """The changes as a table, or one below the other where the table has no room; nothing is left out."""
+    """A block for each change: what moves from where to where, when; how it is taken back once that is unfolded."""
 
     def __init__(self, changes: tuple[PlannedChange, ...] = ()) -> None:
         super().__init__()
         self._changes = changes
+        self._unfolded = False
+
+    def unfold(self) -> None:
+        """Show or hide how each is taken back."""
+        self._unfolded = not self._unfolded
+        self.changed()
 
     def lay_out(self, width: int) -> list[Line]:
-        """The table, or the list."""
-        return change_lines(self._changes, width)
+        """The blocks."""
+        return change_lines(self._changes, width, undo=self._unfolded)
 
 
-HEADINGS: Final = ("Setting", "Now", "Will be", "Takes effect", "Undo")
-_STYLES: Final = ("value", "muted", "accent", "label", "label")
+def change_lines(changes: Sequence[PlannedChange], width: int, *, undo: bool = False) -> list[Line]:
+    """The lines of changes at a width; with `undo` how each is taken back."""
+    lines = [line for change in changes for line in _block(change, width, undo=undo)]
+    if lines and not undo and any(change.undo for change in changes):
+        lines.append((("muted", "u shows how it is taken back"),))
+    return lines
 
 
-def change_lines(changes: Sequence[PlannedChange], width: int) -> list[Line]:
-    """The lines of a table of changes at a width."""
-    if not changes:
-        return []
-    table = [tuple(clean(cell) for cell in _cells(change)) for change in changes]
-    used = [index for index in range(5) if index < 3 or any(row[index] for row in table)]
-    widths = {index: max(width_of(HEADINGS[index]), *(width_of(row[index]) for row in table)) for index in used}
-    if sum(widths.values()) + 2 * (len(used) - 1) > width:
-        return [line for change in changes for line in _stacked(change, width)]
-    header: Line = (("label", "  ".join(pad(HEADINGS[index], widths[index]) for index in used)),)
-    return [
-        header,
-        *(tuple((_STYLES[index], pad(row[index], widths[index]) + "  ") for index in used) for row in table),
-    ]
-
-
-def _cells(change: PlannedChange) -> tuple[str, str, str, str, str]:
-    return change.setting, change.before, change.after, change.effect, change.undo
-
-
-def _stacked(change: PlannedChange, width: int) -> list[Line]:
-    """One change over several lines."""
-    lines: list[Line] = [(("title", line),) for line in wrap(change.setting, width)]
-    lines += [(("accent", line),) for line in wrap(f"  {change.before} -> {change.after}", width, indent=4)]
+def _block(change: PlannedChange, width: int, *, undo: bool) -> list[Line]:
+    """One change: its sentence, then what is said of it."""
+    head = wrap(f"{change.setting}: {change.before} → {change.after}", width, indent=4)
+    lines: list[Line] = [(("title", clean(line)),) for line in head]
     if change.effect:
-        lines += [(("label", line),) for line in wrap(f"  takes effect {change.effect}", width, indent=4)]
-    if change.undo:
-        lines += [(("label", line),) for line in wrap(f"  undo: {change.undo}", width, indent=4)]
+        lines += [(("label", clean(line)),) for line in wrap(f"  takes effect {change.effect}", width, indent=4)]
+    if change.undo and undo:
+        lines += [(("label", clean(line)),) for line in wrap(f"  undo: {change.undo}", width, indent=4)]
     return lines

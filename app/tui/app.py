@@ -171,6 +171,7 @@ class WorkbenchApp(App[int]):
         """The job of the Bench screen and the name of its workload; None before it was shown."""
         self.sweeping = Sweeping(self)
         """The sweep that is shown."""
+        workbench.watches_itself = workbench.simulated and not workbench.host.capabilities.shares_watchdog
         self.trials = Trials(self)
         """What is on trial."""
         self._forget = workbench.listen(self._heard)

@@ -92,8 +92,10 @@ def test_after_an_exception_the_terminal_is_as_it_was(tmp_path: Path) -> None:
 def test_a_change_cut_off_by_a_kill_is_told_and_restored_at_the_next_start(tmp_path: Path) -> None:
     with terminal(tmp_path, program(STUCK, "stuck")) as made:
         made.wait_for(" REC ")
-        made.wait_for("Read-ahead")
-        made.keys("\x1b[C", "\x1b[B", "\x1b[C")
+        made.wait_for(" sda ")
+        made.keys("\r")
+        made.wait_for("Queue size")
+        made.keys("\x1b[B", " ")
         made.wait_for("1 staged")
         made.keys("a")
         made.press("y", "Apply 1 change")

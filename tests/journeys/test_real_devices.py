@@ -28,16 +28,17 @@ def choose(made: Terminal, device: Loop) -> None:
     """Its settings, the cursor on read-ahead."""
     made.wait_for(" REC ")
     made.wait_for(device.name)
-    made.keys("/", *device.name, "\r")
-    made.wait_for(f"block:{device.name}")
-    made.wait_for("Read-ahead")
-    made.keys("\x1b[C", "\x1b[B")
+    made.keys("/", *f"block:{device.name}", "\r")
+    made.wait_for(f"{device.name} · ")
+    made.keys("\r")
+    made.wait_for("Queue size")
+    made.keys("\x1b[B")
 
 
 def change(made: Terminal, device: Loop) -> None:
     device.sure()
     choose(made, device)
-    made.keys("\x1b[C")
+    made.keys(" ")
     made.wait_for("1 staged")
     made.keys("a")
     made.wait_for(f"block:{device.name}")

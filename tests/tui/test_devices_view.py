@@ -336,4 +336,4 @@ def test_no_trial_is_offered_for_what_cannot_be_taken_back() -> None:
 
 def test_changes_of_several_devices_name_them() -> None:
     shown = asked((change(), change(target="sdb"))).changes
-    assert [one.setting for one in shown] == ["block:sda Scheduler", "block:sdb Scheduler"]
+    assert [one.setting for one in shown] == ["Scheduler of block:sda", "Scheduler of block:sdb"]

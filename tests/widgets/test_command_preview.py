@@ -38,11 +38,11 @@ def test_no_line_is_wider_than_the_panel(argv: list[str], width: int) -> None:
     assert all(width_of(line) <= width for line in command_lines(argv, width))
 
 
-async def test_the_risks_stand_under_the_commands() -> None:
+async def test_the_risks_stand_over_the_commands() -> None:
     app = Stage(CommandPreview((("fio", "x"),), ("Everything is overwritten.",)))
     async with app.run_test(size=(60, 10)):
         lines = [line.rstrip() for line in screen_text(app).splitlines()]
-        assert lines[:5] == ["Command", "$ fio x", "", "Risk", "! Everything is overwritten."]
+        assert lines[:5] == ["Risk", "! Everything is overwritten.", "", "Command", "$ fio x"]
 
 
 async def test_hostile_words_are_only_text() -> None:

@@ -158,7 +158,7 @@ async def test_without_a_trial_its_key_does_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["none", "adaptive", "at once", "nora", "storcli64 /c0/v1 set rdcache=ra", "Power loss"]
+    "words", ["Read-ahead: none → adaptive", "at once", "storcli64 /c0/v1 set rdcache=ra", "Power loss"]
 )
 async def test_the_dialog_shows_all_that_will_happen(words: str) -> None:
     assert words in await shown(RISKY)
@@ -182,9 +182,15 @@ async def test_a_long_dialog_scrolls() -> None:
         assert "risk 59" in screen_text(app)
 
 
-async def test_changes_without_room_stand_below_each_other() -> None:
-    text = await shown(replace(HARMLESS, changes=(replace(CHANGE, undo="by the command " * 5),)), (60, 30))
-    assert "none -> adaptive" in text
+async def test_u_unfolds_how_it_is_taken_back_and_folds_it_again() -> None:
+    app = Asking(lambda: ConfirmDialog(RISKY))
+    seen = []
+    async with app.run_test(size=(80, 24)) as pilot:
+        for _ in range(3):
+            await pilot.pause()
+            seen.append("undo: nora" in screen_text(app))
+            await pilot.press("u")
+    assert seen == [False, True, False]
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from pathlib import Path
 
 from app.engine.change.changer import Changer
@@ -34,6 +36,9 @@ class Changes(Hardware):
         super().__init__(host, paths=paths)
         self.journal = journal_on(host, self.paths.journal_of(simulated=self.simulated))
         self._armed: float | None = None
+        self._watching: asyncio.Task[str] | None = None
+        self.watches_itself = False
+        """Whether this process lives on until a trial of a simulated machine is over, and takes it back itself."""
 
     def _changer(self) -> Changer:
         folder = self.need_recording()
@@ -51,6 +56,9 @@ class Changes(Hardware):
 
     async def _arm(self, until: float) -> None:
         """One watchdog for a set of trials."""
+        if until != self._armed and self.watches_itself:
+            self._watching = asyncio.create_task(self._end_in_time(until))
+            self._armed = until
         if until != self._armed:
             if not self.host.capabilities.shares_watchdog:
                 raise RefusedError(
@@ -63,6 +71,13 @@ class Changes(Hardware):
             else:
                 await side.ask("arm", session=str(folder), until=until)
             self._armed = until
+
+    async def _end_in_time(self, until: float) -> str:
+        """What the watchdog of a real machine does in a process of its own."""
+        from app.engine.change.watchdog import watch
+
+        paths = replace(self.paths, journal=self.paths.journal_of(simulated=self.simulated))
+        return await watch(paths, str(self.folder), until, self.machine.backends)
 
     async def apply(self, change: Change, *, undoes: str | None = None) -> ChangeEnded:
         """Make one change, which may take back another of the session. See `Changer.apply`."""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.engine.view import change as view
+from app.engine.view.arrangement import Thing
+from app.engine.view.device_table import name_words
 from app.engine.view.effects import outcome_cell
 from app.engine.view.table import Cell
 from app.tui.screens.devices.rows import confirmation
 from backends.change import Change
 from backends.errors import RaidbenchError
-from backends.model import Target
+from backends.model import Controller, Inventory, Target
 from backends.nameplate import Nameplate
 from widgets.confirm import ConfirmDialog
 
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
 
 Outcomes = dict[str, dict[str, Cell]]
 """Target -> key -> words."""
+
+
+ENDS_WITH_IT = "This machine is simulated: a trial ends with this program."
+"""The word about a trial where nothing real can be lost."""
 
 
 class Changing:
@@ -47,9 +54,13 @@ class Changing:
             self._say("What was staged cannot be set any more.", severity="warning")
             return
         seconds = self._app.options.trial_seconds
-        label = f"Trial, {seconds:.0f} s" if self._app.workbench.host.capabilities.shares_watchdog else ""
+        bench = self._app.workbench
+        label = f"Trial, {seconds:.0f} s" if bench.host.capabilities.shares_watchdog or bench.watches_itself else ""
         plates = await self._plates(changes)
-        dialog = ConfirmDialog(confirmation(changes, plates, trial_label=label))
+        asked = confirmation(changes, plates, trial_label=label, names=self._names(changes))
+        if bench.watches_itself and asked.trial_label:
+            asked = replace(asked, summary=f"{asked.summary} {ENDS_WITH_IT}".strip())
+        dialog = ConfirmDialog(asked)
         if await self._app.push_screen_wait(dialog):
             trial = seconds if dialog.trial_chosen else None
             # Never in an exclusive group: a newer worker would cancel a write half-way.
@@ -103,8 +114,15 @@ class Changing:
             return
         title = f"Undo {ids[0]}" if len(ids) == 1 else f"Undo {len(ids)} changes, newest first"
         plates = await self._plates(plans)
-        if await self._app.push_screen_wait(ConfirmDialog(confirmation(plans, plates, title=title))):
+        asked = confirmation(plans, plates, title=title, names=self._names(plans))
+        if await self._app.push_screen_wait(ConfirmDialog(asked)):
             self._app.run_worker(self._take_back(plans, ids, plates), group="write", exit_on_error=True)
+
+    def _names(self, changes: tuple[Change, ...]) -> dict[Target, str]:
+        """What the list calls what is changed."""
+        inventory = self._app.workbench.session.inventory
+        found = {change.target: inventory.find(str(change.target)) for change in changes}
+        return {target: name_words(_shown(inventory, thing)) for target, thing in found.items() if thing is not None}
 
     async def _plates(self, changes: tuple[Change, ...]) -> dict[Target, Nameplate]:
         return {change.target: await self._app.workbench.nameplate(change.target) for change in changes}
@@ -132,3 +150,9 @@ class Changing:
 
     def _say(self, message: str, *, severity: str = "information", title: str = "") -> None:
         self._app.notify(message, title=title, severity=severity, markup=False)  # type: ignore[arg-type]
+
+
+def _shown(inventory: Inventory, thing: Thing) -> Thing:
+    """What the list shows in the place of a disk: the array or the vendor's drive that it is."""
+    device = None if isinstance(thing, Controller) else thing.device
+    return thing if device is None else next(iter(inventory.at(device)), thing)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from rich.text import Text
 
 from app.engine.view import change as view
-from app.engine.view.effects import Tier, effect_words, tier
+from app.engine.view.effects import Tier, effect_words, kept_words, tier
 from app.engine.view.table import Fold, Row, Table
 from app.tui import render
 from backends.change import Change
@@ -84,10 +85,15 @@ TIERS: Mapping[Tier, DialogTier] = {
 
 
 def confirmation(
-    changes: tuple[Change, ...], plates: Mapping[Target, Nameplate], *, title: str = "", trial_label: str = ""
+    changes: tuple[Change, ...],
+    plates: Mapping[Target, Nameplate],
+    *,
+    title: str = "",
+    trial_label: str = "",
+    names: Mapping[Target, str] = MappingProxyType({}),
 ) -> Confirmation:
-    """The review dialog's contents for planned changes; `plates`: of every target."""
-    targets = sorted({str(change.target) for change in changes})
+    """The review dialog's contents for planned changes; `plates`: of every target, `names`: as the list has them."""
+    targets = sorted({_named(change.target, names) for change in changes})
     count = units.plural(len(changes), "change")
     commands = tuple(
         tuple(write.argv) if write.path is None else write.shown() for change in changes for write in change.writes
@@ -99,7 +105,7 @@ def confirmation(
             dict.fromkeys(plates[one.target].sentence for one in changes if tier(one.risk) is not Tier.HARMLESS)
         ),
         summary=" ".join(view.moves(changes)),
-        changes=tuple(_planned(change, named=len(targets) > 1) for change in changes),
+        changes=tuple(_planned(change, names) for change in changes),
         commands=commands,
         risks=view.risks(changes),
         required=word_of(plates[one.target] for one in changes if tier(one.risk) is Tier.DESTRUCTIVE),
@@ -107,16 +113,21 @@ def confirmation(
     )
 
 
+def _named(target: Target, names: Mapping[Target, str]) -> str:
+    """`ssd (megaraid:/c0/v1)`: the name that is in sight, and the address that is meant."""
+    return f"{names[target]} ({target})" if target in names else str(target)
+
+
 def _may_come_back(change: Change) -> bool:
     """Whether it can be tried for a while: what destroys data or takes hours must not come back by itself."""
     return bool(change.undo) and change.effect is Effect.AT_ONCE and change.risk is not Risk.DESTROYS_DATA
 
 
-def _planned(change: Change, *, named: bool) -> PlannedChange:
+def _planned(change: Change, names: Mapping[Target, str]) -> PlannedChange:
     return PlannedChange(
-        setting=f"{change.target} {change.label}" if named else change.label,
+        setting=f"{change.label} of {names.get(change.target, str(change.target))}",
         before=view.before(change),
         after=view.after(change),
-        effect=effect_words(change.effect, change.target.scope),
+        effect=f"{effect_words(change.effect, change.target.scope)}, {kept_words(change.persistence)}",
         undo="; ".join(view.steps(change.undo)) or view.NO_WAY_BACK,
     )

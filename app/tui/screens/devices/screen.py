@@ -222,13 +222,18 @@ class DevicesScreen(WorkbenchScreen):
             told = {setting.label for part in self.panel.parts for setting in part.settings}
             known = (*self._problems(), *facts(app.workbench.remembered(thing), told=told))
             title = title_words(thing)
-            if app.session.changes or app.session.runs:
-                from app.engine.view.deeds import deeds
-
-                self.detail.show_history(deeds(app.session, app.session.inventory, thing))
+            self._show_history(thing)
         self.query_one("#detail-pane", Pane).title = title
         for pane in self.query(FactsPane):
             pane.show((*first_steps(app), *known), anew=anew)
+
+    def _show_history(self, thing: Thing) -> None:
+        """What was done with it, once somebody asks: the words of runs take a while to import."""
+        if self.detail.tab == "history":
+            from app.engine.view.deeds import deeds
+
+            session = self.workbench_app.session
+            self.detail.show_history(deeds(session, session.inventory, thing))
 
     async def _read(self, thing: Thing) -> None:
         """The settings of the thing, and of the disk that it is to the kernel: what is kept of them until they are."""
@@ -284,7 +289,7 @@ class DevicesScreen(WorkbenchScreen):
         if self.detail.holds_focus:
             self.action_choose()
         elif not self.devices.open_branch():
-            self._go_inside()
+            self._go_to_settings()
 
     def action_back(self) -> None:
         """One step back: out of the filter, out of the device, out of the branch."""
@@ -316,18 +321,26 @@ class DevicesScreen(WorkbenchScreen):
 
     @on(KeyedTable.RowSelected, "#devices")
     def _row_selected(self) -> None:
+        self._go_to_settings()
+
+    def _go_to_settings(self) -> None:
+        """Whatever was looked at before: going into a device is going to its settings."""
+        self.detail.show_tab("settings")
         self._go_inside()
 
     def action_choose(self) -> None:
         """Open the list of legal values, or a field for a number."""
         if not self.detail.holds_focus:
-            self._go_inside()
+            self._go_to_settings()
         elif self.detail.tab == "settings":
             self.panel.choose()
 
     def action_tab(self) -> None:
         """Show the next tab of the device."""
         self.detail.next_tab()
+        thing = self._thing()
+        if thing is not None:
+            self._show_history(thing)
         if self.size.width < BESIDE and not self.detail.holds_focus:
             self._go_inside()
 
@@ -336,8 +349,7 @@ class DevicesScreen(WorkbenchScreen):
         if self.focused is self.panel.table:
             self.panel.cycle(step)
         else:
-            self.detail.show_tab("settings")
-            self._go_inside()
+            self._go_to_settings()
 
     def action_trouble(self) -> None:
         """Go to the next thing that wants a look."""
