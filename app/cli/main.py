@@ -213,7 +213,8 @@ def _open_workbench(options: Options) -> int:
             os.environ["NO_COLOR"] = "1"  # Textual reads it
         for name in ("COLUMNS", "LINES"):  # exported by some shells: Textual would take them for the size for ever
             os.environ.pop(name, None)
-        from app.tui.app import ScreenOptions, run  # Textual reads the environment when it is imported
+        from app.tui.options import ScreenOptions  # Textual reads the environment when it is imported
+        from app.tui.running import run
 
         nice = lower_priority()
         bench = Workbench(host_of(options, child_nice=nice))

@@ -7,11 +7,9 @@ import contextlib
 import importlib
 import os
 import signal
-import sys
 import time
-import traceback
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -29,16 +27,15 @@ from app.commands import SCREENS
 from app.engine.session.events import AnyEvent, LiveEvent
 from app.engine.session.progress import CpuSampled
 from app.engine.session.state import Session
-from app.engine.session.steady import SteadyPlan
 from app.engine.themes import THEMES
 from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
 from app.tui.header import Waiting
 from app.tui.notices import Notice, Notices
+from app.tui.options import ScreenOptions
 from app.tui.pace import QUESTION, LinkPace
 from app.tui.palette import CommandsProvider
 from app.tui.screens.sweep.control import Sweeping
-from app.tui.terminal import SteadyDriver
 from app.tui.theme import OWN, theme_of
 from app.tui.trials import Trials
 from backends.errors import RaidbenchError, StorageError
@@ -55,46 +52,6 @@ STOP_SECONDS = 40.0
 
 _SOON = 0.4
 """Seconds within which a drawing is followed by the next one, while fio reports."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScreenOptions:
-    """How the workbench is to look and where it begins."""
-
-    session: Path | None = None
-    """Session folder; None begins a new one."""
-    ascii: bool = False
-    """Draw without UTF-8."""
-    fps: float = 4.0
-    """Redraws a second while a job runs, at most."""
-    theme: str = "dark"
-    """One of `THEMES`."""
-    recorded: bool = False
-    """Whether the machine is a recorded one: what is simulated is called that."""
-    first_start: bool = False
-    """Whether no session was ever begun here: then the first steps are told."""
-    keymap: Mapping[str, str] = field(default_factory=dict)
-    """Other keys by command id."""
-    scratch: str = "."
-    """Where scratch files go unless somebody chooses."""
-    scratch_size: int | None = None
-    """Bytes of a scratch file."""
-    profile: str = "randread-4k"
-    """The job to begin with."""
-    steady: SteadyPlan = field(default_factory=SteadyPlan)
-    """Rounds and cap of the steady state."""
-    trial_seconds: float = 60.0
-    """How long a trial lasts."""
-    hand_over: Callable[[Path], Awaitable[int]] | None = None
-    """Lets another process go on with the sweep of a session; None where none may be started."""
-    devices_columns: tuple[str, ...] = ()
-    """Columns of the list of devices; () for the usual ones."""
-    devices_order: str = "address"
-    """What it is sorted by."""
-    config: Path | None = None
-    """Where choices are kept; None forgets them."""
-    sweep_speed: float = 1.0
-    """How many times as fast the time of a simulated machine runs in a sweep."""
 
 
 class SessionChanged(Message):
@@ -508,47 +465,3 @@ class WorkbenchApp(App[int]):
     def on_unmount(self) -> None:
         """No more news."""
         self._forget()
-
-
-def run(workbench: Workbench, options: ScreenOptions | None = None) -> int:
-    """Open the workbench on this terminal; returns the exit status."""
-    return run_app(WorkbenchApp(workbench, options))
-
-
-def run_app(app: WorkbenchApp) -> int:
-    """Open an app on this terminal; whatever ends it, the session is closed and the person told in a sentence."""
-    workbench = app.workbench
-    app.driver_class = SteadyDriver
-    code: int | None = None
-    try:
-        code = app.run(mouse=True)
-    except Exception as error:  # on the way in or out: the screen is gone, the session is not
-        app.crash = app.crash or error
-    if app.crash is not None:
-        workbench.close(clean(f"{type(app.crash).__name__}: {app.crash}", 300))
-        where = _write_crash(app.crash, workbench)
-        _say(f"raidbench stopped: {type(app.crash).__name__}. Nothing that was recorded is lost.")
-        if where is not None:
-            _say(f"What happened is in {where}.")
-        return 1
-    workbench.close(app.end_reason)
-    if workbench.folder is not None:
-        _say(f"The session is in {workbench.folder}.")
-    return code if code is not None else (app.return_code or 0)
-
-
-def _say(sentence: str) -> None:
-    """A last word, if anybody is left to hear it."""
-    with contextlib.suppress(OSError, ValueError):
-        print(sentence, file=sys.stderr, flush=True)
-
-
-def _write_crash(error: BaseException, workbench: Workbench) -> Path | None:
-    folder = workbench.folder or workbench.paths.sessions
-    file = folder / f"crash-{int(time.time())}-{os.getpid()}.txt"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
-    except OSError:
-        return None
-    return file

@@ -17,7 +17,8 @@ from app.engine.session.figures import Phase
 from app.engine.session.progress import PhaseChanged
 from app.engine.session.state import Session
 from app.engine.workbench import Workbench
-from app.tui.app import ScreenOptions, WorkbenchApp
+from app.tui.app import WorkbenchApp
+from app.tui.options import ScreenOptions
 from app.tui.screens.bench.screen import BenchScreen
 from backends.hosts.local import LocalHost
 from tests.bench.busy import make_up_members

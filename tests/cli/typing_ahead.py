@@ -18,6 +18,7 @@ from typing import Any
 from textual.screen import Screen
 
 from app.engine.fio.job import Job
+from app.tui.screens.bench.ab_dialog import ExperimentDialog
 from app.tui.screens.bench.job_form import JobForm
 from tests.cli.conftest import ROOT, argv
 from tests.tally import Tally
@@ -143,6 +144,7 @@ DIALOGS: dict[str, Callable[[Clock], Screen[Any]]] = {
     "refusal": lambda clock: ConfirmDialog(replace(_CHANGE, tier="refused"), clock=clock),
     "question": lambda clock: QuestionDialog("Keep?", _ANSWERS, clock=clock),
     "choice": lambda clock: ChoiceDialog("Workload", _CHOICES, "a", clock=clock),
+    "experiment": lambda clock: ExperimentDialog("A/B", _CHOICES, "a", clock=clock),
     "field": lambda clock: FieldDialog("Value", "1", clock=clock),
     "text": lambda clock: TextDialog("Note", "text", clock=clock),
     "number": lambda clock: NumberDialog("Queue depth", NumberSpan(minimum=0), "1", clock=clock),

@@ -11,7 +11,9 @@ BROKEN = """
 import sys
 from pathlib import Path
 from app.engine.workbench import Workbench
-from app.tui.app import ScreenOptions, WorkbenchApp, run_app
+from app.tui.app import WorkbenchApp
+from app.tui.options import ScreenOptions
+from app.tui.running import run_app
 from tests.backends.fakes import FakeHost, disk, machine
 
 class Broken(WorkbenchApp):
@@ -31,7 +33,8 @@ sys.exit(run_app(Broken(bench, ScreenOptions())))
 STUCK = """
 import asyncio, sys
 from app.engine.workbench import Workbench
-from app.tui.app import ScreenOptions, run
+from app.tui.options import ScreenOptions
+from app.tui.running import run
 from tests.backends.fakes import FakeHost, disk, machine
 
 class Stuck(FakeHost):

@@ -9,7 +9,8 @@ import pytest
 from textual.pilot import Pilot
 
 from app.engine.workbench import Workbench
-from app.tui.app import ScreenOptions, WorkbenchApp
+from app.tui.app import WorkbenchApp
+from app.tui.options import ScreenOptions
 from app.tui.screens.devices.device_list import DeviceList
 from tests.backends.simulated.asking import still_host
 from tests.tui.stage import answer, app_of, paths_in, settled, text_in, text_of, until

@@ -15,7 +15,8 @@ from textual.pilot import Pilot
 from app.engine.session.sweep_steps import SweepResult
 from app.engine.sweep.plans import load_plan
 from app.engine.workbench import Workbench
-from app.tui.app import ScreenOptions, WorkbenchApp
+from app.tui.app import WorkbenchApp
+from app.tui.options import ScreenOptions
 from app.tui.screens.sweep.screen import SweepScreen
 from tests.backends.simulated.asking import still_host
 from tests.engine.sweep.loaded import LoadedSweep

@@ -16,7 +16,8 @@ from app.engine.sweep.expand import expand
 from app.engine.sweep.known import Known
 from app.engine.sweep.plans import load_plan
 from app.engine.workbench import Workbench
-from app.tui.app import ScreenOptions, WorkbenchApp
+from app.tui.app import WorkbenchApp
+from app.tui.options import ScreenOptions
 from app.tui.screens.bench.screen import BenchScreen
 from app.tui.screens.devices.device_list import DeviceList
 from app.tui.screens.sweep.screen import SweepScreen

@@ -191,7 +191,7 @@ ROWS: tuple[Row, ...] = (
             f"{SCREENS}a_resize_is_followed",
             f"{SCREENS}stopped_with_ctrl_z_and_continued_it_draws_again",
             f"{SCREENS}a_terminal_that_cannot_move_its_cursor_is_told_in_a_sentence",
-            f"{SCREENS}in_the_c_locale_only_ascii_reaches_the_terminal",
+            f"{SCREENS}where_signs_cannot_be_drawn_only_ascii_reaches_the_terminal",
             "tests/journeys/test_crashes.py::test_after_an_exception_the_terminal_is_as_it_was",
             f"{CLI}test_odds.py::test_a_closed_standard_output_is_no_crash",
             f"{CLI}test_odds.py::test_a_full_standard_output_is_said",

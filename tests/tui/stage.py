@@ -33,7 +33,8 @@ from app.engine.session.paths import Paths
 from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken
 from app.engine.session.steady import SteadyPlan
 from app.engine.workbench import Workbench
-from app.tui.app import ScreenOptions, WorkbenchApp
+from app.tui.app import WorkbenchApp
+from app.tui.options import ScreenOptions
 from backends.change import Change
 from backends.guard import GuardAnswer, Intent, require
 from backends.identity import Identity

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.engine.workbench import Workbench
-from app.tui.app import ScreenOptions, WorkbenchApp
+from app.tui.app import WorkbenchApp
+from app.tui.options import ScreenOptions
 from app.tui.screens.bench.screen import BenchScreen
 from tests.backends.simulated.asking import still_host
 from tests.tui.stage import answer, paths_in, settled, text_of, until

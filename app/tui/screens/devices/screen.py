@@ -158,7 +158,7 @@ class DevicesScreen(WorkbenchScreen):
         self.hint(self.devices.beside if self.size.width < BESIDE and not self.detail.holds_focus else "")
 
     def _read_tuning(self) -> None:
-        self.run_worker(self._tuning(self._inventory or Inventory()), group="tuning", exclusive=True)
+        self.run_worker(partial(self._tuning, self._inventory or Inventory()), group="tuning", exclusive=True)
 
     async def _tuning(self, inventory: Inventory) -> None:
         """How what is in the list is tuned; what is in sight first, and of the rest a few at a time."""
