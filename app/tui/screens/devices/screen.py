@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -12,30 +11,26 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.widgets import Input
 
-from app.engine.config import keep
 from app.engine.session.state import ChangeRecord, Session
 from app.engine.view.arrangement import Branch, Thing, reason
 from app.engine.view.device import counts, facts, kind_words, size_words, state_cell
-from app.engine.view.device_table import COLUMNS, KEYS, ORDERS, name_words
+from app.engine.view.device_table import name_words
 from app.engine.view.table import FactLine, Facts, Tone
 from app.engine.view.tuning import UNREAD, Tuning, tuning
 from app.tui.base import WorkbenchScreen
 from app.tui.first_steps import first_steps
 from app.tui.render import MARKS
+from app.tui.screens.devices.arranging import Arranging
 from app.tui.screens.devices.changing import Changing
 from app.tui.screens.devices.detail import DeviceDetail, FactsPane
 from app.tui.screens.devices.device_list import DeviceList
+from app.tui.screens.devices.readings import able_first, defect, pairs, parts_of
 from app.tui.screens.devices.settings_panel import Part, SettingsPanel
 from backends.errors import RaidbenchError
 from backends.model import Array, Controller, Inventory, Target
 from backends.protocol import KeepsReadings
-from backends.settings import Reading, Setting
-from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
-
-Read = Callable[[Target], Awaitable[Mapping[str, Reading]]]
-"""Asks for the settings of a target."""
 
 BESIDE = 110
 """Columns from which the device is shown beside the list."""
@@ -158,7 +153,8 @@ class DevicesScreen(WorkbenchScreen):
         self.hint(self.devices.beside if self.size.width < BESIDE and not self.detail.holds_focus else "")
 
     def _read_tuning(self) -> None:
-        self.run_worker(partial(self._tuning, self._inventory or Inventory()), group="tuning", exclusive=True)
+        work = partial(self._tuning, self._inventory or Inventory())
+        self.run_worker(work, group="tuning", exclusive=True)  # type: ignore[arg-type]  # a partial: see `_look`
 
     async def _tuning(self, inventory: Inventory) -> None:
         """How what is in the list is tuned; what is in sight first, and of the rest a few at a time."""
@@ -237,39 +233,28 @@ class DevicesScreen(WorkbenchScreen):
 
     async def _read(self, thing: Thing) -> None:
         """The settings of the thing, and of the disk that it is to the kernel: what is kept of them until they are."""
-        machine = self.workbench_app.workbench.machine
+        bench, inventory = self.workbench_app.workbench, self._inventory or Inventory()
+        machine = bench.machine
         parts: list[Part] = []
         why = ""
         try:
             if isinstance(machine.backend(thing.target), KeepsReadings) and not self.panel.parts:
-                self._show_read(thing, await self._parts(thing, machine.kept))
-            parts = await self._parts(thing, machine.read)
+                self._show_read(thing, await parts_of(bench, inventory, thing, machine.kept))
+            parts = await parts_of(bench, inventory, thing, machine.read)
         except RaidbenchError as error:
             why = error.message
         except Exception as error:  # a vendor module of somebody else's must not end the workbench
-            self.workbench_app.workbench.problem(str(thing.target), _defect(thing, error))
-            why = _defect(thing, error).message
+            bench.problem(str(thing.target), defect(thing, error))
+            why = defect(thing, error).message
         self._show_read(thing, parts, why)
         if parts and not isinstance(thing, Controller):
-            self._tuned = {**self._tuned, thing.target: tuning(_pairs(parts))}
+            self._tuned = {**self._tuned, thing.target: tuning(pairs(parts))}
             self._fill()
 
     def _show_read(self, thing: Thing, parts: Sequence[Part], why: str = "") -> None:
         if str(thing.target) == self._selected:
-            self._show_settings(_able_first(parts), why)
+            self._show_settings(able_first(parts), why)
             self._show_facts(anew=False)
-
-    async def _parts(self, thing: Thing, read: Read) -> list[Part]:
-        """Its own settings and those of its queue."""
-        queue = (self._inventory or Inventory()).twin(thing)
-        parts = [await self._part(thing, read)]
-        return parts if queue is None else [*parts, await self._part(queue, read, f"Queue of {queue.device}")]
-
-    async def _part(self, thing: Thing, read: Read, heading: str = "") -> Part:
-        settings = self.workbench_app.workbench.settings(thing.target)
-        readings = dict(await read(thing.target))
-        scope = thing.target.scope
-        return Part(target=str(thing.target), heading=heading, settings=settings, readings=readings, scope=scope)
 
     def _show_settings(self, parts: tuple[Part, ...], why: str) -> None:
         self._why_empty = why
@@ -421,42 +406,12 @@ class DevicesScreen(WorkbenchScreen):
 
     def action_sort(self) -> None:
         """Choose what the list is sorted by."""
-        items = tuple(ChoiceItem(value=key, label=words) for key, (words, _) in ORDERS.items())
-        self.app.push_screen(ChoiceDialog("Sort the list by", items, self.devices.listing.order), self._sorted)
-
-    def _sorted(self, order: str | None) -> None:
-        if order is not None:
-            self.devices.sort(order)
-            self._keep("devices_order", order)
+        Arranging(self.workbench_app, self.devices).sort()
 
     def action_columns(self) -> None:
         """Choose the columns of the list."""
-        self.run_worker(self._choose_columns(), group="columns", exclusive=True)
-
-    async def _choose_columns(self) -> None:
-        """One after the other, until somebody leaves the dialog."""
-        key: str | None = self.devices.shown[0]
-        while key is not None:
-            shown = self.devices.shown
-            items = tuple(
-                ChoiceItem(value=column.key, label=f"{'*' if column.key in shown else ' '} {column.title}")
-                for column in COLUMNS
-            )
-            dialog = ChoiceDialog("Columns: Enter shows or hides one, Esc ends", items, key)
-            key = await self.app.push_screen_wait(dialog)
-            if key is not None:
-                wanted = tuple(each for each in KEYS if (each in shown) != (each == key))
-                self.devices.choose(wanted or shown)
-        self._keep("devices_columns", self.devices.shown)
-
-    def _keep(self, key: str, value: str | tuple[str, ...]) -> None:
-        """Write a choice into the configuration, for the next time."""
-        path = self.workbench_app.options.config
-        try:
-            if path is not None:
-                keep(path, key, value)
-        except RaidbenchError as error:
-            self.workbench_app.tell(error)
+        arranging = Arranging(self.workbench_app, self.devices)
+        self.run_worker(arranging.choose_columns(), group="columns", exclusive=True)
 
     def action_rescan(self) -> None:
         """Look for hardware again."""
@@ -487,32 +442,3 @@ def _marked(inventory: Inventory, staged: Mapping[str, object]) -> frozenset[str
     things = [thing for thing in map(inventory.find, staged) if thing is not None]
     nodes = [inventory.at(thing.device) for thing in things if not isinstance(thing, Controller) and thing.device]
     return frozenset((*staged, *(str(views[0].target) for views in nodes if views)))
-
-
-def _pairs(parts: Sequence[Part]) -> dict[str, tuple[Setting, Reading]]:
-    """Settings of a device by key: its own before the queue's."""
-    return {
-        one.key: (one, part.readings[one.key])
-        for part in sorted(parts, key=lambda part: not part.heading.startswith("Queue"))
-        for one in part.settings
-        if one.key in part.readings
-    }
-
-
-def _defect(thing: Thing, error: Exception) -> RaidbenchError:
-    return RaidbenchError(
-        f"{thing.target} cannot be read: its backend stopped with {type(error).__name__}: {error}",
-        hint="This is a defect of raidbench or of the vendor module.",
-    )
-
-
-def _able_first(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """The queue's settings before the drive's own where none of these can be changed: a tool is missing."""
-    if len(parts) < 2 or _able(parts[0]) or not _able(parts[1]):
-        return tuple(parts)
-    own, queue = parts
-    return queue, replace(own, heading=f"Of {own.target} itself")
-
-
-def _able(part: Part) -> bool:
-    return any(reading.availability.available for reading in part.readings.values())
