@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import signal
@@ -204,6 +206,18 @@ def test_the_rows_of_several_arrays_add_up(demo: Cli) -> None:
 def test_the_table_of_figures_has_a_row_for_each_array(demo: Cli) -> None:
     first = [line.split()[0] for line in together(demo).out.splitlines()[1:4]]
     assert first == ["r1", SDB, SDC]
+
+
+def test_the_csv_has_a_row_for_the_run_and_one_for_each_array(demo: Cli) -> None:
+    together(demo)
+    rows = list(csv.DictReader(io.StringIO(demo("report", "--format", "csv").out)))
+    whole, *parts = (float(row["read_iops"]) for row in rows)
+    assert [(row["row"], row["device"]) for row in rows] == [
+        ("run", ""),
+        ("target", "/dev/sdb"),
+        ("target", "/dev/sdc"),
+    ]
+    assert sum(parts) == pytest.approx(whole, rel=1e-6)
 
 
 def test_two_runs_on_several_arrays_are_compared_array_by_array(demo: Cli) -> None:

@@ -291,3 +291,15 @@ def test_the_published_table_comes_out_of_one_command(cli: Cli) -> None:
         for workload in ("rw=randread", "rw=randwrite"):
             # Arrays made anew are not measured in turn: what their baseline drifted by may leave it open.
             assert verdicts[f"WT NORA {strip} Direct FastPath", workload] in ("no-difference", "not-decided")
+
+
+@pytest.mark.exhaustive
+def test_write_mostly_takes_the_reads_off_the_slow_disk_of_a_mirror(cli: Cli) -> None:
+    roles = ("array=md:md1", "fast=/dev/nvme2n1", "slow=/dev/sdg")
+    words = [word for role in roles for word in ("--target", role)]
+    done = cli("--demo", "--demo-speed", "1000", "sweep", "write-mostly", *words, "--confirm", "md1", "--seed", "1")
+    assert done.status == 0, done.err
+    said = [line.strip() for line in done.out.splitlines()]
+    assert "mirror, slow disk write-mostly, random read: sdg 0.0 %, nvme2n1 100 %" in said
+    assert "mirror, random read: sdg 16 %, nvme2n1 84 %" in said
+    assert "the settings are as before" in done.out + done.err

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from app.engine.fio.job import Job
-from app.engine.session.figures import SIDES, DirectionFigures, DirectionSample, Sample
+from app.engine.session.figures import SIDES, DirectionFigures, DirectionSample, Sample, TargetFigures
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.steady import outcome_words
 from backends.text import clean
@@ -38,6 +38,7 @@ _RUN = (
     "destructive",
     "fio_version",
     "measured_s",
+    "row",
 )
 _DIRECTION = (
     "iops",
@@ -59,6 +60,8 @@ _DIRECTION = (
 )
 _SAMPLE = ("iops", "bytes_per_s", "ios", "latency_p50_ns", "latency_p99_ns", "latency_p99_9_ns", "latency_max_ns")
 _AFTER = ("fio_cpu_percent_of_core", "host_cpu_percent", "reason", "warnings", "advice")
+_NOTHING_AFTER = (None,) * len(_AFTER)
+"""Of a single one of several targets nothing of the kind is known."""
 
 _SAID = ("host", "fio_version")
 """What has a column of its own beside the provenance."""
@@ -67,8 +70,8 @@ Value = str | int | float | bool | None
 
 
 def runs_csv(session: Session) -> str:
-    """One row a run. Columns `job_*` are the fields of the job, `setting_*` the settings that were in force,
-    `provenance_*` what else was so.
+    """One row a run, and below it one for each of several targets: `row` is `run` or `target`. Columns `job_*` are the
+    fields of the job, `setting_*` the settings that were in force, `provenance_*` what else was so.
     """
     fields = list(dict.fromkeys([*Job().texts(), *(key for run in session.runs for key in run.start.job)]))
     settings = list(dict.fromkeys(key for run in session.runs for key in run.start.settings))
@@ -84,37 +87,43 @@ def runs_csv(session: Session) -> str:
     cells = _sweep_cells(session)
     rows = (
         [
-            *_identity(run, session, cells.get(run.id, ("", ""))),
+            *_identity(run, session, cells.get(run.id, ("", "")), part),
             *(run.start.job.get(key) for key in fields),
-            *(value for name in SIDES for value in _direction(run.figures.side(name))),
-            *_after(run),
+            *(value for name in SIDES for value in _direction((part or run.figures).side(name))),
+            *(_after(run) if part is None else _NOTHING_AFTER),
             *(run.start.settings.get(key) for key in settings),
             *(known.get(key) for key in provenance),
         ]
         for run in session.runs
         for known in (run.provenance,)
+        for part in (None, *run.figures.targets)
     )
     return _written(header, rows)
 
 
 def samples_csv(session: Session, samples: Mapping[str, Sequence[Sample]]) -> str:
-    """One row an interval of a run; `at_s` counts from the start of its phase to the end of the interval."""
-    header = ["run", "target", "simulated", "phase", "at_s", "interval_s", "stalled"]
+    """One row an interval of a run, and below it one for each of several targets: `row` is `run` or `target`.
+
+    `at_s` counts from the start of its phase to the end of the interval.
+    """
+    header = ["run", "target", "simulated", "phase", "at_s", "interval_s", "stalled", "row"]
     header += [f"{name}_{key}" for name in ("read", "write") for key in _SAMPLE]
     rows = (
         [
             run.id,
-            run.start.target,
+            run.start.target if part is None else part.target,
             run.start.simulated,
             sample.phase.value,
             round(sample.at, 3),
             round(sample.seconds, 3),
             sample.stalled,
-            *_interval(sample.read),
-            *_interval(sample.write),
+            "run" if part is None else "target",
+            *_interval((part or sample).read),
+            *_interval((part or sample).write),
         ]
         for run in session.runs
         for sample in samples.get(run.id, ())
+        for part in (None, *sample.targets)
     )
     return _written(header, rows)
 
@@ -143,15 +152,18 @@ def _written(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
     return file.getvalue()
 
 
-def _identity(run: RunRecord, session: Session, place: tuple[str, str]) -> Iterator[Value]:
+def _identity(run: RunRecord, session: Session, place: tuple[str, str], part: TargetFigures | None) -> Iterator[Value]:
     start, mark = run.start, run.start.mark
+    devices = {one.target: one.device for one in start.each}
     yield from (run.id, session.id, _utc(start.at))
     yield None if session.machine is None else session.machine.host
-    yield from (start.target, start.device, start.title, start.profile)
+    yield from (start.target, start.device) if part is None else (part.target, devices.get(part.target))
+    yield from (start.title, start.profile)
     yield from (None, None, None) if mark is None else (mark.experiment, mark.letter, mark.pair)
     yield from place
     version = f"fio-{start.fio_version}" if start.fio_version else None  # 3.40 is no number, whatever reads this
     yield from (run.figures.status.value, start.simulated, start.destructive, version, run.figures.seconds)
+    yield "run" if part is None else "target"
 
 
 def _utc(at: float) -> str | None:
