@@ -13,7 +13,7 @@ import traceback
 from datetime import date
 from pathlib import Path
 
-from tests.bench import disturbance, headless, history, inventory, kept, live, members, questions, rack, start
+from tests.bench import disturbance, headless, history, inventory, kept, live, members, questions, rack, screens, start
 from tests.bench.figures import Figure, table
 from tests.bench.place import place
 
@@ -21,6 +21,7 @@ PARTS = {
     "start": start.measure,
     "headless": headless.measure,
     "rack": rack.measure,
+    "screens": screens.measure,
     "inventory": inventory.measure,
     "questions": questions.measure,
     "history": history.measure,

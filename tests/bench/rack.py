@@ -29,7 +29,7 @@ def measure(place: Place) -> Iterator[Figure]:
 async def _measure(folder: Path, rounds: int) -> tuple[list[float], list[float]]:
     base = folder / "rack"
     paths = Paths(sessions=base / "s", journal=base / "j", locks=base / "l", config=base / "c")
-    inventory = rack()
+    inventory = drives(DRIVES)
     fills: list[float] = []
     keys: list[float] = []
     for _ in range(rounds):
@@ -49,7 +49,7 @@ async def _measure(folder: Path, rounds: int) -> tuple[list[float], list[float]]
     return fills, keys
 
 
-def rack() -> Inventory:
+def drives(count: int) -> Inventory:
     """So many drives."""
     return Inventory(
         drives=tuple(
@@ -62,6 +62,6 @@ def rack() -> Inventory:
                 state=State.ONLINE,
                 device=f"/dev/sd{at}",
             )
-            for at in range(DRIVES)
+            for at in range(count)
         )
     )

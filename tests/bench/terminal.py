@@ -75,6 +75,10 @@ class Terminal:
             collected += data
         return collected
 
+    def press(self, keys: bytes) -> None:
+        """Type something."""
+        os.write(self._fd, keys)
+
     def first_sight_of(self, word: bytes) -> tuple[float, float]:
         """Wall and CPU seconds until it has sent `word`."""
         seen = b""
