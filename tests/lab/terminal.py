@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.lab.running import ROOT, run
 
-COLUMNS, LINES = 100, 30
+COLUMNS, LINES = 100, 40
 SECONDS = 90.0
 """How long a screen is waited for: the emulated processor takes ten to draw the first one."""
 

@@ -120,7 +120,7 @@ async def test_two_of_raid5_fail(bench: Workbench, array: Array, disks: Disks, t
         run("mdadm", made.device, "--fail", disks["nvme2"].device, status=None)  # mdadm says that it is busy
 
     # Long: the array ends the run, and on a slow machine the second drive fails seconds after the first.
-    record = await during(bench, made, deed, BOTH | {"runtime": "60"})
+    record = await during(bench, made, deed, BOTH | {"runtime": "90"})
     ok = failed(record, f"The array has failed: {made.kernel} (raid5) misses 2 of its 3 members")
     assert table.add("Faults", "two members of raid5 fail", "what is said", "failed: misses 2 of 3", ok=ok)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -58,34 +59,40 @@ def test_a_setting_and_a_run_by_keys_alone(
 
 
 def lists_devices(screen: Terminal, made: Md, disks: Disks) -> bool:
-    """Whether the array with its members and every kind of disk is on the screen, once all of them are found."""
-    screen.wait("Screens")
+    """Whether every kind of disk is in the list, and the array, once it is opened, with its members."""
+    apart = [disks[name].kernel for name in ("nvme3", "sata0", "scsi0")]
     there = screen.until(lambda text: made.kernel in text and "looking for" not in text, made.kernel)
-    return all(disks[name].kernel in there for name in ("nvme0", "nvme3", "sata0", "scsi0"))
+    if not all(kernel in there for kernel in apart):
+        return False
+    screen.press("/")
+    screen.type(made.kernel)
+    screen.wait("of [0-9]+ match")
+    screen.press("Enter")
+    time.sleep(4.0)  # nothing on the screen tells when the list has the keys again
+    members = [disks[name].kernel for name in ("nvme0", "nvme1", "nvme2")]
+    if members[0] not in screen.screen():  # one that is busy is open
+        screen.press("l")
+    there = screen.wait(members[0])
+    return all(kernel in there for kernel in members)
 
 
 def stages(screen: Terminal, made: Md) -> str:
-    """Find the array, stage the value, ask for the review; the dialog."""
-    screen.press("/")
-    screen.type(made.kernel)
-    screen.wait(made.kernel)
-    screen.press("Enter", *["Up"] * 4)
-    screen.wait("Stripe cache")
-    screen.press("Right")
+    """Go into the array that is found, stage the value, ask for the review; the dialog."""
+    screen.press("Enter")
     screen.wait(r"> Stripe cache")  # the first of its settings
     screen.press("Enter")
     screen.wait("OK +enter")
     screen.type_until(VALUE, rf"│ +{VALUE} +│")
-    screen.press_until("Enter", rf"Stripe cache.* {VALUE}")
+    screen.press_until("Enter", "1 staged")
     screen.press("a")
-    return screen.wait("Cancel")
+    screen.wait("Apply 1 change")
+    return screen.wait(rf"\$ .*{SETTING}")
 
 
 def runs(screen: Terminal, made: Md) -> bool:
     """Measure the array for six seconds; whether graphs and figures were there."""
     screen.press("m")
-    screen.press("2")
-    screen.wait(rf"on md:{made.kernel}")
+    screen.wait(rf"raid5 · {made.kernel} ")
     screen.press("e")
     screen.wait("The job")
     at = 0
@@ -95,7 +102,7 @@ def runs(screen: Terminal, made: Md) -> bool:
         screen.wait(re.escape(FIELDS[wanted].help[:30]))  # it tells of the field that has the keys
         screen.type_until(text, rf"{FIELDS[wanted].label} +{text} ")
         at = wanted
-    screen.press("Enter")
+    screen.press("C-s")
     screen.until(lambda text: "· 6 s" in text and "Take it" not in text, "the job")
     screen.press("r")
     screen.wait(r"ramp|measuring|done: ")
