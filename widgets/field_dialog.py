@@ -16,6 +16,7 @@ from textual.widgets import Button, Input
 from widgets.guard import ButtonRow, Clock, GuardedDialog, KeyButton
 from widgets.lines import Prose
 from widgets.plain.text import clean
+from widgets.text_field import TextField
 
 
 def plain_number(value: float) -> str:
@@ -97,7 +98,7 @@ class FieldDialog(GuardedDialog[str | None]):
         with Vertical(classes="dialog"):
             yield Prose(self._heading, "title")
             yield Prose(self._help, "label")
-            yield Input(clean(self._value), password=self._secret, compact=True, id="field")
+            yield TextField(clean(self._value), password=self._secret, compact=True, id="field")
             yield Prose("", "bad", classes="dialog-reason")
             yield ButtonRow(
                 KeyButton("OK", "enter", id="accept", variant="primary"), KeyButton("Cancel", "esc", id="cancel")

@@ -11,6 +11,7 @@ from app.engine.judge.stats import THRESHOLD_PERCENT, threshold_of
 from widgets.choice_list import ChoiceDialog
 from widgets.keyed_table import KeyedTable
 from widgets.lines import Prose
+from widgets.text_field import TextField
 
 
 class ExperimentDialog(ChoiceDialog):
@@ -33,7 +34,7 @@ class ExperimentDialog(ChoiceDialog):
         super().on_mount()
         field = Horizontal(
             Static("No difference within +- "),
-            Input(f"{THRESHOLD_PERCENT:g}", id="threshold", compact=True),
+            TextField(f"{THRESHOLD_PERCENT:g}", id="threshold", compact=True),
             Static(" %"),
             classes="threshold",
         )

@@ -10,11 +10,11 @@ from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
-from textual.widgets import Input
 
 from app.engine.fio.fields import JobField
 from app.tui.screens.bench.stepping import stepped, steps
 from widgets.choice_list import ChoiceDialog, ChoiceItem
+from widgets.text_field import TextField
 
 DEFAULT = "default"
 """What an empty choice is called."""
@@ -74,7 +74,7 @@ class ChoiceField(Widget, can_focus=True):
         self.app.push_screen(ChoiceDialog(self.field.label, items, self.value), chosen)
 
 
-class StepInput(Input):
+class StepInput(TextField):
     """A text; of a number + and - make the next round one."""
 
     def __init__(self, field: JobField, value: str) -> None:

@@ -31,6 +31,7 @@ from backends.model import Array, Controller, Inventory, Target
 from backends.protocol import KeepsReadings
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
+from widgets.text_field import TextField
 
 BESIDE = 110
 """Columns from which the device is shown beside the list."""
@@ -63,7 +64,7 @@ class DevicesScreen(WorkbenchScreen):
         options = self.workbench_app.options
         with Pane("Devices", id="devices-pane"):
             yield DeviceList(options.devices_columns, options.devices_order)
-            yield Input(placeholder="filter", id="filter", compact=True)
+            yield TextField(placeholder="filter", id="filter", compact=True)
         with Pane("", id="detail-pane"):
             yield DeviceDetail()
         with Pane("Facts", id="facts-pane"):

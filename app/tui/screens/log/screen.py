@@ -18,6 +18,7 @@ from widgets.field_dialog import TextDialog
 from widgets.log_view import LogEntry, LogView
 from widgets.pane import Pane
 from widgets.plain import units
+from widgets.text_field import TextField
 
 FILTERS = {
     EventChoice.EVENTS: "what happened",
@@ -43,7 +44,7 @@ class LogScreen(WorkbenchScreen):
         """The log and its search line."""
         with Pane("Log", id="log-pane"):
             yield LogView(id="log", ascii=self.workbench_app.ascii)
-            yield Input(placeholder="search", id="search", compact=True)
+            yield TextField(placeholder="search", id="search", compact=True)
 
     def on_mount(self) -> None:
         """The log has the keys."""
