@@ -10,8 +10,8 @@ from rich.text import Text
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from widgets.plain import units
 from widgets.plain.text import clean, shorten, width_of
-from widgets.scale import clock
 from widgets.steady import SteadyWidget
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -137,8 +137,8 @@ def _words(progress: Progress) -> str:
     if progress.fraction is not None and progress.fraction == progress.fraction:
         parts.append(f"{int(min(max(progress.fraction, 0.0), 1.0) * 100 + 1e-9):3d} %")
     if progress.elapsed is not None:
-        total = f" of {clock(progress.total)}" if progress.total is not None else ""
-        parts.append(clock(progress.elapsed) + total)
+        total = f" of {units.elapsed(progress.total)}" if progress.total is not None else ""
+        parts.append(units.elapsed(progress.elapsed) + total)
     if progress.eta is not None:
-        parts.append(f"ETA {clock(progress.eta)}")
+        parts.append(f"ETA {units.elapsed(progress.eta)}")
     return "  ".join(parts)

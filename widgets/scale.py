@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from widgets.plain import units
 from widgets.plain.ticks import LARGEST, SMALLEST, multiples, one_two_five, power_of_ten
 
 CEILINGS: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
@@ -142,14 +143,4 @@ def time_label(seconds: float, span: float) -> str:
     """Seconds as a label of an axis that spans `span` seconds: `15 s`, `1:30`, `2:00:00`."""
     if span < 120:
         return f"{seconds:.1f} s" if seconds != int(seconds) else f"{int(seconds)} s"
-    return clock(seconds)
-
-
-def clock(seconds: float) -> str:
-    """Seconds as minutes and seconds, with hours when there are any: `0:25`, `1:02:03`."""
-    if not math.isfinite(seconds):
-        return "?"
-    whole = round(abs(seconds))
-    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
-    sign = "-" if seconds < 0 and whole else ""
-    return f"{sign}{hours}:{minutes:02d}:{rest:02d}" if hours else f"{sign}{minutes}:{rest:02d}"
+    return units.elapsed(seconds)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from app.engine.fio.standstill import Standstills
 from app.engine.measure.device_faults import lost_members, lost_words
 from app.engine.session.state import ActiveRun
+from app.engine.view.stalls import silence_words, stall_words
 from app.tui.screens.bench.curves import ramp_of
-from app.tui.screens.bench.live_view import silence_words, stall_words
 
 
 class Alarms:

@@ -188,7 +188,7 @@ async def test_silence_of_fio_is_told(bench: Pilot[int], table: Table) -> None:
     await start(bench, table)
     for part in range(5):
         table.load.take(5.0 + part * 0.25, 0.0, p99=None, stalled=True)
-    await until(bench, lambda: "Stall: no I/O completed for 1.2 s" in text_of(bench))
+    await until(bench, lambda: "No I/O completed for 1.2 s" in text_of(bench))
     assert table.bench.measuring
 
 
@@ -197,8 +197,8 @@ async def test_a_stall_is_told_on_whichever_screen_is_in_front(bench: Pilot[int]
     await bench.press("1")
     for part in range(5):
         table.load.take(5.0 + part * 0.25, 0.0, p99=None, stalled=True)
-    await until(bench, lambda: "Stall: no I/O completed" in text_of(bench))
-    assert "Stall: no I/O completed" in notices(bench)
+    await until(bench, lambda: "No I/O completed" in text_of(bench))
+    assert "No I/O completed" in notices(bench)
 
 
 def charts(pilot: Pilot[int]) -> tuple[LineChart, ...]:

@@ -33,12 +33,12 @@ def heard(*moments: ActiveRun) -> list[tuple[str, ...]]:
 
 def test_a_stall_is_told_within_a_second_and_once() -> None:
     before, first, later = flowing(9, 0, 0, 0), flowing(9, 0, 0, 0, 0), flowing(9, 0, 0, 0, 0, 0)
-    assert heard(before, first, later) == [(), ("Stall: no I/O completed for 1.0 s, since 0:00.",), ()]
+    assert heard(before, first, later) == [(), ("No I/O completed for 1.0 s, since 0:00.",), ()]
 
 
 def test_the_end_of_a_stall_is_told_with_its_length() -> None:
     during, after = flowing(9, *[0] * 8), flowing(9, *[0] * 8, 9)
-    assert heard(during, after)[1] == ("Stall: no I/O completed for 2.0 s at 0:00.",)
+    assert heard(during, after)[1] == ("No I/O completed for 2.0 s at 0:00.",)
 
 
 def test_a_stall_of_the_next_run_is_another_one() -> None:
@@ -71,8 +71,8 @@ def test_a_real_stall_is_told_with_its_length_as_soon_as_fio_tells_again() -> No
     samples = held()
     said = heard(*(replace(active(), samples=samples[: count + 1]) for count in range(len(samples))))
     assert said[2:4] == [
-        ("Stall: no I/O completed for 1.7 s, since 0:00.",),
-        ("Stall: no I/O completed for 1.7 s at 0:00.",),
+        ("No I/O completed for 1.7 s, since 0:00.",),
+        ("No I/O completed for 1.7 s at 0:00.",),
     ]
 
 

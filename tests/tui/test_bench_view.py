@@ -19,6 +19,7 @@ from app.engine.session.state import ActiveRun, ChangeRecord, ExperimentRecord, 
 from app.engine.session.steady import SteadyPlan
 from app.engine.view.events import after_words
 from app.engine.view.run import advice_facts, figure_facts, result_line
+from app.engine.view.stalls import stall_words
 from app.tui.screens.bench.curves import CurveFigures, Curves
 from app.tui.screens.bench.large_figures import ended_figures, running_figures
 from app.tui.screens.bench.live_view import (
@@ -30,7 +31,6 @@ from app.tui.screens.bench.live_view import (
     machine_line,
     progress,
     short_progress,
-    stall_words,
     throughput_chart,
 )
 from app.tui.screens.bench.percentile_curve import nines, percentile_chart
@@ -354,12 +354,12 @@ def told(made: Curves) -> str:
 
 def test_a_second_without_an_io_is_a_stall_that_is_told_while_it_lasts() -> None:
     made = curves(sample(10.0), *(still(10.0 + 0.25 * part) for part in range(1, 6)))
-    assert told(made) == "Stall: no I/O completed for 1.2 s, since 0:10."
+    assert told(made) == "No I/O completed for 1.2 s, since 0:10."
 
 
 def test_a_stall_that_is_over_is_told_with_its_second_and_its_length() -> None:
     made = curves(sample(10.0), *(still(10.0 + 0.25 * part) for part in range(1, 9)), sample(12.25))
-    assert told(made) == "Stall: no I/O completed for 2.0 s at 0:10."
+    assert told(made) == "No I/O completed for 2.0 s at 0:10."
 
 
 def test_less_than_a_second_is_no_stall() -> None:

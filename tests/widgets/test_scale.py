@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgets.scale import AxisSpan, clock, fit, time_label, time_ticks
+from widgets.plain.units import elapsed
+from widgets.scale import AxisSpan, fit, time_label, time_ticks
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -69,4 +70,4 @@ def test_a_label_of_time_suits_the_span(seconds: float, span: float, label: str)
 
 @pytest.mark.parametrize("seconds", [math.nan, math.inf])
 def test_a_clock_without_a_time_says_so(seconds: float) -> None:
-    assert clock(seconds) == "?"
+    assert elapsed(seconds) == "?"

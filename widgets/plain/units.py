@@ -158,3 +158,13 @@ def moment(at: float) -> str:
 def plural(count: int, one: str, many: str = "") -> str:
     """`1 run`, `3 runs`; `many` where an s does not do."""
     return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def elapsed(seconds: float) -> str:
+    """Seconds as minutes and seconds, with hours when there are any: `0:25`, `1:02:03`."""
+    if not math.isfinite(seconds):
+        return "?"
+    whole = round(abs(seconds))
+    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
+    sign = "-" if seconds < 0 and whole else ""
+    return f"{sign}{hours}:{minutes:02d}:{rest:02d}" if hours else f"{sign}{minutes}:{rest:02d}"

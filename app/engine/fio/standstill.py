@@ -21,6 +21,11 @@ class Standstill:
     seconds: float
     """How long it lasted, or lasts so far."""
 
+    @property
+    def words(self) -> str:
+        """How it is told, while it lasts and afterwards."""
+        return f"No I/O completed for {self.seconds:.1f} s"
+
 
 @dataclass(slots=True)
 class Standstills:

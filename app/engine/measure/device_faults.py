@@ -10,8 +10,8 @@ from app.engine.fio.standstill import standstills
 from app.engine.members import Member
 from app.engine.session.figures import MemberFigures, RunFigures, RunStatus, Sample
 from backends.host import Host
+from backends.topology import kernel_name
 from backends.topology.tree import number
-from widgets.plain import units
 
 SPARED = {"raid1": None, "raid4": 1, "raid5": 1, "raid6": 2}
 """Members that an md array of a level can do without; None for all but one, levels not named here: not known."""
@@ -91,7 +91,7 @@ async def standing(host: Host, device: str) -> Standing | None:
     """How a disk stands now, by its node; None where nothing can be asked for."""
     if not host.capabilities.live:
         return None
-    name = device.removeprefix("/dev/").replace("/", "!")
+    name = kernel_name(device)
     folder = f"/sys/block/{name}"
     names = ("diskseq", "dev", "device/state", "md/level", "md/raid_disks", "md/degraded")
     texts = await host.read_many([f"{folder}/{one}" for one in names])
@@ -189,6 +189,6 @@ def stood_still(samples: Sequence[Sample]) -> str | None:
     longest = max(found, key=lambda one: one.seconds)
     more = f" (the longest of {len(found)} such times)" if len(found) > 1 else ""
     return (
-        f"Nothing was completed for {units.duration(longest.seconds)}, from second {longest.at:.0f} on{more}: the"
-        " device stood still. The kernel log tells of time-outs and resets"
+        f"{longest.words}, from second {longest.at:.0f} on{more}: the device stood still."
+        " The kernel log tells of time-outs and resets"
     )

@@ -99,4 +99,4 @@ async def test_a_witness_compares_with_the_roles_at_the_beginning() -> None:
 
 def test_the_longest_standstill_is_told() -> None:
     samples = (interval(3.0, 3.0, ios=0), interval(3.25), interval(8.25, 5.0, ios=0))
-    assert "for 5 s, from second 3 on (the longest of 2 such times)" in (stood_still(samples) or "")
+    assert "for 5.0 s, from second 3 on (the longest of 2 such times)" in (stood_still(samples) or "")

@@ -7,7 +7,6 @@ from app.engine.view.run import DIRECTIONS
 from app.tui.screens.bench.curves import CurveFigures, Curves
 from widgets.figure_rows import FigureColumn, Figures
 from widgets.plain import units
-from widgets.scale import clock
 
 _NOTHING = CurveFigures()
 _LATENCIES = (("p50_ns", "p50", "good"), ("p99_ns", "p99", "warning"), ("p99_9_ns", "p99.9", "bad"))
@@ -45,7 +44,7 @@ def _of_curves(curves: Curves, name: str) -> tuple[tuple[str, str], ...]:
         (units.iops(of("iops").now), units.iops(of("iops").mean)),
         (units.mib_per_s(of("rate").now), units.mib_per_s(of("rate").mean)),
         *((units.latency(of(key).now), units.latency(of(key).mean)) for key, _, _ in _LATENCIES),
-        (units.latency(largest.high), "" if largest.high_at is None else clock(largest.high_at)),
+        (units.latency(largest.high), "" if largest.high_at is None else units.elapsed(largest.high_at)),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from app.engine.fio.standstill import Standstills
 from app.engine.session.figures import Advice, Phase, SteadyFigures
 from app.engine.session.state import ActiveRun, RunRecord, Session
 from app.engine.view.ab_progress import ab_progress
@@ -14,7 +13,6 @@ from widgets.chart import WAITING, ChartData, Reference, Series, TimeMark
 from widgets.plain import units
 from widgets.plain.signs import ATTENTION
 from widgets.plain.text import shorten
-from widgets.scale import clock
 
 _AFTER_THE_RAMP = "latencies count after the ramp"
 """fio counts none before."""
@@ -68,34 +66,6 @@ def heat_chart(
 ) -> ChartData:
     """The lower graph the other way: how the latencies of each interval are spread."""
     return ChartData(heat=tuple(curves.heat), marks=marks, x_max=total, y_format=units.latency, waiting=waiting)
-
-
-def stall_words(still: Standstills, measured_from: float) -> str:
-    """A sentence on the stalls of a running job, whose measured phase began at this second; "" without one."""
-    found = still.found
-    if not found:
-        return ""
-    told = still.going_on or max(found, key=lambda one: one.seconds)
-    when = clock(measured_from + told.at)
-    if still.going_on:
-        return f"Stall: no I/O completed for {told.seconds:.1f} s, since {when}."
-    if len(found) == 1:
-        return f"Stall: no I/O completed for {told.seconds:.1f} s at {when}."
-    return f"{len(found)} stalls, the longest {told.seconds:.1f} s at {when}."
-
-
-SILENT_S = 1.25
-"""Seconds without a document of fio, which prints four a second, from which some I/O is stuck."""
-
-
-def silence_words(active: ActiveRun) -> str:
-    """What is said while fio tells nothing, because an I/O does not come back; "" while it tells.
-
-    A simulated or recorded fio is silent when its own clock stands, which says nothing of a device.
-    """
-    if active.start.simulated or active.phase is not Phase.MEASURING or active.silent_s < SILENT_S:
-        return ""
-    return f"Stall: fio has told nothing for {active.silent_s:.1f} s, some I/O does not come back."
 
 
 def latency_chart(

@@ -13,19 +13,13 @@ from textual.widgets import Static
 from app.engine.session.figures import Advice, MemberFigures, Phase
 from app.engine.session.state import ActiveRun, RunRecord, Session
 from app.engine.view.run import cpu_line
+from app.engine.view.stalls import silence_words, stall_words
 from app.engine.view.target import in_force, in_force_of
 from app.tui.screens.bench.ab_lines import ended_line, progress_line, running
 from app.tui.screens.bench.advice import AdviceScreen
 from app.tui.screens.bench.curves import Curves, ramp_of
 from app.tui.screens.bench.graph_keys import GraphKeys
-from app.tui.screens.bench.live_view import (
-    advice_line,
-    chart_seconds,
-    machine_line,
-    progress,
-    silence_words,
-    stall_words,
-)
+from app.tui.screens.bench.live_view import advice_line, chart_seconds, machine_line, progress
 from app.tui.screens.bench.members import NARROW_BAR, WIDE_BAR, member_table
 from app.tui.screens.bench.run_graphs import RunGraphs, happened_in, length_of
 from app.tui.screens.bench.run_marks import change_marks
