@@ -97,6 +97,7 @@ def bench_command(
             profile=name,
             keep=keep,
             steady=steady,
+            told="runtime" in texts,
         )
         return await _bench(bench, interruption, request, repeat, typed, as_json, stream)
 

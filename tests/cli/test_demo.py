@@ -225,6 +225,13 @@ def test_two_runs_on_several_arrays_are_compared_array_by_array(demo: Cli) -> No
     assert [line.split()[0] for line in demo("compare", "r1", "r2").out.splitlines()[-2:]] == [SDB, SDC]
 
 
+@pytest.mark.parametrize(("words", "capped"), [((), True), (("--runtime", "60"), False)], ids=["no", "60"])
+def test_only_a_job_whose_run_time_nobody_named_ends_at_a_tenth_of_the_drive(
+    demo: Cli, words: tuple[str, ...], capped: bool
+) -> None:
+    assert ("a tenth of the drive" in demo("bench", SDB, "--rw", "randwrite", *words).err) is capped
+
+
 def test_writing_to_several_arrays_wants_the_word_of_each(demo: Cli) -> None:
     words = demo("bench", SDB, SDC, "--rw", "randwrite", *RUN).err
     assert words.count("This run WRITES to") == 2

@@ -53,7 +53,7 @@ class Request:
     """How often to write all of it in order before, to precondition it."""
 
     told: bool = False
-    """Whether all that it writes was told with a plan of many runs, and agreed to."""
+    """Whether its length was named, or all that it writes told with a plan of many runs, and agreed to."""
     beside: tuple[NamedTarget, ...] = ()
     """Others that the same job is done on at the same time."""
 
