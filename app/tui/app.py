@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
-from textual.app import App
+from textual.app import App, ScreenError
 from textual.binding import Binding
 from textual.message import Message
 from textual.notifications import SeverityLevel
@@ -274,10 +274,15 @@ class WorkbenchApp(App[int]):
         dialog = ChoiceDialog("Theme", choices, self.theme.removeprefix(OWN))
         self.push_screen(dialog, lambda name: None if name is None else self.choose_theme(name))
 
+    @property
+    def front(self) -> WorkbenchScreen | None:
+        """The screen in front; None while a question lies upon it, and on the way out, when no screen is left."""
+        screen = self.screen_stack[-1] if self.is_running and self.screen_stack else None
+        return screen if isinstance(screen, WorkbenchScreen) else None
+
     def refresh_screen(self) -> None:
         """Bring the screen in front up to date with what is not in the session."""
-        screen = self.screen
-        if isinstance(screen, WorkbenchScreen):
+        if (screen := self.front) is not None:
             screen.on_screen_resume()
 
     def show_header(self) -> None:
@@ -291,8 +296,8 @@ class WorkbenchApp(App[int]):
         from app.tui.screens.sweep.screen import SweepScreen
 
         self.show_header()
-        screen = self.screen
-        if isinstance(screen, SweepScreen) and screen.is_mounted and self.is_running:
+        screen = self.front
+        if isinstance(screen, SweepScreen) and screen.is_mounted:
             screen.show_sweep()
 
     def stage(self, target: str, key: str, value: str | None) -> None:
@@ -312,8 +317,9 @@ class WorkbenchApp(App[int]):
 
         self.wanted_device = (name, device)
         self.switch_mode("bench")
-        if isinstance(self.screen, BenchScreen) and self.screen.is_mounted:
-            self.screen.take_device(name, device)
+        screen = self.front
+        if isinstance(screen, BenchScreen) and screen.is_mounted:
+            screen.take_device(name, device)
 
     def ask_export(self) -> None:
         """Ask for a file name, write the report of the session."""
@@ -382,8 +388,8 @@ class WorkbenchApp(App[int]):
     async def _on_key(self, event: events.Key) -> None:
         """A key that has come by all widgets: a binding, or one that does nothing here and is told so."""
         event.prevent_default()
-        if not await self._check_bindings(event.key) and isinstance(self.screen, WorkbenchScreen):
-            self.screen.dead_key(event)
+        if not await self._check_bindings(event.key) and (screen := self.front) is not None:
+            screen.dead_key(event)
 
     def tell(self, error: RaidbenchError, *, title: str = "") -> None:
         """Show an error: what happened, what it means, what to do next."""
@@ -393,7 +399,7 @@ class WorkbenchApp(App[int]):
 
     def action_go(self, screen: str) -> None:
         """Bring a screen to the front."""
-        if screen not in SCREENS or not isinstance(self.screen, WorkbenchScreen):
+        if screen not in SCREENS or self.front is None:
             return  # a question comes first
         if screen == self.current_mode and len(self.screen_stack) > 1:
             self.pop_screen()
@@ -413,7 +419,7 @@ class WorkbenchApp(App[int]):
 
     def action_command_palette(self) -> None:
         """Open the palette, except over a dialog: its question comes first."""
-        if isinstance(self.screen, WorkbenchScreen):
+        if self.front is not None:
             super().action_command_palette()
 
     def action_leave(self) -> None:
@@ -452,7 +458,10 @@ class WorkbenchApp(App[int]):
 
     def _handle_exception(self, error: Exception) -> None:
         """An exception nobody expected: the evidence goes to a file, a sentence to the person."""
-        self.crash = self.crash or getattr(error, "error", error)
+        cause = getattr(error, "error", error)
+        if isinstance(cause, ScreenError) and not self.is_running:
+            return  # a worker that still had something to show when the screens were gone already
+        self.crash = self.crash or cause
         super()._handle_exception(error)
 
     def _fatal_error(self) -> None:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.worker import WorkerFailed
 
 from app.engine.session.events import ChangeIntended, ExperimentStarted
 from app.engine.session.marks import EXPERIMENT
 from app.engine.session.store import SessionLog, load
+from app.tui.app import WorkbenchApp
 from app.tui.base import WorkbenchScreen
 from tests.engine import sessions
 from tests.journeys.test_bench import start
@@ -253,15 +257,50 @@ async def test_what_the_screen_showed_is_what_is_on_disk(table: Table, tmp_path:
     assert load(tmp_path / "sessions" / SESSION).session.changes == shown.changes
 
 
-async def test_news_on_the_way_out_are_for_nobody(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+async def leave_with(
+    table: Table, monkeypatch: pytest.MonkeyPatch, news: Callable[[WorkbenchApp, WorkbenchScreen], object]
+) -> None:
+    """Leave while a worker has something to show, at every moment until no screen is left, and once more then."""
     async with opened(table) as pilot:
         app, screen = app_of(pilot), screen_of(pilot)
         close = app._close_all
 
-        async def closing() -> None:
-            closed = asyncio.create_task(close())
-            while not closed.done():
-                screen.on_screen_resume()  # whatever is left of it
+        async def tell() -> None:
+            while app.screen_stack:
+                news(app, screen)
                 await asyncio.sleep(0)
+            news(app, screen)
+
+        async def closing() -> None:
+            telling = app.run_worker(tell())
+            await close()
+            with contextlib.suppress(WorkerFailed):
+                await telling.wait()
 
         monkeypatch.setattr(app, "_close_all", closing)
+    assert app.crash is None
+
+
+@pytest.mark.parametrize(
+    "news",
+    [
+        lambda app, screen: screen.on_screen_resume(),
+        lambda app, screen: app.refresh_screen(),
+        lambda app, screen: app.show_sweep(),
+        lambda app, screen: app.notify("late"),
+        lambda app, screen: app.screen.set_focus(None),
+    ],
+    ids=["session", "refresh", "sweep", "notice", "whatever is in front"],
+)
+async def test_news_on_the_way_out_are_for_nobody(
+    table: Table, monkeypatch: pytest.MonkeyPatch, news: Callable[[WorkbenchApp, WorkbenchScreen], object]
+) -> None:
+    await leave_with(table, monkeypatch, news)
+
+
+async def test_what_breaks_on_the_way_out_is_still_told(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(app: WorkbenchApp, screen: WorkbenchScreen) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(WorkerFailed):
+        await leave_with(table, monkeypatch, broken)
