@@ -83,6 +83,8 @@ class Change:
     """Unit of numeric values."""
     words: dict[str, str] = field(default_factory=dict)
     """What people call its values, where that is something else: `same CPU` for `2`."""
+    confirmed: bool = True
+    """Whether hardware has confirmed that its steps do it. See `Setting.confirmed`."""
     asked: str = ""
     """The value as it was asked for, where another is read afterwards: -1 for a default."""
 

@@ -114,6 +114,7 @@ class Wanted:
             identity=identity,
             lock=lock,
             unit=self.setting.unit,
+            confirmed=self.setting.confirmed,
             words={
                 choice.value: choice.label
                 for choice in self.now.choices

@@ -43,6 +43,10 @@ class Persistence(StrEnum):
     """In the device's volatile memory: a warm reboot keeps it, lack of power does not."""
 
 
+UNCONFIRMED = "Not confirmed on hardware: what is read back afterwards is the only verdict."
+"""What stands wherever a setting is explained or reviewed to which no answer of hardware has been recorded."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """One setting, declared once by its backend."""
@@ -65,6 +69,17 @@ class Setting:
     """Unit of a numeric value."""
     secret: bool = False
     """Whether a wanted value is never shown, logged or kept: an activation key."""
+    confirmed: bool = True
+    """Whether an answer of hardware to a change of it has been recorded."""
+
+    @property
+    def explained(self) -> str:
+        """What it does, what it may do, and that no hardware has confirmed it where that is so."""
+        return self.with_help(f"{self.help} {self.risk_text}".strip())
+
+    def with_help(self, text: str) -> str:
+        """The help of it or of one of its values, with that reservation where it applies."""
+        return text if self.confirmed else f"{text} {UNCONFIRMED}".strip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from backends.host import Command, Completed, Denial
 from backends.hosts.dry_run import DryRunHost
 from backends.identity import Identity
 from backends.model import Target
-from backends.settings import Availability, Choice, Reading, Risk, Setting
+from backends.settings import UNCONFIRMED, Availability, Choice, Reading, Risk, Setting
 from tests.backends.fakes import FakeHost
 
 SDA = Target(backend="block", address="sda")
@@ -177,3 +177,14 @@ def test_evidence_holds_no_secret() -> None:
     assert evidence_of(command, Completed(returncode=1, stdout="bad key abc", stderr="")) == (
         "tool ***\nexit status 1\nbad key ***"
     )
+
+
+async def test_what_no_hardware_confirmed_is_said_in_its_help_and_goes_along_with_its_change() -> None:
+    setting = Setting(key="cache", label="Cache", help="Caches.", confirmed=False)
+    wish = wanted(Target(backend="x", address="c0"), setting, Reading(now="off"), "on")
+    assert setting.explained == f"Caches. {UNCONFIRMED}"
+    assert not wish.change((), (), Identity(name="c0"), "c0").confirmed
+
+
+def test_what_hardware_confirmed_is_told_without_reservation() -> None:
+    assert Setting(key="cache", label="Cache", help="Caches.", risk_text="Loses.").explained == "Caches. Loses."

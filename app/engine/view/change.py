@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from app.engine.view.effects import effect_words, kept_words, outcome_cell, risk_cell
 from app.engine.view.setting import NOT_REPORTED
 from app.engine.view.table import Cell, Column, FactLine, Facts, Row, Table
-from backends.settings import Risk
+from backends.settings import UNCONFIRMED, Risk
 from widgets.plain import units
 
 if TYPE_CHECKING:
@@ -79,12 +79,16 @@ def planned(changes: Sequence[Change]) -> Table:
 
 
 def risks(changes: Iterable[Change]) -> tuple[str, ...]:
-    """A sentence for each risk, each once."""
-    told = (
-        f"{change.label}: {change.risk_text or risk_cell(change.risk).text}"
+    """A sentence for each risk, each once, and for each change that no hardware has confirmed."""
+    told = [
+        f"{change.label}: {sentence}"
         for change in changes
-        if change.risk is not Risk.NONE
-    )
+        for sentence, holds in (
+            (change.risk_text or risk_cell(change.risk).text, change.risk is not Risk.NONE),
+            (UNCONFIRMED, not change.confirmed),
+        )
+        if holds
+    ]
     return tuple(dict.fromkeys(told))
 
 

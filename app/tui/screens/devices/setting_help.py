@@ -54,7 +54,7 @@ class SettingHelp(Lines):
                 f"In force is {in_force_words(setting, reading)}: {reading.why_effective}.", "warning", width
             )
         lines += _values(spot, width)
-        return [*lines, *_said(f"{setting.help} {setting.risk_text}".strip(), "label", width)]
+        return [*lines, *_said(setting.explained, "label", width)]
 
 
 def _said(text: str, tone: str, width: int) -> list[Line]:

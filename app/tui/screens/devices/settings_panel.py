@@ -204,10 +204,17 @@ class SettingsPanel(Vertical):
             numbers = NumberSpan(
                 minimum=span.minimum, maximum=span.maximum, step=span.step, unit=span.unit or spot.setting.unit
             )
-            dialog = NumberDialog(spot.setting.label, numbers, self._staged(spot) or "", help=spot.setting.help)
+            dialog = NumberDialog(
+                spot.setting.label,
+                numbers,
+                self._staged(spot) or "",
+                help=spot.setting.with_help(spot.setting.help),
+            )
             self.app.push_screen(dialog, self._chosen(spot))
         else:
-            asked = TextDialog(spot.setting.label, help=spot.setting.help, secret=spot.setting.secret)
+            asked = TextDialog(
+                spot.setting.label, help=spot.setting.with_help(spot.setting.help), secret=spot.setting.secret
+            )
             self.app.push_screen(asked, self._chosen(spot))
 
     def _chosen(self, spot: Spot) -> Callable[[str | None], None]:
@@ -223,7 +230,7 @@ def _choices(spot: Spot) -> tuple[ChoiceItem, ...]:
         ChoiceItem(
             value=choice.value,
             label=choice.label,
-            help=choice.help or spot.setting.help,
+            help=spot.setting.with_help(choice.help or spot.setting.help),
             risk="" if choice.risk is Risk.NONE else risk_cell(choice.risk).text,
         )
         for choice in spot.reading.choices

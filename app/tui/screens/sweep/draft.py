@@ -236,7 +236,7 @@ def _setting(setting: Setting, reading: Reading, group: str) -> DraftAxis:
         kind="setting",
         name=setting.key,
         label=setting.label,
-        help=f"{setting.help} {setting.risk_text}".strip(),
+        help=setting.explained,
         group=group,
         values=choices or _around(reading, reading.span, setting.risk),
         free=not reading.choices,
