@@ -303,7 +303,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "f",
         "filter_events",
         "Show",
-        "Show what happened, changes only, runs only, or everything with the commands that only read.",
+        "Show what happened, changes only, runs only, what was said, or everything with the commands that only read.",
         "log",
         3,
     ),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,58 +16,57 @@ from app.cli.output import data, document, lines, say
 from app.cli.render import listing
 from app.engine.session import store, wire
 from app.engine.session.paths import Paths
+from app.engine.session.state import Session
 from app.engine.session.store import LOG
 from app.engine.view import schema
+from app.engine.view.events import RECORDED, EventChoice, describe_event
 from app.engine.view.table import Align, Column
 from backends.text import clean
 from widgets.plain import units
-
-if TYPE_CHECKING:
-    from app.engine.session.store import Loaded
 
 _EVERY = 0.5
 
 
 @click.command("log")
+@click.option(
+    "--show",
+    type=click.Choice([each.value for each in RECORDED]),
+    help="What is shown: `events` is all but the commands that only read, `all` has these, too. [events; --json: all]",
+)
 @click.option("--follow", is_flag=True, help="Go on showing what is added, until Ctrl-C.")
 @click.option("--list", "listing", is_flag=True, help="The sessions there are.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON; with --follow one event a line.")
 @click.option("--redact", is_flag=True, help=f"Pseudonyms for serial numbers, {REDACTED}.")
 @click.argument("session", required=False)
-def log_command(follow: bool, listing: bool, as_json: bool, redact: bool, session: str | None) -> int:
-    """The session as it was: commands, changes, runs, notes. SESSION is a name from --list, a folder or an archive."""
+def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, redact: bool, session: str | None) -> int:
+    """The session as it was: changes, runs, notes, commands. SESSION is a name from --list, a folder or an archive."""
     if redact and (follow or listing):
         raise click.UsageError("--redact is for a session as a whole: neither --list nor --follow.")
+    if show and listing:
+        raise click.UsageError("--show is for one session: not for --list.")
     if listing:
         return _list(as_json)
+    choice = EventChoice(show) if show else EventChoice.ALL if as_json else EventChoice.EVENTS
     loaded = loaded_session(session)
     if follow:
-        return _follow(loaded.folder / LOG, as_json)
+        return _follow(loaded.folder / LOG, choice, as_json)
+    told: Session = loaded.session
+    hide: Callable[[str], str] = str
     if redact:
-        return _redacted(loaded, as_json)
+        from app.engine.session.redaction import redacted, redactor_of
+
+        redactor = redactor_of(loaded.session)
+        told, hide = redacted(loaded.session, redactor), redactor.text
+    chosen = [event for event in told.events if choice.shows(describe_event(event).kind)]
     if as_json:
-        events = [wire.as_json(event) for event in loaded.session.events]
-        document(schema.document(session=loaded.place, passed_over=loaded.passed_over, events=events))
+        events = [wire.as_json(event) for event in chosen]
+        document(schema.document(session=hide(loaded.place), passed_over=loaded.passed_over, events=events))
         return DONE
-    say(f"Session {loaded.folder.name} in {clean(loaded.place, 300)}")
-    lines(row for event in loaded.session.events for row in event_lines(event, loaded.session))
-    return DONE
-
-
-def _redacted(loaded: Loaded, as_json: bool) -> int:
-    """The same without what tells whose machine it is."""
-    from app.engine.session import wire
-    from app.engine.session.redaction import redacted, redactor_of
-    from app.engine.view import schema
-
-    redactor = redactor_of(loaded.session)
-    session = redacted(loaded.session, redactor)
-    if as_json:
-        events = [wire.as_json(event) for event in session.events]
-        folder = redactor.text(loaded.place)
-        document(schema.document(session=folder, passed_over=loaded.passed_over, events=events))
-        return DONE
-    lines(redactor.text(row) for event in session.events for row in event_lines(event, session))
+    if not redact:
+        say(f"Session {loaded.folder.name} in {clean(loaded.place, 300)}")
+    lines(hide(row) for event in chosen for row in event_lines(event, told))
+    if show is None and (hidden := len(told.events) - len(chosen)):
+        say(f"Left out: {units.plural(hidden, 'command')} that only read (--show all).")
     return DONE
 
 
@@ -107,7 +106,7 @@ def _list(as_json: bool) -> int:
     return DONE
 
 
-def _follow(file: Path, as_json: bool) -> int:
+def _follow(file: Path, choice: EventChoice, as_json: bool) -> int:
     """Whole lines as they are appended; ends with Ctrl-C, or when the reader goes."""
     rest = b""
     with file.open("rb") as log:
@@ -116,7 +115,7 @@ def _follow(file: Path, as_json: bool) -> int:
             *whole, rest = (rest + chunk).split(b"\n")
             for line in whole:
                 event = wire.decode(line.decode("utf-8", "replace")) if line.strip() else None
-                if event is None:
+                if event is None or not choice.shows(describe_event(event).kind):
                     continue
                 if as_json:
                     data(line.decode("utf-8", "replace"))

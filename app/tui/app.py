@@ -364,7 +364,8 @@ class WorkbenchApp(App[int]):
         markup: bool = False,
     ) -> None:
         """A notice above the footer. Tools and devices speak in it: it is never markup and steers no terminal."""
-        self.notices.add(Notice(message=clean_lines(message, 12), title=clean(title), severity=severity))
+        words = clean_lines(message, 12)
+        self.notices.add(Notice(message=words, title=clean(title), severity=severity, at=time.time()))
         self.show_notices()
 
     def clear_notifications(self) -> None:

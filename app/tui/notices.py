@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from rich.segment import Segment
@@ -34,6 +34,8 @@ class Notice:
     """What it is about; "" where that is plain."""
     severity: SeverityLevel = "information"
     """How much it matters."""
+    at: float = field(default=0.0, compare=False)
+    """When it was said, seconds since the epoch; what says the same at another time is the same."""
 
     @property
     def text(self) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.session.events import CommandRan
 from tests.cli.conftest import ROOT, Cli, argv
 from tests.cli.machine import HOSTILE
 from tests.engine import sessions
@@ -66,6 +67,37 @@ def test_the_log_has_every_kind_of_event(cli: Cli, session: Path) -> None:
 
 def test_the_log_as_json_has_every_event(cli: Cli, session: Path) -> None:
     assert cli("log", "--json").json["events"][0]["event"] == "session-started"
+
+
+@pytest.fixture
+def looked_at(session: Path) -> Path:
+    """The same with a command that only read."""
+    read = CommandRan(at=1099.0, line="storcli show", mutates=False, seconds=0.1, returncode=0, output="")
+    return sessions.written(session, read)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"), [((), False), (("--show", "changes"), False), (("--show", "all"), True), (("--json",), True)]
+)
+def test_what_was_only_read_is_told_to_whoever_asks(
+    cli: Cli, looked_at: Path, words: tuple[str, ...], told: bool
+) -> None:
+    assert ("storcli show" in cli("log", *words).out) == told
+
+
+def test_it_is_said_how_many_are_left_out_and_how_they_are_had(cli: Cli, looked_at: Path) -> None:
+    assert "Left out: 1 command that only read (--show all)." in cli("log").err
+
+
+@pytest.mark.parametrize(("words", "shown", "left_out"), [("changes", " c1 ", " r1 "), ("runs", " r1 ", " c1 ")])
+def test_one_kind_alone_can_be_asked_for(cli: Cli, session: Path, words: str, shown: str, left_out: str) -> None:
+    out = cli("log", "--show", words).out
+    assert (shown in out, left_out in out) == (True, False)
+
+
+def test_show_chooses_from_the_json_too(cli: Cli, session: Path) -> None:
+    kinds = {event["event"] for event in cli("log", "--show", "runs", "--json").json["events"]}
+    assert kinds == {"run-started", "run-ended"}
 
 
 def test_sessions_are_listed(cli: Cli, session: Path) -> None:

@@ -9,8 +9,9 @@ import pytest
 from textual.pilot import Pilot
 
 from app.engine.session.events import CommandRan
+from backends.errors import RaidbenchError
 from tests.engine import sessions
-from tests.tui.stage import answer, notices, opened, set_table, text_of, until
+from tests.tui.stage import answer, app_of, notices, opened, set_table, text_in, text_of, until
 from widgets.log_view import LogView
 
 
@@ -38,9 +39,13 @@ async def test_what_was_only_read_is_left_out_and_counted(log: Pilot[int]) -> No
 
 
 @pytest.mark.parametrize(
-    ("times", "shown"), [(1, {"change"}), (2, {"run"}), (3, {"session", "command", "change", "run", "note"})]
+    ("times", "shown"),
+    [(1, {"change"}), (2, {"run"}), (3, {"notice"}), (4, {"session", "command", "change", "run", "note", "notice"})],
 )
-async def test_f_goes_on_to_changes_to_runs_and_to_everything(log: Pilot[int], times: int, shown: set[str]) -> None:
+async def test_f_goes_on_to_changes_runs_what_was_said_and_everything(
+    log: Pilot[int], times: int, shown: set[str]
+) -> None:
+    log.app.notify("Something happened.")
     await log.press(*"f" * times)
     await log.pause()
     assert kinds(log) - {"devices", "problem"} == shown
@@ -73,3 +78,26 @@ async def test_the_report_is_written_from_the_log(log: Pilot[int], tmp_path: Pat
     await answer(log, "enter")
     await log.app.workers.wait_for_complete()
     assert "fan is loud" in (tmp_path / "found.md").read_text()
+
+
+async def test_what_was_said_and_is_gone_from_the_footer_stands_in_the_log_at_its_time(log: Pilot[int]) -> None:
+    app_of(log).tell(RaidbenchError("This went wrong.", hint="Do this next."), title="Run r1")
+    await log.pause()
+    entry = log.app.screen.query_one(LogView).entries[-1]
+    assert (entry.head.partition("  ")[2], entry.body) == ("Run r1: This went wrong.", ("Do this next.",))
+
+
+async def test_what_was_said_on_another_screen_waits_in_the_log(log: Pilot[int]) -> None:
+    await log.press("2")
+    log.app.notify("Said elsewhere.")
+    await log.press("5")
+    await log.pause()
+    assert "Said elsewhere." in text_in(log, "#log")
+
+
+async def test_what_was_said_before_an_event_stands_before_it(log: Pilot[int]) -> None:
+    log.app.notify("Said first.")
+    app_of(log).workbench.note("written after")
+    await until(log, lambda: "written after" in text_in(log, "#log"))
+    heads = [entry.head.partition("  ")[2] for entry in log.app.screen.query_one(LogView).entries]
+    assert heads.index("Said first.") < heads.index("written after")

@@ -48,6 +48,9 @@ _WORTH_TELLING = 0.05
 READ = "command"
 """The kind of a command that changed nothing."""
 
+NOTICE = "notice"
+"""The kind of what was said on the screens; no event of the session."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventWords:
@@ -70,7 +73,14 @@ class EventChoice(StrEnum):
     """All but what was only read."""
     CHANGES = "changes"
     RUNS = "runs"
+    NOTICES = "notices"
+    """What was said on the screens."""
     ALL = "all"
+
+    @property
+    def words(self) -> str:
+        """What is shown."""
+        return _TITLES[self]
 
     def shows(self, kind: str) -> bool:
         """Whether events of that kind are among them."""
@@ -83,6 +93,20 @@ class EventChoice(StrEnum):
                 return kind in ("change", "write")
             case EventChoice.RUNS:
                 return kind == "run"
+            case EventChoice.NOTICES:
+                return kind == NOTICE
+
+
+_TITLES = {
+    EventChoice.EVENTS: "what happened",
+    EventChoice.CHANGES: "changes",
+    EventChoice.RUNS: "runs",
+    EventChoice.NOTICES: "what was said",
+    EventChoice.ALL: "everything, with what was only read",
+}
+
+RECORDED = tuple(each for each in EventChoice if each is not EventChoice.NOTICES)
+"""Choices among what stands in the log on disk."""
 
 
 def describe_event(event: LoggedEvent, session: Session | None = None) -> EventWords:

@@ -1,17 +1,21 @@
-"""The session as it was: every command, change, run and note."""
+"""The session as it was: every command, change, run and note, and what was said meanwhile."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from operator import itemgetter
+from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
+from textual.notifications import SeverityLevel
 from textual.widgets import Input
 
 from app.engine.session.events import LoggedEvent
 from app.engine.session.state import Session
-from app.engine.view.events import EventChoice, describe_event
+from app.engine.view.events import NOTICE, EventChoice, describe_event
+from app.engine.view.table import Tone
 from app.tui.base import WorkbenchScreen
+from app.tui.notices import Notice
 from app.tui.render import TONES
 from backends.errors import RaidbenchError
 from widgets.field_dialog import TextDialog
@@ -20,13 +24,11 @@ from widgets.pane import Pane
 from widgets.plain import units
 from widgets.text_field import TextField
 
-FILTERS = {
-    EventChoice.EVENTS: "what happened",
-    EventChoice.CHANGES: "changes",
-    EventChoice.RUNS: "runs",
-    EventChoice.ALL: "everything, with what was only read",
+_TONES: Final[dict[SeverityLevel, Tone]] = {
+    "information": Tone.PLAIN,
+    "warning": Tone.ATTENTION,
+    "error": Tone.BAD,
 }
-"""What the log may show, in the order of its key."""
 
 
 class LogScreen(WorkbenchScreen):
@@ -36,7 +38,9 @@ class LogScreen(WorkbenchScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._entries: list[LogEntry] = []
+        self._entries: list[tuple[float, LogEntry]] = []
+        self._events = 0
+        self._notices = 0
         self._choice = EventChoice.EVENTS
         self._found = 0
 
@@ -51,25 +55,39 @@ class LogScreen(WorkbenchScreen):
         self.query_one(LogView).focus()
 
     def show(self, session: Session) -> None:
-        """Add what is new."""
-        if len(session.events) < len(self._entries):
-            self._entries = []
-        fresh = session.events[len(self._entries) :]
-        if fresh or not self._entries:
-            start = len(self._entries)
-            self._entries += [log_entry(start + index, event, session) for index, event in enumerate(fresh)]
-            self._show_chosen()
+        """Add what is new, each in its time."""
+        said = self.workbench_app.notices.said
+        if len(session.events) < self._events or len(said) < self._notices:
+            self._entries, self._events, self._notices = [], 0, 0
+        events, notices = session.events[self._events :], said[self._notices :]
+        if not events and not notices and self._entries:
+            return
+        self._entries += [
+            (each.at, log_entry(number, each, session)) for number, each in enumerate(events, self._events)
+        ]
+        self._entries += [
+            (notice.at, notice_entry(number, notice)) for number, notice in enumerate(notices, self._notices)
+        ]
+        self._entries.sort(key=itemgetter(0))
+        self._events, self._notices = len(session.events), len(said)
+        self._show_chosen()
+
+    def show_notices(self) -> None:
+        """What is said goes into the log at once."""
+        super().show_notices()
+        if self.query(LogView):
+            self.show(self.workbench_app.session)
 
     def _show_chosen(self) -> None:
         view = self.query_one(LogView)
-        view.entries = tuple(entry for entry in self._entries if self._choice.shows(entry.kind))
-        view.empty = f"nothing yet among {FILTERS[self._choice]}: f shows more"
+        view.entries = tuple(entry for _, entry in self._entries if self._choice.shows(entry.kind))
+        view.empty = f"nothing yet among {self._choice.words}: f shows more"
         self._show_titles()
 
     def _show_titles(self) -> None:
         """What is shown, how much of it, and what a search has found."""
         pane, view = self.query_one("#log-pane", Pane), self.query_one(LogView)
-        pane.title = f"Log: {FILTERS[self._choice]}"
+        pane.title = f"Log: {self._choice.words}"
         hidden = len(self._entries) - len(view.entries)
         count = units.plural(len(view.entries), "event") + (f", {hidden} more with f" if hidden else "")
         if not view.search:
@@ -77,11 +95,11 @@ class LogScreen(WorkbenchScreen):
         elif self._found:
             pane.note = f"{units.plural(self._found, 'match', 'matches')}, n and N go on"
         else:
-            pane.note = f"nothing matches among {FILTERS[self._choice]}"
+            pane.note = f"nothing matches among {self._choice.words}"
 
     def action_filter_events(self) -> None:
-        """What happened, changes, runs, everything."""
-        choices = list(FILTERS)
+        """What happened, changes, runs, what was said, everything."""
+        choices = list(EventChoice)
         self._choice = choices[(choices.index(self._choice) + 1) % len(choices)]
         self._show_chosen()
 
@@ -139,3 +157,10 @@ def log_entry(index: int, event: LoggedEvent, session: Session | None = None) ->
     words = describe_event(event, session)
     head = f"{units.clock(event.at)}  {words.head}"
     return LogEntry(key=str(index), head=head, body=words.body, kind=words.kind, tone=TONES[words.tone])
+
+
+def notice_entry(index: int, notice: Notice) -> LogEntry:
+    """What was said as a line that unfolds."""
+    first, *rest = notice.text.splitlines() or [""]
+    head = f"{units.clock(notice.at)}  {first}"
+    return LogEntry(key=f"said{index}", head=head, body=tuple(rest), kind=NOTICE, tone=TONES[_TONES[notice.severity]])
