@@ -8,7 +8,7 @@ from typing import Final
 
 from widgets.chart_data import ChartData, HeatInterval
 from widgets.plain.bins import bin_edge
-from widgets.plot_frame import FARTHEST, Frame, Framer, Row, axis_rows, gutter_of, over_grid, shaded_of, time_span
+from widgets.plot_frame import FARTHEST, Frame, FramedDrawing, Row, axis_rows, gutter_of, over_grid, time_span
 from widgets.ruler import DOTS
 
 LEVELS: Final = 7
@@ -30,27 +30,16 @@ def level_of(share: float) -> int:
     return 1 + int((LEVELS - 1) * min(max(1.0 - math.log10(share) / math.log10(_RAREST), 0.0), 1.0) + 1e-9)
 
 
-class HeatPlot:
+class HeatPlot(FramedDrawing):
     """Draws one heat map after another; a new interval changes only its columns."""
 
     def __init__(self) -> None:
-        self._framer = Framer()
-        self._frame: Frame | None = None
+        super().__init__()
         self._heat: tuple[HeatInterval, ...] = ()
         self._extremes: tuple[int, int] | None = None
         self._columns: list[Counter[int]] = []
         self._cells: list[bytearray] = []
         self._rows: list[Row] = []
-
-    @property
-    def shaded(self) -> range:
-        """Columns of the last drawing that do not count."""
-        return range(0) if self._frame is None else shaded_of(self._frame)
-
-    @property
-    def rows(self) -> int:
-        """Its rows above the axis."""
-        return 0 if self._frame is None else self._frame.rows
 
     def draw(
         self,

@@ -11,13 +11,12 @@ from widgets.plot_frame import (
     AXIS,
     FARTHEST,
     Frame,
-    Framer,
+    FramedDrawing,
     Row,
     axis_rows,
     gutter_of,
     in_bands,
     over_grid,
-    shaded_of,
     time_span,
     told,
 )
@@ -49,27 +48,16 @@ def _lines_before(series: tuple[Series, ...], index: int) -> int:
     return sum(one.joined for one in series[:index])
 
 
-class Plot:
+class Plot(FramedDrawing):
     """Draws one graph after another; what did not change since the last one is not drawn again."""
 
     def __init__(self) -> None:
-        self._frame: Frame | None = None
+        super().__init__()
         self._series: tuple[Series, ...] = ()
         self._known: tuple[tuple[float, bool, tuple[float, ...]], tuple[Series, ...]] = ((0.0, False, ()), ())
-        self._framer = Framer()
         self._canvas = Canvas(0, 0)
         self._rows: list[Row] = []
         self._cells: list[tuple[bytes, bytes]] = []
-
-    @property
-    def shaded(self) -> range:
-        """Columns of the last drawing that do not count."""
-        return range(0) if self._frame is None else shaded_of(self._frame)
-
-    @property
-    def rows(self) -> int:
-        """Its rows above the axis."""
-        return 0 if self._frame is None else self._frame.rows
 
     def draw(
         self,

@@ -156,6 +156,25 @@ class Framer:
         )
 
 
+class FramedDrawing:
+    """What draws within a frame, and keeps the last one."""
+
+    def __init__(self) -> None:
+        self._framer = Framer()
+        self._frame: Frame | None = None
+
+    @property
+    def shaded(self) -> range:
+        """Columns of the last drawing that do not count."""
+        frame = self._frame
+        return range(0) if frame is None else range(frame.gutter, frame.gutter + frame.shaded_columns)
+
+    @property
+    def rows(self) -> int:
+        """Its rows above the axis."""
+        return 0 if self._frame is None else self._frame.rows
+
+
 def _is_line(one: Reference, log: bool) -> bool:
     """Whether it is drawn as a line: one with a band is that."""
     return math.isfinite(one.value) and not one.half and (one.value > 0.0 or not log)
@@ -174,11 +193,6 @@ def time_span(data: ChartData, window: float) -> tuple[float, float]:
     # It jumps by a quarter instead of scrolling: a scrolled graph is sent anew four times a second.
     start = max(0.0, math.ceil((newest - window) / step) * step)
     return start, start + window
-
-
-def shaded_of(frame: Frame) -> range:
-    """Columns of the whole drawing that do not count."""
-    return range(frame.gutter, frame.gutter + frame.shaded_columns)
 
 
 def in_bands(frame: Frame, row: int, text: str, codes: bytes) -> Row:
