@@ -408,3 +408,13 @@ def test_the_heat_map_adds_reads_and_writes() -> None:
     both = Sample(at=1.0, seconds=0.25, phase=Phase.MEASURING, read=read, write=write)
     [found] = heat_chart(curves(both), total=None).heat
     assert (found.first, found.counts) == (40, (5, 1, 7))
+
+
+def test_a_stall_does_not_widen_the_band_of_the_baseline() -> None:
+    known = curves(sample(1.0, iops=90.0), sample(2.0, iops=110.0), still(3.0, 1.0), still(4.0, 1.0))
+    assert baseline_references(finished(), known, rate=False)[0].half == pytest.approx(200**0.5)
+
+
+def test_an_interval_without_io_that_is_no_stall_belongs_to_the_band() -> None:
+    known = curves(sample(1.0, iops=100.0), still(1.25), sample(1.5, iops=100.0))
+    assert baseline_references(finished(), known, rate=False)[0].half > 50.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -15,6 +15,9 @@ Points = tuple[tuple[float, float | None], ...]
 
 LATENCIES = ("p50_ns", "p99_ns", "p99_9_ns", "max_ns")
 """What is drawn and counted of the latencies of an interval."""
+
+_ABOUT = 1e-3
+"""Seconds by which sums of intervals may be off."""
 
 
 @dataclass(slots=True)
@@ -33,20 +36,11 @@ class CurveFigures:
     """Values of the measured phase."""
     total: float = 0.0
     """Their sum."""
-    squares: float = 0.0
-    """Sum of their squares."""
 
     @property
     def mean(self) -> float | None:
         """Arithmetic mean of the measured phase."""
         return self.total / self.count if self.count else None
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of the measured phase; 0 where there are too few values for one."""
-        if self.count < 2:
-            return 0.0
-        return math.sqrt(max(0.0, self.squares - self.total**2 / self.count) / (self.count - 1))
 
     def add(self, value: float | None, *, measured: bool, at: float = 0.0) -> None:
         """One more point, at this second of the run."""
@@ -54,7 +48,6 @@ class CurveFigures:
         if value is not None and measured:
             self.count += 1
             self.total += value
-            self.squares += value * value
             self.low = value if self.low is None else min(self.low, value)
             if self.high is None or value > self.high:
                 self.high, self.high_at = value, at
@@ -82,6 +75,7 @@ class Curves:
     """When nothing was completed."""
     measured: bool = False
     """Whether a sample of the measured phase is in."""
+    _deviations: dict[str, float] = field(default_factory=dict)
 
     @property
     def measured_from(self) -> float:
@@ -98,6 +92,7 @@ class Curves:
             self.heat.clear()
             self.still, self.measured = Standstills(), False
         self.ramp = ramp
+        self._deviations.clear()
         for sample in samples[self.taken :]:
             self._add(sample)
         self.taken = len(samples)
@@ -138,6 +133,20 @@ class Curves:
     def until(self) -> float:
         """The end of the last interval, seconds of the run; 0 before the first."""
         return max((points[-1][0] for points in self.series.values() if points), default=0.0)
+
+    def deviation(self, name: str) -> float:
+        """Standard deviation of one curve of the measured phase beside its standstills; 0 where too few are left."""
+        if name not in self._deviations:
+            still = [(self.measured_from + one.at, one.seconds) for one in self.still.found]
+            values = [
+                value
+                for at, value in self.points(name)
+                if value is not None
+                and at > self.measured_from
+                and not any(_ABOUT < at - since < seconds + _ABOUT for since, seconds in still)
+            ]
+            self._deviations[name] = statistics.stdev(values) if len(values) > 1 else 0.0
+        return self._deviations[name]
 
     def points(self, name: str) -> Points:
         """The points of one curve."""

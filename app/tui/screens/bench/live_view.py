@@ -55,7 +55,7 @@ def baseline_references(run: RunRecord, curves: Curves, *, rate: bool) -> tuple[
         Reference(
             label=f"baseline {run.id}" if len(sides) == 1 else f"baseline {run.id} {name}",
             value=side.bytes_per_second if rate else side.iops,
-            half=seen.deviation if (seen := curves.spreads.get(f"{name} {unit}")) is not None else 0.0,
+            half=curves.deviation(f"{name} {unit}"),
         )
         for name, side in sides
     )
