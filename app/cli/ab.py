@@ -139,7 +139,7 @@ def ab_command(
     if not dry_run:
         refuse_read_only()
     texts = {key.removeprefix("job_"): text for key, text in fields.items() if text is not None}
-    job, name = job_of(texts, profile=profile, jobfile=jobfile, config=current().load_config())
+    job, name, _ = job_of(texts, profile=profile, jobfile=jobfile, config=current().load_config())
     ((key, wanted),) = pairs_of_words((setting,))
     wish = _Wish(
         target=target,

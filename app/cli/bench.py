@@ -83,7 +83,7 @@ def bench_command(
     """
     config = current().load_config()
     texts = {key.removeprefix("job_"): text for key, text in fields.items() if text is not None}
-    job, name = job_of(texts, profile=profile, jobfile=jobfile, config=config)
+    job, name, told = job_of(texts, profile=profile, jobfile=jobfile, config=config)
 
     async def work(interruption: Interruption) -> int:
         found = [await resolve(bench, target) for target in targets]
@@ -97,7 +97,7 @@ def bench_command(
             profile=name,
             keep=keep,
             steady=steady,
-            told="runtime" in texts,
+            told=told,
         )
         return await _bench(bench, interruption, request, repeat, typed, as_json, stream)
 

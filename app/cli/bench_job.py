@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,22 +16,26 @@ from app.engine.fio.profiles import profile as profile_named
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
 
+if TYPE_CHECKING:
+    from app.engine.fio.jobfile import ImportedJob
+
 
 def job_of(
     texts: Mapping[str, str], *, profile: str | None, jobfile: Path | None, config: Config
-) -> tuple[Job, str | None]:
-    """The job, and the name of the workload if it is one.
+) -> tuple[Job, str | None, bool]:
+    """The job, the name of the workload if it is one, and whether its run time was named.
 
     Raises NotFoundError, InvalidValueError naming the option that is wrong.
     """
     if profile is not None and jobfile is not None:
         raise click.UsageError("--profile or --jobfile, not both.")
     if jobfile is not None:
-        return _changed(_imported(jobfile), texts), None
+        imported = _imported(jobfile)
+        return _changed(imported.job, texts), None, imported.told or "runtime" in texts
     named = profile_named(profile or config.profile)
     job = _changed(named.job, texts)
     same = replace(job, runtime=named.job.runtime, ramp=named.job.ramp, size=named.job.size) == named.job
-    return job, named.name if same else None
+    return job, named.name if same else None, "runtime" in texts
 
 
 def _changed(base: Job, texts: Mapping[str, str]) -> Job:
@@ -45,7 +50,7 @@ def _changed(base: Job, texts: Mapping[str, str]) -> Job:
         raise InvalidValueError("; ".join(told)) from None
 
 
-def _imported(file: Path) -> Job:
+def _imported(file: Path) -> ImportedJob:
     from app.engine.fio.jobfile import import_jobfile
 
     shown = clean(str(file), 200)
@@ -62,4 +67,4 @@ def _imported(file: Path) -> Job:
         say(f"Note: {clean(note, 600)}")
     if len(imported.jobs) > 1:
         say(f"Note: the first is run: {first.name}")
-    return first.job
+    return first

@@ -57,7 +57,7 @@ def precondition_command(
     is not there, and writes faster than it ever will again. That it was done is remembered with the device.
     """
     config = current().load_config()
-    job, name = job_of({} if size is None else {"size": size}, profile=profile, jobfile=None, config=config)
+    job, name, _ = job_of({} if size is None else {"size": size}, profile=profile, jobfile=None, config=config)
     plan = steady_plan(config, cap=steady_cap, round_s=steady_round)
 
     async def work(interruption: Interruption) -> int:

@@ -232,6 +232,12 @@ def test_only_a_job_whose_run_time_nobody_named_ends_at_a_tenth_of_the_drive(
     assert ("a tenth of the drive" in demo("bench", SDB, "--rw", "randwrite", *words).err) is capped
 
 
+def test_a_job_file_that_names_a_run_time_is_not_ended_at_a_tenth_of_the_drive(demo: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "a.fio"
+    file.write_text("[a]\nrw=randwrite\nruntime=60\n")
+    assert "a tenth of the drive" not in demo("bench", SDB, "--jobfile", str(file)).err
+
+
 def test_writing_to_several_arrays_wants_the_word_of_each(demo: Cli) -> None:
     words = demo("bench", SDB, SDC, "--rw", "randwrite", *RUN).err
     assert words.count("This run WRITES to") == 2

@@ -344,6 +344,16 @@ async def test_plus_makes_the_depth_the_next_round_one(bench: Pilot[int]) -> Non
     assert screen_of(bench).job.iodepth == 128
 
 
+@pytest.mark.parametrize("keys", [("plus", "minus"), ()], ids=["typed", "left alone"])
+async def test_a_run_time_that_is_typed_is_named_whatever_it_is(bench: Pilot[int], keys: tuple[str, ...]) -> None:
+    await form(bench, "runtime")
+    await bench.press(*keys)
+    await heard(bench)
+    await bench.press("ctrl+s")
+    await bench.pause()
+    assert (screen_of(bench).job.runtime, screen_of(bench).request().told) == (60, bool(keys))
+
+
 async def test_a_pattern_is_chosen_from_those_there_are(bench: Pilot[int]) -> None:
     await form(bench, "rw")
     await bench.press("space")
@@ -390,6 +400,14 @@ async def test_a_job_file_is_taken(bench: Pilot[int], tmp_path: Path) -> None:
     await bench.press("o")
     await type_into(bench, str(tmp_path / "a.fio"))
     assert screen_of(bench).job.bs == 8192
+
+
+async def test_a_job_file_that_names_a_run_time_of_a_minute_means_it(bench: Pilot[int], tmp_path: Path) -> None:
+    (tmp_path / "a.fio").write_text("[a]\nrw=randwrite\nruntime=60\n")
+    await bench.press("o")
+    await bench.pause()
+    await type_into(bench, str(tmp_path / "a.fio"))
+    assert screen_of(bench).request().told
 
 
 async def test_a_job_file_that_runs_programs_is_refused(bench: Pilot[int], tmp_path: Path) -> None:

@@ -32,6 +32,8 @@ class ImportedJob:
     """What it asks for, as far as raidbench does it."""
     notes: tuple[str, ...] = ()
     """Sentences about what was not taken over."""
+    told: bool = False
+    """Whether it names its run time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +163,8 @@ def _job(section: _Section, options: Mapping[str, tuple[str, int]], problems: li
                 problems.append(f"line {number}: {shown}: {error.message}")
     if len(problems) > before:
         return None
-    if "runtime" not in texts:
+    told = "runtime" in texts
+    if not told:
         notes.append("The file names no run time: 60 s were taken")
         texts["runtime"] = "60"
     texts.setdefault("ramp", "0")
@@ -175,4 +178,4 @@ def _job(section: _Section, options: Mapping[str, tuple[str, int]], problems: li
             at = f"line {where[field_key]}" if field_key in where else f"[{section.name}]"
             problems.append(f"{at}: {field_key}: {sentence}")
         return None
-    return ImportedJob(name=section.name, job=job, notes=tuple(dict.fromkeys(notes)))
+    return ImportedJob(name=section.name, job=job, notes=tuple(dict.fromkeys(notes)), told=told)

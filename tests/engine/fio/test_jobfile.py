@@ -198,3 +198,9 @@ def test_an_amount_is_passed_over_where_fio_does_so() -> None:
 def test_the_way_requests_arrive_is_understood() -> None:
     assert only("[a]\nrate_iops=700\nrate_process=poisson\nruntime=9\n").arrival is Arrival.POISSON
     assert only("[a]\nrate_iops=700\nrate_process=linear\nruntime=9\n").arrival is None
+
+
+@pytest.mark.parametrize(("line", "told"), [("runtime=60", True), ("bs=4k", False)])
+def test_a_file_that_names_a_run_time_of_a_minute_means_it(line: str, told: bool) -> None:
+    (job,) = import_jobfile(f"[reads]\nrw=read\n{line}\n").jobs
+    assert (job.job.runtime, job.told) == (60, told)

@@ -34,6 +34,8 @@ class ChoosingScreen(WorkbenchScreen):
         """The job to be run."""
         self.profile: str | None = "randread-4k"
         """Its name, None once a field was changed."""
+        self.told = False
+        """Whether its run time was named, by hand or by a job file."""
         self.where = "."
         """Device node, or folder or file of a scratch file."""
         self.target_name: str | None = None
@@ -74,7 +76,7 @@ class ChoosingScreen(WorkbenchScreen):
         if job.size is None and self.target_name is None:
             job = Job.from_fields({"size": str(self.scratch_size)}, job)
         name = self.target_name or self.where
-        return Request(where=self.where, name=name, job=job, profile=self.profile, steady=self.steady)
+        return Request(where=self.where, name=name, job=job, profile=self.profile, steady=self.steady, told=self.told)
 
     @property
     def scratch_size(self) -> int:
@@ -90,7 +92,7 @@ class ChoosingScreen(WorkbenchScreen):
 
         def chosen(name: str | None) -> None:
             if name is not None:
-                self.profile, self.job = name, profile(name).job
+                self.profile, self.job, self.told = name, profile(name).job, False
                 self.show_job()
 
         self.app.push_screen(ChoiceDialog("Workload", choices, self.profile), chosen)
@@ -99,6 +101,7 @@ class ChoosingScreen(WorkbenchScreen):
         """Change the fields of the job."""
 
         def edited(job: Job | None) -> None:
+            self.told = self.told or (job is not None and "runtime" in form.told)
             if job is not None and job != self.job:
                 self.job = job
                 self.profile = self._origin if base is not None and job == base[1] else None
@@ -106,7 +109,8 @@ class ChoosingScreen(WorkbenchScreen):
 
         self._origin = self.profile or self._origin
         base = None if self._origin is None else (self._origin, profile(self._origin).job)
-        self.app.push_screen(JobForm(self.job, base=base), edited)
+        form = JobForm(self.job, base=base)
+        self.app.push_screen(form, edited)
 
     def action_steady(self) -> None:
         """Choose what to do about the steady state."""
@@ -137,7 +141,7 @@ class ChoosingScreen(WorkbenchScreen):
             self.workbench_app.tell(error, title="Not a job for raidbench")
             return
         first = imported.jobs[0]
-        self.job, self.profile, self._origin = first.job, None, None
+        self.job, self.profile, self._origin, self.told = first.job, None, None, first.told
         for note in (*imported.notes, *first.notes):
             self.say(note, severity="warning")
         if len(imported.jobs) > 1:

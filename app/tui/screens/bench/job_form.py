@@ -47,6 +47,8 @@ class JobForm(GuardedDialog[Job | None]):
     def __init__(self, job: Job, *, base: tuple[str, Job] | None = None, clock: Clock = time.monotonic) -> None:
         """`base`: name and job of the profile that it began as, None without one."""
         super().__init__(clock=clock)
+        self.told: set[str] = set()
+        """Fields that were changed by hand, whatever they hold in the end."""
         self._texts = job.texts()
         self._name, self._base = ("", self._texts) if base is None else (base[0], base[1].texts())
 
@@ -100,6 +102,8 @@ class JobForm(GuardedDialog[Job | None]):
         self._take(event.key, event.value)
 
     def _take(self, key: str, text: str) -> None:
+        if text != self._texts[key]:  # a field tells of itself when it appears, too
+            self.told.add(key)
         self._texts[key] = text
         self._judge()
 
