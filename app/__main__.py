@@ -8,15 +8,16 @@ import site
 import stat
 import sys
 
-_MANY = 20_000
-"""Objects between two looks for garbage: with the usual 700 a tenth of the start is spent looking at imports."""
+from app.startup import collect_seldom, told_version
 
 
 def main() -> int:
     """Run the command line; the answer is the exit status."""
     if not _alone():
         return 3
-    lighten()
+    collect_seldom()
+    if sys.argv[1:] == ["--version"] and told_version():
+        return 0
     from app.cli.main import cli
     from app.engine.session.paths import keep_private
 
@@ -57,21 +58,6 @@ def _is_roots(place: str) -> bool:
         if here == "/":
             return True
         here = os.path.dirname(here)
-
-
-def lighten() -> None:
-    """Look for garbage less often, and import asyncio without TLS, which nothing here speaks.
-
-    The second is a twentieth of the start, and 3 MiB.
-    """
-    gc.set_threshold(_MANY, 20, 20)
-    if "asyncio" in sys.modules or "ssl" in sys.modules:
-        return
-    sys.modules["ssl"] = None  # type: ignore[assignment]  # asyncio then does without
-    try:
-        import asyncio  # noqa: F401
-    finally:
-        del sys.modules["ssl"]
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ import click
 
 from app.cli.failures import DONE, USAGE, guarded
 from app.cli.options import Options, is_terminal, is_utf8
-from app.cli.output import say
+from app.cli.output import data, say
 from app.engine.themes import THEMES
+from app.startup import import_asyncio
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "devices": ("app.cli.devices", "Everything found: controllers, arrays, drives."),
@@ -60,6 +61,7 @@ class CommandGroup(click.Group):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
+        import_asyncio()
         module = importlib.import_module(entry[0])
         command = getattr(module, f"{cmd_name}_command")
         assert isinstance(command, click.Command)
@@ -110,7 +112,7 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
         return
     from app.engine.session.version import program_version
 
-    click.echo(f"raidbench {program_version()}")
+    data(f"raidbench {program_version()}")
     ctx.exit()
 
 
@@ -200,6 +202,7 @@ def _open_workbench(options: Options) -> int:
     helper_of(
         options, wanted=True, read_only=options.read_only
     )  # before the screens, which leave no room for a question
+    import_asyncio()
     with curtain("" if options.demo or options.machine else os.uname().nodename):
         from app.cli.opening import host_of
         from app.cli.steady import steady_plan

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -45,6 +47,8 @@ class Interruption:
 
     def watch(self, task: asyncio.Task[object] | None) -> None:
         """Listen for signals on behalf of `task`. An ignored one (nohup) stays ignored."""
+        import asyncio
+
         self._task = task
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
@@ -68,6 +72,8 @@ def run(work: Callable[[Interruption], Awaitable[T]]) -> T:
 
     Raises InterruptedByUserError when a signal ended it early, and whatever it raises itself.
     """
+    import asyncio  # a tenth of a second that `--help` does without
+
     interruption = Interruption()
 
     async def main() -> T:

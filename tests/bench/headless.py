@@ -1,4 +1,4 @@
-"""`raidbench devices` against lsblk, and with twenty disks."""
+"""`raidbench devices` against lsblk, and with twenty disks; version and help."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ def measure(place: Place) -> Iterator[Figure]:
         "devices": place.raidbench("devices"),
         "devices --json": place.raidbench("devices", "--json"),
         "twenty": place.raidbench("--machine", folder, "devices", "--json"),
+        "devices of twenty": place.raidbench("--machine", folder, "devices"),
+        "--version": place.raidbench("--version"),
+        "--help": place.raidbench("--help"),
     }
     cpu: dict[str, list[float]] = {name: [] for name in programs}
     wall: dict[str, list[float]] = {name: [] for name in programs}
@@ -40,6 +43,9 @@ def measure(place: Place) -> Iterator[Figure]:
         for words, times in (("CPU", cpu), ("wall", wall)):
             note = f"{statistics.median(times[name]):.3f} s against {statistics.median(times['lsblk']):.3f} s"
             yield ratio_of_medians(f"{name} / lsblk -J -b -O, {words}", times[name], times["lsblk"], note=note)
+    yield median("--version, CPU", cpu["--version"], "s", goal=0.04)
+    yield median("--help, CPU", cpu["--help"], "s")
+    yield median("devices with 20 disks, CPU", cpu["devices of twenty"], "s", goal=0.15, note="a recorded machine")
     yield median("devices --json, CPU", cpu["devices --json"], "s", goal=0.15, note="the disks of this machine")
     yield median("devices --json with 20 disks, CPU", cpu["twenty"], "s", goal=0.15, note="a recorded machine")
 

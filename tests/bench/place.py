@@ -49,7 +49,7 @@ class Place:
 
     def workbench(self, *words: str) -> tuple[str, ...]:
         """Words that start `tests.bench.workbench`, as light as the installed script makes it."""
-        code = "import runpy; from app.__main__ import lighten; lighten(); runpy.run_module('tests.bench.workbench'"
+        code = "import runpy; from app.startup import lighten; lighten(); runpy.run_module('tests.bench.workbench'"
         return self.python("-c", f"{code}, run_name='__main__')", *words)
 
 

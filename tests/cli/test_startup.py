@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -48,21 +49,44 @@ def test_a_card_is_listed_from_the_bus_without_what_reads_its_firmware() -> None
     assert loaded_by("import backends.vendors.hba.backend", "backends.vendors.megaraid.inventory") == ""
 
 
-def test_the_version_is_told_without_the_engine() -> None:
-    run = "import sys; sys.argv = ['raidbench', '--version']; from app.__main__ import main; main()"
-    told = (
-        "; print(*(name for name in sys.modules if name.startswith(('app.engine.', 'backends.', 'textual', 'rich'))))"
-    )
-    done = subprocess.run([sys.executable, "-c", run + told], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert set(done.stdout.splitlines()[-1].split()) <= {
+def imported_by(*words: str) -> set[str]:
+    """The modules that the program has imported when it ends, beside those of the bare interpreter."""
+    code = f"import sys; bare = set(sys.modules); sys.argv = {['raidbench', *words]!r}; from app.__main__ import main"
+    code += "; main(); print(); print(*(set(sys.modules) - bare))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_the_version_is_told_by_four_modules_of_the_house_and_nothing_large() -> None:
+    house = {"app", "app.__main__", "app.startup", "app.engine", "app.engine.session", "app.engine.session.version"}
+    assert imported_by("--version") - house <= {"__future__", "gc"}
+
+
+def test_a_page_of_help_needs_neither_an_event_loop_nor_the_engine() -> None:
+    ours = {name for name in imported_by("--help") if name.startswith(("app.engine.", "backends."))}
+    assert ours <= {
         "app.engine.session",
         "app.engine.session.paths",
-        "app.engine.session.version",
         "app.engine.themes",
         "backends.errors",
         "backends.json_text",
         "backends.text",
     }
+    assert not {"asyncio", "subprocess", "socket", "textual", "rich"} & imported_by("--help")
+
+
+def test_devices_loads_no_session_no_workbench_and_nothing_that_measures(machine: str) -> None:
+    loaded = imported_by("--machine", machine, "devices")
+    unwanted = ("app.tui", "app.engine.workbench", "app.engine.measure", "app.engine.fio", "app.engine.session.state")
+    assert not [name for name in loaded if name.startswith(unwanted)]
+
+
+def test_a_version_that_nobody_reads_ends_in_peace() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([sys.executable, "-m", "app", "--version"], cwd=ROOT, stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_every_command_in_the_help_can_be_imported(cli: Cli) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from pathlib import Path
+
+_FOLDER = ("raidbench-", ".dist-info")
 
 
 def program_version() -> str:
@@ -14,11 +16,19 @@ def program_version() -> str:
     no such folder, as inside an archive.
     """
     for place in sys.path:
-        for folder in Path(place or ".").glob("raidbench-*.dist-info"):
-            return folder.name.removeprefix("raidbench-").removesuffix(".dist-info")
+        for name in _names_in(place or "."):
+            if name.startswith(_FOLDER[0]) and name.endswith(_FOLDER[1]):
+                return name.removeprefix(_FOLDER[0]).removesuffix(_FOLDER[1])
     from importlib.metadata import PackageNotFoundError, version
 
     try:
         return version("raidbench")
     except PackageNotFoundError:
         return "0+source"
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:  # an archive, or a folder that is not there
+        return []

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from app.engine.view.percentiles import intervals
 from backends.change import Change, Write
 from backends.identity import Use
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target
@@ -274,6 +273,8 @@ def problem(met: Problem) -> Json:
 
 
 def _direction(figures: DirectionFigures | None) -> Json | None:
+    from app.engine.view.percentiles import intervals  # a list of devices has none
+
     if figures is None:
         return None
     return {
