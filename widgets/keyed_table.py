@@ -105,6 +105,10 @@ class KeyedTable(TableFace, can_focus=True):
 
     def watch_columns(self) -> None:
         """Measures everything anew."""
+        self.fit()
+
+    def fit(self) -> None:
+        """Make the columns as wide as the rows want that are there now."""
         self._measure_all()
         self.refresh()
 

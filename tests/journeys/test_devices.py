@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,19 @@ async def test_one_key_goes_to_the_array_in_trouble(many: Table) -> None:
     async with opened(many) as pilot:
         await pilot.press("exclamation_mark")
         assert devices(pilot).selected == "md:md1"
+
+
+@pytest.mark.parametrize("grown", ["nothing new", "another order"])
+async def test_the_cursor_stays_while_hardware_is_still_being_found(many: Table, grown: str) -> None:
+    async with opened(many) as pilot:
+        await pilot.press("exclamation_mark")
+        inventory = devices(pilot)._inventory
+        drives = inventory.drives if grown == "nothing new" else (*inventory.drives[1:], inventory.drives[0])
+        seen: list[str] = []
+        devices(pilot).watch(devices(pilot), "cursor", seen.append, init=False)
+        devices(pilot).show(replace(inventory, drives=drives), {}, ())
+        await pilot.pause()
+        assert (devices(pilot).selected, seen) == ("md:md1", [])
 
 
 async def test_controllers_of_one_model_are_told_apart(many: Table) -> None:

@@ -68,9 +68,9 @@ class DeviceList(KeyedTable):
         if columns != self.columns:
             self.columns = columns
         cursor = self.cursor
-        if before is not None and before is not self._inventory:
-            self.rows = ()  # other devices: nobody watches a column that would jump
         self.rows = list_rows(self.told, self._staged)
+        if before is not None and before is not self._inventory:
+            self.fit()  # other devices: nobody watches a column that would jump
         if not self._moved and self.rows:
             self.cursor = self.rows[0].key
         elif before is not None and cursor is not None and cursor not in self._index:
