@@ -20,12 +20,14 @@ from backends.topology.signatures import (
 )
 from backends.vendors.block.schedulers import parse_scheduler
 from backends.vendors.hba.names import parse_lspci
+from tests.backends.fusionio.test_mutations import PARSERS as FUSIONIO
 from tests.backends.mdraid.test_mutations import PARSERS as MDRAID
 from tests.backends.megaraid.test_megacli_mutations import PARSERS as MEGACLI
 from tests.backends.megaraid.test_storcli_mutations import everything
 from tests.backends.nvme.test_mutations import PARSERS as NVME
 from tests.backends.scsi.test_scsi_mutations import PARSERS as SCSI
 from tests.recordings import CHECKS, SAMPLES, Check, found_by, text_of
+from tests.recordings import cards as _cards
 from tests.recordings import fio as _fio
 from tests.recordings import linux as _linux
 from tests.recordings import megaraid as _megaraid
@@ -34,7 +36,7 @@ from tests.recordings import megaraid_facts as _megaraid_facts
 LEAST = 560
 """Recordings there are at least, where there are any."""
 
-WRITERS = (_fio, _linux, _megaraid, _megaraid_facts)
+WRITERS = (_cards, _fio, _linux, _megaraid, _megaraid_facts)
 """What registers the checks."""
 
 
@@ -59,6 +61,7 @@ PARSERS: dict[str, Callable[[str], object]] = {
     **{f"nvme, {name}": parse for name, parse in NVME.items()},
     **{f"SCSI, {name}": parse for name, parse in SCSI.items()},
     **{f"md, {name}": parse for name, parse in MDRAID.items()},
+    **FUSIONIO,
     "storcli": lambda text: list(everything(text)),
     "block": _block,
     "fio": _fio_documents,

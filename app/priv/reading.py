@@ -11,6 +11,7 @@ import stat
 from collections.abc import Sequence
 
 from backends.hosts.local.programs import find_program
+from backends.vendors.fusionio import tool as fusionio
 from backends.vendors.megaraid.presence import MEGACLI, STORCLI_7, STORCLI_7_PLACES, STORCLI_8, STORCLI_8_PLACES
 from backends.vendors.nvme.features import CURRENT, SUPPORTED
 from backends.vendors.scsi import hdparm, sdparm, smartctl
@@ -68,6 +69,7 @@ _PROGRAMS: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
     ("hdparm",): ((*map(re.escape, hdparm.READ), DEVICE),),
     ("sdparm",): ((re.escape(f"--get={','.join(sdparm.FIELDS)}"), DEVICE),),
     ("smartctl",): ((*map(re.escape, smartctl.ASK), DEVICE),),
+    (fusionio.STATUS,): tuple(tuple(map(re.escape, words)) for words in fusionio.READS),
     ("mdadm",): (("--detail", "--export", DEVICE), ("--examine", DEVICE)),
     (*STORCLI_7, *STORCLI_7_PLACES, *STORCLI_8, *STORCLI_8_PLACES): tuple(
         (*words, *ending) for words in _STORCLI for ending in (("J", "nolog"), ("J",))

@@ -50,6 +50,7 @@ _ARCCONF = Tool(
     programs=("arcconf",),
     places=("/usr/Arcconf/arcconf", "/usr/StorMan/arcconf", "/opt/StorMan/arcconf"),
 )
+_FIO_STATUS = Tool(name="fio-status", programs=("fio-status",), backend="fusionio")
 
 TOOLS: Mapping[str, Tool] = {
     "megaraid_sas": _STORCLI,
@@ -63,6 +64,8 @@ TOOLS: Mapping[str, Tool] = {
     "3w-9xxx": Tool(name="tw_cli", programs=("tw_cli", "tw-cli"), places=("/opt/3ware/CLI/tw_cli",)),
     "3w-sas": Tool(name="tw_cli", programs=("tw_cli", "tw-cli"), places=("/opt/3ware/CLI/tw_cli",)),
     "arcmsr": Tool(name="cli64", programs=("cli64", "areca-cli"), places=("/usr/local/sbin/cli64", "/root/cli64")),
+    "iomemory-vsl": _FIO_STATUS,
+    "iomemory-vsl4": _FIO_STATUS,
     "lpfc": Tool(name="hbacmd", programs=("hbacmd",), places=("/usr/sbin/ocmanager/hbacmd",)),
     "qla2xxx": Tool(
         name="qaucli", programs=("qaucli", "qacli"), places=("/opt/QLogic_Corporation/QConvergeConsoleCLI/qaucli",)

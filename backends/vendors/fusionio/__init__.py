@@ -1,0 +1,10 @@
+"""Fusion-io ioMemory cards: fio-status tells of them, fio-format changes their sector size."""
+
+from backends.protocol import Vendor, lazily, where
+
+VENDOR = Vendor(
+    name="fusionio",
+    backend=lazily("backends.vendors.fusionio.backend:FusionIo"),
+    present=where("/sys/module/iomemory_vsl*"),
+)
+"""Found by the registry. Without its driver nothing is run: an old fio-status then brought a DL580 Gen8 down."""

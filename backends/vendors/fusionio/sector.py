@@ -1,0 +1,122 @@
+"""The sector size of a card: its reading, the steps that change it, and whether a step is one of them. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from backends.change import Change, Write
+from backends.changing import Wanted
+from backends.identity import Identity, Signature
+from backends.settings import Availability, Choice, Reading, Risk
+from backends.topology import Node
+from backends.topology.naming import serial, wwn
+from backends.topology.tree import number
+from backends.vendors.fusionio.facts import IoVolume, Module
+from backends.vendors.fusionio.inventory import sector
+from backends.vendors.fusionio.settings import SECTORS
+from backends.vendors.fusionio.tool import Programs
+
+_SIZE = re.compile(r"-b(\d{3,5})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IoCardView:
+    """A block device as the kernel and fio-status tell it at one moment."""
+
+    node: Node
+    """The kernel's disk."""
+    programs: Programs
+    """Where the programs are."""
+    blind: str | None = None
+    """Why the card could not be asked; None if it was."""
+    module: Module | None = None
+    """The module that it is on."""
+    volume: IoVolume | None = None
+    """What fio-status tells of it."""
+    uses: tuple[str, ...] = ()
+    """What uses it, in words."""
+    frozen: str | None = None
+    """Why nothing may be changed (needs root, read-only mode)."""
+
+    @property
+    def identity(self) -> Identity:
+        """What stays when it is formatted and attached again: neither size nor the kernel's numbers."""
+        known = self.module.serial if self.module is not None else None
+        return Identity(name=self.node.name, wwn=wwn(self.node), serial=known or serial(self.node))
+
+    @property
+    def control(self) -> str:
+        """The node that the programs take. The module must be known."""
+        assert self.module is not None
+        return f"/dev/{self.module.name}"
+
+
+def reading(view: IoCardView) -> Reading:
+    """The sector size in use, and why it may not be changed."""
+    now = None if view.volume is None or view.module is None else sector(view.volume, view.module)
+    kernel = number(view.node.attributes.get("queue/logical_block_size"))
+    differs = now is not None and kernel is not None and kernel != now
+    sizes = sorted({*SECTORS, *([now] if now is not None else [])})
+    return Reading(
+        now=None if now is None else str(now),
+        effective=str(kernel) if differs else None,
+        why_effective="the kernel has another sector size for the device than the card tells" if differs else None,
+        choices=tuple(
+            Choice(
+                value=str(size),
+                label=str(size),
+                help="The card is detached, formatted and attached again: everything on it is lost.",
+                risk=Risk.DESTROYS_DATA,
+            )
+            for size in sizes
+        ),
+        availability=Availability(why_not=_why_not(view, now)),
+    )
+
+
+def _why_not(view: IoCardView, now: int | None) -> str | None:
+    """The first reason against a format, those that a person cannot change before those that one can."""
+    if view.blind is not None:
+        return view.blind
+    if view.module is None or view.volume is None:
+        return "fio-status does not tell of it"
+    if len(view.module.volumes) > 1:
+        others = ", ".join(one.name for one in view.module.volumes if one.name != view.volume.name)
+        return f"{view.module.name} has {others} besides, which would be formatted along with it"
+    if now is None:
+        return "fio-status does not say its sector size"
+    if (view.module.state, view.volume.state) != ("Attached", "Online"):
+        return f"{view.module.name} is {view.module.state}, {view.volume.name} {view.volume.state}"
+    if missing := view.programs.missing:
+        return f"not installed: {', '.join(missing)}"
+    if view.node.read_only:
+        return "it is read-only"
+    return f"it is in use: {view.uses[0]}" if view.uses else view.frozen
+
+
+def steps(view: IoCardView, size: str) -> tuple[Write, ...]:
+    """Detach, format, attach. fio-detach is not told to go on whatever it asks: a card in use would harm the kernel."""
+    own = view.programs
+    assert own.detach is not None
+    assert own.format is not None
+    assert own.attach is not None
+    return (
+        Write(argv=(own.detach, view.control)),
+        Write(argv=(own.format, "-y", f"-b{size}", view.control)),
+        Write(argv=(own.attach, view.control)),
+    )
+
+
+def format_change(view: IoCardView, wish: Wanted, found: Iterable[Signature] | None, lock: str) -> Change:
+    """The change to another sector size. `found`: what lies on the card, None where nobody could look."""
+    back = steps(view, wish.now.now or "")
+    change = wish.change(steps(view, wish.value), back, view.identity, lock, Risk.DESTROYS_DATA)
+    return replace(change, found=None if found is None else tuple(found))
+
+
+def is_step(view: IoCardView, argv: tuple[str, ...]) -> bool:
+    """Whether this is a step of such a change of this very card: what is in a journal is not trusted to be one."""
+    size = _SIZE.fullmatch(argv[2]) if len(argv) == 4 else None
+    return any(argv == step.argv for step in steps(view, size[1] if size else str(SECTORS[0])))

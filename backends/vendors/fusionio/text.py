@@ -1,0 +1,148 @@
+"""From `fio-status -a` to facts. Pure; what is not understood is left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from backends.text import clean
+from backends.vendors.fusionio.facts import Adapter, Cards, IoVolume, Module
+
+LINES = 4000
+"""More than any machine's cards take; what follows is not read."""
+
+MODULE = re.compile(r"fct\d{1,4}", re.ASCII)
+VOLUME = re.compile(r"fio[a-z]{1,4}", re.ASCII)
+
+_NUMBER = r"(\d{1,12}(?:\.\d{1,6})?)"
+_ADAPTER = re.compile(r"Adapter:[ \t]{0,8}(\S.{0,80})")
+_MODULE = re.compile(r"(fct\d{1,4})[ \t]{1,16}(\S.{0,80})", re.ASCII)
+_VOLUME = re.compile(r"(fio[a-z]{1,4})[ \t]{1,16}State: ([^,]{1,40})(?:, Type: (.{1,60}))?", re.ASCII)
+_LISTED = re.compile(r"(fct\d{1,4}|fio[a-z]{1,4}):(?:[ \t]|$)", re.ASCII)
+_SERIAL = re.compile(r"(?:^|[ ,])SN:([^,\s]{1,40})")
+_PRODUCT = re.compile(r"([^:]{2,100}), (?:Product Number|SN):")
+_PCI = re.compile(r"PCI:(?:([0-9a-f]{4}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\b", re.ASCII | re.IGNORECASE)
+_FIRMWARE = re.compile(r"Firmware (v\S{1,20}), rev (\d{1,12})", re.ASCII)
+_SIZE = re.compile(rf"{_NUMBER} GBytes device size", re.ASCII)
+_FORMAT = re.compile(r"Format: (?:v\d{1,6}, )?(\d{1,18}) sectors of (\d{1,6}) bytes", re.ASCII)
+_HEAT = re.compile(rf"Internal temperature: {_NUMBER} degC, max {_NUMBER} degC", re.ASCII)
+_RESERVE = re.compile(rf"Reserve space status: ([^;]{{1,40}}); Reserves: {_NUMBER}%(?:, warn at {_NUMBER}%)?", re.ASCII)
+_ACTIVE = re.compile(rf"Active media: {_NUMBER}%", re.ASCII)
+_LIFE = re.compile(rf"Rated PBW: {_NUMBER} PB(?:, {_NUMBER}% remaining)?", re.ASCII)
+_MOVED = re.compile(r"Physical bytes (written|read)[ \t]{0,8}: (\d{1,3}(?:,\d{3}){0,6})", re.ASCII)
+_POWER = re.compile(r"PCIe Bus power: (.{1,60})")
+
+
+def parse_status(text: str) -> Cards:
+    """Cards, modules and volumes that it tells of; an empty answer where it tells of none."""
+    driver: str | None = None
+    adapters: list[Adapter] = []
+    modules: list[Module] = []
+    at = ""
+    for raw in text.splitlines()[:LINES]:
+        line = raw.strip()
+        indented = raw[:1] in (" ", "\t")
+        if not indented and (found := _ADAPTER.fullmatch(line)):
+            adapters.append(Adapter(kind=clean(found[1])))
+            at = "adapter"
+        elif not indented and (found := _VOLUME.fullmatch(line)):
+            at = "volume" if modules else ""
+            if modules:
+                one = IoVolume(name=found[1], state=clean(found[2]), kind=clean(found[3] or "") or None)
+                modules[-1] = replace(modules[-1], volumes=(*_others(modules[-1], one.name), one))
+        elif not indented and (found := _MODULE.fullmatch(line)):
+            modules.append(Module(name=found[1], state=clean(found[2])))
+            at = "module"
+        elif not indented and line.startswith("Driver version:"):
+            driver = clean(line.partition(":")[2]) or None
+        elif at == "adapter":
+            adapters[-1] = _of_adapter(adapters[-1], line)
+        elif at == "module":
+            modules[-1] = _of_module(modules[-1], line)
+        elif at == "volume":
+            *rest, last = modules[-1].volumes
+            modules[-1] = replace(modules[-1], volumes=(*rest, _of_volume(last, line)))
+    return Cards(driver=driver, adapters=tuple(adapters), modules=_each_once(modules))
+
+
+def _each_once(modules: list[Module]) -> tuple[Module, ...]:
+    """The first of a name counts."""
+    found: dict[str, Module] = {}
+    for one in modules:
+        found.setdefault(one.name, one)
+    return tuple(found.values())
+
+
+def _others(module: Module, name: str) -> tuple[IoVolume, ...]:
+    return tuple(one for one in module.volumes if one.name != name)
+
+
+def _of_adapter(adapter: Adapter, line: str) -> Adapter:
+    if (found := _LISTED.match(line)) and found[1].startswith("fct"):
+        return replace(adapter, modules=tuple(dict.fromkeys((*adapter.modules, found[1]))))
+    if adapter.product is None and (product := _PRODUCT.match(line)):
+        serial = _SERIAL.search(line)
+        return replace(adapter, product=clean(product[1]), serial=clean(serial[1]) if serial else None)
+    key, _, value = line.partition(":")
+    if key in _ADAPTER_WORDS:
+        word: dict[str, Any] = {_ADAPTER_WORDS[key]: clean(value) or None}
+        return replace(adapter, **word)
+    if found := _POWER.fullmatch(line):
+        return replace(adapter, power=clean(found[1]))
+    return adapter
+
+
+_ADAPTER_WORDS = {"External Power": "external_power", "PCIe Power limit threshold": "power_limit"}
+_MODULE_WORDS = {"Powerloss protection": "protection", "PCIe negotiated link": "link"}
+
+
+def _of_module(module: Module, line: str) -> Module:
+    key, colon, value = line.partition(":")
+    if key in _MODULE_WORDS:
+        word: dict[str, Any] = {_MODULE_WORDS[key]: clean(value) or None}
+        return replace(module, **word)
+    if colon and key.upper() in ("WARNING", "ERROR"):
+        return replace(module, trouble=(*module.trouble[:9], clean(value, 200)))
+    if module.product is None and (product := _PRODUCT.match(line)) and not line.startswith("Located in"):
+        serial = _SERIAL.search(line)
+        return replace(module, product=clean(product[1]), serial=clean(serial[1]) if serial else None)
+    for shape, values in _SHAPES.items():
+        if found := shape.match(line):
+            return replace(module, **values(found))
+    return module
+
+
+def _of_volume(volume: IoVolume, line: str) -> IoVolume:
+    if found := _SIZE.match(line):
+        return replace(volume, gigabytes=float(found[1]))
+    if found := _FORMAT.match(line):
+        return replace(volume, sectors=int(found[1]), sector_bytes=int(found[2]))
+    return volume
+
+
+def _number(text: str | None) -> float | None:
+    return None if text is None else float(text)
+
+
+def _moved(found: re.Match[str]) -> dict[str, Any]:
+    return {"written_bytes" if found[1] == "written" else "read_bytes": int(found[2].replace(",", ""))}
+
+
+_SHAPES: Mapping[re.Pattern[str], Callable[[re.Match[str]], Mapping[str, Any]]] = {
+    _PCI: lambda found: {"pci": (f"{found[1]}:{found[2]}" if found[1] else found[2]).lower()},
+    _FIRMWARE: lambda found: {"firmware": f"{found[1]}, rev {found[2]}"},
+    _SIZE: lambda found: {"gigabytes": float(found[1])},
+    _FORMAT: lambda found: {"sectors": int(found[1]), "sector_bytes": int(found[2])},
+    _HEAT: lambda found: {"celsius": float(found[1]), "celsius_most": float(found[2])},
+    _RESERVE: lambda found: {
+        "reserve_state": clean(found[1]),
+        "reserve_percent": float(found[2]),
+        "reserve_warns": _number(found[3]),
+    },
+    _ACTIVE: lambda found: {"active_percent": float(found[1])},
+    _LIFE: lambda found: {"rated_petabytes": float(found[1]), "life_percent": _number(found[2])},
+    _MOVED: _moved,
+}
+"""By the shape of a line of a module: the facts in it."""
