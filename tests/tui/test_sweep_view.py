@@ -215,7 +215,7 @@ def test_a_worse_cell_has_its_sign_and_a_lower_bar() -> None:
     shown = matrix(record, results(record, runs))
     worse = shown.places[shown.down.index("ahead=all")][0]
     base = shown.places[shown.down.index("ahead=none")][0]
-    assert (worse.sign, worse.tone, base.sign) == ("-", Tone.BAD, "b")
+    assert (worse.sign, worse.tone, base.sign) == ("↓", Tone.BAD, "◎")
     assert worse.level == pytest.approx(0.495, abs=0.01)
 
 

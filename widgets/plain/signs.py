@@ -28,13 +28,20 @@ ATTENTION: Final = Sign("▲", "!", "wants a look")
 FAILED: Final = Sign("✖", "X", "failed, missing, offline")
 UNUSED: Final = Sign("○", "-", "not in use")
 SPARE: Final = Sign("◇", "s", "spare")
-UNKNOWN: Final = Sign("?", "?", "not known")
+UNKNOWN: Final = Sign("?", "?", "not known, not decided")
 CLOSED: Final = Sign("▸", "+", "closed: Enter opens it")
 OPENED: Final = Sign("▾", "v", "open: Enter closes it")
 CURSOR: Final = Sign(">", ">", "the row under the cursor")
 MARKED: Final = Sign("*", "*", "marked")
 CHANGED: Final = Sign("◆", "#", "a setting was changed at that moment")
-STEADY: Final = Sign("≈", "=", "measured from that moment on")
+STEADY: Final = Sign("≈", "[", "measured from that moment on")
+MORE: Final = Sign("↑", "^", "shown to be more: faster, or a higher latency")
+LESS: Final = Sign("↓", "_", "shown to be less: slower, or a lower latency")
+SAME: Final = Sign("=", "=", "shown to make no difference")
+BASELINE: Final = Sign("◎", "@", "the baseline, to which others are held")
 
-SIGNS: Final = (WELL, BUSY, ATTENTION, FAILED, UNUSED, SPARE, UNKNOWN, CLOSED, OPENED, CURSOR, MARKED, CHANGED, STEADY)
+SIGNS: Final = (
+    *(WELL, BUSY, ATTENTION, FAILED, UNUSED, SPARE, UNKNOWN, CLOSED, OPENED, CURSOR, MARKED),
+    *(CHANGED, STEADY, MORE, LESS, SAME, BASELINE),
+)
 """All of them, in the order of the legend."""

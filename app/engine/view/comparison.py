@@ -12,6 +12,7 @@ from app.engine.session.state import ExperimentRecord
 from app.engine.view.run import figure_text
 from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
 from widgets.plain import units
+from widgets.plain.signs import LESS, MORE, SAME
 
 if TYPE_CHECKING:  # only `ab` pays for the plan of one
     from app.engine.ab.plan import AbPlan
@@ -21,11 +22,11 @@ NO_PAIR = "No pair was measured to its end, so there is nothing to compare."
 
 
 _SIGNS = {
-    Verdict.FASTER: "↑",
-    Verdict.HIGHER: "↑",
-    Verdict.SLOWER: "↓",
-    Verdict.LOWER: "↓",
-    Verdict.NO_DIFFERENCE: "=",
+    Verdict.FASTER: MORE.char,
+    Verdict.HIGHER: MORE.char,
+    Verdict.SLOWER: LESS.char,
+    Verdict.LOWER: LESS.char,
+    Verdict.NO_DIFFERENCE: SAME.char,
 }
 """Which way a figure went, where that was shown; whether it is welcome the word and the colour say."""
 

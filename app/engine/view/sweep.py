@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
-from app.engine.judge.verdict import BETTER, WORSE, Judgement, Verdict
+from app.engine.judge.verdict import Judgement, Verdict
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Rank, SweepCell
 from app.engine.sweep.cell_result import CellResult
 from app.engine.sweep.results import Results
-from app.engine.view.comparison import verdict_tone
+from app.engine.view.comparison import verdict_sign, verdict_tone
 from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
 from widgets.plain import units
+from widgets.plain.signs import BASELINE, BUSY, FAILED, LESS, MORE, SAME, UNKNOWN
 
 RANK_TITLES = {Rank.IOPS: "IOPS", Rank.BANDWIDTH: "MiB/s", Rank.P99: "p99"}
 """What a sweep is ranked by."""
@@ -67,10 +68,10 @@ def figure_text(value: float | None, rank: Rank) -> str:
 
 def legend(rank: Rank) -> str:
     """What the signs of the matrix mean."""
-    better, worse = (Verdict.LOWER, Verdict.HIGHER) if rank is Rank.P99 else (Verdict.FASTER, Verdict.SLOWER)
-    return (
-        f"+ {better}, - {worse}, = {Verdict.NO_DIFFERENCE.word}, ? {Verdict.NOT_DECIDED.word}, b base, > now, ! failed"
-    )
+    more, less = (Verdict.HIGHER, Verdict.LOWER) if rank is Rank.P99 else (Verdict.FASTER, Verdict.SLOWER)
+    shown = {MORE: more.word, LESS: less.word, SAME: Verdict.NO_DIFFERENCE.word, UNKNOWN: Verdict.NOT_DECIDED.word}
+    shown |= {BASELINE: "baseline", BUSY: "now", FAILED: "failed"}
+    return ", ".join(f"{sign.char} {words}" for sign, words in shown.items())
 
 
 def turned(found: Results) -> bool:
@@ -98,7 +99,7 @@ def matrix(record: SweepRecord, found: Results) -> MatrixView:
             return MatrixPlace(text=units.NOTHING, tone=Tone.DIM)
         sign, tone = _sign(one, baselines)
         if one.cell.id == running:
-            sign, tone = ">", Tone.ACCENT
+            sign, tone = BUSY.char, Tone.ACCENT
         if one.value is not None:
             most = best[_scale_of(found, one)]
             return MatrixPlace(
@@ -110,7 +111,7 @@ def matrix(record: SweepRecord, found: Results) -> MatrixView:
                 running=one.cell.id == running,
             )
         if one.failures:
-            return MatrixPlace(text="failed", sign="!", tone=Tone.BAD)
+            return MatrixPlace(text="failed", sign=FAILED.char, tone=Tone.BAD)
         if one.cell.id == running:
             return MatrixPlace(text="now", sign=sign, tone=tone, running=True)
         return MatrixPlace(text=f"{done[one.cell.id]}/{record.design.repeats}", sign=sign, tone=Tone.DIM)
@@ -164,12 +165,10 @@ def _setup_and_workload(found: Results, side: str, head: str) -> tuple[str, str]
 
 def _sign(one: CellResult, baselines: Container[str]) -> tuple[str, Tone]:
     if one.failures:
-        return "!", Tone.BAD
+        return FAILED.char, Tone.BAD
     if one.judgement is None:
-        return ("b", Tone.ACCENT) if one.cell.id in baselines else (" ", Tone.PLAIN)
-    verdict = one.judgement.verdict
-    sign = "+" if verdict in BETTER else "-" if verdict in WORSE else "=" if verdict is Verdict.NO_DIFFERENCE else "?"
-    return sign, verdict_tone(one.judgement)
+        return (BASELINE.char, Tone.ACCENT) if one.cell.id in baselines else (" ", Tone.PLAIN)
+    return verdict_sign(one.judgement) or UNKNOWN.char, verdict_tone(one.judgement)
 
 
 def cell_name(found: Results, cell: SweepCell) -> str:

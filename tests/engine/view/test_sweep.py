@@ -20,6 +20,7 @@ from app.engine.view.sweep_findings import ending, finding_facts, in_short, left
 from app.engine.view.table import FactLine, Tone, text_of
 from tests.engine import sessions
 from tests.engine.sweep.making import design, measured, started
+from widgets.plain.signs import SIGNS
 
 AHEAD = '[[axis]]\ntarget="array"\nsetting="ahead"\nvalues=["none","some","all"]\n'
 PATTERNS = '[[axis]]\njob="rw"\nvalues=["randread","read"]\n'
@@ -49,8 +50,14 @@ def test_every_figure_verdict_and_finding_stands_in_every_place(place: int) -> N
 
 
 def test_the_signs_are_explained_by_what_is_ranked() -> None:
-    assert legend(Rank.IOPS).startswith("+ faster, - slower, = no difference, ? not decided")
-    assert legend(Rank.P99).startswith("+ lower, - higher")
+    assert legend(Rank.IOPS).startswith("↑ faster, ↓ slower, = no difference, ? not decided")
+    assert legend(Rank.P99).startswith("↑ higher, ↓ lower")
+
+
+@pytest.mark.parametrize("rank", Rank)
+def test_the_signs_of_the_matrix_are_those_of_all_screens(rank: Rank) -> None:
+    known = {sign.char for sign in SIGNS}
+    assert [part for part in legend(rank).split(", ") if part[0] not in known] == []
 
 
 def test_a_refused_cell_has_no_verdict_and_says_why() -> None:
