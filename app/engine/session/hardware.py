@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from app.engine.session.events import (
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 class Hardware(Recorder):
     """What is there; each look goes into the session."""
 
+    _parts: Mapping[str, Inventory] = MappingProxyType({})
+    """What each backend, or card of one, told last."""
+
     @cached_property
     def machine(self) -> Machine:
         """Every backend of the host; the vendors are looked for when the first is asked."""
@@ -36,14 +40,20 @@ class Hardware(Recorder):
         return Machine.of(self.host)
 
     async def probe(self) -> Inventory:
-        """Ask every backend at once; what has answered is shown while others still think."""
-        parts: dict[str, Inventory] = {}
+        """Ask every backend at once; what has answered is shown while others still think.
+
+        Who has not answered yet is shown as it was told before, also by a look that was given up: nothing that is there
+        is missing for a moment.
+        """
+        answered: dict[str, Inventory] = {}
 
         def told(part: str, inventory: Inventory) -> None:
-            parts[part] = inventory
-            self.emit(InventorySeen(at=time.time(), inventory=joined_parts(parts), complete=False))
+            answered[part] = inventory
+            self._parts = {**self._parts, part: inventory}
+            self.emit(InventorySeen(at=time.time(), inventory=joined_parts(self._parts), complete=False))
 
         merged = with_ratings(await self.machine.probe(told), self.rated)
+        self._parts = answered
         seen = InventorySeen(at=time.time(), inventory=merged)
         last = next((e for e in reversed(self.session.events) if isinstance(e, InventorySeen)), None)
         if last is not None and last.inventory == merged and self._log is not None:

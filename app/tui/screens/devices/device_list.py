@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from textual import events
 
+from app.engine.view.arrangement import Thing
 from app.engine.view.device_table import (
     COLUMNS,
     ORDERS,
@@ -44,19 +45,25 @@ class DeviceList(KeyedTable):
         self._tuned: Mapping[Target, Tuning] = {}
         self._staged: Collection[str] = ()
         self._texts: dict[str, str] | None = None
-        self._moved = False
+        self._stood: str | None = None
+        self._thing: Thing | None = None
 
     def show(self, inventory: Inventory, tuned: Mapping[Target, Tuning], staged: Collection[str]) -> None:
-        """Bring the rows up to date. The cursor stays on its row; until somebody moved it, on the first."""
+        """Bring the rows up to date. The cursor stays on its row; until somebody moved it, on the first.
+
+        A row that is not there for now keeps it: what was chosen is no other thing meanwhile.
+        """
         before = self._inventory
         if inventory is before and tuned is self._tuned and staged == self._staged:
             return
         if inventory is not before or tuned is not self._tuned:
             self._texts = None
         self._inventory, self._tuned, self._staged = inventory, tuned, staged
-        self._fill(before)
+        self._fill(anew=inventory is not before)
+        if self._stood is not None:
+            self._stand_on(self._now(self._stood))
 
-    def _fill(self, before: Inventory | None = None) -> None:
+    def _fill(self, *, anew: bool = False) -> None:
         if self.words.strip():
             if self._texts is None:
                 self._texts = searchable(self._inventory, self._tuned)
@@ -67,23 +74,34 @@ class DeviceList(KeyedTable):
         columns = render.columns(self.told)
         if columns != self.columns:
             self.columns = columns
-        cursor = self.cursor
         self.rows = list_rows(self.told, self._staged)
-        if before is not None and before is not self._inventory:
+        if anew:
             self.fit()  # other devices: nobody watches a column that would jump
-        if not self._moved and self.rows:
+        if self._stood is None and self.rows:
             self.cursor = self.rows[0].key
-        elif before is not None and cursor is not None and cursor not in self._index:
-            self._follow(before, cursor)
 
-    def _follow(self, before: Inventory, key: str) -> None:
-        """To the array or drive that the disk turned out to be, once its card has answered."""
-        thing = before.find(key)
-        device = getattr(thing, "device", None)
-        views = self._inventory.at(device) if device is not None else ()
-        found = next((str(view.target) for view in views if str(view.target) in self._index), None)
-        if found is not None:
-            self.cursor = found
+    def _rearrange(self) -> None:
+        """The same devices in another way: where the cursor is then, it stays."""
+        self._fill()
+        if self._stood is not None:
+            self.stay()
+
+    def stay(self) -> None:
+        """From now on the cursor is on this row, whatever comes before it."""
+        self._stand_on(self.cursor)
+
+    def _stand_on(self, key: str | None) -> None:
+        thing = self._inventory.find((key or "").removesuffix(OTHERS))
+        self._thing = thing or (self._thing if key == self._stood else None)
+        self.cursor = self._stood = key
+
+    def _now(self, key: str) -> str | None:
+        """Where that is now: a disk may have turned out to be an array's or a drive's, once its card has answered."""
+        at, node = key.removesuffix(OTHERS), getattr(self._thing, "device", None)
+        views = () if node is None else self._inventory.at(node)
+        found = next((one for one in (key, at, *(str(view.target) for view in views)) if one in self._index), None)
+        gone = self._thing is not None and self._inventory.find(at) is None and not views
+        return found or (key if gone else self.cursor)
 
     @property
     def selected(self) -> str | None:
@@ -99,28 +117,29 @@ class DeviceList(KeyedTable):
     def filter(self, words: str) -> None:
         """Show only what holds these words."""
         self.words = words
-        self._fill()
+        self._rearrange()
 
     def sort(self, order: str) -> None:
         """In another order."""
         self.listing = replace(self.listing, order=order)
-        self._fill()
+        self._rearrange()
 
     def choose(self, columns: Collection[str]) -> None:
         """Other columns."""
         self.shown = tuple(columns)
-        self._fill()
+        self._rearrange()
 
     def open_branch(self) -> bool:
         """Show what hangs from the row; False where nothing is hidden."""
         row = self._told_row()
         if row is None or row.fold is not Fold.CLOSED:
             return False
+        self.stay()
         key = row.key.removesuffix(OTHERS)
         keeps = key in self.listing.closed and not row.key.endswith(OTHERS)
         opened = self.listing.opened if keeps and self._in_trouble(key) else self.listing.opened | {key}
         self.listing = replace(self.listing, opened=opened, closed=self.listing.closed - {key})
-        self._fill()
+        self._rearrange()
         return True
 
     def _in_trouble(self, key: str) -> bool:
@@ -131,16 +150,17 @@ class DeviceList(KeyedTable):
         row = self._told_row()
         if row is None:
             return False
+        self.stay()
         if row.fold is Fold.OPEN and self.listing.found is None:
             listing = self.listing
             self.listing = replace(listing, opened=listing.opened - {row.key}, closed=listing.closed | {row.key})
-            self._fill()
+            self._rearrange()
             return True
         rows = self.told.rows
         at = self._index[row.key]
         above = next((one for one in reversed(rows[:at]) if one.depth < row.depth), None)
         if above is not None:
-            self.cursor = above.key
+            self._stand_on(above.key)
         return above is not None
 
     def _told_row(self) -> Row | None:
@@ -171,15 +191,14 @@ class DeviceList(KeyedTable):
 
     def go_to(self, key: str) -> None:
         """Put the cursor on a row, opening what hides it."""
-        self._moved = True
         if key not in self._index:
             above = getattr(self._inventory.find(key), "array", None)
             self.words = ""
             opened = self.listing.opened if above is None else self.listing.opened | {str(above)}
             self.listing = replace(self.listing, opened=opened, closed=frozenset())
-            self._fill()
+            self._rearrange()
         if key in self._index:
-            self.cursor = key
+            self._stand_on(key)
 
     @property
     def count(self) -> str:
@@ -189,9 +208,10 @@ class DeviceList(KeyedTable):
 
     def on_click(self, event: events.Click) -> None:
         """From now on the cursor is where somebody put it."""
-        self._moved = True
         super().on_click(event)
+        event.prevent_default()  # or the table hears of it once more
+        self.stay()
 
     def _move_to(self, index: int, direction: int) -> None:
-        self._moved = True
         super()._move_to(index, direction)
+        self.stay()

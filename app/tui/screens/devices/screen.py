@@ -290,6 +290,7 @@ class DevicesScreen(WorkbenchScreen):
 
     def _go_inside(self) -> None:
         """To the device that is selected."""
+        self.devices.stay()
         self.add_class("-inside")
         if self._beginning:  # the first steps stood where the settings are
             self._beginning = False

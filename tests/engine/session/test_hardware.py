@@ -1,0 +1,100 @@
+"""Hardware is looked for once more while a look is under way: what was told is not missing meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from app.engine.workbench import Workbench
+from backends.model import Drive, Inventory, Problem, Target
+from backends.protocol import Vendor
+from backends.registry import Machine
+from tests.backends.fakes import FakeHost
+
+
+def seen(name: str) -> Inventory:
+    """One drive."""
+    return Inventory(drives=(Drive(target=Target(backend=name, address="d0")),))
+
+
+class Answering:
+    """A backend with a drive, told when the test says so."""
+
+    def __init__(self, name: str) -> None:
+        self.told = asyncio.Event()
+        self.found = seen(name)
+
+    async def inventory(self) -> Inventory:
+        await self.told.wait()
+        return self.found
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        return ()
+
+
+class Bench(Workbench):
+    """A workbench of two such backends, `quick` and `slow`."""
+
+    def __init__(self) -> None:
+        super().__init__(FakeHost({}))
+        self.quick, self.slow = Answering("quick"), Answering("slow")
+        both = (
+            Vendor(name="quick", backend=lambda _host: self.quick),
+            Vendor(name="slow", backend=lambda _host: self.slow),
+        )
+        self.machine = Machine(self.host, both)
+
+    async def shows(self, count: int) -> None:
+        """Until so many drives are known."""
+        async with asyncio.timeout(30):
+            while len(self.session.inventory.drives) != count:
+                await asyncio.sleep(0)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(tmp_path))
+    return Bench()
+
+
+async def given_up(bench: Bench) -> None:
+    """A look that is ended when one of the two has answered."""
+    bench.quick.told.set()
+    looking = asyncio.create_task(bench.probe())
+    await bench.shows(1)
+    looking.cancel()
+
+
+async def test_what_a_look_that_was_given_up_has_told_is_shown_on(bench: Bench) -> None:
+    await given_up(bench)
+    bench.quick.told.clear()
+    bench.slow.told.set()
+    looking = asyncio.create_task(bench.probe())
+    await bench.shows(2)
+    bench.quick.told.set()
+    assert (await looking).drives == bench.session.inventory.drives
+
+
+async def test_a_second_look_shows_what_the_first_has_found_until_it_knows_better(bench: Bench) -> None:
+    bench.quick.told.set()
+    bench.slow.told.set()
+    await bench.probe()
+    bench.slow.told.clear()
+    known: list[int] = []
+    bench.listen(lambda session, _: known.append(len(session.inventory.drives)))
+    looking = asyncio.create_task(bench.probe())
+    while not known:
+        await asyncio.sleep(0)
+    bench.slow.told.set()
+    await looking
+    assert min(known) == 2
+
+
+async def test_what_does_not_answer_any_more_is_gone_after_the_next_look(bench: Bench) -> None:
+    bench.quick.told.set()
+    bench.slow.told.set()
+    await bench.probe()
+    bench.slow.found = Inventory()
+    assert (await bench.probe(), bench.session.inventory) == (seen("quick"), seen("quick"))
