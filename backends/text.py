@@ -16,8 +16,11 @@ def clean(text: str, limit: int = 128) -> str:
     kept per base character. Longer text ends in an ellipsis.
     """
     text = text[: limit * 8].strip("\0 \t\r\n")
-    if len(text) <= limit and text.isascii() and text.isprintable() and "  " not in text:
-        return text  # nearly all there is; what follows takes thirty times as long
+    # Below U+0300, the first combining mark, what is printable stays as it is: nearly all there is. What follows takes
+    # thirty times as long.
+    plain = text.isascii() or max(text) < "\u0300"
+    if len(text) <= limit and plain and text.isprintable() and "  " not in text:
+        return text
     kept: list[str] = []
     marks = 0
     for char in text:

@@ -60,7 +60,11 @@ class SparseCompositor(Compositor):
             if not spans:
                 break
             area = region.intersection(clip)
-            rows = [y for y in area.line_range if any(a < area.right and b > area.x for a, b in spans.get(y, ()))]
+            rows = [
+                y
+                for y in sorted(spans)
+                if area.y <= y < area.bottom and any(a < area.right and b > area.x for a, b in spans[y])
+            ]
             if not rows:
                 continue
             first = rows[0]

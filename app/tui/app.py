@@ -53,6 +53,11 @@ STOP_SECONDS = 40.0
 _SOON = 0.4
 """Seconds within which a drawing is followed by the next one, while fio reports."""
 
+_EARLY = 0.04
+"""Seconds that a sample may be early and is shown all the same: held back for an instant each takes a timer, and makes
+the next one early, too.
+"""
+
 
 class SessionChanged(Message):
     """There is a newer session; it carries the whole state, so the newest one is enough."""
@@ -206,12 +211,13 @@ class WorkbenchApp(App[int]):
 
     def on_session_changed(self, message: SessionChanged) -> None:
         """Show the newest state, at most `fps` times a second while a job runs."""
-        wait = max(1.0 / max(0.5, self.options.fps) - (time.monotonic() - self._drawn), self._pace.wait())
+        due = 1.0 / max(0.5, self.options.fps) - (time.monotonic() - self._drawn)
+        wait = max(due - _EARLY, self._pace.wait())
         if message.session.active is None or self.session.active is None or wait <= 0.02:
             self._show(message.session)
         else:
             if self._waiting is None:
-                self.set_timer(wait, self._show_waiting)
+                self.set_timer(max(due, wait), self._show_waiting)
             self._waiting = message.session
 
     def _show_waiting(self) -> None:

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -18,6 +19,7 @@ from textual.strip import Strip
 from app.commands import SCREENS
 from app.engine.session.state import Session
 from app.engine.view.trouble import troubles
+from backends.model import Inventory
 from backends.text import clean
 from widgets.plain import units
 from widgets.plain.signs import ATTENTION, BUSY, WELL, Sign
@@ -39,6 +41,7 @@ _MOST_HOST = 32
 """Cells of a host name that nothing else may take."""
 
 
+@lru_cache(maxsize=4)
 def short_cpu(name: str) -> str:
     """A processor without what every processor's name says: `AMD EPYC 7313P`."""
     return clean(_CPU_NOISE.sub(" ", name), 40) or clean(name, 40)
@@ -121,6 +124,7 @@ class HeaderLines(SteadyWidget):
     def __init__(self, screen: str) -> None:
         super().__init__()
         self._named = screen
+        self._troubles: tuple[Inventory, int] = (Inventory(), 0)
 
     @property
     def _screen(self) -> str:
@@ -142,8 +146,14 @@ class HeaderLines(SteadyWidget):
             machine=tuple(_machine(session)),
             state=tuple(_state(session, app, job or sweep)),
             marks=tuple(app.waiting.marks(running, self._screen).items()),
-            troubles=len(troubles(session.inventory)),
+            troubles=self._count_troubles(session.inventory),
         )
+
+    def _count_troubles(self, inventory: Inventory) -> int:
+        """Counted once for an inventory: the header is brought up to date with every sample of a job."""
+        if self._troubles[0] is not inventory:
+            self._troubles = (inventory, len(troubles(inventory)))
+        return self._troubles[1]
 
     def render_line(self, y: int) -> Strip:
         """The line."""

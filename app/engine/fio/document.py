@@ -49,9 +49,11 @@ class Counters:
     drop_ios: int = 0
     """I/Os the engine dropped."""
     completion: Counters | None = None
-    """The same I/Os by the time from submission to completion alone; None where the latency is that already."""
+    """The same I/Os by the time from submission to completion alone; None where the latency is that already, or where
+    it was not asked for.
+    """
     submission: Counters | None = None
-    """The same I/Os by the time that submitting them took; None where it is not known."""
+    """The same I/Os by the time that submitting them took; None where it is not known, or was not asked for."""
 
     @property
     def told(self) -> bool:
@@ -71,7 +73,7 @@ class FioDocument:
             jobs = _list(data.get("client_stats"))
             jobs = [job for job in jobs if isinstance(job, dict) and job.get("jobname") != "All clients"]
         self._jobs: list[Mapping[str, Any]] = [job for job in jobs if isinstance(job, dict)]
-        self._parsed: dict[int, Counters] = {}
+        self._parsed: dict[tuple[int, bool], Counters] = {}
 
     def section(self, name: str) -> FioDocument:
         """The same document of one section of the job file alone; what was read of it is known to both."""
@@ -136,21 +138,24 @@ class FioDocument:
             found.append((_float(job.get("usr_cpu")) + _float(job.get("sys_cpu"))) * threads)
         return sum(found) if found else None
 
-    def counters(self, direction: str) -> Counters | None:
+    def counters(self, direction: str, *, split: bool = False) -> Counters | None:
         """`read`, `write`, `trim` or `mixed`, all jobs together; None if no I/O of that kind was issued.
 
-        `sync` are the flushes, which move nothing and last as long as the writes.
+        `sync` are the flushes, which move nothing and last as long as the writes. `split`: with completion and
+        submission apart, whose histograms are two thirds of a document.
         """
         if direction == "sync":
             return self._flushes()
-        found = [self._counted(entry) for job in self._jobs if (entry := _dict(job.get(direction))) and _issued(entry)]
+        entries = [entry for job in self._jobs if (entry := _dict(job.get(direction))) and _issued(entry)]
+        found = [self._counted(entry, split) for entry in entries]
         return merge_counters(found) if found else None
 
-    def _counted(self, entry: Mapping[str, Any]) -> Counters:
+    def _counted(self, entry: Mapping[str, Any], split: bool) -> Counters:
         """Read once: of several targets each is looked at by itself, and all together."""
-        if id(entry) not in self._parsed:
-            self._parsed[id(entry)] = _counters(entry)
-        return self._parsed[id(entry)]
+        key = (id(entry), split)
+        if key not in self._parsed:
+            self._parsed[key] = _counters(entry, split)
+        return self._parsed[key]
 
     def _flushes(self) -> Counters | None:
         found = [part for job in self._jobs if (part := _block(_dict(job.get("sync")), "lat")) is not None]
@@ -202,8 +207,10 @@ def _issued(entry: Mapping[str, Any]) -> bool:
     return any(_float(entry.get(key)) > 0 for key in ("total_ios", "io_bytes", "iops"))
 
 
-def _counters(entry: Mapping[str, Any]) -> Counters:
-    whole, completion, submission = (_block(entry, kind) for kind in ("lat", "clat", "slat"))
+def _counters(entry: Mapping[str, Any], split: bool) -> Counters:
+    whole = _block(entry, "lat")
+    apart = split or whole is None or not whole.told
+    completion, submission = (_block(entry, kind) if apart else None for kind in ("clat", "slat"))
     # The total has a histogram only where fio was asked for it; before, or elsewhere, completion alone has.
     total = whole is not None and (completion is None or whole.told or not completion.told)
     latency = (whole if total else completion) or Counters()

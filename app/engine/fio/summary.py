@@ -70,10 +70,10 @@ class Outcome:
     def measured(self, direction: str) -> Counters | None:
         """Counters of what was measured; None if nothing was."""
         last = self.window.until or self.document
-        now = None if last is None or self.window.settling else last.counters(direction)
+        now = None if last is None or self.window.settling else last.counters(direction, split=True)
         if now is None or self.window.since is None:
             return now
-        return counters_since(now, self.window.since.counters(direction))
+        return counters_since(now, self.window.since.counters(direction, split=True))
 
     def section(self, name: str) -> Outcome:
         """The same of one section of the job file alone."""

@@ -135,7 +135,7 @@ def timed(latencies: dict[int, int]) -> dict[str, Any]:
 
 def test_a_latency_is_the_total_and_its_parts_are_kept() -> None:
     entry = {**direction({1000: 30}, runtime_ms=1000), "lat_ns": timed({1688: 30}), "slat_ns": timed({688: 30})}
-    found = FioDocument(document(1000, read=entry)).counters("read")
+    found = FioDocument(document(1000, read=entry)).counters("read", split=True)
     assert found is not None
     assert (found.mean_ns, found.histogram.counts) == (1688, {1688: 30})
     assert found.completion is not None

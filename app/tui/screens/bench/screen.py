@@ -169,7 +169,8 @@ class BenchScreen(GraphKeys, StartingScreen):
         self.put("#machine-line", machine_line(steady, active.fio_percent_of_core, active.host_percent))
         stalls = silence_words(active) or stall_words(self._curves.still, self._curves.measured_from)
         self.show_message(" ".join(filter(None, (stalls, active.message))))
-        self.show_advice(active.advice)
+        if active.advice is not self._advice:
+            self.show_advice(active.advice)
 
     def show_advice(self, advice: tuple[Advice, ...]) -> None:
         """The advisor's line; no line where nothing is to be said."""
