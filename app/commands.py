@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +24,9 @@ class CommandSpec:
     screens: tuple[str, ...]
     """`devices`, `bench`, `runs`, `sweep`, `log`; `all` for everywhere."""
     footer: int = 0
-    """Place in the footer from 1; 0 is not shown there."""
+    """Rank in the footer, what has the lowest is named first; 0 is not shown there."""
     panes: tuple[str, ...] = ()
-    """Ids of the panes whose footer names it; () for all of the screen."""
+    """Ids of the panes whose footer names it, of the Bench screen what goes on there; () for all of the screen."""
 
     @property
     def shown_keys(self) -> str:
@@ -45,6 +47,10 @@ _SHOWN = {
     "left_square_bracket": "[",
     "right_square_bracket": "]",
 }
+
+
+NO_KEYMAP: Mapping[str, str] = MappingProxyType({})
+"""Nobody gave other keys."""
 
 
 def _command(
@@ -75,16 +81,17 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Apply",
         "Review all staged changes: the exact commands, what they risk, how they are undone; then apply them.",
         "devices",
-        1,
+        3,
     ),
     _command(
         "devices.choose",
         "enter",
         "choose",
-        "Settings",
+        "Open",
         "Go into the device; on a setting, open the list of legal values with a sentence on each.",
         "devices",
-        2,
+        1,
+        "devices-pane detail-pane",
     ),
     _command(
         "devices.trouble",
@@ -93,7 +100,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Trouble",
         "Go to the next thing that wants a look.",
         "devices",
-        3,
+        5,
         "devices-pane",
     ),
     _command(
@@ -103,7 +110,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Next value",
         "Stage the next legal value.",
         "devices",
-        6,
+        2,
         "detail-pane",
     ),
     _command(
@@ -124,11 +131,13 @@ COMMANDS: tuple[CommandSpec, ...] = (
     ),
     _command(
         "devices.back",
-        "left h escape",
+        "escape left h",
         "back",
         "Back",
         "One step back: out of the device, out of the filter, out of the branch. It stages nothing.",
         "devices",
+        6,
+        "detail-pane facts-pane",
     ),
     _command(
         "devices.tab",
@@ -137,20 +146,13 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Next tab",
         "Show the settings, the facts or the history of the device.",
         "devices",
-        8,
+        10,
         "detail-pane",
     ),
     _command(
-        "devices.unstage",
-        "backspace",
-        "unstage",
-        "Unstage",
-        "Take the staged value back.",
-        "devices",
-        7,
-        "detail-pane",
+        "devices.unstage", "backspace", "unstage", "Unstage", "Take the staged value back.", "devices", 7, "detail-pane"
     ),
-    _command("devices.undo", "u", "undo", "Undo", "Take back the last change, after showing how.", "devices", 5),
+    _command("devices.undo", "u", "undo", "Undo", "Take back the last change, after showing how.", "devices", 9),
     _command(
         "devices.undo-all",
         "U",
@@ -178,7 +180,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Sort",
         "Choose what the list is sorted by; kept for next time.",
         "devices",
-        9,
+        12,
         "devices-pane",
     ),
     _command(
@@ -186,7 +188,14 @@ COMMANDS: tuple[CommandSpec, ...] = (
     ),
     _command("devices.rescan", "R", "rescan", "Rescan", "Look for hardware again.", "devices"),
     _command(
-        "devices.measure", "m", "measure", "Measure this", "Take the selected device as the target of a run.", "devices"
+        "devices.measure",
+        "m",
+        "measure",
+        "Measure",
+        "Take the selected device as the target of a run.",
+        "devices",
+        8,
+        "devices-pane",
     ),
     _command(
         "devices.ab",
@@ -195,15 +204,43 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "A/B",
         "Measure the staged value against the one in force, in pairs of runs; then put the old one back.",
         "devices bench",
+        40,
+        "detail-pane bench-ended",
     ),
-    _command("bench.run", "r", "run", "Run", "Start the job.", "bench", 1),
-    _command("bench.stop", "x", "stop", "Stop", "End the job; fio's summary is kept.", "bench", 2),
-    _command("bench.profile", "p", "profile", "Profile", "Choose one of the built-in workloads.", "bench", 3),
-    _command("bench.edit", "e", "edit", "Edit", "Change every field of the job.", "bench", 4),
-    _command("bench.open", "o", "open", "Open", "Take the job from a fio job file.", "bench"),
-    _command("bench.target", "T", "target", "Target", "Choose a scratch file or a device.", "bench", 5),
+    _command("bench.run", "r", "run", "Run", "Start the job.", "bench", 16, "bench-idle bench-ended"),
+    _command("bench.stop", "x", "stop", "Stop", "End the job; fio's summary is kept.", "bench", 15, "bench-running"),
     _command(
-        "bench.advice", "i", "advice", "Advice", "Show all that makes the figures doubtful, and what to do.", "bench"
+        "bench.profile",
+        "p",
+        "profile",
+        "Profile",
+        "Choose one of the built-in workloads.",
+        "bench",
+        80,
+        "bench-idle bench-ended",
+    ),
+    _command(
+        "bench.edit", "e", "edit", "Edit", "Change every field of the job.", "bench", 81, "bench-idle bench-ended"
+    ),
+    _command("bench.open", "o", "open", "Open", "Take the job from a fio job file.", "bench"),
+    _command(
+        "bench.target",
+        "T",
+        "target",
+        "Target",
+        "Choose a scratch file or a device.",
+        "bench",
+        82,
+        "bench-idle bench-ended",
+    ),
+    _command(
+        "bench.advice",
+        "i",
+        "advice",
+        "Advice",
+        "Show all that makes the figures doubtful, and what to do.",
+        "bench",
+        83,
     ),
     _command(
         "bench.steady", "s", "steady", "Steady state", "Measure at once, or when the figures are steady.", "bench"
@@ -216,27 +253,74 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Write all of the target twice, then the job until it is steady; asks first.",
         "bench",
     ),
-    _command("bench.baseline", "b", "baseline", "Baseline", "Show other runs against this one.", "bench runs"),
-    _command("bench.freeze", "space", "freeze", "Freeze", "Hold the graphs still; measuring goes on.", "bench"),
+    _command(
+        "bench.baseline",
+        "b",
+        "baseline",
+        "Baseline",
+        "Show other runs against this one.",
+        "bench runs",
+        50,
+        "runs-list runs-preview bench-ended",
+    ),
+    _command(
+        "bench.freeze",
+        "space",
+        "freeze",
+        "Freeze",
+        "Hold the graphs still; measuring goes on.",
+        "bench",
+        85,
+        "bench-running",
+    ),
     _command("bench.zoom-in", "plus equals_sign", "zoom(1)", "Zoom in", "Show less time in the graphs.", "bench"),
     _command("bench.zoom-out", "minus", "zoom(-1)", "Zoom out", "Show more time in the graphs.", "bench"),
-    _command("bench.unit", "g", "unit", "IOPS or MiB/s", "Switch the upper graph between IOPS and MiB/s.", "bench"),
+    _command(
+        "bench.unit",
+        "g",
+        "unit",
+        "IOPS or MiB/s",
+        "Switch the upper graph between IOPS and MiB/s.",
+        "bench",
+        86,
+        "bench-running bench-ended",
+    ),
     _command(
         "bench.heat",
-        "h",
+        "v",
         "heat",
         "Heat map",
         "Latency as percentiles, or as a map of all I/Os: time across, latency up.",
         "bench",
+        70,
+        "bench-running bench-ended",
     ),
-    _command("bench.fit", "z", "fit", "Fit", "Show the time that was measured, or all that the job takes.", "bench"),
+    _command(
+        "bench.fit",
+        "z",
+        "fit",
+        "Fit",
+        "Show the time that was measured, or all that the job takes.",
+        "bench",
+        84,
+        "bench-running bench-ended",
+    ),
     _command("bench.scale", "l", "scale", "Log or linear", "Switch the latency scale.", "bench"),
     _command(
-        "bench.compare", "c", "compare", "Compare", "Show the run beside the baseline or the one before.", "bench"
+        "bench.compare",
+        "c",
+        "compare",
+        "Compare",
+        "Show the run beside the baseline or the one before.",
+        "bench",
+        20,
+        "bench-ended",
     ),
-    _command("bench.export", "E", "export", "Export", "Write the session's report to a file.", "bench"),
-    _command("runs.mark", "space", "mark", "Mark", "Mark the run for comparing.", "runs", 1),
-    _command("runs.compare", "c", "compare", "Compare", "Show the two marked runs side by side.", "runs", 2),
+    _command(
+        "bench.export", "E", "export", "Export", "Write the session's report to a file.", "bench", 60, "bench-ended"
+    ),
+    _command("runs.mark", "space", "mark", "Mark", "Mark the run for comparing.", "runs", 10, "runs-list"),
+    _command("runs.compare", "c", "compare", "Compare", "Show the two marked runs side by side.", "runs", 20),
     _command("compare.back", "escape h", "back", "Back", "Back to where it was opened.", "compare", 1),
     _command("compare.switch", "g", "switch", "IOPS or p99", "Switch the graph between IOPS and p99.", "compare", 2),
     _command(
@@ -249,12 +333,28 @@ COMMANDS: tuple[CommandSpec, ...] = (
         3,
     ),
     _command(
-        "runs.figures", "enter", "figures", "Open", "Open the graphs of the run again; f has every figure.", "runs", 3
+        "runs.figures",
+        "enter right l",
+        "figures",
+        "Open",
+        "Open the graphs of the run again; f has every figure.",
+        "runs",
+        30,
+        "runs-list",
     ),
-    _command("runs.export", "e", "export", "Export", "Write the session's report to a file.", "runs compare", 4),
-    _command("runs.earlier", "A", "earlier", "Earlier runs", "Show or hide the runs of earlier sessions.", "runs", 5),
+    _command("runs.export", "e", "export", "Export", "Write the session's report to a file.", "runs compare", 80),
     _command(
-        "runs.history", "H", "history", "History", "Show how the same went in all sessions, with a chart.", "runs", 6
+        "runs.earlier",
+        "A",
+        "earlier",
+        "Earlier runs",
+        "Show or hide the runs of earlier sessions.",
+        "runs",
+        65,
+        "runs-list",
+    ),
+    _command(
+        "runs.history", "H", "history", "History", "Show how the same went in all sessions, with a chart.", "runs", 55
     ),
     _command(
         "sweep.run",
@@ -263,18 +363,53 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Run",
         "Start the sweep, after showing all that it does; it runs in a process of its own.",
         "sweep",
-        1,
+        2,
+        "sweep-left sweep-right",
     ),
     _command(
-        "sweep.stop", "x", "stop", "Stop", "End the sweep; every setting is put back as it was first.", "sweep", 2
+        "sweep.stop",
+        "x",
+        "stop",
+        "Stop",
+        "End the sweep; every setting is put back as it was first.",
+        "sweep",
+        1,
+        "sweep-shown sweep-findings-pane",
     ),
-    _command("sweep.tick", "space", "tick", "Tick", "Tick a value, or open an axis.", "sweep", 3),
-    _command("sweep.open-axis", "right", "axis(True)", "Open axis", "Show the values of an axis.", "sweep"),
+    _command("sweep.tick", "space", "tick", "Tick", "Tick a value, or open an axis.", "sweep", 3, "sweep-left"),
+    _command("sweep.open-axis", "right l", "axis(True)", "Open axis", "Show the values of an axis.", "sweep"),
     _command("sweep.close-axis", "left", "axis(False)", "Close axis", "Show only its name.", "sweep"),
-    _command("sweep.fold", "f", "fold", "Fold", "List only what was chosen for the sweep, or everything.", "sweep"),
-    _command("sweep.target", "T", "target", "Target", "Choose what is measured.", "sweep", 5),
-    _command("sweep.profile", "p", "profile", "Profile", "Choose the workload that the axes vary.", "sweep"),
-    _command("sweep.edit", "e", "edit", "Edit", "Change the fields of the job that the axes vary.", "sweep"),
+    _command(
+        "sweep.fold",
+        "f",
+        "fold",
+        "Fold",
+        "List only what was chosen for the sweep, or everything.",
+        "sweep",
+        11,
+        "sweep-left",
+    ),
+    _command("sweep.target", "T", "target", "Target", "Choose what is measured.", "sweep", 4, "sweep-left sweep-right"),
+    _command(
+        "sweep.profile",
+        "p",
+        "profile",
+        "Profile",
+        "Choose the workload that the axes vary.",
+        "sweep",
+        6,
+        "sweep-left sweep-right",
+    ),
+    _command(
+        "sweep.edit",
+        "e",
+        "edit",
+        "Edit",
+        "Change the fields of the job that the axes vary.",
+        "sweep",
+        10,
+        "sweep-left sweep-right",
+    ),
     _command(
         "sweep.open",
         "o",
@@ -282,7 +417,8 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Open plan",
         "Take a plan from a TOML file, or one that comes with raidbench.",
         "sweep",
-        6,
+        5,
+        "sweep-left sweep-right",
     ),
     _command(
         "sweep.save",
@@ -291,12 +427,32 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Save plan",
         "Write what is ticked as a plan that `raidbench sweep` takes.",
         "sweep",
+        12,
+        "sweep-left sweep-right",
     ),
     _command("sweep.new", "n", "new_plan", "New plan", "Leave an opened plan and tick one.", "sweep"),
-    _command("sweep.view", "v", "view", "Plan or sweep", "Switch between the plan and the sweep.", "sweep", 4),
-    _command("sweep.go-on", "c", "go_on", "Go on", "Go on with a sweep that was stopped or cut short.", "sweep"),
-    _command("sweep.export", "E", "export", "Report", "Write the report of the sweep's session to a file.", "sweep"),
-    _command("log.note", "w", "note", "Note", "Write something down in the session.", "log", 1),
+    _command("sweep.view", "v", "view", "Plan or sweep", "Switch between the plan and the sweep.", "sweep", 8),
+    _command(
+        "sweep.go-on",
+        "c",
+        "go_on",
+        "Go on",
+        "Go on with a sweep that was stopped or cut short.",
+        "sweep",
+        7,
+        "sweep-shown sweep-findings-pane",
+    ),
+    _command(
+        "sweep.export",
+        "E",
+        "export",
+        "Report",
+        "Write the report of the sweep's session to a file.",
+        "sweep",
+        9,
+        "sweep-shown sweep-findings-pane",
+    ),
+    _command("log.note", "w", "note", "Note", "Write something down in the session.", "log", 4),
     _command("log.search", "slash", "search", "Search", "Find a word in everything that happened.", "log", 2),
     _command(
         "log.filter",
@@ -305,12 +461,20 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Show",
         "Show what happened, changes only, runs only, what was said, or everything with the commands that only read.",
         "log",
-        3,
+        1,
     ),
-    _command("log.next", "n", "next_match(1)", "Next match", "Go to the next match.", "log"),
+    _command("log.next", "n", "next_match(1)", "Next match", "Go to the next match.", "log", 3),
     _command("log.previous", "N", "next_match(-1)", "Previous match", "Go to the match before.", "log"),
     _command(
-        "log.save", "s", "save", "Save report", "Write the report now; the log itself is always on disk.", "log", 4
+        "log.save", "s", "save", "Save report", "Write the report now; the log itself is always on disk.", "log", 5
+    ),
+    _command(
+        "app.back",
+        "escape h",
+        "back",
+        "Back",
+        "One step back, out of what was opened; where one came from nowhere it says so.",
+        "bench runs sweep log",
     ),
     _command("app.keep-trial", "K", "keep_trial", "Keep trial", "Let the values on trial stand."),
     _command(
@@ -335,10 +499,13 @@ SHEETS = {"compare": "Compare"}
 """Screens that are opened from another one, by name."""
 
 
-def screen_switch() -> tuple[str, str]:
-    """What the footer says of the keys of the screens: `1..5` and what they do."""
-    keys = [command.keys[0] for command in COMMANDS if command.action.startswith("go(")]
-    return f"{keys[0]}..{keys[-1]}", "Screens"
+TYPED_INTO = "field"
+"""Stands for the pane while a field has the keys: letters are letters there."""
+
+_FIELD_KEYS = (("enter", "Done"), ("esc", "Clear"))
+
+_ALWAYS = ("app.help", "app.quit")
+"""Commands that every footer ends with."""
 
 
 def commands_of(screen: str, *, shared: bool = True) -> tuple[CommandSpec, ...]:
@@ -351,6 +518,32 @@ def footer_of(screen: str, pane: str = "") -> tuple[CommandSpec, ...]:
     """The most useful commands of a screen, in their order; with the id of a pane those that are of use there."""
     here = [each for each in commands_of(screen) if each.footer and (not pane or not each.panes or pane in each.panes)]
     return tuple(sorted(here, key=lambda command: command.footer))
+
+
+def footer_keys(screen: str, pane: str, width: int, keymap: Mapping[str, str] = NO_KEYMAP) -> list[tuple[str, str]]:
+    """Keys and labels of the footer of a pane, whole ones only: the most important that have room, then help and the
+    way out. Each takes its text and three blanks. `keymap`: keys that somebody gave to commands, by id.
+    """
+
+    def pair(command: CommandSpec) -> tuple[str, str]:
+        return keymap.get(command.id, command.shown_keys.split()[0]), command.label
+
+    commands = footer_of(screen, pane)
+    last = [pair(each) for each in commands if each.id in _ALWAYS]
+    wanted = [pair(each) for each in commands if each.id not in _ALWAYS]
+    if pane == TYPED_INTO:
+        wanted, last = list(_FIELD_KEYS), []
+    room = width - sum(_cells(each) for each in last)
+    chosen: list[tuple[str, str]] = []
+    for each in wanted:
+        if _cells(each) <= room:
+            chosen.append(each)
+            room -= _cells(each)
+    return [*chosen, *last]
+
+
+def _cells(pair: tuple[str, str]) -> int:
+    return len(pair[0]) + len(pair[1]) + 3
 
 
 MOVING = (

@@ -32,6 +32,7 @@ class GuardedDialog(ModalScreen[Result]):
     AUTO_FOCUS = None
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave", show=False, id="dialog.leave"),
+        Binding("h", "back", "Back", show=False, id="dialog.back"),
         Binding("left", "app.focus_previous", "Previous", show=False, id="dialog.previous"),
         Binding("right", "app.focus_next", "Next", show=False, id="dialog.next"),
     ]
@@ -76,6 +77,11 @@ class GuardedDialog(ModalScreen[Result]):
     def action_leave(self) -> None:
         """Leaves without an answer."""
         self.dismiss(None)
+
+    def action_back(self) -> None:
+        """The same by a letter, which may have been typed ahead."""
+        if self.listening:
+            self.action_leave()
 
 
 class KeyButton(Button):

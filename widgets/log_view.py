@@ -213,6 +213,13 @@ class LogView(ScrollView, can_focus=True):
             self._resized()
             self._show_cursor()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What cannot be unfolded or folded leaves the key to whoever is around it."""
+        if action != "unfold":
+            return True
+        entry = self.cursor_entry
+        return entry is not None and bool(entry.body) and self.is_unfolded(entry.key) != parameters[0]
+
     def action_unfold(self, open: bool) -> None:
         """Unfolds the entry under the cursor, or folds it."""
         entry = self.cursor_entry

@@ -62,10 +62,10 @@ class Matrix(SteadyWidget, can_focus=True):
     """As high as its rows where there is room; otherwise it shows what is around its cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1, 0)", "Row up", show=False, id="matrix.up"),
-        Binding("down", "move(1, 0)", "Row down", show=False, id="matrix.down"),
+        Binding("up,k", "move(-1, 0)", "Row up", show=False, id="matrix.up"),
+        Binding("down,j", "move(1, 0)", "Row down", show=False, id="matrix.down"),
         Binding("left", "move(0, -1)", "Column left", show=False, id="matrix.left"),
-        Binding("right", "move(0, 1)", "Column right", show=False, id="matrix.right"),
+        Binding("right,l", "move(0, 1)", "Column right", show=False, id="matrix.right"),
     ]
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {

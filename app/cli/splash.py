@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from app.commands import footer_of, screen_switch
+from app.commands import footer_keys
 from backends.text import clean
 
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H"
@@ -33,19 +33,9 @@ def curtain(host: str) -> Iterator[None]:
 
 def frame(host: str, columns: int, rows: int) -> str:
     """Header, a word on what goes on, and the keys that will work."""
-    pairs = [
-        screen_switch(),
-        *((each.shown_keys.split()[0], each.label) for each in footer_of("devices", "devices-pane")),
-    ]
-    keys: list[str] = []
-    room = columns
-    for key, label in pairs:
-        room -= len(key) + len(label) + 3
-        if room < 0:
-            break
-        keys.append(f"\x1b[1m{key}\x1b[22m {label}")
+    keys = "".join(f" \x1b[1m{key}\x1b[22m {label} " for key, label in footer_keys("devices", "devices-pane", columns))
     header = f" \x1b[1mraidbench\x1b[22m - {clean(host, 64)}"[: columns + 8]
-    return f"{header}\x1b[3;2Hlooking for hardware ...\x1b[{rows};2H{'  '.join(keys)}"
+    return f"{header}\x1b[3;2Hlooking for hardware ...\x1b[{rows};1H{keys}"
 
 
 def _size() -> tuple[int, int]:

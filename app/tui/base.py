@@ -13,7 +13,7 @@ from textual.css.query import NoMatches
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from app.commands import SCREENS, SHEETS, commands_of
+from app.commands import SCREENS, SHEETS, TYPED_INTO, commands_of
 from app.engine.session.state import Session
 from app.tui.header import HeaderLines
 from app.tui.lines import KeyLine, TrialLine
@@ -45,9 +45,9 @@ class WorkbenchScreen(SparseScreen[None]):
     def __init__(self) -> None:
         super().__init__()
         for command in commands_of(self.NAME, shared=False):
-            if command.id == "devices.choose" or command.id == "runs.figures":
-                continue  # enter belongs to the table that has the focus; the table tells of it
             for key in command.keys:
+                if key == "enter":
+                    continue  # it belongs to the table that has the focus; the table tells of it
                 typed = command.id in TYPING
                 binding = Binding(key, command.action, command.label, show=False, id=command.id, priority=typed)
                 self._bindings.key_to_bindings.setdefault(key, []).append(binding)
@@ -74,7 +74,7 @@ class WorkbenchScreen(SparseScreen[None]):
     def on_mount(self) -> None:
         """Follows the session from now on."""
         self.watch(self.app, "session", self._session_changed, init=False)
-        self.watch(self, "focused", self._focus_changed, init=False)
+        self.watch(self, "focused", self.show_keys, init=False)
 
     def on_screen_resume(self) -> None:
         """Shows what happened while another screen was in front."""
@@ -95,6 +95,7 @@ class WorkbenchScreen(SparseScreen[None]):
         if self.is_current and self.is_mounted and self.app.is_running:
             self.show_lines(session)
             self.show(session)
+            self.show_keys()
 
     def show_lines(self, session: Session) -> None:
         """Bring the header up to date, the line of what is on trial, and what was said."""
@@ -110,15 +111,25 @@ class WorkbenchScreen(SparseScreen[None]):
         """What the line above the footer says while there is no notice: the thing under the cursor, say."""
         self.query_one(NoticeLine).hint = text
 
-    def _focus_changed(self) -> None:
+    @property
+    def place(self) -> str:
+        """Whose keys the footer shows: those of the pane that has the focus, or of a field."""
         pane = pane_of(self.focused)
-        self.query_one(KeyLine).pane = (pane.id or "") if pane is not None else ""
+        return TYPED_INTO if isinstance(self.focused, Input) else (pane.id or "") if pane is not None else ""
+
+    def show_keys(self) -> None:
+        """Bring the footer up to date."""
+        self.query_one(KeyLine).pane = self.place
 
     def dead_key(self, event: events.Key) -> None:
         """Say of a key that nothing took why it does nothing here."""
         if event.is_printable and not isinstance(self.focused, Input):
             shown = event.character or event.key
             self.say(f"{shown} does nothing on {(SCREENS | SHEETS)[self.NAME]}: ? shows the keys.")
+
+    def action_back(self) -> None:
+        """One step back; a screen that nothing was opened on has none."""
+        self.say("There is nothing to go back to: 1 to 5 show the screens.")
 
     def action_take_back(self) -> None:
         """Bring the old values back that are on trial."""

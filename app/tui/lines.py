@@ -8,7 +8,7 @@ from rich.segment import Segment
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from app.commands import COMMANDS, footer_of, screen_switch
+from app.commands import COMMANDS, footer_keys
 from widgets.plain.text import shorten, width_of
 from widgets.steady import SteadyWidget
 
@@ -60,25 +60,19 @@ class KeyLine(SteadyWidget):
     }
     """
     pane: reactive[str] = reactive("")
-    """Id of the pane that has the focus; "" for none."""
+    """What `footer_of` takes for the pane that has the focus; "" for none."""
 
     def __init__(self, screen: str) -> None:
         super().__init__()
         self._screen = screen
 
     def render_line(self, y: int) -> Strip:
-        """Keys and labels, as many as there is room for; help and quit always."""
+        """Keys and labels, as many as there is room for."""
         key_style = self.style_of("key-line--key")
         label_style = self.style_of("key-line--label")
         width = self.size.width
-        keymap = getattr(self.app, "custom_keys", {})
-        commands = footer_of(self._screen, self.pane)
-        pairs = [(keymap.get(each.id, each.shown_keys.split()[0]), each.label) for each in commands]
-        pairs.insert(0, screen_switch())
-        while len(pairs) > 3 and sum(width_of(key) + width_of(label) + 3 for key, label in pairs) > width:
-            del pairs[-4 if len(pairs) > 5 else 1]
         segments: list[Segment] = []
-        for key, label in pairs:
+        for key, label in footer_keys(self._screen, self.pane, width, getattr(self.app, "custom_keys", {})):
             segments.append(Segment(f" {key} ", key_style))
             segments.append(Segment(f"{label} ", label_style))
         return Strip(segments).adjust_cell_length(width, label_style)

@@ -46,7 +46,7 @@ def measure(place: Place) -> Iterator[Figure]:
                 passed = time.monotonic() - clock
                 shares[name].append((terminal.cpu() - cpu) / passed * 100)
                 rates[name].append((terminal.sent - sent) / passed / 1024)
-                terminal.press(b"h")
+                terminal.press(b"v")
                 terminal.drain(1.0)
             memory.append(terminal.rss())
     for name in shares:

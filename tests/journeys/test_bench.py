@@ -278,11 +278,34 @@ async def test_a_run_is_opened_again_with_its_graphs(bench: Pilot[int], table: T
     assert "85.4k" in text_of(bench)
 
 
-async def test_h_shows_the_latency_as_a_heat_map_and_back(bench: Pilot[int], table: Table) -> None:
+@pytest.mark.parametrize("key", ["h", "escape"])
+async def test_one_step_back_from_a_run_that_was_opened_again_is_the_screen_below(
+    bench: Pilot[int], table: Table, key: str
+) -> None:
+    await run_once(bench, table)
+    session = app_of(bench).session
+    assert table.bench.folder is not None
+    await bench.app.push_screen(RunScreen(session.runs[0], table.bench.folder, session))
+    await bench.press(key)
+    await until(bench, lambda: bench.app.screen is screen_of(bench))
+
+
+async def test_the_footer_has_the_keys_of_what_goes_on(bench: Pilot[int], table: Table) -> None:
+    def begins(*words: str) -> bool:
+        return text_of(bench).splitlines()[-1].split()[: len(words)] == list(words)
+
+    await until(bench, lambda: begins("r", "Run", "p", "Profile"))
     await start(bench, table)
-    await bench.press("h")
+    await until(bench, lambda: begins("x", "Stop"))
+    table.load.finish()
+    await until(bench, lambda: begins("r", "Run", "c", "Compare"))
+
+
+async def test_v_shows_the_latency_as_a_heat_map_and_back(bench: Pilot[int], table: Table) -> None:
+    await start(bench, table)
+    await bench.press("v")
     await until(bench, lambda: "all I/Os of the moment" in text_of(bench))
-    await bench.press("h")
+    await bench.press("v")
     await until(bench, lambda: "p99.9" in text_of(bench) and "all I/Os" not in text_of(bench))
 
 

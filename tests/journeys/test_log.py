@@ -101,3 +101,13 @@ async def test_what_was_said_before_an_event_stands_before_it(log: Pilot[int]) -
     await until(log, lambda: "written after" in text_in(log, "#log"))
     heads = [entry.head.partition("  ")[2] for entry in log.app.screen.query_one(LogView).entries]
     assert heads.index("Said first.") < heads.index("written after")
+
+
+async def test_h_folds_what_is_unfolded_and_then_has_nothing_to_go_back_to(log: Pilot[int]) -> None:
+    await log.press("G", "up", "enter", "h")
+    view = log.app.screen.query_one(LogView)
+    folded = view.cursor_entry is not None and not view.is_unfolded(view.cursor_entry.key)
+    quiet = notices(log)
+    await log.press("h")
+    await log.pause()
+    assert (folded, quiet, "nothing to go back to" in notices(log)) == (True, "", True)

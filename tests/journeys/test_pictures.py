@@ -44,6 +44,8 @@ async def review(pilot: Pilot[int], table: Table) -> None:
 async def careful(pilot: Pilot[int], table: Table) -> None:
     """The question before something that risks data."""
     await risky(pilot)
+    pilot.app.clear_notifications()
+    await pilot.pause()
 
 
 async def verified(pilot: Pilot[int], table: Table) -> None:
@@ -94,8 +96,8 @@ async def log(pilot: Pilot[int], table: Table) -> None:
     """The session as it was."""
     await stage(pilot)
     await apply(pilot)
-    await pilot.press("5", "up", "enter")
     pilot.app.clear_notifications()
+    await pilot.press("5", "up", "enter")
     await pilot.pause()
 
 

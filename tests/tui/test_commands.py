@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from textual.pilot import Pilot
 
-from app.commands import COMMANDS, SCREENS, SHEETS, CommandSpec, commands_of, footer_of
+from app.commands import COMMANDS, SCREENS, SHEETS, TYPED_INTO, CommandSpec, commands_of, footer_keys, footer_of
 from app.tui.app import WorkbenchApp
 from app.tui.base import WorkbenchScreen
 from app.tui.screens.bench.screen import BenchScreen
@@ -15,7 +16,8 @@ from app.tui.screens.log.screen import LogScreen
 from app.tui.screens.runs.compare import CompareScreen
 from app.tui.screens.runs.screen import RunsScreen
 from app.tui.screens.sweep.screen import SweepScreen
-from tests.tui.stage import Table, opened, text_of
+from tests.tui.stage import Table, notices, opened, text_of, until
+from widgets.pane import Pane
 
 CLASSES: dict[str, type[WorkbenchScreen]] = {
     "devices": DevicesScreen,
@@ -58,6 +60,64 @@ def test_every_command_belongs_to_a_screen_there_is(command: CommandSpec) -> Non
     assert set(command.screens) <= {*ALL, "all"}
 
 
+PANES = {
+    ("devices", "devices-pane"): "enter Open  a Apply  / Filter  ! Trouble",
+    ("devices", "detail-pane"): "enter Open  ] Next value  a Apply  esc Back  bksp Unstage",
+    ("devices", "facts-pane"): "a Apply  esc Back",
+    ("bench", "bench-idle"): "r Run  p Profile  e Edit  T Target",
+    ("bench", "bench-running"): "x Stop  v Heat map",
+    ("bench", "bench-ended"): "r Run  c Compare  B A/B  b Baseline  E Export  v Heat map",
+    ("runs", "runs-list"): "space Mark  c Compare  enter Open  b Baseline",
+    ("runs", "runs-preview"): "c Compare  b Baseline",
+    ("sweep", "sweep-left"): "r Run  space Tick  T Target  o Open plan",
+    ("sweep", "sweep-right"): "r Run  T Target  o Open plan",
+    ("sweep", "sweep-shown"): "x Stop  c Go on  v Plan or sweep  E Report",
+    ("sweep", "sweep-findings-pane"): "x Stop  c Go on  v Plan or sweep  E Report",
+    ("log", "log-pane"): "f Show  / Search",
+    ("compare", "compared"): "esc Back",
+}
+"""What the footer of each pane begins with on the smallest terminal, the most important first."""
+
+
+def footer(screen: str, pane: str, width: int) -> str:
+    """As it is drawn, without the blank before it."""
+    return "".join(f" {key} {label} " for key, label in footer_keys(screen, pane, width)).strip()
+
+
+@pytest.mark.parametrize(("screen", "pane"), PANES)
+def test_a_small_terminal_names_the_most_important_keys_of_a_pane_first(screen: str, pane: str) -> None:
+    assert footer(screen, pane, 80).startswith(PANES[screen, pane])
+
+
+@pytest.mark.parametrize(("screen", "pane"), PANES)
+@pytest.mark.parametrize("width", [70, 80, 120, 200])
+def test_no_key_of_a_footer_is_cut_and_help_and_the_way_out_end_it(screen: str, pane: str, width: int) -> None:
+    told = footer(screen, pane, width)
+    assert (len(told) + 2 <= width, told.endswith("? Keys  q Quit")) == (True, True)
+
+
+def test_what_is_less_important_goes_first() -> None:
+    assert footer("runs", "runs-list", 45) == "space Mark  c Compare  ? Keys  q Quit"
+
+
+def test_a_key_of_the_keymap_is_the_one_that_is_shown() -> None:
+    assert ("ctrl+r", "Run") in footer_keys("bench", "bench-idle", 80, {"bench.run": "ctrl+r"})
+
+
+def test_in_a_field_letters_are_letters() -> None:
+    assert footer("log", TYPED_INTO, 80) == "enter Done  esc Clear"
+
+
+async def test_every_pane_that_a_footer_knows_is_on_a_screen(table: Table) -> None:
+    named = {pane for command in COMMANDS for pane in command.panes if not pane.startswith("bench-")}
+    async with opened(table) as pilot:
+        found: set[str] = set()
+        for key in "12345":
+            await pilot.press(key)
+            found |= {pane.id or "" for pane in pilot.app.screen.query(Pane)}
+    assert named - found == set()
+
+
 @pytest.mark.parametrize("screen", ALL)
 def test_the_places_in_a_footer_are_taken_once(screen: str) -> None:
     places = [command.footer for command in footer_of(screen)]
@@ -92,15 +152,43 @@ def test_a_footer_names_the_keys_of_the_pane_that_has_the_focus(pane: str, named
     assert (named in here, not_named in here) == (True, False)
 
 
+def last_line(pilot: Pilot[int]) -> str:
+    return text_of(pilot).splitlines()[-1]
+
+
 async def test_the_footer_follows_the_focus(table: Table) -> None:
     async with opened(table) as pilot:
-        before = text_of(pilot).splitlines()[-1]
+        await until(pilot, lambda: "Filter" in last_line(pilot) and "Unstage" not in last_line(pilot))
         await pilot.press("enter")
-        await pilot.pause()
-        after = text_of(pilot).splitlines()[-1]
-        assert ("Filter" in before, "Unstage" in before, "Filter" in after, "Unstage" in after) == (
-            True,
-            False,
-            False,
-            True,
-        )
+        await until(pilot, lambda: "Filter" not in last_line(pilot) and "Unstage" in last_line(pilot))
+
+
+@pytest.mark.parametrize(
+    ("keys", "pane"),
+    [
+        ("1", ("devices", "devices-pane")),
+        ("2", ("bench", "bench-idle")),
+        ("3", ("runs", "runs-list")),
+        ("4", ("sweep", "sweep-left")),
+        ("5", ("log", "log-pane")),
+    ],
+)
+async def test_the_footer_of_each_screen_is_that_of_its_pane(table: Table, keys: str, pane: tuple[str, str]) -> None:
+    async with opened(table, (80, 24)) as pilot:
+        await pilot.press(keys)
+        await until(pilot, lambda: last_line(pilot).strip() == footer(*pane, 80))
+
+
+@pytest.mark.parametrize("keys", ["1", "5"])
+async def test_while_a_field_has_the_keys_the_footer_says_how_it_is_left(table: Table, keys: str) -> None:
+    async with opened(table, (80, 24)) as pilot:
+        await pilot.press(keys, "slash")
+        await until(pilot, lambda: last_line(pilot).strip() == "enter Done  esc Clear")
+
+
+@pytest.mark.parametrize("key", ["h", "escape"])
+@pytest.mark.parametrize("screen", "2345")
+async def test_where_nothing_was_opened_the_way_back_says_so(table: Table, screen: str, key: str) -> None:
+    async with opened(table) as pilot:
+        await pilot.press(screen, key)
+        await until(pilot, lambda: notices(pilot) == "There is nothing to go back to: 1 to 5 show the screens.")

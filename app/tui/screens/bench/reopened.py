@@ -26,7 +26,7 @@ class RunScreen(GraphKeys, ModalScreen[None]):
     """The graphs of a finished run over the whole terminal; f has every figure, esc goes back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter", "dismiss", "Close", id="run.close"),
+        Binding("escape,h,q,enter", "dismiss", "Close", id="run.close"),
         Binding("f", "figures", "All figures", id="run.figures"),
         *(
             Binding(key, command.action, command.label)

@@ -76,6 +76,13 @@ class BenchScreen(GraphKeys, StartingScreen):
         """The figures and graphs."""
         return self.query_one(RunGraphs)
 
+    @property
+    def place(self) -> str:
+        """What goes on here, which decides what the keys are good for: nothing of it takes the focus."""
+        if self.workbench_app.session.active is not None:
+            return "bench-running"
+        return "bench-idle" if self._ended is None else "bench-ended"
+
     def on_mount(self) -> None:
         """Takes the job and the place to begin with."""
         self.begin_with_options()

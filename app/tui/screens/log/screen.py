@@ -133,9 +133,11 @@ class LogScreen(WorkbenchScreen):
         self.set_focus(self.query_one(LogView))
         self.action_next_match(1)
 
-    def key_escape(self) -> None:
+    def action_back(self) -> None:
         """Leave the search."""
         field = self.query_one("#search", Input)
+        if not field.display:
+            super().action_back()
         field.value = ""
         field.display = False
         self.set_focus(self.query_one(LogView))

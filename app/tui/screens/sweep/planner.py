@@ -206,6 +206,14 @@ class SweepPlanner(PlanChoices):
             self.table.cursor = axis.key
         self._show_left()
 
+    def close_axis(self) -> bool:
+        """Show only the name of the axis under the cursor; False where that is so already."""
+        axis = self._axis()
+        if axis is None or axis.key not in self._opened:
+            return False
+        self.show_axis(False)
+        return True
+
     def _ask_values(self, axis: DraftAxis) -> None:
         unit = f" in {axis.unit}" if axis.unit else ""
         help = f"One or several{unit}, with commas between them. {axis.help}"

@@ -80,6 +80,13 @@ class SweepScreen(WorkbenchScreen):
         else:
             self._look(watching=not self.watching)
 
+    def action_back(self) -> None:
+        """From the sweep to the plan; in the plan from the values to their axis."""
+        if self.watching:
+            self._look(watching=False)
+        elif not self.planner.close_axis():
+            super().action_back()
+
     def action_tick(self) -> None:
         """Tick the value, or open the axis."""
         if planner := self._planning():
