@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import sys
@@ -13,6 +14,7 @@ from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
 from app.tui.terminal import SteadyDriver
+from backends.errors import RaidbenchError
 from backends.text import clean
 
 
@@ -30,6 +32,10 @@ def run_app(app: WorkbenchApp) -> int:
         code = app.run(mouse=True)
     except Exception as error:  # on the way in or out: the screen is gone, the session is not
         app.crash = app.crash or error
+    try:
+        asyncio.run(workbench.end_watching())
+    except RaidbenchError as error:
+        _say(f"What was on trial was not taken back: {error.message}")
     if app.crash is not None:
         workbench.close(clean(f"{type(app.crash).__name__}: {app.crash}", 300))
         where = _write_crash(app.crash, workbench)

@@ -79,6 +79,12 @@ class Changes(Hardware):
         paths = replace(self.paths, journal=self.paths.journal_of(simulated=self.simulated))
         return await watch(paths, str(self.folder), until, self.machine.backends)
 
+    async def end_watching(self) -> None:
+        """Take back what is on trial where only this process watches over it, and it ends. Raises RaidbenchError."""
+        if self.watches_itself and self.recording:
+            for trial in self.trials():
+                await self.undo(trial.id)
+
     async def apply(self, change: Change, *, undoes: str | None = None) -> ChangeEnded:
         """Make one change, which may take back another of the session. See `Changer.apply`."""
         return await self._changer().apply(change, undoes=undoes)

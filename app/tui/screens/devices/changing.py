@@ -26,7 +26,7 @@ Outcomes = dict[str, dict[str, Cell]]
 """Target -> key -> words."""
 
 
-ENDS_WITH_IT = "This machine is simulated: a trial ends with this program."
+ENDS_WITH_IT = "This machine is simulated: leaving takes a trial back."
 """The word about a trial where nothing real can be lost."""
 
 
