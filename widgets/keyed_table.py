@@ -84,6 +84,7 @@ class KeyedTable(TableFace, can_focus=True):
         super().__init__(name=name, id=id, classes=classes)
         self._layout_of_columns = TableLayout(columns)
         self._layout_of_columns.measure(rows)
+        self._measured: tuple[object, object] = (None, None)
         self._placed: tuple[int, tuple[Placed, ...]] = (-1, ())
         self._index: dict[str, int] = {row.key: index for index, row in enumerate(rows)}
         self.set_reactive(KeyedTable.columns, columns)
@@ -125,7 +126,7 @@ class KeyedTable(TableFace, can_focus=True):
             grew = True
         else:
             # Columns only grow while they are watched: a column that jumps cannot be read.
-            grew = self._layout_of_columns.measure(changed)
+            grew, self._measured = self._layout_of_columns.measure(changed), (None, None)
         if len(before) != len(rows):
             self.virtual_size = Size(0, len(rows) + 1)
         if grew:
@@ -235,6 +236,10 @@ class KeyedTable(TableFace, can_focus=True):
         return None
 
     def _measure_all(self) -> None:
+        whole = (self.columns, self.rows)
+        if all(known is now for known, now in zip(self._measured, whole, strict=True)):
+            return  # a list of other devices is filled and fitted in one go
+        self._measured = whole
         self._layout_of_columns = TableLayout(self.columns)
         self._layout_of_columns.measure(self.rows)
         self._placed = (-1, ())

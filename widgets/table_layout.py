@@ -90,13 +90,11 @@ class Placed:
 
 def plain(cell: str | TableCell | Text) -> str:
     """The cleaned text of a cell."""
-    match cell:
-        case str():
-            return clean(cell)
-        case TableCell():
-            return clean(cell.text)
-        case _:
-            return clean(cell.plain)
+    return clean(_text(cell))
+
+
+def _text(cell: str | TableCell | Text) -> str:
+    return cell if isinstance(cell, str) else cell.text if isinstance(cell, TableCell) else cell.plain
 
 
 def split_number(text: str) -> tuple[str, str]:
@@ -120,17 +118,17 @@ class TableLayout:
         """Takes rows into account; whether a column grew."""
         before = (self._plain.copy(), self._heads.copy(), self._tails.copy())
         decimal = [column.align == "decimal" for column in self.columns]
-        for row in rows:
-            if row.separator or row.banner:
-                continue
-            for index, cell in enumerate(row.cells[: len(decimal)]):
-                text = plain(cell)
-                if decimal[index]:
-                    head, tail = split_number(text)
+        cells = [row.cells for row in rows if not (row.separator or row.banner)]
+        # Column by column, each text once: of ten thousand rows most say the same.
+        for index, point in enumerate(decimal):
+            found = {_text(row[index]) for row in cells if index < len(row)}
+            texts = [clean(text) for text in found]
+            if point:
+                for head, tail in map(split_number, texts):
                     self._heads[index] = max(self._heads[index], width_of(head))
                     self._tails[index] = max(self._tails[index], width_of(tail))
-                elif (width := width_of(text)) > self._plain[index]:
-                    self._plain[index] = width
+            else:
+                self._plain[index] = max(self._plain[index], max(map(width_of, texts), default=0))
         return before != (self._plain, self._heads, self._tails)
 
     def place(self, width: int) -> tuple[Placed, ...]:

@@ -48,12 +48,17 @@ def rows(shown: view.Table) -> tuple[TableRow, ...]:
     return tuple(
         TableRow(
             key=one.key or str(at),
-            cells=tuple(map(cell, one.cells)),
+            cells=cells(one.cells),
             dim=one.dim,
-            banner=tuple(map(cell, one.banner)),
+            banner=cells(one.banner),
         )
         for at, one in enumerate(shown.rows)
     )
+
+
+def cells(shown: Iterable[str | view.Cell]) -> tuple[str | TableCell, ...]:
+    """Several cells; most of ten thousand rows are only text."""
+    return tuple([one if isinstance(one, str) else cell(one) for one in shown])
 
 
 def cell(shown: str | view.Cell) -> str | TableCell:

@@ -13,6 +13,7 @@ import traceback
 from datetime import date
 from pathlib import Path
 
+from app.startup import collect_seldom
 from tests.bench import disturbance, headless, history, inventory, kept, live, members, questions, rack, screens, start
 from tests.bench.figures import Figure, table
 from tests.bench.place import place
@@ -44,6 +45,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.keep and (options.quick or options.only):
         parser.error("only a whole measurement is kept: neither --quick nor --only")
+    collect_seldom()  # what is measured without a process of its own is to cost what it costs in the program
     figures: list[Figure] = []
     whole = True
     with place(quick=options.quick) as here:

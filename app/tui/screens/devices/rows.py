@@ -6,8 +6,6 @@ from collections.abc import Container, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from rich.text import Text
-
 from app.engine.view import change as view
 from app.engine.view.effects import Tier, effect_words, kept_words, tier
 from app.engine.view.table import Fold, Row, Table
@@ -31,20 +29,23 @@ _FOLDS = {Fold.NOTHING: "  ", Fold.CLOSED: "▸ ", Fold.OPEN: "▾ "}
 
 def list_rows(table: Table, staged: Container[str] = ()) -> tuple[TableRow, ...]:
     """The rows of the list: what hangs from another stands further in, and where something is staged is a mark."""
-    return tuple(
-        replace(
-            drawn,
-            cells=(_branched(row, drawn.cells[0]), *drawn.cells[1:]),
-            banner=_headed(row, drawn.banner),
-            marked=row.key in staged,
-        )
-        for row, drawn in zip(table.rows, render.rows(table), strict=True)
+    return tuple([_drawn(row, row.key in staged) for row in table.rows])
+
+
+def _drawn(row: Row, marked: bool) -> TableRow:
+    name, *others = render.cells(row.cells)
+    return TableRow(
+        key=row.key,
+        cells=(_branched(row, name), *others),
+        dim=row.dim,
+        banner=_headed(row, render.cells(row.banner)),
+        marked=marked,
     )
 
 
-def _branched(row: Row, name: str | TableCell | Text) -> str | TableCell | Text:
+def _branched(row: Row, name: str | TableCell) -> str | TableCell:
     text = f"{'  ' * row.depth}{_FOLDS[row.fold]}{plain(name)}"
-    return replace(name, text=text) if isinstance(name, TableCell) else text
+    return TableCell(text=text, tone=name.tone) if isinstance(name, TableCell) else text
 
 
 def _headed(row: Row, banner: tuple[str | TableCell, ...]) -> tuple[str | TableCell, ...]:

@@ -6,10 +6,13 @@ A value that is not there, or blank (`-`, `N/A`, `NA`), is None. A value of anot
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from typing import TypeVar, cast
 
 from backends.text import clean
+
+T = TypeVar("T")
 
 BLANK = {"", "-", "n/a", "na", "unavailable"}
 """Words for "nothing to say"."""
@@ -57,12 +60,19 @@ def spoken(value: object) -> str | None:
 class Data(dict[str, object]):
     """The data of one answer. What is in it is looked through once, however many parsers ask."""
 
-    __slots__ = ("_inside", "_rows", "ends")
+    __slots__ = ("_found", "_inside", "_rows", "ends")
 
     def __init__(self, data: Mapping[str, object] | None = None, *, ends: bool | None = True) -> None:
         """`ends`: whether its end was seen; None for text, which may stop between two tables and show nothing of it."""
         super().__init__(data or {})
         self.ends = ends
+        self._found: dict[object, object] = {}
+
+    def once(self, look: Callable[[Mapping[str, object]], T]) -> T:
+        """What this parser finds in it."""
+        if look not in self._found:
+            self._found[look] = look(self)
+        return cast("T", self._found[look])
 
     def rows(self) -> list[tuple[str, dict[str, object], Mapping[str, str]]]:
         """What is `inside`, with the plain keys of each: every table is asked for many columns."""
@@ -164,7 +174,7 @@ def inside(data: Mapping[str, object]) -> list[tuple[str, dict[str, object]]]:
     return found
 
 
-_NESTS = (dict, list)
+_NESTS = frozenset((dict, list))
 
 
 def _collect(data: object, heading: str, depth: int, found: list[tuple[str, dict[str, object]]]) -> None:
@@ -176,7 +186,8 @@ def _collect(data: object, heading: str, depth: int, found: list[tuple[str, dict
     for key, value in nested:
         if type(value) is dict:
             found.append((key, value))
-        if depth:
+        # Most are rows of plain values: that is seen without a call for each.
+        if depth and not _NESTS.isdisjoint(map(type, value.values() if type(value) is dict else value)):
             _collect(value, key, depth - 1, found)
 
 

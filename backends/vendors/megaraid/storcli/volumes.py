@@ -12,7 +12,7 @@ from backends.model import State
 from backends.text import clean
 from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Policies, VirtualDrive, Word
 from backends.vendors.megaraid.storcli import sizes, words
-from backends.vendors.megaraid.storcli.fields import Fields, flag, inside, spoken, tables
+from backends.vendors.megaraid.storcli.fields import Data, Fields, flag, inside, spoken, tables
 from backends.vendors.megaraid.storcli.places import Place, place, shown, volume, volume_path
 from backends.vendors.megaraid.storcli.topology import Group, groups
 
@@ -164,6 +164,10 @@ def _properties(data: Mapping[str, object]) -> Iterator[tuple[int, Fields]]:
 
 def members(data: Mapping[str, object]) -> dict[int, list[Place]]:
     """Places of the drives by virtual drive: `PDs for VD 5` of version 7, `PDs` beside `VD Info` of version 8."""
+    return data.once(_members) if isinstance(data, Data) else _members(data)
+
+
+def _members(data: Mapping[str, object]) -> dict[int, list[Place]]:
     found: dict[int, list[Place]] = {}
     for heading, value in inside(data):
         number = _number(_DRIVES_OF, heading)
