@@ -228,7 +228,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "T",
         "target",
         "Target",
-        "Choose a scratch file or a device.",
+        "Choose a scratch file, or one or several devices.",
         "bench",
         82,
         "bench-idle bench-ended",

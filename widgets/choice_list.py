@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
@@ -46,6 +49,9 @@ class ChoiceDialog(GuardedDialog[str | None]):
     }
     """
 
+    KEYS: ClassVar[str] = "enter chooses   esc leaves"
+    """What the last line says."""
+
     def __init__(
         self,
         title: str,
@@ -72,7 +78,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
             yield Prose(self._heading, "title")
             yield KeyedTable(columns, tuple(self._row(choice) for choice in self._choices.values()))
             yield Prose("", "label", classes="dialog-help")
-            yield Static(Content("enter chooses   esc leaves"), classes="dialog-keys")
+            yield Static(Content(self.KEYS), classes="dialog-keys")
 
     def on_mount(self) -> None:
         """Starts on the value that is set now."""
@@ -112,6 +118,49 @@ class ChoiceDialog(GuardedDialog[str | None]):
             ),
             dim=bool(choice.blocked),
         )
+
+
+class MarkDialog(ChoiceDialog):
+    """Of one or several, which space marks: read `marked` once it has answered with the one under the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "mark", "Mark", show=False, id="choice.mark")]
+    KEYS: ClassVar[str] = "space marks several   enter chooses   esc leaves"
+
+    def __init__(
+        self,
+        title: str,
+        choices: tuple[ChoiceItem, ...],
+        current: str | None = None,
+        *,
+        marked: Collection[str] = (),
+        alone: str = "",
+        clock: Clock = time.monotonic,
+    ) -> None:
+        """`marked`: at the beginning. `alone`: the value that can only be chosen by itself."""
+        super().__init__(title, choices, current, clock=clock)
+        self._marks = set(marked)
+        self._alone = alone
+
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """What is marked, in the order of the list."""
+        return tuple(value for value in self._choices if value in self._marks)
+
+    def action_mark(self) -> None:
+        """Mark the row under the cursor, or take its mark away; then on to the next."""
+        table = self.query_one(KeyedTable)
+        value = table.cursor
+        if value is None:
+            return
+        if value == self._alone:
+            self.query_one(".dialog-help", Prose).say("This one is chosen alone: enter takes it.", "warning")
+            return
+        self._marks ^= {value}
+        table.rows = tuple(self._row(choice) for choice in self._choices.values())
+        table.action_cursor(1)
+
+    def _row(self, choice: ChoiceItem) -> TableRow:
+        return replace(super()._row(choice), marked=choice.value in self._marks)
 
 
 def _tone(choice: ChoiceItem) -> Tone:

@@ -27,6 +27,9 @@ MARKS: Final[dict[Tier, str]] = {
 }
 """The word at the head of each tier."""
 
+_FEW: Final = 2
+"""Devices that are always in sight; more of them are the first of what scrolls, or there would be no room to answer."""
+
 
 class _Sentences(Lines):
     """Sentences under a heading."""
@@ -89,7 +92,7 @@ class ConfirmDialog(GuardedDialog[bool]):
         mark = MARKS[asked.tier]
         with Vertical(classes=f"dialog {asked.tier}"):
             yield Prose(f"{mark}: {asked.title}" if mark else asked.title, _tone(asked.tier), classes="dialog-title")
-            for device in asked.devices:
+            for device in asked.devices if len(asked.devices) <= _FEW else ():
                 yield Prose(device, classes="dialog-device")
             with VerticalScroll(can_focus=False):
                 yield from self._body()
@@ -192,6 +195,8 @@ class ConfirmDialog(GuardedDialog[bool]):
 
     def _body(self) -> ComposeResult:
         asked = self.confirmation
+        if len(asked.devices) > _FEW:
+            yield _Sentences("Devices", asked.devices, "value")
         if asked.changes:
             yield ChangeTable(asked.changes)
         if asked.summary:

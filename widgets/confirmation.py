@@ -38,7 +38,7 @@ class Confirmation:
     tier: Tier = "risky"
     """How it is answered."""
     devices: tuple[str, ...] = ()
-    """What it is asked of, a sentence each: model, serial number, size. Always in sight."""
+    """What it is asked of, a sentence each: model, serial number, size. One or two are always in sight."""
     summary: str = ""
     """A sentence or two under the title."""
     changes: tuple[PlannedChange, ...] = ()

@@ -44,11 +44,12 @@ def written(session: Session, device: str, targets: Collection[Target], area: in
 def _covers(session: Session, run_id: str, device: str, area: int) -> bool:
     """Whether the run wrote every block of the first `area` bytes of the device."""
     run = session.run(run_id)
-    if run is None or run.start.device != device or not run.start.destructive:
+    if run is None or not run.overwrote(device):
         return False
-    if run.figures.filled_bytes >= area > 0:
+    if run.start.device == device and run.figures.filled_bytes >= area > 0:
         return True
-    if run.figures.write is None:
+    done = run.write_to(device)
+    if done is None:
         return False
     size = run.start.job.get("size", "")
     try:
@@ -56,5 +57,5 @@ def _covers(session: Session, run_id: str, device: str, area: int) -> bool:
     except InvalidValueError:
         return False
     in_order = run.start.job.get("rw") == _SEQUENTIAL_WRITE
-    whole = run.figures.status is RunStatus.OK and run.figures.write.total_bytes >= max(area, within)
+    whole = run.figures.status is RunStatus.OK and done.total_bytes >= max(area, within)
     return in_order and whole and within >= area

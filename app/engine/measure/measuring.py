@@ -103,16 +103,22 @@ class Measuring(Hardware):
     async def foresee(self, request: Request) -> tuple[Advice, ...]:
         """What could be said of it before it is even prepared; nothing where it cannot be measured."""
         from app.engine.advisor import advise
+        from app.engine.advisor.together import together
 
+        measurer = self._measurer(self.folder or Path())
+        alone = [replace(request, where=each.where, name=each.name, beside=()) for each in request.targets]
         try:
-            place = await self._measurer(self.folder or Path()).survey(request)
+            places = [await measurer.survey(each) for each in alone]
         except (RaidbenchError, OSError):
             return ()
+        return advise(together([await self._facts(self._sized(place)) for place in places]))
+
+    def _sized(self, place: JobPlace) -> JobPlace:
+        """The place with no more of a device than there is."""
         thing = self.session.inventory.find(place.device) if place.device is not None else None
-        if not place.scratch and place.whole_disk and not isinstance(thing, Controller | None):
-            size = thing.size_bytes
-            place = replace(place, area_bytes=min(filter(None, (place.area_bytes, size)), default=None))
-        return advise(await self._facts(place))
+        if place.scratch or not place.whole_disk or isinstance(thing, Controller | None):
+            return place
+        return replace(place, area_bytes=min(filter(None, (place.area_bytes, thing.size_bytes)), default=None))
 
     async def _facts(self, place: JobPlace) -> RunFacts:
         """What the advisor is to know beforehand; that a device was written may be remembered of earlier sessions."""

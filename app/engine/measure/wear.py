@@ -46,11 +46,8 @@ def _words(
 
 def amount_words(device: str, seconds: float, runs: Iterable[RunRecord], cap: int | None = None) -> str:
     """How much is written to a device in that time, as fast as it was written so far; `cap`: where it ends before."""
-    rates = {
-        run.id: run.figures.write.bytes_per_second
-        for run in runs
-        if run.figures.write is not None and run.start.device == device
-    }
+    written = {run.id: run.write_to(device) for run in runs}
+    rates = {run: done.bytes_per_second for run, done in written.items() if done is not None}
     fastest = max(rates, key=lambda run: rates[run], default=None)
     if cap is not None and (fastest is None or rates[fastest] * seconds > cap):
         return f"{units.size(cap)} at most, a tenth of the drive; a run time or a size of its own lifts that"

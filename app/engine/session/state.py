@@ -27,7 +27,16 @@ from app.engine.session.events import (
     SessionEnded,
     SessionStarted,
 )
-from app.engine.session.figures import Advice, MemberFigures, Phase, RunFigures, RunStatus, Sample, SteadyFigures
+from app.engine.session.figures import (
+    Advice,
+    DirectionFigures,
+    MemberFigures,
+    Phase,
+    RunFigures,
+    RunStatus,
+    Sample,
+    SteadyFigures,
+)
 from app.engine.session.machine import provenance_of
 from app.engine.session.progress import Advised, CpuSampled, MembersSampled, PhaseChanged, SampleTaken, SteadinessSeen
 from app.engine.session.sweep_events import (
@@ -112,6 +121,20 @@ class RunRecord:
         return RunFigures(
             status=RunStatus.FAILED, reason="raidbench ended before the run did; fio was stopped with it."
         )
+
+    def write_to(self, device: str) -> DirectionFigures | None:
+        """What it wrote to a device or to a file on it, alone or beside others; None if nothing."""
+        if not self.start.targets:
+            return self.figures.write if self.start.device == device else None
+        mine = [each.target for each in self.start.targets if each.device == device]
+        return next((part.write for part in self.figures.targets if part.target in mine), None)
+
+    def overwrote(self, device: str) -> bool:
+        """Whether it wrote to a device itself; of several targets a path that is no device node was a file on it."""
+        if not self.start.targets or not self.start.destructive:
+            return self.start.destructive and self.start.device == device
+        names = [each.target for each in self.start.targets if each.device == device]
+        return any(name == device or not name.startswith("/") for name in names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,6 +47,11 @@ def settings_words(values: Mapping[str, str], *, named: bool) -> tuple[str, ...]
 
 
 def _short(key: str, value: str) -> str:
+    """As short as it goes; of several targets each."""
+    return ", ".join(_one(key, part) for part in value.split(", "))
+
+
+def _one(key: str, value: str) -> str:
     if key in _SIZES and value.isdigit():
         return units.size(int(value)).removesuffix("iB").replace(" ", "")
     return _CACHE.get(value, value)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from app.engine.advisor.gather import JobPlace, gather, geometry, policies_of, throttles, too_warm
 from app.engine.fio.job import Job
 from app.engine.session.events import (
@@ -14,8 +16,9 @@ from app.engine.session.events import (
     PreconditionEnded,
     RunEnded,
     RunStarted,
+    RunTarget,
 )
-from app.engine.session.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus
+from app.engine.session.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus, TargetFigures
 from app.engine.session.state import Session, replay
 from app.engine.session.write_history import Written
 from backends.change import Change
@@ -123,6 +126,26 @@ async def test_random_writes_do_not_reach_every_block() -> None:
 
 async def test_a_part_of_it_is_not_all_of_it() -> None:
     assert (await gather(host(), PLACE, session(*filled(size=G // 2)))).written is None
+
+
+def beside(where: str) -> list[LoggedEvent]:
+    """The same fill by a job on several targets, of which this one is the second."""
+    start, end = filled()
+    assert isinstance(start, RunStarted)
+    assert isinstance(end, RunEnded)
+    targets = (RunTarget(target="scsi:sdz", device="/dev/sdz"), RunTarget(target=where, device="/dev/sdb"))
+    each = TargetFigures(target=where, write=end.figures.write)
+    return [
+        replace(start, device=None, targets=targets),
+        replace(end, figures=replace(end.figures, targets=(each,))),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("where", "known"), [("scsi:sdb", True), ("/srv/file", None)], ids=["a device", "a file on it"]
+)
+async def test_what_was_written_beside_others_is_known_too(where: str, known: bool | None) -> None:
+    assert (await gather(host(), PLACE, session(*beside(where)))).written is known
 
 
 async def test_an_array_made_anew_is_known_as_unwritten() -> None:

@@ -14,8 +14,8 @@ from app.engine.measure.cap import WriteCap, caps_of
 from app.engine.measure.device_access import DeviceJudgement
 from app.engine.measure.preparation import Preparation, Request, Site
 from app.engine.measure.wear import wear_words
-from app.engine.session.events import RunEnded, RunStarted
-from app.engine.session.figures import DirectionSample, Phase, RunFigures, RunStatus, Sample
+from app.engine.session.events import RunEnded, RunStarted, RunTarget
+from app.engine.session.figures import DirectionSample, Phase, RunFigures, RunStatus, Sample, TargetFigures
 from app.engine.session.ratings import with_ratings
 from app.engine.session.state import Session, replay
 from app.engine.session.steady import SteadyPlan
@@ -70,6 +70,17 @@ def known(media: Media, *facts: Fact, model: str | None = None) -> Inventory:
 
 def test_it_is_what_the_device_took_before_for_all_the_time_of_the_job() -> None:
     assert told(wrote("/dev/sda", 512))[0] == "Written: 30 GiB at most, 60 s as fast as r1 wrote"
+
+
+def test_a_device_that_was_written_beside_others_tells_its_own_speed() -> None:
+    begun, ended = wrote("/dev/sda", 512).events[1:]
+    assert isinstance(begun, RunStarted)
+    assert isinstance(ended, RunEnded)
+    each = TargetFigures(target="block:sda", write=ended.figures.write)
+    both = replace(begun, device=None, targets=(RunTarget(target="block:sda", device="/dev/sda"),))
+    figures = replace(ended.figures, write=None, targets=(each,))
+    session = replay([sessions.started(), both, replace(ended, figures=figures)])
+    assert told(session)[0] == "Written: 30 GiB at most, 60 s as fast as r1 wrote"
 
 
 def test_every_run_of_an_experiment_counts() -> None:

@@ -10,13 +10,15 @@ from widgets.plain import units
 
 if TYPE_CHECKING:
     from app.engine.measure.measurer import Preparation
+    from app.engine.measure.preparation import Site
     from app.tui.app import WorkbenchApp
 
 
 async def allowed(app: WorkbenchApp, ready: Preparation) -> bool:
     """Whether the person lets a writing job on a device go ahead; a refused one only gives its reasons."""
     if ready.refused:
-        title = f"{ready.job.describe()} on {ready.request.where}"
+        where = ", ".join(target.where for target in ready.request.targets)
+        title = f"{ready.job.describe()} on {where}"
         reasons = tuple(filter(None, (*ready.refused, ready.hint)))
         await app.push_screen_wait(ConfirmDialog(Confirmation(title=title, tier="refused", reasons=reasons)))
         return False
@@ -24,19 +26,30 @@ async def allowed(app: WorkbenchApp, ready: Preparation) -> bool:
         return await app.push_screen_wait(ConfirmDialog(_precondition(app, ready))) is True
     if not ready.destructive:
         return True
-    device = ready.device or ready.request.where
-    question = Confirmation(
-        title=f"{ready.job.describe()} writes to {device}",
+    return await app.push_screen_wait(ConfirmDialog(_overwriting(app, ready))) is True
+
+
+def _overwriting(app: WorkbenchApp, ready: Preparation) -> Confirmation:
+    """The question before one device or several are written to."""
+    devices = [site.device or site.name for site in ready.overwritten]
+    lost = "it" if len(devices) == 1 else "them"
+    return Confirmation(
+        title=f"{ready.job.describe()} writes to {', '.join(devices)}",
         tier="destructive",
-        summary="All data on it is lost. There is no undo.",
+        summary=f"All data on {lost} is lost. There is no undo.",
         commands=(ready.command,),
-        risks=(f"{device} is overwritten.", *_wear(app, ready), *ready.notes),
-        evidence=ready.found or ("nothing: the device is blank",),
+        risks=(*(f"{device} is overwritten." for device in devices), *_wear(app, ready), *ready.notes),
+        evidence=tuple(found for site in ready.overwritten for found in _found(site)),
         devices=tuple(plate.sentence for plate in ready.plates),
         required=ready.confirm_text or "",
         apply_label="Overwrite",
     )
-    return await app.push_screen_wait(ConfirmDialog(question)) is True
+
+
+def _found(site: Site) -> tuple[str, ...]:
+    """What lies on a device and would be lost."""
+    found = () if site.judgement is None else site.judgement.verdict.found
+    return found or (f"nothing: {site.device or site.name} is blank",)
 
 
 def _wear(app: WorkbenchApp, ready: Preparation) -> tuple[str, ...]:
@@ -60,7 +73,7 @@ def _precondition(app: WorkbenchApp, ready: Preparation) -> Confirmation:
         risks=(f"{device} is overwritten, which wears it.", *_wear(app, ready), *ready.notes)
         if ready.destructive
         else ready.notes,
-        evidence=(ready.found or ("nothing: the device is blank",)) if ready.destructive else (),
+        evidence=_found(ready.only) if ready.destructive else (),
         devices=tuple(plate.sentence for plate in ready.plates),
         required=ready.confirm_text or "",
         apply_label="Overwrite" if ready.destructive else "Write",

@@ -9,6 +9,7 @@ from app.engine.fio.job import Job
 from app.engine.fio.jobfile import import_jobfile
 from app.engine.fio.profiles import PROFILES, profile
 from app.engine.measure.measurer import Request
+from app.engine.measure.preparation import NamedTarget
 from app.engine.measure.scratch import DEFAULT_SIZE
 from app.engine.session.state import Session
 from app.engine.session.steady import SteadyPlan
@@ -18,7 +19,7 @@ from app.tui.screens.bench.steady import steady_choices, steady_plan, steady_way
 from backends.errors import RaidbenchError
 from backends.model import Array, Drive
 from backends.text import clean
-from widgets.choice_list import ChoiceDialog, ChoiceItem
+from widgets.choice_list import ChoiceDialog, ChoiceItem, MarkDialog
 from widgets.field_dialog import TextDialog
 from widgets.plain import units
 
@@ -40,6 +41,8 @@ class ChoosingScreen(WorkbenchScreen):
         """Device node, or folder or file of a scratch file."""
         self.target_name: str | None = None
         """Address of a device; None for a scratch file."""
+        self.beside: tuple[NamedTarget, ...] = ()
+        """Other devices that are measured at the same time."""
         self.steady: SteadyPlan | None = None
         """What to do about the steady state; None measures at once."""
         self._origin: str | None = None
@@ -56,9 +59,9 @@ class ChoosingScreen(WorkbenchScreen):
             self.profile, self.job = options.profile, profile(options.profile).job
         self.where = options.scratch
 
-    def take_device(self, name: str, device: str) -> None:
-        """Measure this device from now on."""
-        self.target_name, self.where, self._chosen = name, device, True
+    def take_device(self, name: str, device: str, beside: tuple[NamedTarget, ...] = ()) -> None:
+        """Measure this device from now on, and others at the same time."""
+        self.target_name, self.where, self.beside, self._chosen = name, device, beside, True
         self.show_job()
 
     def take_first_array(self, session: Session) -> None:
@@ -76,7 +79,15 @@ class ChoosingScreen(WorkbenchScreen):
         if job.size is None and self.target_name is None:
             job = Job.from_fields({"size": str(self.scratch_size)}, job)
         name = self.target_name or self.where
-        return Request(where=self.where, name=name, job=job, profile=self.profile, steady=self.steady, told=self.told)
+        return Request(
+            where=self.where,
+            name=name,
+            beside=self.beside,
+            job=job,
+            profile=self.profile,
+            steady=self.steady,
+            told=self.told,
+        )
 
     @property
     def scratch_size(self) -> int:
@@ -149,27 +160,30 @@ class ChoosingScreen(WorkbenchScreen):
         self.show_job()
 
     def action_target(self) -> None:
-        """Choose a scratch file or a device."""
+        """Choose a scratch file, a device, or several devices."""
         session = self.workbench_app.session
         things: tuple[Array | Drive, ...] = (*session.inventory.arrays, *session.inventory.drives)
         choices = (_SCRATCH, *(_choice(thing) for thing in things if thing.device is not None))
+        now = {each.name for each in self.request().targets} if self.beside else set()
+        dialog = MarkDialog("What to measure", choices, self.target_name or "", marked=now, alone=_SCRATCH.value)
 
         def chosen(address: str | None) -> None:
             if address is None:
                 return
-            if address == _SCRATCH.value:
+            wanted = dialog.marked or (address,)
+            if wanted == (_SCRATCH.value,):
                 self._ask_scratch()
                 return
-            device = getattr(session.inventory.find(address), "device", None)
-            if device is not None:
-                self.take_device(address, device)
+            devices = [(one, getattr(session.inventory.find(one), "device", None)) for one in wanted]
+            first, *others = [NamedTarget(where=device, name=one) for one, device in devices if device is not None]
+            self.take_device(first.name, first.where, tuple(others))
 
-        self.app.push_screen(ChoiceDialog("What to measure", choices, self.target_name or ""), chosen)
+        self.app.push_screen(dialog, chosen)
 
     def _ask_scratch(self) -> None:
         def named(place: str | None) -> None:
             if place:
-                self.target_name, self.where, self._chosen = None, place, True
+                self.target_name, self.where, self.beside, self._chosen = None, place, (), True
                 self.show_job()
 
         start = self.where if self.target_name is None else self.workbench_app.options.scratch

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from app.engine.fio.standstill import Standstills
 from app.engine.session.events import RunStarted
-from app.engine.session.figures import DirectionSample, Phase, Sample
+from app.engine.session.figures import DirectionSample, Phase, Sample, TargetSample
 from widgets.chart import HeatInterval
 
 Points = tuple[tuple[float, float | None], ...]
@@ -73,6 +73,8 @@ class Curves:
     """How the latencies of each interval are spread, both directions together."""
     still: Standstills = field(default_factory=Standstills)
     """When nothing was completed."""
+    targets: tuple[TargetSample, ...] = ()
+    """Each of several targets in the last interval."""
     measured: bool = False
     """Whether a sample of the measured phase is in."""
     _deviations: dict[str, float] = field(default_factory=dict)
@@ -90,7 +92,7 @@ class Curves:
             self.series.clear()
             self.spreads.clear()
             self.heat.clear()
-            self.still, self.measured = Standstills(), False
+            self.still, self.measured, self.targets = Standstills(), False, ()
         self.ramp = ramp
         self._deviations.clear()
         for sample in samples[self.taken :]:
@@ -115,6 +117,7 @@ class Curves:
                     self._count(f"{name} {key}", at, getattr(direction, key))
         both = [direction for direction in (sample.read, sample.write) if direction is not None]
         self.still.take(sample)
+        self.targets = sample.targets
         self.heat.append(_heat(at, sample.seconds, both))
         # One picture for both directions: the slower of the two, so that nothing bad hides behind the other.
         for name in LATENCIES:

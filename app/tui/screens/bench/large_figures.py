@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from app.engine.session.figures import DirectionFigures, RunFigures
+from collections.abc import Sequence
+
+from app.engine.session.figures import DirectionFigures, DirectionSample, RunFigures
 from app.engine.view.run import DIRECTIONS
 from app.tui.screens.bench.curves import CurveFigures, Curves
 from widgets.figure_rows import FigureColumn, Figures
 from widgets.plain import units
+from widgets.plain.text import clean, shorten
 
+Cells = tuple[tuple[str, str], ...]
+"""Figures, each with what stands beside it."""
+
+_ALL = 10_000
+_NAME = 18
+"""Columns that the name of a target has."""
+_BLANK: Cells = (("", ""),) * 6
 _NOTHING = CurveFigures()
 _LATENCIES = (("p50_ns", "p50", "good"), ("p99_ns", "p99", "warning"), ("p99_9_ns", "p99.9", "bad"))
 
@@ -29,13 +39,55 @@ def directions_of(curves: Curves) -> tuple[str, ...]:
     return tuple(name for name in DIRECTIONS if f"{name} iops" in curves.spreads)
 
 
-def running_figures(curves: Curves) -> tuple[Figures, ...]:
-    """A row for each direction: the last interval, and the mean of what is measured."""
-    names = directions_of(curves)
-    return tuple(Figures(name=name if len(names) > 1 else "", cells=_of_curves(curves, name)) for name in names)
+def running_figures(curves: Curves, most: int = _ALL) -> tuple[Figures, ...]:
+    """A row for each direction: the last interval, and the mean of what is measured; then each of several targets.
+
+    `most`: rows of targets that there is room for.
+    """
+    whole = [(name, _of_curves(curves, name)) for name in directions_of(curves)]
+    each = [
+        (target.target, name, _of_interval(part))
+        for target in curves.targets
+        for name, part in zip(DIRECTIONS, (target.read, target.write), strict=True)
+        if part is not None
+    ]
+    return _sum_first(whole, each, most)
 
 
-def _of_curves(curves: Curves, name: str) -> tuple[tuple[str, str], ...]:
+def ended_figures(figures: RunFigures, most: int = _ALL) -> tuple[tuple[str, ...], tuple[Figures, ...]]:
+    """The directions of a finished run, and a row for each, then for each of several targets: fio's own totals."""
+    whole = [(name, _of_run(side)) for name in DIRECTIONS if (side := figures.side(name)) is not None]
+    each = [
+        (target.target, name, _of_run(side))
+        for target in figures.targets
+        for name in DIRECTIONS
+        if (side := target.side(name)) is not None
+    ]
+    return tuple(name for name, _ in whole), _sum_first(whole, each, most)
+
+
+def _sum_first(
+    whole: Sequence[tuple[str, Cells]], each: Sequence[tuple[str, str, Cells]], most: int
+) -> tuple[Figures, ...]:
+    """The figures of all together, then as many of the others as there is room for."""
+    rows = [("all" if each else "", direction, cells) for direction, cells in whole]
+    shown = each if len(each) <= most else each[: most - 1]
+    rows += [(shorten(clean(target), _NAME), direction, cells) for target, direction, cells in shown]
+    found = [
+        Figures(name=name if len(whole) == 1 else f"{name} {way}".strip(), cells=cells) for name, way, cells in rows
+    ]
+    if len(shown) < len(each):
+        found.append(Figures(name=f"+{len(each) - len(shown)} more", cells=_BLANK))
+    return tuple(found)
+
+
+def _of_interval(part: DirectionSample) -> Cells:
+    times = (part.p50_ns, part.p99_ns, part.p99_9_ns, part.max_ns)
+    shown = (units.iops(part.iops), units.mib_per_s(part.bytes_per_second), *map(units.latency, times))
+    return tuple((text, "") for text in shown)
+
+
+def _of_curves(curves: Curves, name: str) -> Cells:
     def of(key: str) -> CurveFigures:
         return curves.spreads.get(f"{name} {key}", _NOTHING)
 
@@ -48,15 +100,7 @@ def _of_curves(curves: Curves, name: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-def ended_figures(figures: RunFigures) -> tuple[tuple[str, ...], tuple[Figures, ...]]:
-    """The directions of a finished run, and a row for each: fio's own totals."""
-    sides = tuple((name, side) for name in DIRECTIONS if (side := figures.side(name)) is not None)
-    names = tuple(name for name, _ in sides)
-    rows = tuple(Figures(name=name if len(names) > 1 else "", cells=_of_run(side)) for name, side in sides)
-    return names, rows
-
-
-def _of_run(side: DirectionFigures) -> tuple[tuple[str, str], ...]:
+def _of_run(side: DirectionFigures) -> Cells:
     times = side.latency_ns
     return (
         (units.iops(side.iops), ""),

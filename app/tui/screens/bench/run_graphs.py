@@ -32,6 +32,9 @@ WIDE = 110
 FIGURES_EVERY = 0.45
 """Seconds of the run for which the large figures stand: nobody reads any that change faster."""
 
+_LEAST_GRAPHS = 10
+"""Lines that two graphs, the heading of the figures and the figures of all targets together need."""
+
 _KEPT = 8
 """Runs whose curves are kept: reading those of an hour takes seconds."""
 
@@ -45,7 +48,7 @@ class RunGraphs(Vertical):
     DEFAULT_CSS = """
     RunGraphs {
         height: 1fr;
-        & LineChart { height: 1fr; min-height: 5; }
+        & LineChart { height: 1fr; min-height: 4; }
         & #heat, & #percentiles { display: none; }
         &.-over.-wide #percentiles { display: block; width: 36; margin-left: 1; }
         &.-heat #heat { display: block; }
@@ -99,6 +102,9 @@ class RunGraphs(Vertical):
     def on_resize(self, event: events.Resize) -> None:
         """The curve of percentiles stands beside the graphs only where these keep their width."""
         self.set_class(event.size.width >= WIDE, "-wide")
+        if len(self._figure_rows.rows) > 1:  # how many targets have a row depends on the height
+            self._told = -1.0
+            self._show_figures()
 
     @property
     def charts(self) -> tuple[LineChart, ...]:
@@ -204,10 +210,11 @@ class RunGraphs(Vertical):
         if self._figures is None and shown.rows and self._told <= until < self._told + FIGURES_EVERY:
             return
         self._told = until
+        most = max(1, self.size.height - _LEAST_GRAPHS)
         if self._figures is None:
-            names, rows = directions_of(self._curves), running_figures(self._curves)
+            names, rows = directions_of(self._curves), running_figures(self._curves, most)
         else:
-            names, rows = ended_figures(self._figures)
+            names, rows = ended_figures(self._figures, most)
         shown.columns = figure_columns(running=self._figures is None, names=names)
         shown.rows = rows
 

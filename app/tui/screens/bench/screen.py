@@ -10,6 +10,8 @@ from textual import events
 from textual.app import ComposeResult
 from textual.widgets import Static
 
+from app.engine.advisor.together import in_turn
+from app.engine.session.events import RunTarget
 from app.engine.session.figures import Advice, MemberFigures, Phase
 from app.engine.session.state import ActiveRun, RunRecord, Session
 from app.engine.view.run import cpu_line
@@ -135,16 +137,20 @@ class BenchScreen(GraphKeys, StartingScreen):
         active = session.active
         if active is not None:
             start = active.start
-            target = target_line(session.inventory, start.device, start.target, in_force_of(start), wide=wide)
+            target = target_line(session.inventory, start.each, in_force_of(start), wide=wide)
             job = job_line(start.profile, start.title, start.steady)
         else:
             self._foresee(session)
-            device = None if self.target_name is None else self.where
-            name = self.target_name or self._scratch_words()
-            target = target_line(session.inventory, device, name, self._values, wide=wide)
+            target = target_line(session.inventory, self._targets(), self._values, wide=wide)
             job = job_line(self.profile, self.job.describe(), self.steady)
         self.put("#target", target)
         self.put("#job", job)
+
+    def _targets(self) -> tuple[RunTarget, ...]:
+        """What would be measured, as a run has it."""
+        if self.target_name is None:
+            return (RunTarget(target=self._scratch_words()),)
+        return tuple(RunTarget(target=each.name, device=each.where) for each in self.request().targets)
 
     def _scratch_words(self) -> str:
         place = os.path.abspath(os.path.expanduser(self.where))
@@ -189,7 +195,7 @@ class BenchScreen(GraphKeys, StartingScreen):
         """Read the settings of the target and ask the advisor about the job as it stands, once for each job, target
         and state of the devices.
         """
-        wanted = (self.job, self.where, self.target_name, session.inventory, session.changes)
+        wanted = (self.job, self.where, self.target_name, self.beside, session.inventory, session.changes)
         if session.probing or session.active is not None or self._foreseen == wanted:
             return
         self._foreseen = wanted
@@ -197,7 +203,7 @@ class BenchScreen(GraphKeys, StartingScreen):
 
     async def _ask_advice(self, wanted: object) -> None:
         bench = self.workbench_app.workbench
-        self._values = in_force(await bench.readings_of(None if self.target_name is None else self.where))
+        self._values = in_turn([in_force(await bench.readings_of(each.device)) for each in self._targets()])
         said = await bench.foresee(self.request())
         if self._foreseen == wanted and bench.session.active is None and not self.pending:
             self.show_advice(said)

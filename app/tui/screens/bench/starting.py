@@ -56,7 +56,8 @@ class StartingScreen(ChoosingScreen):
             if not job.writes:  # reading changes nothing about a drive
                 job, name = replace(profile(WORKLOAD).job, size=job.size), WORKLOAD
             plan = self.workbench_app.options.steady
-            return precondition_request(wanted.where, wanted.name, job, plan, profile=name)
+            asked = precondition_request(wanted.where, wanted.name, job, plan, profile=name)
+            return replace(asked, beside=wanted.beside)
 
         self._start(request)
 

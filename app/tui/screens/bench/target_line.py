@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from app.engine.session.events import RunTarget
 from app.engine.session.steady import SteadyPlan
 from app.engine.view.target import settings_words, target_words
 from backends.model import Inventory
@@ -11,9 +12,15 @@ from backends.model import Inventory
 _JOIN = " · "
 
 
-def target_line(inventory: Inventory, device: str | None, name: str, values: Mapping[str, str], *, wide: bool) -> str:
-    """`ssd · raid5 · sdb · through · none · 64K`; where it is `wide` the settings are named."""
-    return _JOIN.join((*target_words(inventory, device, name), *settings_words(values, named=wide)))
+def target_line(inventory: Inventory, targets: Sequence[RunTarget], values: Mapping[str, str], *, wide: bool) -> str:
+    """`ssd · raid5 · sdb · through · none · 64K`; where it is `wide` the settings are named.
+
+    Of several, which are measured at the same time: `2 targets · ssd, vmstore · through, back`.
+    """
+    words = [target_words(inventory, one.device, one.target) for one in targets]
+    if len(words) > 1:
+        words = [(f"{len(words)} targets", ", ".join(own for own, *_ in words))]
+    return _JOIN.join((*words[0], *settings_words(values, named=wide)))
 
 
 def job_line(profile: str | None, title: str, plan: SteadyPlan | None) -> str:

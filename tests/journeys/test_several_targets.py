@@ -1,0 +1,152 @@
+"""Several arrays of the simulated rack in one job, from the Bench screen at 80x24."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from app.engine.workbench import Workbench
+from app.tui.app import WorkbenchApp
+from app.tui.options import ScreenOptions
+from app.tui.screens.bench.screen import BenchScreen
+from backends.hosts.simulated.host import SimulatedHost
+from tests.backends.simulated.asking import still_rack
+from tests.tui.stage import answer, app_of, heard, paths_in, settled, text_of, until
+from widgets.confirm import ConfirmDialog
+from widgets.keyed_table import KeyedTable
+
+SSD, FLASH, SYSTEM = "megaraid:/c0/v1", "megaraid:/c1/v0", "megaraid:/c0/v0"
+
+
+@asynccontextmanager
+async def bench(folder: Path) -> AsyncIterator[Pilot[int]]:
+    """The Bench screen on the rack, its clock as fast as ours: a run lasts until it is stopped."""
+    app = WorkbenchApp(
+        Workbench(SimulatedHost(still_rack(), speed=1.0), paths=paths_in(folder)),
+        ScreenOptions(session=folder / "session", config=folder / "config.toml"),
+    )
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("2")
+        await pilot.pause()
+        yield pilot
+
+
+async def choose(pilot: Pilot[int], *addresses: str) -> None:
+    """Mark these in the list of targets, and take them."""
+    await pilot.press("T")
+    await until(pilot, lambda: len(pilot.app.screen_stack) > 1)
+    await heard(pilot)
+    for address in addresses:
+        pilot.app.screen.query_one(KeyedTable).cursor = address
+        await pilot.press("space")
+    await pilot.press("enter")
+    await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
+
+
+async def walk(folder: Path) -> dict[str, str]:
+    """Two arrays are chosen, measured, stopped; then to be written to."""
+    seen = {}
+    async with bench(folder) as pilot:
+        await choose(pilot, SSD, FLASH)
+        await until(pilot, lambda: "64K, 256K" in text_of(pilot))
+        seen["chosen"] = text_of(pilot)
+        screen = pilot.app.screen
+        assert isinstance(screen, BenchScreen)
+        screen.job = replace(screen.job, ramp=0)
+        await pilot.press("r")
+        await until(pilot, lambda: f" {FLASH} " in text_of(pilot))
+        seen["live"] = text_of(pilot)
+        await pilot.press("x")
+        await until(pilot, lambda: "r1 stopped" in text_of(pilot).lower())
+        seen["over"] = text_of(pilot)
+        await pilot.press("p")
+        await answer(pilot, "down", "enter")
+        await pilot.press("r")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
+        question = pilot.app.screen
+        assert isinstance(question, ConfirmDialog)
+        seen["question"] = text_of(pilot)
+        seen["required"] = question.confirmation.required
+        seen["risks"] = "\n".join(question.confirmation.risks)
+        await heard(pilot)
+        await pilot.press("escape")
+        await until(pilot, lambda: "not started" in text_of(pilot))
+    return seen
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The screen at each station of the walk."""
+    return asyncio.run(walk(tmp_path_factory.mktemp("several")))
+
+
+def rows(text: str) -> list[str]:
+    """The first words of the lines below the heading of the figures."""
+    lines = text.splitlines()
+    at = next(number for number, line in enumerate(lines) if "MiB/s" in line and "p50" in line)
+    return [line.split()[0] for line in lines[at + 1 : at + 4]]
+
+
+def test_the_target_line_names_all_of_them(seen: dict[str, str]) -> None:
+    assert "2 targets · ssd, flash · through · none · 64K, 256K" in seen["chosen"]
+
+
+@pytest.mark.parametrize("when", ["live", "over"])
+def test_the_sum_comes_first_and_each_has_a_row(seen: dict[str, str], when: str) -> None:
+    assert rows(seen[when]) == ["all", SSD, FLASH]
+
+
+def test_the_question_names_each_device(seen: dict[str, str]) -> None:
+    assert "writes to /dev/sdb, /dev/sdc" in seen["question"]
+    assert seen["question"].count(" is LSI ") == seen["question"].count(" is AVAGO ") == 1
+
+
+def test_the_question_tells_the_risk_of_each_device(seen: dict[str, str]) -> None:
+    assert all(f"/dev/{node} is overwritten." in seen["risks"] for node in ("sdb", "sdc"))
+
+
+def test_the_words_to_type_are_those_of_the_command_line(seen: dict[str, str]) -> None:
+    assert seen["required"] == "6ef362,a66d13"
+
+
+async def test_two_names_of_one_disk_are_refused_as_on_the_command_line(tmp_path: Path) -> None:
+    async with bench(tmp_path) as pilot:
+        await choose(pilot, SSD, "block:sdb")
+        await pilot.press("r")
+        await until(pilot, lambda: "in common" in text_of(pilot))
+        assert app_of(pilot).session.runs == ()
+
+
+async def test_one_that_is_in_use_keeps_all_from_being_written_to(tmp_path: Path) -> None:
+    async with bench(tmp_path) as pilot:
+        await choose(pilot, SSD, SYSTEM)
+        await pilot.press("p")
+        await answer(pilot, "down", "enter")
+        await pilot.press("r")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
+        question = pilot.app.screen
+        assert isinstance(question, ConfirmDialog)
+        assert question.confirmation.tier == "refused"
+
+
+async def test_several_are_not_preconditioned_at_once(tmp_path: Path) -> None:
+    async with bench(tmp_path) as pilot:
+        await choose(pilot, SSD, FLASH)
+        await pilot.press("P")
+        await until(pilot, lambda: "Targets are written in full one at a time" in text_of(pilot))
+
+
+async def test_a_scratch_file_cannot_be_marked(tmp_path: Path) -> None:
+    async with bench(tmp_path) as pilot:
+        await pilot.press("T")
+        await until(pilot, lambda: len(pilot.app.screen_stack) > 1)
+        await heard(pilot)
+        await pilot.press("home", "space")
+        await until(pilot, lambda: "This one is chosen alone" in text_of(pilot))
