@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.app import App, ScreenError
 from textual.binding import Binding
+from textual.css.query import NoMatches
 from textual.message import Message
 from textual.notifications import SeverityLevel
 from textual.reactive import var
@@ -466,8 +467,8 @@ class WorkbenchApp(App[int]):
     def _handle_exception(self, error: Exception) -> None:
         """An exception nobody expected: the evidence goes to a file, a sentence to the person."""
         cause = getattr(error, "error", error)
-        if isinstance(cause, ScreenError) and not self.is_running:
-            return  # a worker that still had something to show when the screens were gone already
+        if isinstance(cause, ScreenError | NoMatches) and not self.is_running:
+            return  # a worker that still had something to show when the screens, or what was on them, were gone already
         self.crash = self.crash or cause
         super()._handle_exception(error)
 

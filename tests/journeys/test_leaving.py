@@ -20,6 +20,7 @@ from app.engine.session.marks import EXPERIMENT
 from app.engine.session.store import SessionLog, load
 from app.tui.app import WorkbenchApp
 from app.tui.base import WorkbenchScreen
+from app.tui.screens.devices.device_list import DeviceList
 from tests.engine import sessions
 from tests.journeys.test_bench import start
 from tests.journeys.test_settings import AHEAD, apply, stage
@@ -289,8 +290,9 @@ async def leave_with(
         lambda app, screen: app.show_sweep(),
         lambda app, screen: app.notify("late"),
         lambda app, screen: app.screen.set_focus(None),
+        lambda app, screen: screen.query_one(DeviceList),
     ],
-    ids=["session", "refresh", "sweep", "notice", "whatever is in front"],
+    ids=["session", "refresh", "sweep", "notice", "whatever is in front", "what is on it"],
 )
 async def test_news_on_the_way_out_are_for_nobody(
     table: Table, monkeypatch: pytest.MonkeyPatch, news: Callable[[WorkbenchApp, WorkbenchScreen], object]
