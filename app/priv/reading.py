@@ -15,6 +15,7 @@ from backends.vendors.fusionio import tool as fusionio
 from backends.vendors.megaraid.presence import MEGACLI, STORCLI_7, STORCLI_7_PLACES, STORCLI_8, STORCLI_8_PLACES
 from backends.vendors.nvme.features import CURRENT, SUPPORTED
 from backends.vendors.scsi import hdparm, sdparm, smartctl
+from backends.vendors.smartarray.presence import ARCCONF, ARCCONF_PLACES, SSACLI, SSACLI_PLACES
 
 _SYSFS = re.compile(r"/sys/(block|bus|class|dev|devices|module|fs/btrfs)(/[A-Za-z0-9_.:,!@+-]+){1,24}", re.ASCII)
 _MOUNTS = "/proc/1/mountinfo"
@@ -54,6 +55,21 @@ _MEGACLI = (
     ("-PDRbld", "-ShowProg", r"-PhysDrv\[\d{0,5}:\d{1,5}(,\d{0,5}:\d{1,5}){0,255}\]", _ANY_CARD),
 )
 
+_SLOT = r"slot=[0-9]{1,3}[A-Za-z]?"
+
+_SSACLI = (
+    ("ctrl", "all", "show"),
+    ("ctrl", _SLOT, "show", "config", "detail"),
+    ("ctrl", _SLOT, "modify", r"[a-z]{2,40}=\?"),
+    ("ctrl", _SLOT, "ld", r"\d{1,5}", "modify", r"[a-z]{2,40}=\?"),
+)
+
+_ARCCONF = (
+    ("list|getversion|setcache",),
+    ("getconfig", r"\d{1,3}", "al"),
+    ("getstatus", r"\d{1,3}"),
+)
+
 _NVME = tuple(
     ("|".join(words), DEVICE, *more)
     for words, more in (
@@ -74,6 +90,8 @@ _PROGRAMS: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
     (*STORCLI_7, *STORCLI_7_PLACES, *STORCLI_8, *STORCLI_8_PLACES): tuple(
         (*words, *ending) for words in _STORCLI for ending in (("J", "nolog"), ("J",))
     ),
+    (*SSACLI, *SSACLI_PLACES): _SSACLI,
+    (*ARCCONF, *ARCCONF_PLACES): _ARCCONF,
     MEGACLI: tuple((*words, "-NoLog") for words in _MEGACLI),
 }
 """By the names and places of a program: what may follow it, each word a pattern for the whole word."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from backends.host import Host
 from backends.vendors.hba.functions import Function
 from backends.vendors.megaraid.presence import STORCLI_7, STORCLI_7_PLACES, STORCLI_8, STORCLI_8_PLACES
+from backends.vendors.smartarray.presence import ARCCONF, ARCCONF_PLACES, SSACLI, SSACLI_PLACES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,16 +41,8 @@ _SAS3 = Tool(
     name="storcli64, sas3flash or sas3ircu", programs=(*STORCLI_7, "sas3ircu", "sas3flash"), places=STORCLI_7_PLACES
 )
 _SAS2 = Tool(name="sas2ircu or sas2flash", programs=("sas2ircu", "sas2flash", *STORCLI_7), places=STORCLI_7_PLACES)
-_SSACLI = Tool(
-    name="ssacli",
-    programs=("ssacli", "hpssacli", "hpacucli"),
-    places=("/opt/smartstorageadmin/ssacli/bin/ssacli", "/opt/hp/hpssacli/bld/hpssacli"),
-)
-_ARCCONF = Tool(
-    name="arcconf",
-    programs=("arcconf",),
-    places=("/usr/Arcconf/arcconf", "/usr/StorMan/arcconf", "/opt/StorMan/arcconf"),
-)
+_SSACLI = Tool(name="ssacli", programs=SSACLI, places=SSACLI_PLACES, backend="smartarray")
+_ARCCONF = Tool(name="arcconf", programs=ARCCONF, places=ARCCONF_PLACES, backend="smartarray")
 _FIO_STATUS = Tool(name="fio-status", programs=("fio-status",), backend="fusionio")
 
 TOOLS: Mapping[str, Tool] = {

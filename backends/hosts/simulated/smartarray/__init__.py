@@ -1,0 +1,1 @@
+"""Simulated Smart Array, SmartRAID and Adaptec cards: one firmware behind ssacli and arcconf, and the older one."""

@@ -1,0 +1,7 @@
+"""HPE Smart Array and Adaptec SmartRAID cards, through ssacli or arcconf."""
+
+from backends.protocol import Vendor, lazily
+from backends.vendors.smartarray.presence import anything
+
+VENDOR = Vendor(name="smartarray", backend=lazily("backends.vendors.smartarray.backend:SmartArray"), present=anything)
+"""Found by the registry."""

@@ -1,0 +1,59 @@
+"""Addresses of this backend: `/slot0`, `/slot0/ld1`, `/slot0/2I:1:1` (ssacli); `/arc1`, `/arc1/ld0`, `/aac1/0:3`. Pure.
+
+`aac` is a card of Adaptec's series 2 to 8, `arc` a SmartRAID that arcconf speaks to: their settings differ.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from backends.model import Scope, Target
+from backends.vendors.smartarray.facts import Family
+
+NAME = "smartarray"
+"""The prefix of this backend's targets."""
+
+_ADDRESS = re.compile(
+    r"(?P<card>/(?P<kind>slot|arc|aac)[0-9A-Za-z]{1,8})(?:/ld(?P<volume>\d{1,5})|/(?P<drive>[A-Za-z0-9]{1,6}(?::[A-Za-z0-9]{1,6}){1,3}))?",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CardSpot:
+    """What an address says."""
+
+    card: str
+    """Address of the card: `/slot0`."""
+    family: Family
+    """Which settings it has."""
+    volume: int | None = None
+    """Number of the logical drive."""
+    drive: str | None = None
+    """Place of the drive."""
+
+
+def parse(target: Target) -> CardSpot | None:
+    """What the address of a target says; None if it is none of ours."""
+    found = _ADDRESS.fullmatch(target.address)
+    if target.backend != NAME or found is None:
+        return None
+    family = Family.SERIES if found["kind"] == "aac" else Family.SMART
+    number = found["volume"]
+    return CardSpot(found["card"], family, volume=int(number) if number is not None else None, drive=found["drive"])
+
+
+def card_target(card: str) -> Target:
+    """The target of a card."""
+    return Target(backend=NAME, address=card, scope=Scope.CONTROLLER)
+
+
+def volume_target(card: str, number: int) -> Target:
+    """The target of a logical drive."""
+    return Target(backend=NAME, address=f"{card}/ld{number}", scope=Scope.ARRAY)
+
+
+def drive_target(card: str, place: str) -> Target:
+    """The target of a drive."""
+    return Target(backend=NAME, address=f"{card}/{place}")

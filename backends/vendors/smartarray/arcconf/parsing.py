@@ -1,0 +1,345 @@
+"""From arcconf's passages to the facts of a card. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from backends.model import Level, Media, State
+from backends.text import clean
+from backends.vendors.smartarray import text as texts
+from backends.vendors.smartarray import words
+from backends.vendors.smartarray.arcconf.passages import Passage, orders, read
+from backends.vendors.smartarray.facts import (
+    BayDrive,
+    CardJob,
+    CardText,
+    DriveGroup,
+    Family,
+    LogicalDrive,
+    Phrase,
+    PowerSource,
+    RaidCard,
+)
+from backends.vendors.smartarray.ssacli.parsing import acceleration, healthy, interface_of, media_of
+from backends.vendors.smartarray.text import told
+
+_FOUND = re.compile(r"controllers found:\s*(\d{1,3})", re.ASCII | re.IGNORECASE)
+_LISTED = re.compile(r"^\s*controller (?:#)?(\d{1,3}):", re.ASCII | re.IGNORECASE | re.MULTILINE)
+_MEMBER = re.compile(r"(?:group \d{1,4}, )?(?:segment|device) \d{1,5}", re.ASCII)
+_PAIR = re.compile(r"(\d{1,3}),(\d{1,5})", re.ASCII)
+_AT = re.compile(
+    r"(enclosure|connector)\D{0,4}(\d{1,5})\D{1,12}(?:slot|device)\D{0,3}(\d{1,5})", re.ASCII | re.IGNORECASE
+)
+
+_VOLUME_STATES = {
+    "optimal": State.OPTIMAL,
+    "ok": State.OPTIMAL,
+    "impacted": State.DEGRADED,
+    "suboptimal": State.DEGRADED,
+    "degraded": State.DEGRADED,
+    "critical": State.DEGRADED,
+    "interim": State.DEGRADED,
+    "rebuilding": State.REBUILDING,
+    "failed": State.FAILED,
+    "offline": State.OFFLINE,
+    "not available": State.OFFLINE,
+}
+_DRIVE_STATES = {
+    "online": State.ONLINE,
+    "optimal": State.ONLINE,
+    "raw": State.ONLINE,
+    "ready": State.UNASSIGNED,
+    "rebuilding": State.REBUILDING,
+    "global hot": State.SPARE,
+    "dedicated hot": State.SPARE,
+    "pooled hot": State.SPARE,
+    "hot spare": State.SPARE,
+    "hot-spare": State.SPARE,
+    "auto replace": State.SPARE,
+    "failed": State.FAILED,
+    "offline": State.OFFLINE,
+    "missing": State.MISSING,
+    "inconsistent": State.DEGRADED,
+    "predictive failure": State.DEGRADED,
+}
+_WORK = (
+    ("rebuild", "rebuild"),
+    ("build", "initialisation"),
+    ("clear", "initialisation"),
+    ("verify", "consistency-check"),
+    ("compact", "migration"),
+    ("expan", "migration"),
+    ("migrat", "migration"),
+    ("reconfig", "migration"),
+    ("transform", "migration"),
+)
+_POWER = ("backup unit", "battery", "zmm", "green backup")
+NOT_FITTED = ("not installed", "not present", "absent")
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """The controllers that `list` or `getversion` names; those that are only counted, from 1."""
+    named = tuple(dict.fromkeys(int(one) for one in _LISTED.findall(text[: 1 << 16])))
+    counted = _FOUND.search(text)
+    return named or tuple(range(1, min(int(counted[1]), 64) + 1 if counted else 1))
+
+
+def refusal(text: str) -> str | None:
+    """What arcconf says where it did not do as it was told; None where it does not say so."""
+    if "command completed successfully" in text.lower() and "command aborted" not in text.lower():
+        return None
+    rows = [clean(bare, 300) for _, bare in texts.lines(text)]
+    said = [row for row in rows if row and not _FOUND.match(row) and not row.lower().startswith("command aborted")]
+    return " ".join(said)[:400] or "it says neither that it did it nor why not"
+
+
+def card_text(text: str, number: int, *, status: str = "") -> CardText | None:
+    """All that an answer says of a card; None where it speaks of none. `status`: the answer of `getstatus`."""
+    passages = read(text)
+    marks = ("controller status", "controller model")
+    card = next((one for one in passages if one.kind == "card" and any(mark in one.fields for mark in marks)), None)
+    if card is None and all(one.kind in ("", "card") for one in passages):
+        return None
+    drives = tuple({drive.place: drive for one in passages if (drive := _drive(one)) is not None}.values())
+    groups = tuple(_group(one) for one in passages if one.kind == "array")
+    jobs = tasks(status)
+    volumes = tuple(_volume(one, groups, drives, jobs) for one in passages if one.kind == "volume")
+    family = _family(passages)
+    owners = {place: volume.array for volume in volumes for place in volume.drives}
+    return CardText(
+        card=_facts(card or Passage("card"), number, family),
+        groups=groups,
+        volumes=tuple({one.number: one for one in volumes}.values()),
+        drives=tuple(replace(one, array=one.array or owners.get(one.place)) for one in drives),
+    )
+
+
+def _family(passages: Iterable[Passage]) -> Family:
+    marks = (
+        "no-battery write cache",
+        "ld acceleration method",
+        "caching",
+        "ssd i/o bypass",
+        "volume unique identifier",
+    )
+    for one in passages:
+        if any(mark in one.fields for mark in marks) or one.fields.get("driver name", "").lower() == "smartpqi":
+            return Family.SMART
+    return Family.SERIES
+
+
+def _facts(card: Passage, number: int, family: Family) -> RaidCard:
+    fields = card.fields
+    state = told(fields.get("controller status"))
+    gone = (state or "").lower().startswith("inaccessible")
+    values = words.values(fields, words.SMART if family is Family.SMART else words.SERIES)
+    shares = [texts.count(fields.get(f"{kind} cache percentage")) for kind in ("read", "write")]
+    if None not in shares and sum(filter(None, shares)) == 100:
+        values["cache_ratio"] = Phrase(value=f"{shares[0]}/{shares[1]}", raw=f"{shares[0]}% read, {shares[1]}% write")
+    name = told(fields.get("driver name"))
+    version = card.parts.get("controller version information", {})
+    trouble = "This arcconf is too old for the card, or does not know it: it calls it inaccessible."
+    return RaidCard(
+        number=str(number),
+        family=family,
+        model=told(fields.get("controller model")),
+        serial=told(fields.get("controller serial number")),
+        firmware=told(version.get("firmware") or fields.get("firmware")),
+        driver=" ".join(filter(None, (name, told(version.get("driver"))))) if name else None,
+        pci=told(next((value for key, value in fields.items() if key.startswith("pci address")), None)),
+        state_raw=state,
+        mode=told(fields.get("controller mode")),
+        cache_bytes=texts.size(fields.get("cache memory") or fields.get("installed memory")),
+        cache_state=told(fields.get("cache status")),
+        cache_details=told(fields.get("cache status details"), 300),
+        power=_power(card, family),
+        temperature_c=texts.count(fields.get("temperature")),
+        values=values,
+        problems=(trouble,) if gone else (),
+        locked="arcconf calls the card inaccessible" if gone else None,
+    )
+
+
+def _power(card: Passage, family: Family) -> PowerSource | None:
+    for heading, fields in card.parts.items():
+        mark = next((one for one in _POWER if one in heading), None)
+        keys = ("overall backup unit status", "backup power status", "status")
+        state = next((found for key in keys if (found := told(fields.get(key)))), None)
+        if mark is None or state is None:
+            continue
+        if any(part in state.lower() for part in NOT_FITTED):
+            return PowerSource(kind="none", state=state, healthy=False)
+        kind = "bbu" if mark == "battery" else "capacitor"
+        return PowerSource(kind=kind, state=state, healthy=healthy(state.lower().removeprefix("zmm ")))
+    if family is Family.SMART and told(card.fields.get("cache memory")) is not None:
+        return PowerSource(kind="none", state="not fitted", healthy=False)
+    return None
+
+
+def _group(passage: Passage) -> DriveGroup:
+    fields = passage.fields
+    path = told(fields.get("ssd i/o bypass"))
+    raw = told(fields.get("status")) or ""
+    return DriveGroup(
+        name=passage.name,
+        state=texts.state(raw, _VOLUME_STATES),
+        state_raw=raw,
+        media=media_of(fields.get("interface")),
+        smart_path=None if path is None else words.phrase(path, words.switch(path)),
+        free_bytes=texts.size(fields.get("unused size")),
+    )
+
+
+def _volume(
+    passage: Passage, groups: Sequence[DriveGroup], drives: Sequence[BayDrive], jobs: Mapping[int, tuple[CardJob, ...]]
+) -> LogicalDrive:
+    fields = passage.fields
+    raw = next(
+        (found for key, value in fields.items() if key.startswith("status of logical") and (found := told(value))), ""
+    )
+    array = told(fields.get("array"))
+    group = next((one for one in groups if one.name == array), None)
+    device = (fields.get("disk name") or "").strip()
+    smart = any(key in fields for key in ("caching", "ld acceleration method"))
+    setting, mode = fields.get("write-cache setting"), fields.get("write-cache mode")
+    status = fields.get("write-cache status") or (mode if setting is not None else None)
+    level = fields.get("raid level")
+    number = int(passage.name)
+    own = jobs.get(number, ())
+    state_job = _job(raw.partition("(")[2]) if "%" in raw else None
+    return LogicalDrive(
+        number=number,
+        array=array,
+        name=told(next((v for k, v in fields.items() if re.fullmatch("logical (device|drive) name", k)), None)),
+        level=texts.level(level) if level else Level.UNKNOWN,
+        level_raw=told(level) or "",
+        size_bytes=texts.size(fields.get("size")),
+        strip_bytes=texts.size(fields.get("stripe-unit size")),
+        stripe_bytes=texts.size(fields.get("full stripe size")),
+        state=texts.state(raw, _VOLUME_STATES),
+        state_raw=raw,
+        acceleration=acceleration(fields.get("ld acceleration method"), fields.get("caching"), group)
+        if smart
+        else None,
+        read_cache=_switched(fields.get("read-cache setting") or fields.get("read-cache mode")),
+        reading_cached=_switched(fields.get("read-cache status")),
+        write_cache=None if (word := setting or mode) is None else write_cache(word),
+        writing_back=_switched(status),
+        device=clean(device, 64) if device.startswith("/dev/") else None,
+        wwn=texts.naa(fields.get("volume unique identifier")),
+        drives=_members(passage, drives),
+        jobs=own or ((state_job,) if state_job is not None else ()),
+    )
+
+
+def _switched(text: str | None) -> Phrase | None:
+    """`on` or `off`; None where nothing is said or it does not apply."""
+    if told(text) is None or (text or "").lower().startswith("not "):
+        return None
+    return words.phrase(text or "", words.onoff(text or ""))
+
+
+def write_cache(text: str) -> Phrase | None:
+    """The write policy as it is set. `Enabled` alone is on whatever becomes of the battery."""
+    word = text.lower()
+    if told(text) is None or word.startswith("not "):
+        return None
+    if "when protected" in word:
+        return words.phrase(text, "write-back")
+    return words.phrase(text, {"on": "always-write-back", "off": "write-through"}.get(words.onoff(text) or ""))
+
+
+def _members(passage: Passage, drives: Sequence[BayDrive]) -> tuple[str, ...]:
+    """Places of the members: by serial number where that is one drive's alone, else as they are told to sit."""
+    if told_order := orders(passage):
+        return tuple(dict.fromkeys(told_order))
+    known = Counter(one.serial for one in drives)
+    by_serial = {one.serial: one.place for one in drives if one.serial is not None and known[one.serial] == 1}
+    by_seat = {seat: one.place for one in drives if (seat := _seat(one.slot)) is not None}
+    found = []
+    for heading, fields in passage.parts.items():
+        if not ("segment" in heading or "physical device" in heading):
+            continue
+        for key, value in fields.items():
+            if not _MEMBER.fullmatch(key) or value.lower().startswith("missing"):
+                continue
+            inside, _, serial = value.partition("(")[2].rpartition(")")
+            pair = _PAIR.fullmatch(inside.strip())
+            seat = _seat(inside)
+            place = f"{int(pair[1])}:{int(pair[2])}" if pair else by_seat.get(seat) if seat is not None else None
+            found.append(by_serial.get(serial.strip()) or place)
+    return tuple(dict.fromkeys(one for one in found if one is not None))
+
+
+def _seat(text: str | None) -> tuple[str, int, int] | None:
+    """(`enclosure` or `connector`, its number, slot or device)."""
+    found = _AT.search((text or "")[: texts.LINE])
+    return (found[1].lower(), int(found[2]), int(found[3])) if found is not None else None
+
+
+def _drive(passage: Passage) -> BayDrive | None:
+    """A drive; None for what is none: enclosures and expanders are listed among them."""
+    kind = next((line.lower() for line in passage.lines if line.lower().startswith("device is a")), "")
+    if passage.kind != "drive" or any(part in kind for part in ("enclosure", "expander", "processor", "controller")):
+        return None
+    fields = passage.fields
+    at = next((value for key, value in fields.items() if key.startswith("reported channel,device")), "")
+    pair = _PAIR.match(at.strip())
+    raw = told(fields.get("state")) or ""
+    speed = fields.get("transfer speed", "")
+    flash = fields.get("ssd", "").lower()
+    media = {"yes": Media.SSD, "no": Media.HDD}.get(flash, Media.UNKNOWN)
+    maker, product = told(fields.get("vendor")), told(fields.get("model"))
+    array = told(fields.get("array"))
+    return BayDrive(
+        place=f"{int(pair[1])}:{int(pair[2])}" if pair else passage.name,
+        array=array if array is not None and array.isdigit() else None,
+        model=" ".join(filter(None, (maker if maker not in ("ATA", "*MISSING*") else None, product))) or None,
+        serial=told(fields.get("serial number")),
+        wwn=texts.naa(fields.get("world-wide name")),
+        firmware=told(fields.get("firmware")),
+        media=Media.NVME if "nvme" in speed.lower() or "pcie" in speed.lower() else media,
+        interface="scsi" if speed.lower().startswith("ultra") else interface_of(speed),
+        size_bytes=texts.size(fields.get("total size") or fields.get("size")) or None,
+        sector_bytes=texts.size(fields.get("block size")),
+        physical_bytes=texts.size(fields.get("physical block size")),
+        state=State.MISSING if maker == "*MISSING*" else texts.state(raw, _DRIVE_STATES),
+        state_raw=raw,
+        temperature_c=texts.count(fields.get("current temperature") or fields.get("temperature")),
+        write_cache=_switched(fields.get("write cache")),
+        slot=told(fields.get("reported location")),
+        usage_left=told(fields.get("usage remaining")),
+    )
+
+
+def tasks(text: str) -> dict[int, tuple[CardJob, ...]]:
+    """What `getstatus` says of work under way, by logical device."""
+    found: dict[int, tuple[CardJob, ...]] = {}
+    volume: int | None = None
+    kind = ""
+    for _, bare in texts.lines(text):
+        key, value = texts.field(bare) or ("", "")
+        match key.lower():
+            case "logical device" | "logical drive":
+                volume = texts.count(value)
+            case "current operation":
+                kind = _kind(value)
+            case "percentage complete" if volume is not None and kind:
+                share = texts.number(value)
+                progress = None if share is None or not 0 <= share <= 100 else share / 100
+                found[volume] = (*found.get(volume, ()), CardJob(kind=kind, progress=progress))
+                volume, kind = None, ""
+    return found
+
+
+def _kind(operation: str) -> str:
+    word = operation.lower()
+    return next((kind for part, kind in _WORK if part in word), "" if word == "none" else clean(word, 40))
+
+
+def _job(text: str) -> CardJob | None:
+    kind = _kind(text.partition(":")[0].strip())
+    return CardJob(kind=kind, progress=texts.progress(text)) if kind else None

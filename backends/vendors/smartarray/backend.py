@@ -1,0 +1,189 @@
+"""The backend of HPE Smart Array, SmartRAID and Adaptec's older cards, through ssacli or arcconf.
+
+Nearly no recording shows what these tools answer to a change. So the verdict on one is what the card reads afterwards,
+a value that is set already is never sent (their firmware calls that an error), and what a tool says against a change is
+told in its own words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from backends.change import Change, Write
+from backends.changing import denial_of, evidence_of, gone, not_found, require_same, setting_of, take_steps, wanted
+from backends.errors import RefusedError, ToolFailedError
+from backends.host import Command, Host
+from backends.identity import Identity
+from backends.model import Inventory, Problem, Target, Task
+from backends.settings import Reading, Setting
+from backends.text import clean
+from backends.topology import Topology, look
+from backends.vendors.smartarray.addresses import CardSpot, parse
+from backends.vendors.smartarray.diagnosis import troubles, unseen
+from backends.vendors.smartarray.facts import CardText
+from backends.vendors.smartarray.inventory import card_identity, drive_identity, inventory, tasks, volume_identity
+from backends.vendors.smartarray.matching import volume_node
+from backends.vendors.smartarray.plans import planned
+from backends.vendors.smartarray.readings import readings
+from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
+from backends.vendors.smartarray.units import CardUnit, CardUnits
+from backends.vendors.smartarray.view import PartView
+
+READ_BACK = 3
+"""How often a card is read after a change: an old arcconf shows the old value once more."""
+
+MOVING = "pending migration"
+"""How a strip size reads while the card moves the data: neither the old nor the new one is that of all of them."""
+
+
+class SmartArray:
+    """Cards behind ssacli and arcconf of one host. Nothing is read unless somebody asks."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._units = CardUnits(host)
+        self._moving: dict[str, str] = {}
+
+    async def inventory(self) -> Inventory:
+        """All cards. One that cannot be read is a problem, the others stand."""
+        units = await self._units.look()
+        problems = (*troubles(self._units.tried), *await unseen(self._host, self._units.tried), *self._units.problems)
+        found = Inventory(problems=problems)
+        if not units:
+            return found
+        picture = await look(self._host)
+        for unit in units:
+            found = found.merge(inventory(unit.prefix, unit.text, unit.pci, unit.tool.tool, picture))
+        return found
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        """Every tool that gave no answer and, where the kernel has cards that none sees, what was tried."""
+        await self._units.look()
+        return (*troubles(self._units.tried), *await unseen(self._host, self._units.tried))
+
+    def settings(self, target: Target) -> tuple[Setting, ...]:
+        """Those of a card, of a logical drive, of a drive."""
+        spot = parse(target)
+        if spot is None:
+            return ()
+        if spot.drive is not None:
+            return DRIVE_SETTINGS[spot.family]
+        return (CARD_SETTINGS if spot.volume is None else VOLUME_SETTINGS)[spot.family]
+
+    async def read(self, target: Target) -> Mapping[str, Reading]:
+        """Every setting now, asked of the card. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        spot, unit = await self._unit(target)
+        return self._readings(target, spot, await self._view(target, spot, unit, await unit.refresh()))
+
+    async def readings(self, target: Target) -> Mapping[str, Reading]:
+        """As `read`, out of what was read last: the tools take seconds for anything."""
+        spot, unit = await self._unit(target)
+        return self._readings(target, spot, await self._view(target, spot, unit, unit.text, ask=False))
+
+    async def tasks(self, target: Target) -> tuple[Task, ...]:
+        """Work on a logical drive, as read last."""
+        spot, unit = await self._unit(target)
+        volume = unit.text.volume(spot.volume)
+        return () if volume is None else tasks(volume)
+
+    async def plan(self, target: Target, key: str, value: str) -> Change:
+        """The commands that set `key` to `value`, and those that bring the present value back."""
+        spot, unit = await self._unit(target)
+        setting = setting_of(self.settings(target), target, key)
+        view = await self._view(target, spot, unit, await unit.refresh())
+        now = self._readings(target, spot, view)[key]
+        return planned(view, wanted(target, setting, now, value), self._identity(spot, unit, await look(self._host)))
+
+    async def apply(self, change: Change) -> None:
+        """Run the commands, unless the value is set already; what the card reads afterwards decides.
+
+        Raises ToolFailedError in the tool's own words where the card still has the old value.
+        """
+        spot, unit = await self._unit(change.target)
+        text = await unit.refresh()
+        require_same(change, self._identity(spot, unit, await look(self._host)))
+        if (await self._now(change, spot, unit, text)) == change.after:
+            return
+        said: list[str] = []
+
+        async def take(step: Write) -> None:
+            if not step.argv or step.argv[0] != unit.tool.tool:
+                named = clean(step.argv[0]) if step.argv else "a file"
+                raise RefusedError(f"A step wants to run {named}, which is not the tool of this card.")
+            done = await unit.tool.change(step.argv)
+            said.append(evidence_of(Command(argv=step.argv), done))
+            words = unit.tool.refusal(done)
+            if words is not None:
+                raise ToolFailedError(words, evidence=said[-1])
+
+        refused: ToolFailedError | None = None
+        try:
+            await take_steps(change, take)
+        except ToolFailedError as error:
+            refused = error
+        now = await self._settled(change, spot, unit)
+        if now == change.after:
+            return
+        if refused is not None:
+            raise refused
+        if now == change.before:
+            raise ToolFailedError(
+                f"{change.label} of {change.target} is as it was, though the tool said nothing against the change.",
+                hint="The tool may not know this setting of this card.", evidence="\n".join(said),
+            )  # fmt: skip
+
+    async def _settled(self, change: Change, spot: CardSpot, unit: CardUnit) -> str | None:
+        """What it reads after a change, asked again while it is the old value."""
+        now = None
+        for _ in range(READ_BACK):
+            text = await unit.refresh()
+            volume = text.volume(spot.volume)
+            jobs = volume.jobs if volume is not None and change.key == "strip_size" else ()
+            if any(job.kind == "migration" for job in jobs):
+                self._moving[change.target.address] = change.after
+            now = await self._now(change, spot, unit, text)
+            if now != change.before:
+                break
+        return now
+
+    async def _now(self, change: Change, spot: CardSpot, unit: CardUnit, text: CardText) -> str | None:
+        view = await self._view(change.target, spot, unit, text, ask=False)
+        return self._readings(change.target, spot, view)[change.key].now
+
+    async def _unit(self, target: Target) -> tuple[CardSpot, CardUnit]:
+        spot = parse(target)
+        if spot is None:
+            raise not_found(target)
+        return spot, await self._units.at(spot.card, target)
+
+    async def _view(
+        self, target: Target, spot: CardSpot, unit: CardUnit, text: CardText, *, ask: bool = True
+    ) -> PartView:
+        volume, drive = text.volume(spot.volume), text.drive(spot.drive)
+        if (spot.volume is not None and volume is None) or (spot.drive is not None and drive is None):
+            raise gone(target)
+        legal = await unit.tool.legal(text, volume) if ask and drive is None else {}
+        why_not = await denial_of(self._host, unit.tool.tool)
+        return PartView(text=text, tool=unit.tool, why_not=why_not, legal=legal, volume=volume, drive=drive)
+
+    def _readings(self, target: Target, spot: CardSpot, view: PartView) -> dict[str, Reading]:
+        found = readings(view, spot.family)
+        wish = self._moving.get(target.address)
+        strip = found.get("strip_size")
+        if wish is None or strip is None:
+            return found
+        if strip.now == wish or view.volume is None or not any(job.kind == "migration" for job in view.volume.jobs):
+            del self._moving[target.address]
+            return found
+        return found | {"strip_size": replace(strip, now=MOVING)}
+
+    def _identity(self, spot: CardSpot, unit: CardUnit, picture: Topology) -> Identity:
+        text = unit.text
+        if (drive := text.drive(spot.drive)) is not None:
+            return drive_identity(unit.prefix, drive)
+        volume = text.volume(spot.volume)
+        if volume is None:
+            return card_identity(unit.prefix, text.card)
+        node = volume_node(volume, text.card.family, unit.pci, picture.tree.nodes.values())
+        return volume_identity(unit.prefix, text, volume, node)

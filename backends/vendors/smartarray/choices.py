@@ -1,0 +1,145 @@
+"""The legal values of each setting, with a sentence and the risk of each on this card. Pure."""
+
+from __future__ import annotations
+
+from backends.model import Media
+from backends.settings import Choice, Risk, Span
+from backends.text import size_words
+from backends.vendors.smartarray.effective import power_words, without_battery
+from backends.vendors.smartarray.facts import RaidCard
+from backends.vendors.smartarray.view import PartView
+
+_RATIOS = ("0/100", "10/90", "25/75", "50/50", "75/25", "90/10", "100/0")
+_STRIPS = tuple(str(1 << power) for power in range(13, 21))
+_HELP = {
+    "enable": "On.",
+    "disable": "Off.",
+    "automatic": "As the card sees fit.",
+    "idle": "When nothing else is to do.",
+    "dynamic": "By the load.",
+    "oltp": "For databases.",
+    "big-block": "Large blocks go past the cache.",
+}
+_WORDS: dict[str, tuple[str, ...]] = {
+    "wait_for_cache_room": ("enable", "disable"),
+    "elevator_sort": ("enable", "disable"),
+    "degraded_performance": ("enable", "disable"),
+    "inconsistency_repair": ("enable", "disable"),
+    "queue_depth": ("automatic", "32", "16", "8", "4", "2"),
+    "rebuild_priority": ("low", "medium", "mediumhigh", "high"),
+    "expand_priority": ("low", "medium", "high"),
+    "surface_scan_mode": ("idle", "high", "disable"),
+    "performance_mode": ("dynamic", "oltp", "big-block"),
+    "task_priority": ("low", "medium", "high"),
+}
+_SPANS = {
+    "write_cache_bypass": Span(minimum=16, maximum=1040, step=16, unit="KiB"),
+    "surface_scan_delay": Span(minimum=1, maximum=30, unit="s"),
+    "monitor_delay": Span(minimum=0, maximum=60, unit="min"),
+}
+
+
+def span(card: RaidCard, key: str) -> Span | None:
+    """The range of a numeric setting; None for the others."""
+    if key == "parallel_surface_scan":
+        return Span(minimum=1, maximum=card.limits.get(key, 1))
+    return _SPANS.get(key)
+
+
+def of_card(view: PartView, key: str) -> tuple[Choice, ...]:
+    """The values of a card's setting."""
+    match key:
+        case "cache_ratio":
+            return _ratios(view)
+        case "no_battery_write_cache":
+            return (_plain("enable", "Writes are cached whatever becomes of the battery.", True), _off())
+        case "drive_write_cache" | "drive_write_cache_unconfigured" | "drive_write_cache_hba":
+            own = "As the drives come, or as they are." if key != "drive_write_cache" else "As the card sees fit."
+            on = _plain("enable", "The drives cache writes in their own memory.", True)
+            return (on, _off(), _plain("default", own, True))
+        case _:
+            return tuple(_plain(word, _HELP.get(word, "")) for word in _WORDS.get(key, ()))
+
+
+def _plain(word: str, words: str = "", unsafe: bool = False) -> Choice:
+    return Choice(value=word, label=word, help=words, risk=Risk.POWER_LOSS if unsafe else Risk.NONE)
+
+
+def _off() -> Choice:
+    return _plain("disable", "A write is done when it is safe without power.")
+
+
+def _offered(view: PartView, key: str, otherwise: tuple[str, ...], now: str | None) -> tuple[tuple[str, ...], str]:
+    """The values, and what is to be said of where they come from."""
+    told = view.legal.get(key, ())
+    words = told or otherwise
+    source = "" if told else " The card does not say whether it can."
+    return (words if now is None or now in words else (now, *words)), source
+
+
+def _ratios(view: PartView) -> tuple[Choice, ...]:
+    present = view.card.values.get("cache_ratio")
+    now = present.value if present is not None and "/" in present.value else None
+    words, source = _offered(view, "cache_ratio", _RATIOS, now)
+    good = [word for word in words if word.count("/") == 1 and word.replace("/", "").isdigit()]
+    return tuple(
+        Choice(
+            value=word,
+            label=word,
+            help="{} % read, {} % write.".format(*word.split("/")) + (source if word != now else ""),
+            risk=Risk.PERFORMANCE,
+        )
+        for word in good
+    )
+
+
+def acceleration(view: PartView) -> tuple[Choice, ...]:
+    """None, the cache, and Smart Path where the array is of flash and the tool can set it."""
+    card, volume = view.card, view.volume
+    assert volume is not None
+    group = view.text.group(volume.array)
+    now = volume.acceleration.value if volume.acceleration is not None else None
+    unsafe = without_battery(card) and card.power is not None and card.power.healthy is not True
+    warning = f" {power_words(card)[:1].upper()}{power_words(card)[1:]}." if unsafe else ""
+    found = [_plain("none", "Neither cache nor Smart Path: for a comparison.")]
+    if card.cache_bytes is not None or card.cache_state is not None or now == "controller-cache":
+        found.append(_plain("controller-cache", f"The card's memory, for reads and writes.{warning}", unsafe))
+    flash = group is not None and group.media in (Media.SSD, Media.NVME) and group.smart_path is not None
+    if flash or now == "smart-path":
+        found.append(_plain("smart-path", "Past the cache, for flash under random load. It is the whole array's."))
+    return tuple(found)
+
+
+def strips(view: PartView) -> tuple[Choice, ...]:
+    """Strip sizes in bytes."""
+    volume = view.volume
+    assert volume is not None
+    now = str(volume.strip_bytes) if volume.strip_bytes is not None else None
+    words, source = _offered(view, "strip_size", _STRIPS, now)
+    return tuple(
+        Choice(
+            value=word,
+            label=size_words(int(word)),
+            help="The card moves all data: hours, and it cannot be stopped." + (source if word != now else ""),
+            risk=Risk.DESTROYS_DATA,
+        )
+        for word in words
+    )
+
+
+def write_cache(card: RaidCard) -> tuple[Choice, ...]:
+    """Of series 2 to 8."""
+    safe = card.power is not None and card.power.healthy is True
+    words = "" if safe else f" Now {power_words(card)}."
+    return (
+        _plain("write-through", "A write is done when the drives have it."),
+        _plain("write-back", "A write is done when the card has it, while that is protected." + words),
+        _plain("always-write-back", "The same even without protection." + words, True),
+    )
+
+
+READ_CACHE = (_plain("on", "Reads are kept, and read ahead."), _plain("off", "They are not."))
+DRIVE_CACHE = (
+    _plain("on", "The drive caches writes.", True),
+    _plain("off", "A write is done when it is on the medium."),
+)

@@ -1,0 +1,236 @@
+"""What ssacli or arcconf says of a card: parsers make these, the backend reads them.
+
+A field is None where the tool did not say. A `Phrase` keeps the tool's own words beside what they mean; words that are
+not understood mean `unknown`, never a default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from backends.model import Level, Media, State
+
+UNKNOWN = "unknown"
+"""What words mean that are not understood."""
+
+
+class Family(StrEnum):
+    """Which firmware a card has: the settings follow from it."""
+
+    SMART = "smart"
+    """Smart Array and SmartRAID: one firmware, whichever tool speaks to it."""
+    SERIES = "series"
+    """Adaptec series 2 to 8 (aacraid)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phrase:
+    """A value and the tool's words for it."""
+
+    value: str
+    """In the common vocabulary, or `unknown`."""
+    raw: str
+    """As the tool wrote it, cleaned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardJob:
+    """Background work on a logical drive."""
+
+    kind: str
+    """`rebuild`, `migration`, `initialisation`, ..."""
+    progress: float | None = None
+    """0..1, None if not reported."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerSource:
+    """What keeps the cache without power."""
+
+    kind: str
+    """`bbu`, `capacitor`, `none`."""
+    state: str
+    """The tool's words: `OK`, `Recharging`, `ZMM not installed`."""
+    healthy: bool | None = None
+    """Whether written data outlive a power cut now; None if it cannot be told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogicalDrive:
+    """A logical drive (arcconf: logical device)."""
+
+    number: int
+    """Its number."""
+    array: str | None = None
+    """Letter (ssacli) or number (arcconf) of its array."""
+    name: str | None = None
+    """Its label."""
+    level: Level = Level.UNKNOWN
+    """Level."""
+    level_raw: str = ""
+    """The tool's words for it."""
+    size_bytes: int | None = None
+    """Size, as rounded by the tool."""
+    strip_bytes: int | None = None
+    """Bytes on one drive before the next one follows."""
+    stripe_bytes: int | None = None
+    """Bytes of data in a whole stripe."""
+    state: State = State.UNKNOWN
+    """State."""
+    state_raw: str = ""
+    """The tool's words for it."""
+    acceleration: Phrase | None = None
+    """`none`, `controller-cache`, `smart-path`: which one serves it. Family SMART."""
+    read_cache: Phrase | None = None
+    """`on`, `off`. Family SERIES."""
+    write_cache: Phrase | None = None
+    """`write-through`, `write-back`, `always-write-back`: as set. Family SERIES."""
+    writing_back: Phrase | None = None
+    """`on`, `off`: whether writes are cached now, where the tool says so. Family SERIES."""
+    reading_cached: Phrase | None = None
+    """`on`, `off`: whether reads are cached now, where the tool says so. Family SERIES."""
+    old_words: bool = False
+    """The tool calls its caching `Array Accelerator`, and knows it by that name."""
+    device: str | None = None
+    """`/dev/sda` as the tool says."""
+    wwn: str | None = None
+    """SCSI NAA id, lower case hex without prefix."""
+    drives: tuple[str, ...] = ()
+    """Places of its members, in the order told; empty if not told."""
+    serials: tuple[str, ...] = ()
+    """Serial numbers of its members, where those are told and not the places."""
+    jobs: tuple[CardJob, ...] = ()
+    """Background work on it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriveGroup:
+    """An array: drives on which logical drives lie."""
+
+    name: str
+    """`A`, `0`."""
+    state: State = State.UNKNOWN
+    """State."""
+    state_raw: str = ""
+    """The tool's words for it."""
+    media: Media = Media.UNKNOWN
+    """What its drives are."""
+    smart_path: Phrase | None = None
+    """`enable`, `disable`: the short way past the cache. None where it does not apply."""
+    free_bytes: int | None = None
+    """Room without a logical drive."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BayDrive:
+    """A physical drive."""
+
+    place: str
+    """`2I:1:3` (ssacli), `0:3` (arcconf: channel and device)."""
+    array: str | None = None
+    """Its array's name, None if it is in none."""
+    model: str | None = None
+    """Vendor and model."""
+    serial: str | None = None
+    """Serial number."""
+    wwn: str | None = None
+    """World wide name, lower case hex without prefix."""
+    firmware: str | None = None
+    """Firmware revision."""
+    media: Media = Media.UNKNOWN
+    """What stores the bits."""
+    interface: str | None = None
+    """`sas`, `sata`, `nvme`, `scsi`."""
+    size_bytes: int | None = None
+    """Capacity."""
+    sector_bytes: int | None = None
+    """Logical sector."""
+    physical_bytes: int | None = None
+    """Physical sector."""
+    state: State = State.UNKNOWN
+    """State."""
+    state_raw: str = ""
+    """The tool's words for it."""
+    temperature_c: int | None = None
+    """Degrees Celsius."""
+    write_cache: Phrase | None = None
+    """`on`, `off`: its own cache, where the tool says so."""
+    slot: str | None = None
+    """Where it sits, in the tool's words, where its place does not say."""
+    usage_left: str | None = None
+    """What is left of a flash drive's life, in the tool's words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaidCard:
+    """A card, and how its settings stand."""
+
+    number: str
+    """Slot (ssacli) or number of the controller (arcconf), as its tool is told; "" where it is not known."""
+    family: Family = Family.SMART
+    """Its firmware."""
+    model: str | None = None
+    """Model."""
+    serial: str | None = None
+    """Serial number."""
+    firmware: str | None = None
+    """Firmware version."""
+    driver: str | None = None
+    """Kernel driver and version."""
+    pci: str | None = None
+    """PCI address as the tool writes it."""
+    state_raw: str | None = None
+    """The tool's words for its state."""
+    mode: str | None = None
+    """`RAID`, `HBA`, `Mixed`, ..."""
+    cache_bytes: int | None = None
+    """Size of its cache."""
+    cache_state: str | None = None
+    """The tool's words: `OK`, `Temporarily Disabled`, `Not Configured`."""
+    cache_details: str | None = None
+    """Why, in the tool's words."""
+    power: PowerSource | None = None
+    """What keeps the cache; None if the tool says nothing of it."""
+    temperature_c: int | None = None
+    """Degrees Celsius."""
+    values: Mapping[str, Phrase] = field(default_factory=dict)
+    """Settings of the card by their keys, as far as it reports them."""
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """Largest values by the keys of settings, where the card says so."""
+    problems: tuple[str, ...] = ()
+    """What the tool warns of, each a sentence or two."""
+    locked: str | None = None
+    """The tool's words, where the card refuses every change of its configuration."""
+
+    @property
+    def passes_through(self) -> bool:
+        """Whether it makes no arrays: a host bus adapter, or a card in that mode."""
+        return (self.mode or "").upper().startswith("HBA")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardText:
+    """All that was said of one card."""
+
+    card: RaidCard
+    """The card itself."""
+    groups: tuple[DriveGroup, ...] = ()
+    """Arrays."""
+    volumes: tuple[LogicalDrive, ...] = ()
+    """Logical drives."""
+    drives: tuple[BayDrive, ...] = ()
+    """Physical drives."""
+
+    def volume(self, number: int | None) -> LogicalDrive | None:
+        """The logical drive of a number."""
+        return next((one for one in self.volumes if one.number == number), None)
+
+    def group(self, name: str | None) -> DriveGroup | None:
+        """The array of a name."""
+        return next((one for one in self.groups if one.name == name), None)
+
+    def drive(self, place: str | None) -> BayDrive | None:
+        """The drive at a place."""
+        return next((one for one in self.drives if one.place == place), None)

@@ -1,0 +1,197 @@
+"""From the facts of a card to controllers, arrays and drives as the rest of raidbench knows them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from backends.identity import Identity, Use
+from backends.model import Array, Controller, Drive, Fact, Inventory, Level, Problem, Protection, State, Task
+from backends.topology import Node, Topology
+from backends.topology.naming import identity
+from backends.vendors.smartarray import effective
+from backends.vendors.smartarray.addresses import NAME, card_target, drive_target, volume_target
+from backends.vendors.smartarray.effective import InForce, value
+from backends.vendors.smartarray.facts import BayDrive, CardText, LogicalDrive, RaidCard
+from backends.vendors.smartarray.matching import drive_node, volume_node
+
+_PARITY = {Level.RAID5: 1, Level.RAID6: 2, Level.RAID50: 2, Level.RAID60: 4}
+"""Drives' worth of parity; of RAID 50 and 60 with two groups, where a whole stripe is not told."""
+
+
+def inventory(prefix: str, text: CardText, pci: str | None, tool: str, picture: Topology) -> Inventory:
+    """All of one card, whose address is `prefix`."""
+    nodes = tuple(picture.tree.nodes.values())
+    return Inventory(
+        controllers=(_controller(prefix, text.card, pci, tool),),
+        arrays=tuple(_array(prefix, text, volume, pci, picture, nodes) for volume in text.volumes),
+        drives=tuple(_drive(prefix, text, drive, picture, nodes) for drive in text.drives),
+        problems=tuple(Problem(where=f"{NAME}:{prefix}", message=words) for words in dict.fromkeys(text.card.problems)),
+    )
+
+
+def card_identity(prefix: str, card: RaidCard) -> Identity:
+    """A card: serial number and model."""
+    return Identity(name=prefix.strip("/").replace("/", "-"), serial=card.serial, model=card.model)
+
+
+def volume_identity(prefix: str, text: CardText, volume: LogicalDrive, node: Node | None) -> Identity:
+    """The block device that a logical drive is, else its own name and its card's serial number."""
+    if node is not None:
+        return identity(node)
+    wwn = f"naa.{volume.wwn}" if volume.wwn is not None else None
+    return Identity(name=f"{prefix}/ld{volume.number}".strip("/").replace("/", "-"), wwn=wwn, serial=text.card.serial)
+
+
+def drive_identity(prefix: str, drive: BayDrive) -> Identity:
+    """A drive: serial number, model and place."""
+    name = f"{prefix}/{drive.place}".strip("/").replace("/", "-")
+    return Identity(name=name, serial=drive.serial, model=drive.model)
+
+
+def _controller(prefix: str, card: RaidCard, pci: str | None, tool: str) -> Controller:
+    return Controller(
+        target=card_target(prefix),
+        vendor=NAME,
+        model=card.model,
+        serial=card.serial,
+        firmware=card.firmware,
+        driver=card.driver,
+        pci=pci,
+        cache_bytes=card.cache_bytes,
+        protection=_protection(card),
+        facts=tuple(_card_facts(card, tool)),
+    )
+
+
+def _protection(card: RaidCard) -> Protection | None:
+    if card.power is None:
+        return None
+    state = {True: "optimal", None: "unknown"}.get(card.power.healthy, "failed")
+    if card.power.healthy is False and "charg" in card.power.state.lower():
+        state = "charging"
+    return Protection(kind=card.power.kind, state="missing" if card.power.kind == "none" else state)
+
+
+def _card_facts(card: RaidCard, tool: str) -> Iterable[Fact]:
+    rows = {
+        "Tool": tool,
+        "Tool's word": card.state_raw,
+        "Mode": card.mode,
+        "Cache": None if card.cache_state is None else effective.cache_words(card).removeprefix("the cache is "),
+        "Cache power": None if card.power is None else card.power.state,
+        "Temperature": None if card.temperature_c is None else f"{card.temperature_c} °C",
+        "Power mode": value(card.values.get("power_mode")),
+        "Configuration": None if card.locked is None else "locked by the card",
+    }
+    return (Fact(label=label, value=words) for label, words in rows.items() if words)
+
+
+def _array(
+    prefix: str, text: CardText, volume: LogicalDrive, pci: str | None, picture: Topology, nodes: tuple[Node, ...]
+) -> Array:
+    node = volume_node(volume, text.card.family, pci, nodes)
+    exact = node.size_bytes if node is not None and node.size_bytes else volume.size_bytes
+    return Array(
+        target=volume_target(prefix, volume.number),
+        controller=card_target(prefix),
+        name=volume.name,
+        level=volume.level,
+        state=volume.state,
+        size_bytes=exact,
+        strip_bytes=volume.strip_bytes,
+        data_drives=_data_drives(volume),
+        why="" if volume.state_raw.lower() in ("ok", "okay", "optimal", volume.state.value) else volume.state_raw,
+        device=node.device if node is not None else None,
+        members=tuple(drive_target(prefix, place) for place in volume.drives),
+        identity=volume_identity(prefix, text, volume, node),
+        uses=picture.uses(node.name) if node is not None else (),
+        tasks=tasks(volume),
+        facts=tuple(_volume_facts(text, volume, node)),
+    )
+
+
+def tasks(volume: LogicalDrive) -> tuple[Task, ...]:
+    """Work on a logical drive."""
+    return tuple(Task(kind=job.kind, progress=job.progress) for job in volume.jobs)
+
+
+def _data_drives(volume: LogicalDrive) -> int | None:
+    """A whole stripe holds one strip of each drive that carries data."""
+    if volume.strip_bytes and volume.stripe_bytes and volume.stripe_bytes % volume.strip_bytes == 0:
+        return volume.stripe_bytes // volume.strip_bytes
+    count = len(volume.drives)
+    match volume.level:
+        case Level.RAID0 if count:
+            return count
+        case Level.RAID1 if count:
+            return 1
+        case Level.RAID10 if count and count % 2 == 0:
+            return count // 2
+        case Level.RAID5 | Level.RAID6 if count > 2:
+            return count - _PARITY[volume.level]
+        case _:
+            return None
+
+
+def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> Iterable[Fact]:
+    card = text.card
+    group = text.group(volume.array)
+    rows = {
+        "Tool's words": ", ".join(filter(None, (volume.level_raw, volume.state_raw))),
+        "Array": volume.array,
+        "Acceleration": value(volume.acceleration),
+        "Write cache": _both(value(effective.write_policy(card, volume)), effective.write_cache(card, volume)),
+        "Read cache": _both(value(volume.read_cache), effective.read_cache(volume)),
+        "Unprotected": effective.unprotected(card, volume),
+        "Smart Path": value(group.smart_path) if group is not None else None,
+        "World wide name": volume.wwn,
+        "Device, says the tool": volume.device if node is None else None,
+    }
+    return (Fact(label=label, value=words) for label, words in rows.items() if words)
+
+
+def _both(configured: str | None, force: InForce) -> str | None:
+    """What is set and, where it differs, what is in force and why."""
+    if force[0] is None or configured is None:
+        return configured
+    return f"{configured}, in force: {force[0]} ({force[1]})"
+
+
+def _drive(prefix: str, text: CardText, drive: BayDrive, picture: Topology, nodes: tuple[Node, ...]) -> Drive:
+    node = drive_node(drive, nodes)
+    owner = next((one for one in text.volumes if drive.place in one.drives), None)
+    used = () if node is None else picture.uses(node.name)
+    if node is not None and owner is not None:
+        used = (*used, Use(kind="raid", detail=f"a member of {volume_target(prefix, owner.number)}"))
+    return Drive(
+        target=drive_target(prefix, drive.place),
+        controller=card_target(prefix),
+        array=volume_target(prefix, owner.number) if owner is not None else None,
+        model=drive.model,
+        serial=drive.serial,
+        firmware=drive.firmware,
+        wwn=f"naa.{drive.wwn}" if drive.wwn is not None else None,
+        media=drive.media,
+        interface=drive.interface,
+        size_bytes=node.size_bytes if node is not None and node.size_bytes else drive.size_bytes,
+        logical_block=drive.sector_bytes,
+        physical_block=drive.physical_bytes,
+        state=State.ONLINE if node is not None and drive.state is State.UNASSIGNED else drive.state,
+        device=node.device if node is not None else None,
+        identity=identity(node) if node is not None else None,
+        uses=used,
+        facts=tuple(_drive_facts(drive)),
+    )
+
+
+def _drive_facts(drive: BayDrive) -> Iterable[Fact]:
+    rows = {
+        "Tool's word": drive.state_raw,
+        "Slot": drive.place,
+        "Location": drive.slot,
+        "Array": drive.array,
+        "Drive cache": value(drive.write_cache),
+        "Temperature": None if drive.temperature_c is None else f"{drive.temperature_c} °C",
+        "Life left": drive.usage_left,
+    }
+    return (Fact(label=label, value=words) for label, words in rows.items() if words)

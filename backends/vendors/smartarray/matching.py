@@ -1,0 +1,64 @@
+"""Which block device of the kernel is which logical drive or drive, and where a card sits on the bus. Pure.
+
+By world wide name; else by the name that the tool gives, if the size agrees and no world wide name contradicts; else,
+of series 2 to 8, by SCSI address: aacraid shows them on channel 0 with their number as target (drivers/scsi/aacraid).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+from backends.topology import Node
+from backends.vendors.megaraid.matching import naa
+from backends.vendors.smartarray.facts import BayDrive, Family, LogicalDrive
+
+_ADDRESS = re.compile(r"/host\d+/target\d+:\d+:\d+/\d+:(\d+):(\d+):(\d+)/", re.ASCII)
+_PCI = re.compile(r"([0-9a-f]{1,4}):([0-9a-f]{1,2}):([0-9a-f]{1,2})[:.]([0-7])", re.ASCII | re.IGNORECASE)
+_ROUNDED = 0.01
+"""By how much the sizes that the tools tell may be off."""
+
+
+def volume_node(volume: LogicalDrive, family: Family, pci: str | None, nodes: Iterable[Node]) -> Node | None:
+    """The disk that this logical drive is; None if none is it for certain."""
+    disks = [node for node in nodes if node.parent is None]
+    if volume.wwn is not None and len(same := [node for node in disks if naa(node) == volume.wwn]) == 1:
+        return same[0]
+    fitting = [node for node in disks if _fits(node, volume)]
+    named = next((node for node in fitting if node.device == volume.device), None)
+    if named is not None:
+        return named
+    placed = [
+        node for node in fitting if family is Family.SERIES and pci is not None and _is_at(node, pci, volume.number)
+    ]
+    return placed[0] if len(placed) == 1 else None
+
+
+def drive_node(drive: BayDrive, nodes: Iterable[Node]) -> Node | None:
+    """The disk that a drive is which the card hands on; None for others."""
+    if drive.wwn is None:
+        return None
+    same = [node for node in nodes if node.parent is None and naa(node) == drive.wwn]
+    return same[0] if len(same) == 1 else None
+
+
+def _fits(node: Node, volume: LogicalDrive) -> bool:
+    own = naa(node)
+    if own is not None and volume.wwn is not None and own != volume.wwn:
+        return False
+    size, told = node.size_bytes, volume.size_bytes
+    return size is not None and told is not None and abs(size - told) <= _ROUNDED * max(size, told)
+
+
+def _is_at(node: Node, pci: str, number: int) -> bool:
+    found = _ADDRESS.search(node.path or "")
+    return f"/{pci}/" in (node.path or "") and found is not None and found.groups() == ("0", str(number), "0")
+
+
+def pci_address(told: str | None, known: Collection[str]) -> str | None:
+    """Where a card sits, as the kernel writes it; of a card that does not say, the only one that the kernel has."""
+    found = _PCI.fullmatch(told.strip()) if told is not None else None
+    if found is None:
+        return next(iter(known)) if len(known) == 1 else None
+    domain, bus, device, function = (int(part, 16) for part in found.groups())
+    return f"{domain:04x}:{bus:02x}:{device:02x}.{function}"

@@ -1,0 +1,201 @@
+"""From what was read of a card to the `Reading` of each setting. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from backends.errors import InvalidValueError
+from backends.model import State
+from backends.settings import Availability, Choice, Reading, Span
+from backends.text import size_words
+from backends.vendors.smartarray import choices, effective
+from backends.vendors.smartarray.effective import InForce, cache_words, cache_works, power_words, without_battery
+from backends.vendors.smartarray.facts import UNKNOWN, Family, Phrase
+from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
+from backends.vendors.smartarray.view import PartView
+
+FOLLOWS = "it follows from the acceleration, the cache ratio and the no-battery write cache: set one of these"
+HBA_MODE = "the card hands its drives to the system (HBA mode)"
+
+
+def readings(view: PartView, family: Family) -> dict[str, Reading]:
+    """Every setting of a card, of a logical drive or of a physical one."""
+    if view.drive is not None:
+        return {setting.key: _drive_cache(view) for setting in DRIVE_SETTINGS[family]}
+    if view.volume is None:
+        return {setting.key: _card_value(view, setting.key) for setting in CARD_SETTINGS[family]}
+    made = {
+        "acceleration": acceleration,
+        "write_cache": _write_cache,
+        "read_cache": _read_cache,
+        "strip_size": strip,
+    }
+    return {setting.key: made[setting.key](view) for setting in VOLUME_SETTINGS[family]}
+
+
+def _reading(
+    view: PartView,
+    phrase: Phrase | None,
+    legal: tuple[Choice, ...],
+    against: str | None,
+    *,
+    span: Span | None = None,
+    force: InForce = (None, None),
+) -> Reading:
+    return Reading(
+        now=None if phrase is None else phrase.value,
+        raw=None if phrase is None else phrase.raw,
+        effective=force[0],
+        why_effective=force[1],
+        choices=legal,
+        span=span,
+        availability=Availability(why_not=against or _unsettled(phrase, legal, span) or view.why_not),
+    )
+
+
+def _unsettled(phrase: Phrase | None, legal: tuple[Choice, ...], span: Span | None) -> str | None:
+    """What is known too little of to change it and take it back."""
+    if phrase is None:
+        return "the card does not report it"
+    if phrase.value == UNKNOWN:
+        return f"its present value {phrase.raw!r} is not understood, so it could not be put back"
+    if span is not None:
+        inside = phrase.value.isdigit() and span.minimum <= int(phrase.value) <= span.maximum
+        return None if inside else f"it is {phrase.raw}, which could not be put back"
+    if all(choice.value != phrase.value for choice in legal):
+        return f"it is {phrase.raw}, which could not be put back"
+    return None
+
+
+def _sayable(legal: tuple[Choice, ...], say: Callable[[str], object]) -> str | None:
+    """Why the tool cannot be told any of these; None where it can."""
+    for choice in legal or (Choice(value="1", label="1"),):
+        try:
+            say(choice.value)
+        except InvalidValueError as error:
+            return error.message.rstrip(".")
+    return None
+
+
+def _stands_against(view: PartView) -> str | None:
+    """What rules out every change of a card."""
+    card = view.card
+    if card.locked is not None:
+        return f"the card takes no changes: {card.locked.rstrip('.')}"
+    return HBA_MODE if card.passes_through else None
+
+
+def _card_value(view: PartView, key: str) -> Reading:
+    card = view.card
+    phrase = card.values.get(key)
+    legal, span = choices.of_card(view, key), choices.span(card, key)
+    against = _stands_against(view)
+    if against is None and phrase is not None:
+        against = (
+            _sayable(legal, lambda value: view.tool.set_card(view.text, key, value))
+            or (None if view.text.volumes else "the card has no logical drive, and its firmware refuses it until then")
+            or (_no_ratio(view) if key == "cache_ratio" else None)
+        )
+    return _reading(view, phrase, legal, against, span=span)
+
+
+def _no_ratio(view: PartView) -> str | None:
+    """Why the firmware refuses another ratio (Microchip's storage library names its reasons)."""
+    card = view.card
+    if cache_works(card) is False:
+        return cache_words(card)
+    if card.power is not None and card.power.healthy is False and not without_battery(card):
+        return f"the firmware refuses another ratio while nothing keeps the cache: {power_words(card)}"
+    return None
+
+
+def _busy(view: PartView) -> str | None:
+    """What is in the way of a change of a logical drive."""
+    volume = view.volume
+    assert volume is not None
+    if volume.jobs:
+        return f"a {volume.jobs[0].kind} is under way"
+    if volume.state is not State.OPTIMAL:
+        return f"the logical drive is {volume.state_raw or volume.state.value}"
+    return None
+
+
+def acceleration(view: PartView) -> Reading:
+    """Which accelerator serves the logical drive."""
+    volume = view.volume
+    assert volume is not None
+    offered = choices.acceleration(view)
+
+    def say(value: str) -> object:
+        return view.tool.set_volume(view.text, volume, "acceleration", value)
+
+    legal = tuple(one for one in offered if _sayable((one,), say) is None)
+    against = _stands_against(view)
+    if against is None and volume.acceleration is not None and volume.acceleration.value != UNKNOWN:
+        against = (None if legal else _sayable(offered, say)) or _busy(view)
+    return _reading(view, volume.acceleration, legal, against)
+
+
+def _write_cache(view: PartView) -> Reading:
+    volume, card = view.volume, view.card
+    assert volume is not None
+    phrase, force = effective.write_policy(card, volume), effective.write_cache(card, volume)
+    if card.family is Family.SMART:
+        return _reading(view, phrase, (), FOLLOWS, force=force)
+    against = _stands_against(view) or (_offline(view) if phrase is not None else None)
+    return _reading(view, phrase, choices.write_cache(card), against, force=force)
+
+
+def _read_cache(view: PartView) -> Reading:
+    volume = view.volume
+    assert volume is not None
+    against = _stands_against(view) or (_offline(view) if volume.read_cache is not None else None)
+    return _reading(view, volume.read_cache, choices.READ_CACHE, against, force=effective.read_cache(volume))
+
+
+def _offline(view: PartView) -> str | None:
+    volume = view.volume
+    assert volume is not None
+    out = volume.state in (State.FAILED, State.OFFLINE, State.MISSING)
+    return f"the logical drive is {volume.state_raw}" if out else None
+
+
+def strip(view: PartView) -> Reading:
+    """The strip size, and whether the card may be told to move the data into another."""
+    volume = view.volume
+    assert volume is not None
+    size = volume.strip_bytes
+    phrase = None if size is None else Phrase(value=str(size), raw=size_words(size))
+    legal = choices.strips(view)
+    against = _stands_against(view)
+    if against is None and phrase is not None:
+        against = _sayable(legal, lambda value: view.tool.set_volume(view.text, volume, "strip_size", value))
+        if against is not None:
+            against = (
+                "arcconf moves data only when all drives are named again, and drops those that are not: not offered"
+            )
+        against = against or _busy(view) or _no_migration(view)
+    reading = _reading(view, phrase, legal, against)
+    moving = next((job for job in volume.jobs if job.kind == "migration"), None)
+    if moving is None:
+        return reading
+    done = "" if moving.progress is None else f", {moving.progress:.0%} done"
+    return replace(reading, effective=reading.now, why_effective=f"the card is moving the data{done}")
+
+
+def _no_migration(view: PartView) -> str | None:
+    card = view.card
+    if cache_works(card) is False:
+        return f"the firmware moves no data while {cache_words(card)}"
+    if card.power is not None and card.power.healthy is False and not without_battery(card):
+        return f"the firmware moves no data while nothing keeps the cache: {power_words(card)}"
+    return None
+
+
+def _drive_cache(view: PartView) -> Reading:
+    drive = view.drive
+    assert drive is not None
+    out = drive.state in (State.FAILED, State.OFFLINE, State.MISSING)
+    against = _stands_against(view) or (f"the drive is {drive.state_raw}" if out else None)
+    return _reading(view, drive.write_cache, choices.DRIVE_CACHE, against)

@@ -1,0 +1,290 @@
+"""From ssacli's sections to the facts of a card. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from backends.model import Media, State
+from backends.text import clean
+from backends.vendors.smartarray import text as texts
+from backends.vendors.smartarray import words
+from backends.vendors.smartarray.facts import (
+    BayDrive,
+    CardJob,
+    CardText,
+    DriveGroup,
+    LogicalDrive,
+    Phrase,
+    PowerSource,
+    RaidCard,
+)
+from backends.vendors.smartarray.ssacli.sections import CardSections, TextSection, read
+from backends.vendors.smartarray.text import told
+
+LOCKED = "CACHE STATUS PROBLEM"
+"""Beginning of the paragraph with which a card says that it takes no changes."""
+
+_VOLUME_STATES = {
+    "ok": State.OPTIMAL,
+    "interim recovery": State.DEGRADED,
+    "ready for recovery": State.DEGRADED,
+    "ready for rebuild": State.DEGRADED,
+    "waiting for rebuild": State.DEGRADED,
+    "recovering": State.REBUILDING,
+    "rebuilding": State.REBUILDING,
+    "transforming": State.OPTIMAL,
+    "expanding": State.OPTIMAL,
+    "queued for expansion": State.OPTIMAL,
+    "undergoing expansion": State.OPTIMAL,
+    "failed": State.FAILED,
+    "wrong physical drive": State.FAILED,
+    "not available": State.OFFLINE,
+    "disabled": State.OFFLINE,
+    "offline": State.OFFLINE,
+}
+_DRIVE_STATES = {
+    "ok": State.ONLINE,
+    "predictive failure": State.DEGRADED,
+    "rebuilding": State.REBUILDING,
+    "failed": State.FAILED,
+    "erase": State.OFFLINE,
+    "offline": State.OFFLINE,
+    "missing": State.MISSING,
+}
+_JOBS = {
+    "recovering": "rebuild",
+    "rebuilding": "rebuild",
+    "transforming": "migration",
+    "expanding": "migration",
+    "undergoing expansion": "migration",
+    "in progress": "initialisation",
+    "initializing": "initialisation",
+}
+
+
+def cards(text: str) -> tuple[CardText, ...]:
+    """Every card of an answer, with all that it says of each."""
+    return tuple(map(_card, read(text)))
+
+
+def _card(found: CardSections) -> CardText:
+    groups = {
+        section.name: _group(section)
+        for section in found.sections
+        if section.kind == "array"
+    }  # fmt: skip
+    drives: dict[str, BayDrive] = {}
+    for section in found.sections:
+        if section.kind != "drive":
+            continue
+        before = drives.get(section.name)
+        if before is None or section.fields:
+            drives[section.name] = _drive(section)
+        elif before.array is None and section.array is not None and section.row:
+            drives[section.name] = replace(before, array=section.array)
+    volumes = {
+        int(section.name): _volume(section, groups, drives) for section in found.sections if section.kind == "volume"
+    }
+    return CardText(
+        card=_facts(found),
+        groups=tuple(groups.values()),
+        volumes=tuple(volumes.values()),
+        drives=tuple(drives.values()),
+    )
+
+
+def _facts(found: CardSections) -> RaidCard:
+    fields = found.card.fields
+    driver = " ".join(filter(None, (told(fields.get("driver name")), told(fields.get("driver version")))))
+    passes = fields.get("hba mode enabled", "").lower() == "true" or found.mode == "HBA"
+    problems = tuple(clean(one, 500) for one in found.paragraphs)
+    limits = {}
+    if (most := texts.count(fields.get("max parallel surface scan count"))) is not None:
+        limits["parallel_surface_scan"] = most
+    return RaidCard(
+        number=found.card.name,
+        model=clean(found.model) or None,
+        serial=told(fields.get("serial number")),
+        firmware=told(fields.get("firmware version")),
+        driver=driver or None,
+        pci=told(next((value for key, value in fields.items() if key.startswith("pci address")), None)),
+        state_raw=told(fields.get("controller status")),
+        mode="HBA" if passes else told(fields.get("controller mode")),
+        cache_bytes=texts.size(fields.get("total cache size") or fields.get("cache size"), default="G"),
+        cache_state=told(fields.get("cache status")),
+        cache_details=told(fields.get("cache status details"), 300),
+        power=_power(fields),
+        temperature_c=texts.count(fields.get("controller temperature (c)")),
+        values=words.values(fields, words.SMART),
+        limits=limits,
+        problems=tuple(one for one in problems if not one.lower().startswith("note:")),
+        locked=next((one for one in problems if one.startswith(LOCKED)), None),
+    )
+
+
+def _power(fields: Mapping[str, str]) -> PowerSource | None:
+    state = told(fields.get("battery/capacitor status") or fields.get("battery status"))
+    count = texts.count(fields.get("battery/capacitor count") or fields.get("battery pack count"))
+    if state is None and count != 0 and fields.get("cache board present", "").lower() != "true":
+        return None
+    if state is None or count == 0:
+        return PowerSource(kind="none", state="not fitted", healthy=False)
+    kind = "capacitor" if fields.get("cache backup power source", "").lower().startswith("capac") else "bbu"
+    return PowerSource(kind=kind, state=state, healthy=healthy(state))
+
+
+def healthy(state: str) -> bool | None:
+    """Whether a battery or capacitor in this state keeps the cache; None where the words are not known."""
+    word = state.lower()
+    if word in ("ok", "optimal", "okay", "ready"):
+        return True
+    weak = ("fail", "recharg", "charg", "low", "not ", "missing", "replace", "degrad", "disconnect", "learn", "error")
+    return False if any(part in word for part in weak) else None
+
+
+def media_of(interface: str | None) -> Media:
+    """Flash says so; what says `SAS` or `SATA` alone turns."""
+    word = (interface or "").lower()
+    if "nvme" in word or "pcie" in word:
+        return Media.NVME
+    if "solid state" in word or "ssd" in word:
+        return Media.SSD
+    return Media.HDD if any(part in word for part in ("sas", "sata", "scsi", "hdd")) else Media.UNKNOWN
+
+
+def interface_of(text: str | None) -> str | None:
+    """`sas`, `sata`, `nvme`, `scsi`."""
+    word = (text or "").lower()
+    if "serial attached" in word:
+        return "sas"
+    return next((one for one in ("nvme", "sata", "sas", "scsi") if one in word), None)
+
+
+def _group(section: TextSection) -> DriveGroup:
+    fields = section.fields
+    path = next(
+        (
+            fields[key]
+            for key in ("smart path", "hp ssd smart path", "ssd smart path", "hpe ssd smart path")
+            if key in fields
+        ),
+        None,
+    )
+    raw = told(fields.get("status")) or (section.row if "," not in section.row else "")
+    return DriveGroup(
+        name=section.name,
+        state=texts.state(raw, _VOLUME_STATES),
+        state_raw=raw,
+        media=media_of(fields.get("interface type")),
+        smart_path=None if path is None or told(path) is None else words.phrase(path, words.switch(path)),
+        free_bytes=texts.size(fields.get("unused space")),
+    )
+
+
+def acceleration(method: str | None, caching: str | None, group: DriveGroup | None) -> Phrase | None:
+    """Which accelerator serves a logical drive: its own line, else array and caching together."""
+    if method is not None and (word := method.strip().lower()):
+        if "smart path" in word or "bypass" in word:
+            return words.phrase(method, "smart-path")
+        known = {"controller cache": "controller-cache", "none": "none", "disabled": "none"}
+        return words.phrase(method, known.get(word))
+    if group is not None and group.smart_path is not None and group.smart_path.value == "enable":
+        return Phrase(value="smart-path", raw=f"Smart Path {group.smart_path.raw}")
+    if caching is None or told(caching) is None:
+        return None
+    return words.phrase(caching, {"enable": "controller-cache", "disable": "none"}.get(words.switch(caching) or ""))
+
+
+def _volume(section: TextSection, groups: Mapping[str, DriveGroup], drives: Mapping[str, BayDrive]) -> LogicalDrive:
+    fields = dict(section.fields)
+    if section.row:
+        parts = [part.strip() for part in section.row.split(",")]
+        fields.setdefault("size", parts[0])
+        fields.setdefault("fault tolerance", parts[1] if len(parts) > 1 else "")
+        fields.setdefault("status", section.state or ", ".join(parts[2:]))
+    raw = told(fields.get("status")) or ""
+    group = groups.get(section.array or "")
+    named = tuple(dict.fromkeys(section.drives))
+    members = tuple(
+        place for place, drive in drives.items() if drive.array == section.array and drive.state is not State.SPARE
+    )
+    device = (fields.get("disk name") or "").strip()
+    old = "caching" not in fields and "array accelerator" in fields
+    return LogicalDrive(
+        number=int(section.name),
+        array=section.array,
+        name=told(fields.get("logical drive label")),
+        level=texts.level(fields.get("fault tolerance")),
+        level_raw=told(fields.get("fault tolerance")) or "",
+        size_bytes=texts.size(fields.get("size")),
+        strip_bytes=texts.size(fields.get("strip size") or fields.get("stripe size")),
+        stripe_bytes=texts.size(fields.get("full stripe size")),
+        state=texts.state(raw, _VOLUME_STATES),
+        state_raw=raw,
+        acceleration=acceleration(
+            fields.get("ld acceleration method"), fields.get("caching") or fields.get("array accelerator"), group
+        ),
+        old_words=old,
+        device=clean(device, 64) if device.startswith("/dev/") else None,
+        wwn=texts.naa(fields.get("unique identifier")),
+        drives=named or (members if section.array is not None else ()),
+        jobs=_jobs(raw, fields.get("parity initialization status")),
+    )
+
+
+def _jobs(state: str, initialisation: str | None) -> tuple[CardJob, ...]:
+    said = (state, initialisation or "")
+    found = []
+    for text in said:
+        word = text.lower()
+        kind = next((kind for front, kind in _JOBS.items() if word.startswith(front)), None)
+        if kind is not None:
+            found.append(CardJob(kind=kind, progress=texts.progress(text)))
+    return tuple(found)
+
+
+def _drive(section: TextSection) -> BayDrive:
+    fields = dict(section.fields)
+    spare = False
+    if section.row:
+        spare = _row(section, fields)
+    raw = told(fields.get("status")) or ""
+    use = fields.get("drive type", "").lower()
+    state = texts.state(raw, _DRIVE_STATES)
+    if state is State.ONLINE and (use.startswith("unassigned") or (section.loose and not use)):
+        state = State.UNASSIGNED
+    if state is State.ONLINE and (spare or use.startswith("spare")):
+        state = State.SPARE
+    interface = fields.get("interface type")
+    logical, _, physical = fields.get("logical/physical block size", "").partition("/")
+    return BayDrive(
+        place=section.name,
+        array=section.array,
+        model=told(fields.get("model")),
+        serial=told(fields.get("serial number")),
+        wwn=texts.naa(fields.get("wwid")),
+        firmware=told(fields.get("firmware revision")),
+        media=media_of(interface),
+        interface=interface_of(interface),
+        size_bytes=texts.size(fields.get("size"), base=1000),
+        sector_bytes=texts.count(logical or fields.get("native block size")),
+        physical_bytes=texts.count(physical),
+        state=state,
+        state_raw=raw,
+        temperature_c=texts.count(fields.get("current temperature (c)")),
+        usage_left=told(fields.get("usage remaining")),
+    )
+
+
+def _row(section: TextSection, fields: dict[str, str]) -> bool:
+    """What `(port 1I:box 1:bay 1, SATA SSD, 960 GB, OK)` says; whether it is a spare."""
+    parts = [part.strip() for part in section.row.split(",") if not part.strip().lower().startswith("port ")]
+    at = next((index for index, part in enumerate(parts) if texts.size(part) is not None), len(parts))
+    if at:
+        fields.setdefault("interface type", parts[0])
+    if at < len(parts):
+        fields.setdefault("size", parts[at])
+    rest = parts[at + 1 :]
+    fields.setdefault("status", section.state or (rest[0] if rest else ""))
+    return any("spare" in part.lower() for part in rest)

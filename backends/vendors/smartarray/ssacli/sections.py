@@ -1,0 +1,192 @@
+"""ssacli's text as sections: cards, arrays, logical drives, drives, by their headings and indentation. Pure.
+
+Indentation is the only structure, and it is not always kept: headings count at any depth, a member named under a mirror
+group never ends the logical drive, and a line that is no field opens a section of its own, which is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from backends.text import clean
+from backends.vendors.smartarray import text as texts
+
+_TITLE = re.compile(
+    r"(?P<model>[^\s:#][^:]{0,120}?) in (?:Slot (?P<slot>\w{1,40})|[^:,.]{1,60}?)(?P<rest>(?: +\(.*\))*)", re.ASCII
+)
+_ARRAY = re.compile(r"array:?\s+(?P<name>[A-Za-z]{1,4})\s*(?:\((?P<row>.*)\))?", re.ASCII | re.IGNORECASE)
+_VOLUME = re.compile(
+    r"logical\s?drive:?\s+(?P<number>\d{1,5})\s*(?:\((?P<row>.*)\))?\s*(?::\s*(?P<state>.+))?",
+    re.ASCII | re.IGNORECASE,
+)
+_DRIVE = re.compile(
+    r"physical\s?drive:?\s+(?P<place>[A-Za-z0-9]{1,6}(?::[A-Za-z0-9]{1,6}){1,3})\s*(?:\((?P<row>.*)\))?\s*(?::\s+(?P<state>\S.*))?",
+    re.ASCII | re.IGNORECASE,
+)
+_LOOSE = re.compile(r"(?:unassigned|hba drives|unused drives)\s*", re.ASCII | re.IGNORECASE)
+_SHOUTED = re.compile(r"[A-Z][A-Z /-]{7,60}:", re.ASCII)
+_JOINED = re.compile(r" {3,}(?=[A-Z][A-Za-z /-]{2,40}: )", re.ASCII)
+_WITH_CHILDREN = ("sensor id", "port name")
+_SERIAL = re.compile(r"\(sn: *([A-Za-z0-9]{4,40})\)", re.ASCII)
+
+
+@dataclass(slots=True)
+class TextSection:
+    """What stands below one heading."""
+
+    kind: str
+    """`card`, `array`, `volume`, `drive`; "" for what is passed over."""
+    name: str = ""
+    """Slot ("" where none is told), letter, number, place."""
+    indent: int = 0
+    """Of its heading."""
+    fields: dict[str, str] = field(default_factory=dict)
+    """Values by their keys in lower case; the first of each counts."""
+    row: str = ""
+    """What the heading itself says in parentheses."""
+    state: str = ""
+    """What the heading itself says of its state."""
+    array: str | None = None
+    """The array that it stands below."""
+    loose: bool = False
+    """It stands below `Unassigned`."""
+    drives: list[str] = field(default_factory=list)
+    """Places of the drives named below it."""
+
+
+@dataclass(slots=True)
+class CardSections:
+    """All that was said of one card."""
+
+    card: TextSection
+    """The card's own fields."""
+    model: str
+    """From the title."""
+    mode: str | None
+    """`HBA` where the title says so."""
+    sections: list[TextSection] = field(default_factory=list)
+    """Arrays, logical drives and drives, in their order."""
+    paragraphs: list[str] = field(default_factory=list)
+    """Warnings and notes."""
+
+
+@dataclass(slots=True)
+class _Reader:
+    found: list[CardSections] = field(default_factory=list)
+    early: list[str] = field(default_factory=list)
+    stack: list[TextSection] = field(default_factory=list)
+    array: str | None = None
+    loose: bool = False
+    flat: bool = False
+
+    def heading(self, indent: int, bare: str) -> bool:
+        if indent == 0 and (title := _TITLE.fullmatch(bare)):
+            self._card(title["model"], title["slot"] or "", title["rest"])
+        elif array := _ARRAY.fullmatch(bare):
+            self.array, self.loose = array["name"].upper(), False
+            self._open(TextSection("array", self.array, indent, row=array["row"] or ""))
+        elif _LOOSE.fullmatch(bare):
+            self.array, self.loose = None, True
+            self._open(TextSection("", indent=indent))
+        elif volume := _VOLUME.fullmatch(bare):
+            self._open(
+                TextSection(
+                    "volume", volume["number"], indent, row=volume["row"] or "", state=volume["state"] or "",
+                    array=self.array,
+                )
+            )  # fmt: skip
+        elif drive := _DRIVE.fullmatch(bare):
+            self._drive(indent, drive)
+        else:
+            return False
+        return True
+
+    def _card(self, model: str = "", slot: str = "", rest: str = "") -> None:
+        card = TextSection("card", slot)
+        if serial := _SERIAL.search(rest):
+            card.fields["serial number"] = serial[1]
+        mode = "HBA" if "(hba mode)" in rest.lower() else None
+        self.found.append(CardSections(card, model.strip(), mode, paragraphs=self.early))
+        self.early, self.stack, self.array, self.loose = [], [card], None, False
+
+    def _some_card(self) -> None:
+        if not self.found:  # the answer of a part of a card has no title
+            self._card()
+
+    def _drive(self, indent: int, drive: re.Match[str]) -> None:
+        section = TextSection("drive", drive["place"], indent, array=self.array, loose=self.loose)
+        section.row, section.state = drive["row"] or "", drive["state"] or ""
+        if drive["row"] is None and drive["state"] is None:
+            self._open(section)
+            return
+        self._some_card()
+        top = self.stack[-1]
+        if top.kind == "volume" and not top.row:  # in a list drives stand beside the logical drives of their array
+            top.drives.append(section.name)
+        self.found[-1].sections.append(section)
+
+    def _open(self, section: TextSection) -> None:
+        self._some_card()
+        self._close(section.indent)
+        self.stack.append(section)
+        if section.kind:
+            self.found[-1].sections.append(section)
+
+    def _close(self, indent: int) -> None:
+        while len(self.stack) > 1 and (self.stack[-1].indent >= indent or self.flat):
+            self.stack.pop()
+
+    def line(self, indent: int, bare: str) -> None:
+        """A line below some heading that is none itself."""
+        self._some_card()
+        told = texts.field(bare)
+        if told is None:
+            self._open(TextSection("", indent=indent))
+            return
+        key, value = told[0].lower(), told[1]
+        if key.startswith(("mirror group", "parity group")):
+            return
+        if key in _WITH_CHILDREN:
+            self._open(TextSection("", indent=indent))
+            return
+        if not self.flat:
+            self._close(indent)
+        self.stack[-1].fields.setdefault(key, value)
+
+
+def read(text: str) -> list[CardSections]:
+    """The cards of an answer, in its order."""
+    rows = list(texts.lines(text))
+    reader = _Reader(flat=not any(indent for indent, _ in rows))
+    paragraph: list[str] | None = None
+    for indent, bare in rows:
+        if not bare:
+            paragraph = None
+        elif paragraph is not None and (indent or " in Slot " not in bare):
+            paragraph[-1] = f"{paragraph[-1]} {bare}"
+        elif _starts_paragraph(indent, bare):
+            paragraph = reader.found[-1].paragraphs if reader.found else reader.early
+            paragraph.append(bare)
+        else:
+            paragraph = None
+            for part in _JOINED.split(bare):
+                if not reader.heading(indent, part) and (reader.found or indent):
+                    reader.line(indent, part)
+    return [one for one in reader.found if one.model or one.sections or one.card.fields]
+
+
+def _starts_paragraph(indent: int, bare: str) -> bool:
+    return indent == 0 and (
+        _SHOUTED.match(bare) is not None or bare.lower().startswith(("warning:", "note:", "error:"))
+    )
+
+
+def errors(text: str) -> Iterator[str]:
+    """Every `Error: ...` of an answer, whole, cleaned."""
+    rows = [bare for _, bare in texts.lines(text)]
+    for at, bare in enumerate(rows):
+        if bare.lower().startswith("error:"):
+            end = next((later for later in range(at, len(rows)) if not rows[later]), len(rows))
+            yield clean(" ".join(rows[at:end]), 400)

@@ -1,0 +1,166 @@
+"""ssacli, hpssacli or hpacucli at one path of one host."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+
+from backends.changing import evidence_of
+from backends.errors import InvalidValueError, ToolFailedError
+from backends.host import Command, Completed, Host
+from backends.text import clean
+from backends.vendors.smartarray.dialect import Lines
+from backends.vendors.smartarray.facts import CardText, DriveGroup, Family, LogicalDrive
+from backends.vendors.smartarray.ssacli import commands
+from backends.vendors.smartarray.ssacli.parsing import cards
+from backends.vendors.smartarray.ssacli.sections import errors
+
+READ_SECONDS = 120.0
+"""For one answer: a card with many drives takes some ten seconds."""
+
+_ENVIRONMENT = {"INFOMGR_BYPASS_NONSA": "1"}
+"""Keeps it from looking through disks that are not its own, which takes minutes where there are many."""
+
+_SLOT = re.compile(r"[0-9]{1,3}[A-Za-z]?", re.ASCII)
+
+
+class Ssacli:
+    """One program, asked one thing at a time: a second call is refused by the tool itself."""
+
+    def __init__(self, host: Host, tool: str) -> None:
+        self._host = host
+        self._tool = tool
+        self._lock = asyncio.Lock()
+        self._legal: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    @property
+    def tool(self) -> str:
+        """Path of the program."""
+        return self._tool
+
+    @property
+    def lock_name(self) -> str:
+        """One for all cards: it serves one caller at a time."""
+        return "smartarray-ssacli"
+
+    def address(self, number: str, family: Family) -> str:
+        """`/slot0`."""
+        return f"/slot{number}"
+
+    async def numbers(self) -> tuple[str, ...]:
+        """The slots that hold a card."""
+        text = await self._ask(commands.LIST)
+        return tuple(dict.fromkeys(one.card.number for one in cards(text) if _SLOT.fullmatch(one.card.number)))
+
+    async def read(self, number: str) -> CardText:
+        """Everything about the card in a slot."""
+        text = await self._ask(commands.show(number))
+        found = next((one for one in cards(text) if one.card.number == number), None)
+        if found is None:
+            raise ToolFailedError(f"{self._tool} says nothing of slot {number}.", evidence=text[:4000])
+        return found
+
+    async def legal(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
+        """What the card itself offers: ratios of its cache, strip sizes of a logical drive in bytes."""
+        slot = text.card.number
+        if volume is None:
+            return {"cache_ratio": await self._offered(slot, "cacheratio")} if "cache_ratio" in text.card.values else {}
+        sizes = await self._offered(slot, "ss", volume.number)
+        return {"strip_size": tuple(str(int(one) * 1024) for one in sizes if one.isdigit() and len(one) < 5)}
+
+    async def _offered(self, slot: str, word: str, volume: int | None = None) -> tuple[str, ...]:
+        line = commands.query(slot, word, volume)
+        if line not in self._legal:
+            try:
+                self._legal[line] = commands.options(await self._ask(line))
+            except ToolFailedError:
+                return ()
+        return self._legal[line]
+
+    async def _ask(self, words: tuple[str, ...]) -> str:
+        command = Command(argv=(self._tool, *words), timeout=READ_SECONDS, env=_ENVIRONMENT)
+        async with self._lock:
+            done = await self._host.run(command)
+        said = next(errors(done.stdout or done.stderr), None)
+        if said is None and done.returncode < 0:
+            said = f"it was ended by signal {-done.returncode}"
+        if said is None or "no controllers detected" in said.lower():
+            return done.stdout
+        if "another instance" in said.lower():
+            raise ToolFailedError(
+                f"{self._tool} is in use: {said}", hint="Try again when the other program has ended.",
+                evidence=evidence_of(command, done),
+            )  # fmt: skip
+        if cards(done.stdout) and any(one.volumes or one.drives for one in cards(done.stdout)):
+            return done.stdout
+        raise ToolFailedError(f"{self._tool}: {said}", evidence=evidence_of(command, done))
+
+    async def change(self, argv: tuple[str, ...]) -> Completed:
+        """Waited for, however long it takes."""
+        async with self._lock:
+            return await self._host.run(Command(argv=argv, timeout=READ_SECONDS, mutates=True, env=_ENVIRONMENT))
+
+    def set_card(self, text: CardText, key: str, value: str) -> Lines:
+        """One line."""
+        word = commands.WORDS.get(key)
+        if word is None:
+            raise InvalidValueError(f"ssacli has no word for {key}.")
+        line = (self._tool, "ctrl", f"slot={text.card.number}", "modify", f"{word}={value}")
+        if word == "drivewritecache":
+            told_apart = "drive_write_cache_unconfigured" in text.card.values
+            usage = commands.USAGE.get(key, "configured" if told_apart else "")
+            return ((*line, *((f"usage={usage}",) if usage else ()), "forced"),)
+        return ((*line, "forced"),)
+
+    def set_volume(self, text: CardText, volume: LogicalDrive, key: str, value: str) -> Lines:
+        """For the acceleration: one of cache and Smart Path off, then the other on, and only what is not so already."""
+        if key == "strip_size":
+            return (self._on(text, "ld", str(volume.number), f"ss={int(value) // 1024}"),)
+        if key != "acceleration":
+            raise InvalidValueError(f"ssacli has no word for {key} of a logical drive.")
+        return tuple(self._accelerate(text, volume, value))
+
+    def _accelerate(self, text: CardText, volume: LogicalDrive, value: str) -> list[tuple[str, ...]]:
+        group = text.group(volume.array) or DriveGroup(name=volume.array or "")
+        now = volume.acceleration.value if volume.acceleration is not None else ""
+        steps = []
+        if value == "smart-path":
+            mates = [one for one in text.volumes if one.array == volume.array]
+            cached = [
+                one for one in mates if one.acceleration is not None and one.acceleration.value == "controller-cache"
+            ]
+            steps += [self._cache(text, one, "disable") for one in cached]
+            if now != "smart-path":
+                steps.append(self._on(text, "array", group.name, "ssdsmartpath=enable"))
+            return steps or [self._on(text, "array", group.name, "ssdsmartpath=enable")]
+        if now == "smart-path":
+            steps.append(self._on(text, "array", group.name, "ssdsmartpath=disable"))
+        if value == "controller-cache":
+            steps.append(self._cache(text, volume, "enable"))
+        elif not steps:
+            steps.append(self._cache(text, volume, "disable"))
+        return steps
+
+    def _cache(self, text: CardText, volume: LogicalDrive, value: str) -> tuple[str, ...]:
+        old = volume.old_words or self._tool.endswith("hpacucli")
+        word = "arrayaccelerator" if old else "caching"
+        return self._on(text, "ld", str(volume.number), f"{word}={value}")
+
+    def _on(self, text: CardText, kind: str, name: str, word: str) -> tuple[str, ...]:
+        return (self._tool, "ctrl", f"slot={text.card.number}", kind, name, "modify", word, "forced")
+
+    def set_drive(self, text: CardText, place: str, key: str, value: str) -> Lines:
+        """Drives have no settings of their own here."""
+        raise InvalidValueError("ssacli sets the caches of all drives of a card at once.")
+
+    def refusal(self, done: Completed) -> str | None:
+        """`Error: ...`, a question that nobody answers, or an exit status with whatever was said."""
+        said = next(errors(f"{done.stdout}\n{done.stderr}"), None)
+        if said is not None:
+            return said
+        if "(y/n)" in done.stdout.lower():
+            return f"it asks a question, which is not answered: {clean(done.stdout, 400)}"
+        return (
+            None if done.returncode == 0 else clean(done.stdout or done.stderr, 400) or f"exit status {done.returncode}"
+        )

@@ -1,0 +1,128 @@
+"""What both tools' texts are made of: fields, sizes, counts, states, levels. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from backends.model import Level, State
+from backends.text import clean
+
+LINE = 2000
+"""Characters of a line that are looked at."""
+
+_NUMBER = re.compile(r"-?\d{1,18}(?:[.,]\d{1,6})*", re.ASCII)
+_UNIT = re.compile(r"\s{0,4}([KMGTP])?(i)?(B|Bytes)?(?![a-z])", re.ASCII | re.IGNORECASE)
+_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
+_NAA = re.compile(r"[0-9A-Fa-f]{16}(?:[0-9A-Fa-f]{16})?", re.ASCII)
+_PLACE = re.compile(r"[A-Za-z0-9]{1,6}(?::[A-Za-z0-9]{1,6}){1,3}", re.ASCII)
+_LEVEL = re.compile(r"(?:RAID)?\s*(\d{1,2}(?:\s?\+\s?\d)?)(?!\d)", re.ASCII | re.IGNORECASE)
+_PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)\s?%", re.ASCII)
+
+LEVELS = {
+    "0": Level.RAID0,
+    "1": Level.RAID1,
+    "1+0": Level.RAID10,
+    "10": Level.RAID10,
+    "5": Level.RAID5,
+    "6": Level.RAID6,
+    "50": Level.RAID50,
+    "5+0": Level.RAID50,
+    "60": Level.RAID60,
+    "6+0": Level.RAID60,
+}
+
+
+def lines(text: str) -> Iterator[tuple[int, str]]:
+    """(indentation, the rest) of every line, cut to a sane length; blank ones as (0, "")."""
+    for line in text.splitlines():
+        line = line[:LINE].expandtabs(4).rstrip()
+        bare = line.lstrip(" \ufeff\0")
+        yield (len(line) - len(bare) if bare else 0), bare
+
+
+def field(text: str) -> tuple[str, str] | None:
+    """Key and value at the first colon outside parentheses that a blank or the end follows; None if there is none."""
+    depth = 0
+    for at, char in enumerate(text):
+        if char == "(":
+            depth += 1
+        elif char == ")":
+            depth = max(0, depth - 1)
+        elif char == ":" and depth == 0 and text[at + 1 : at + 2] in ("", " "):
+            key = " ".join(text[:at].split())
+            return (key, text[at + 1 :].strip()) if key else None
+    return None
+
+
+def told(value: str | None, limit: int = 128) -> str | None:
+    """A value, cleaned; None where the tool has words for nothing."""
+    words = clean(value or "", limit)
+    return None if words.lower() in ("", "none", "n/a", "not applicable", "not available", "unknown") else words
+
+
+def number(text: str | None) -> float | None:
+    """The first number of a text; a comma before one or two last digits is a decimal one."""
+    found = _NUMBER.search((text or "")[:LINE])
+    if found is None:
+        return None
+    word = found[0]
+    if "," in word:
+        head, _, tail = word.rpartition(",")
+        word = f"{head.replace(',', '')}.{tail}" if len(tail) < 3 and "." not in word else word.replace(",", "")
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def count(text: str | None) -> int | None:
+    """The first whole number of a text."""
+    value = number(text)
+    return None if value is None or value % 1 else round(value)
+
+
+def size(text: str | None, *, base: int = 1024, default: str | None = None) -> int | None:
+    """`1.75 TB` in bytes; 0.5 GB and the like are whole bytes. `default`: the unit of a number that has none."""
+    found = _NUMBER.search((text or "")[:LINE])
+    value = number(text)
+    if found is None or value is None or value < 0:
+        return None
+    unit = _UNIT.match(text or "", found.end())
+    letter = (unit[1] or "").upper() if unit is not None else ""
+    if unit is None or not (unit[1] or unit[3]):
+        if default is None:
+            return None
+        letter = default
+    factor: int = (1024 if unit is not None and unit[2] else base) ** _POWERS[letter]
+    return round(value * factor)
+
+
+def naa(text: str | None) -> str | None:
+    """A world wide name as the kernel has it behind `naa.`; None for what is none."""
+    word = (text or "").strip().removeprefix("0x").removeprefix("naa.")
+    return word.lower() if _NAA.fullmatch(word) and set(word) != {"0"} else None
+
+
+def place(text: str | None) -> str | None:
+    """`2I:1:3`; None for what names no place."""
+    word = (text or "").strip()
+    return word if _PLACE.fullmatch(word) else None
+
+
+def level(text: str | None) -> Level:
+    """The level; three copies are RAID 1 or 10 as well."""
+    found = _LEVEL.match((text or "").strip())
+    return LEVELS.get(found[1].replace(" ", ""), Level.UNKNOWN) if found is not None else Level.UNKNOWN
+
+
+def state(text: str | None, table: Mapping[str, State]) -> State:
+    """What the words of a state mean, by their beginning: what follows tells how far it is."""
+    words = " ".join((text or "").lower().split())
+    return next((found for front, found in table.items() if words.startswith(front)), State.UNKNOWN)
+
+
+def progress(text: str | None) -> float | None:
+    """0.12 of `Recovering, 12% complete`."""
+    found = _PERCENT.search((text or "")[:LINE])
+    return None if found is None else min(float(found[1]), 100.0) / 100

@@ -1,0 +1,120 @@
+"""Which tool sees which card: by the kernel's driver and the card's subsystem vendor, else by asking.
+
+hpsa and cciss are ssacli's, aacraid is arcconf's. smartpqi serves both, and cards of other makers: 9005 is Adaptec's
+own, 103c and 1590 are HPE's, for others both are asked, and arcconf keeps a card that both see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from backends.errors import RaidbenchError
+from backends.host import Host
+from backends.vendors.smartarray.arcconf.tool import Arcconf
+from backends.vendors.smartarray.dialect import ArrayTool
+from backends.vendors.smartarray.presence import ARCCONF, ARCCONF_PLACES, DRIVERS, SSACLI, SSACLI_PLACES, kernel_cards
+from backends.vendors.smartarray.ssacli.tool import Ssacli
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """One of the two tools."""
+
+    name: str
+    """For people."""
+    make: Callable[[Host, str], ArrayTool]
+    """What speaks to a program of it."""
+    places: tuple[str, ...]
+    """Where its packages put it."""
+    names: tuple[str, ...]
+    """What it is called on PATH."""
+    drivers: tuple[str, ...]
+    """Drivers of cards that may be its."""
+    foreign: frozenset[str]
+    """Subsystem vendors of smartpqi's cards that are the other one's."""
+
+
+PROGRAMS = (
+    Program(
+        name="arcconf",
+        make=Arcconf,
+        places=ARCCONF_PLACES,
+        names=ARCCONF,
+        drivers=("aacraid", "smartpqi"),
+        foreign=frozenset({"0x103c", "0x1590"}),
+    ),
+    Program(
+        name="ssacli",
+        make=Ssacli,
+        places=SSACLI_PLACES,
+        names=SSACLI,
+        drivers=("hpsa", "cciss", "smartpqi"),
+        foreign=frozenset({"0x9005"}),
+    ),
+)
+"""In the order they are asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One program that was asked which cards it sees."""
+
+    kind: Program
+    """Which tool it is."""
+    path: str
+    """The program."""
+    tool: ArrayTool
+    """What speaks to it."""
+    numbers: tuple[str, ...] = ()
+    """The cards it sees."""
+    trouble: str = ""
+    """What it said instead of an answer."""
+    hint: str = ""
+    """What to do."""
+
+    def sentence(self) -> str:
+        """For the doctor."""
+        if self.trouble:
+            return f"{self.path}: {self.trouble}"
+        return f"{self.path} sees {len(self.numbers) or 'no'} card{'' if len(self.numbers) == 1 else 's'}"
+
+
+async def cards_of(host: Host, program: Program) -> tuple[str, ...]:
+    """PCI addresses of the cards that may be a program's."""
+    found = []
+    for address in await kernel_cards(host, program.drivers):
+        vendor = await host.read(f"/sys/bus/pci/devices/{address}/subsystem_vendor") or ""
+        if vendor not in program.foreign or not await host.list(f"/sys/bus/pci/drivers/smartpqi/{address}"):
+            found.append(address)
+    return tuple(found)
+
+
+async def attempts(host: Host, made: dict[str, ArrayTool]) -> tuple[Attempt, ...]:
+    """Every program that was asked; what speaks to each is kept in `made`.
+
+    Where the kernel has cards, a tool that none of them may belong to is not asked.
+    """
+    tried: list[Attempt] = []
+    any_cards = bool(await kernel_cards(host, DRIVERS))
+    for program in PROGRAMS:
+        if any_cards and not await cards_of(host, program):
+            continue
+        asked: set[str] = set()
+        for name in (*program.places, *program.names):
+            path = host.which((name,))
+            real = path and (await host.link(path) or path)
+            if path is None or real in asked or real is None:
+                continue
+            asked.add(real)
+            tried.append(await _ask(program, path, made.setdefault(path, program.make(host, path))))
+            if tried[-1].numbers:
+                break
+    return tuple(tried)
+
+
+async def _ask(program: Program, path: str, tool: ArrayTool) -> Attempt:
+    try:
+        return Attempt(kind=program, path=path, tool=tool, numbers=await tool.numbers())
+    except RaidbenchError as error:
+        return Attempt(kind=program, path=path, tool=tool, trouble=error.message.rstrip("."), hint=error.hint)

@@ -1,0 +1,140 @@
+"""The words of a card's settings in both tools, and what they mean in the common vocabulary. Tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from backends.text import clean
+from backends.vendors.smartarray.facts import UNKNOWN, Phrase
+from backends.vendors.smartarray.text import count, number, told
+
+_SWITCH = {
+    "enable": "enable",
+    "enabled": "enable",
+    "true": "enable",
+    "on": "enable",
+    "disable": "disable",
+    "disabled": "disable",
+    "false": "disable",
+    "off": "disable",
+    "default": "default",
+    "unchanged": "default",
+    "drive specific": "default",
+}
+
+
+def phrase(raw: str, value: str | None) -> Phrase:
+    """What was said and what it means; `unknown` where that is not understood."""
+    return Phrase(value=UNKNOWN if value is None else value, raw=clean(raw))
+
+
+def switch(text: str) -> str | None:
+    """`enable`, `disable`, `default`."""
+    return _SWITCH.get(" ".join(text.lower().split()))
+
+
+def onoff(text: str) -> str | None:
+    """`on`, `off`, of what stands first: `Enabled (write-back)`."""
+    meaning = switch(text.partition("(")[0])
+    return {"enable": "on", "disable": "off"}.get(meaning or "")
+
+
+def whole(text: str) -> str | None:
+    """A count without its unit."""
+    value = count(text)
+    return None if value is None or value < 0 else str(value)
+
+
+def depth(text: str) -> str | None:
+    """`automatic` or a count."""
+    return "automatic" if text.lower().startswith("auto") else whole(text)
+
+
+def priority(text: str) -> str | None:
+    """`low`, `medium`, `mediumhigh`, `high`."""
+    word = "".join(char for char in text.lower() if char.isalpha())
+    return word if word in ("low", "medium", "mediumhigh", "high", "rapid") else None
+
+
+def scan(text: str) -> str | None:
+    """How the surface scan runs."""
+    word = text.lower()
+    return "disable" if word.startswith("disab") else word if word in ("idle", "high") else None
+
+
+def power(text: str) -> str | None:
+    """How much power the card may take."""
+    word = "".join(char for char in text.lower() if char.isalpha())
+    names = {"minpower": "minpower", "minimumpower": "minpower", "balanced": "balanced"}
+    return (names | {"maxperformance": "maxperformance", "maximumperformance": "maxperformance"}).get(word)
+
+
+def ratio(text: str) -> str | None:
+    """`20/80` of `20% Read / 80% Write`."""
+    read, _, write = text.partition("/")
+    shares = (number(read), number(write))
+    if None in shares or sum(filter(None, shares)) != 100:
+        return None
+    return "/".join(f"{share:.0f}" for share in shares if share is not None)
+
+
+Meaning = Callable[[str], str | None]
+
+SMART: tuple[tuple[str, tuple[str, ...], Meaning], ...] = (
+    ("cache_ratio", ("Cache Ratio", "Accelerator Ratio"), ratio),
+    ("no_battery_write_cache", ("No-Battery Write Cache",), switch),
+    (
+        "drive_write_cache",
+        ("Configured Drive Write Cache Policy", "Drive Write Cache", "Configured Drives"),
+        switch,
+    ),
+    ("drive_write_cache_unconfigured", ("Unconfigured Drive Write Cache Policy", "Unconfigured Drives"), switch),
+    ("drive_write_cache_hba", ("HBA Drive Write Cache Policy", "HBA Drives"), switch),
+    ("write_cache_bypass", ("Write Cache Bypass Threshold Size", "Write Cache Bypass Threshold"), whole),
+    ("wait_for_cache_room", ("Wait for Cache Room",), switch),
+    ("elevator_sort", ("Elevator Sort",), switch),
+    ("queue_depth", ("Queue Depth",), depth),
+    ("rebuild_priority", ("Rebuild Priority",), priority),
+    ("expand_priority", ("Expand Priority",), priority),
+    ("surface_scan_mode", ("Surface Scan Mode", "Background consistency check"), scan),
+    ("surface_scan_delay", ("Surface Scan Delay", "Consistency Check Delay"), whole),
+    (
+        "parallel_surface_scan",
+        ("Current Parallel Surface Scan Count", "Parallel Consistency Check Count"),
+        whole,
+    ),
+    (
+        "degraded_performance",
+        ("Degraded Performance Optimization", "Degraded Mode Performance Optimization"),
+        switch,
+    ),
+    ("inconsistency_repair", ("Inconsistency Repair Policy",), switch),
+    ("monitor_delay", ("Monitor and Performance Delay",), whole),
+    ("power_mode", ("Current Power Mode", "Power Mode"), power),
+)
+"""Settings of Smart Array and SmartRAID: key, its labels in ssacli and arcconf, old ones too, what its words mean."""
+
+
+def _performance(text: str) -> str | None:
+    word = text.lower()
+    for part, value in (("dyna", "dynamic"), ("dyma", "dynamic"), ("oltp", "oltp"), ("big block", "big-block")):
+        if part in word:
+            return value
+    return None
+
+
+SERIES: tuple[tuple[str, tuple[str, ...], Meaning], ...] = (
+    ("performance_mode", ("Performance Mode",), _performance),
+    ("task_priority", ("Global task priority",), priority),
+)
+"""Settings of Adaptec's series 2 to 8."""
+
+
+def values(fields: Mapping[str, str], table: tuple[tuple[str, tuple[str, ...], Meaning], ...]) -> dict[str, Phrase]:
+    """The settings of a table that the fields (by label in lower case) tell."""
+    found = {}
+    for key, labels, meaning in table:
+        text = next((fields[label.lower()] for label in labels if label.lower() in fields), None)
+        if text is not None and told(text) is not None:
+            found[key] = phrase(text, meaning(text))
+    return found

@@ -1,0 +1,69 @@
+"""The rules of every backend on simulated cards of each kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from backends.conformance import Conformance
+from backends.model import Target
+from backends.protocol import Backend
+from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
+from backends.vendors.smartarray.backend import SmartArray
+from tests.backends.smartarray.cards import HPE, SERIES, SMARTRAID, PlayedCards
+
+
+class TestSmartArray(Conformance):
+    @pytest.fixture
+    def backend(self) -> Backend:
+        return SmartArray(PlayedCards((HPE,)))
+
+    @pytest.fixture
+    def targets(self) -> tuple[Target, ...]:
+        return (card_target("/slot0"), volume_target("/slot0", 1))
+
+
+class TestADeadBattery(TestSmartArray):
+    @pytest.fixture
+    def backend(self) -> Backend:
+        return SmartArray(PlayedCards((replace(HPE, battery="Failed (Replace Batteries)"),)))
+
+
+class TestACardInHbaMode(TestSmartArray):
+    @pytest.fixture
+    def backend(self) -> Backend:
+        return SmartArray(PlayedCards((replace(HPE, hba=True),)))
+
+
+class TestACardWithACacheProblem(TestSmartArray):
+    @pytest.fixture
+    def backend(self) -> Backend:
+        return SmartArray(PlayedCards((replace(HPE, cache_problem=True),)))
+
+
+class TestSmartPath(TestSmartArray):
+    @pytest.fixture
+    def backend(self) -> Backend:
+        volumes = tuple(replace(HPE.volumes[0], number=number, acceleration="path") for number in (1, 2))
+        return SmartArray(PlayedCards((replace(HPE, volumes=volumes),)))
+
+
+class TestSmartRaid(Conformance):
+    @pytest.fixture
+    def backend(self) -> Backend:
+        return SmartArray(PlayedCards(adaptec=(SMARTRAID,)))
+
+    @pytest.fixture
+    def targets(self) -> tuple[Target, ...]:
+        return (card_target("/arc1"), volume_target("/arc1", 1))
+
+
+class TestSeries5(Conformance):
+    @pytest.fixture
+    def backend(self) -> Backend:
+        return SmartArray(PlayedCards(adaptec=(SERIES,)))
+
+    @pytest.fixture
+    def targets(self) -> tuple[Target, ...]:
+        return (card_target("/aac1"), volume_target("/aac1", 0), drive_target("/aac1", "0:2"))

@@ -1,0 +1,285 @@
+"""What ssacli, hpssacli and hpacucli print, and what is understood of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from backends.model import Level, Media, State
+from backends.vendors.smartarray import effective
+from backends.vendors.smartarray.facts import CardText, LogicalDrive
+from backends.vendors.smartarray.ssacli import commands
+from backends.vendors.smartarray.ssacli.parsing import cards
+from backends.vendors.smartarray.ssacli.sections import errors
+from backends.vendors.smartarray.text import size
+
+OLD = """
+Smart Array P400i in Slot 0 (Embedded)
+   Bus Interface: PCI
+   Slot: 0
+   Serial Number: PH89DEMO0001
+   Controller Status: OK
+   Firmware Version: 7.24-0
+   Rebuild Priority: Medium
+   Surface Scan Delay: 15 secs
+   Elevator Sort: Enabled
+   Cache Board Present: True
+   Cache Status: Temporarily Disabled
+   Cache Status Details: Cache disabled; low batteries.
+   Accelerator Ratio: 25% Read / 75% Write
+   Drive Write Cache: Disabled
+   Total Cache Size: 256 MB
+   No-Battery Write Cache: Disabled
+   Cache Backup Power Source: Batteries
+   Battery/Capacitor Count: 1
+   Battery/Capacitor Status: Failed (Replace Batteries)
+   PCI Address (Domain:Bus:Device.Function): 0000:06:00.0
+   Sensor ID: 0
+      Location: Inlet
+      Serial Number: not the card's
+   Primary Boot Volume: None
+
+   Port Name: 1I
+         Port ID: 0
+
+   Internal Drive Cage at Port 1I, Box 1, OK
+      Drive Bays: 4
+      Port: 1I
+
+   Physical Drives
+      physicaldrive 1I:1:1 (port 1I:box 1:bay 1, SATA HDD, 250 GB, OK)
+      physicaldrive 1I:1:3 (port 1I:box 1:bay 3, SATA HDD, 100 GB, OK)
+      physicaldrive 1I:1:4 (port 1I:box 1:bay 4, SATA HDD, 100 GB, Predictive Failure)
+
+   Array: A
+      Interface Type: SATA
+      Unused Space: 0  MB (0.0%)
+      Status: OK
+
+      Logical Drive: 1
+         Size: 93.1  GB
+         Fault Tolerance: 1
+         Stripe Size: 128 KB
+         Full Stripe Size: 128 KB
+         Status: OK
+         Array Accelerator:  Enabled
+         Unique Identifier: 600508B1001038333220202020200004
+         Disk Name: /dev/cciss/c0d0      Mount Points: /boot 94 MB Partition Number 1
+         Logical Drive Label: BOOT DISK     7E6D
+         Mirror Group 1:
+      physicaldrive 1I:1:3 (port 1I:box 1:bay 3, SATA HDD, 100 GB, OK)
+         Mirror Group 2:
+            physicaldrive 1I:1:4 (port 1I:box 1:bay 4, SATA HDD, 100 GB, Predictive Failure)
+         Drive Type: Data
+
+      physicaldrive 1I:1:3
+         Status: OK
+         Drive Type: Data Drive
+         Interface Type: SATA
+         Size: 100 GB
+         Rotational Speed: 7200
+         Serial Number: WD-DEMO3
+         Model: ATA     GB0250C8045
+         Current Temperature (C): 31
+
+   unassigned
+
+      physicaldrive 1I:1:1
+         Status: OK
+         Drive Type: Unassigned Drive
+         Interface Type: Solid State SATA
+         Size: 250 GB
+         Native Block Size: 512
+
+   SEP (Vendor ID HP, Model DL380) 250
+      Firmware Version: 9.9
+"""
+
+
+def only(text: str) -> CardText:
+    (found,) = cards(text)
+    return found
+
+
+def volume(text: str, number: int = 1) -> LogicalDrive:
+    found = only(text).volume(number)
+    assert found is not None
+    return found
+
+
+def test_a_card_is_read_with_its_own_fields_alone() -> None:
+    card = only(OLD).card
+    assert (card.model, card.number, card.serial, card.firmware) == ("Smart Array P400i", "0", "PH89DEMO0001", "7.24-0")
+
+
+def test_old_labels_mean_the_same_settings() -> None:
+    values = only(OLD).card.values
+    assert (values["cache_ratio"].value, values["drive_write_cache"].value) == ("25/75", "disable")
+
+
+def test_caching_that_is_set_is_not_in_force_while_the_batteries_are_low() -> None:
+    found = only(OLD)
+    drive = volume(OLD)
+    policy = effective.write_policy(found.card, drive)
+    assert policy is not None
+    assert policy.value == "write-back"
+    why = "the cache is Temporarily Disabled: Cache disabled; low batteries"
+    assert effective.write_cache(found.card, drive) == ("write-through", why)
+
+
+def test_two_fields_in_one_line_are_two_fields() -> None:
+    assert volume(OLD).device == "/dev/cciss/c0d0"
+
+
+def test_members_under_a_misplaced_heading_are_members() -> None:
+    assert volume(OLD).drives == ("1I:1:3", "1I:1:4")
+
+
+def test_a_logical_drive_is_read() -> None:
+    drive = volume(OLD)
+    assert (drive.level, drive.strip_bytes, drive.state) == (Level.RAID1, 131072, State.OPTIMAL)
+    assert drive.wwn == "600508b1001038333220202020200004"
+    assert drive.size_bytes == round(93.1 * 2**30)
+
+
+def test_drives_are_sold_in_powers_of_ten() -> None:
+    drive = only(OLD).drive("1I:1:3")
+    assert drive is not None
+    assert drive.size_bytes == 100 * 10**9
+
+
+def test_states_and_media_of_drives() -> None:
+    drives = {one.place: (one.state, one.media, one.array) for one in only(OLD).drives}
+    assert drives == {
+        "1I:1:1": (State.UNASSIGNED, Media.SSD, None),
+        "1I:1:3": (State.ONLINE, Media.HDD, "A"),
+        "1I:1:4": (State.DEGRADED, Media.HDD, "A"),
+    }
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("\n   ", "\n     "),
+        lambda text: text.replace("   ", "\t"),
+        lambda text: text.replace(" Array: A", " array A").replace("Logical Drive: 1", "logical drive 1"),
+        lambda text: text.replace("   Array: A", "       Array: A"),
+        lambda text: "\ufeff" + text,
+        lambda text: "# sudo hpssacli ctrl all show config detail\n" + text,
+    ],
+)
+def test_odd_indents_and_line_ends_change_nothing(spoil: object) -> None:
+    assert callable(spoil)
+    drive = volume(spoil(OLD))
+    plain = volume(OLD)
+    assert (drive.number, drive.size_bytes, drive.wwn, drive.acceleration) == (
+        plain.number,
+        plain.size_bytes,
+        plain.wwn,
+        plain.acceleration,
+    )
+
+
+def test_a_locked_card_says_so_in_its_own_words() -> None:
+    text = "\nSmart Array P410 in Slot 1\n\nCACHE STATUS PROBLEM DETECTED: The cache has a problem.\n"
+    text += "                               Changes are not allowed.\n\n   Slot: 1\n   Serial Number: PACC1\n"
+    card = only(text).card
+    assert card.locked == "CACHE STATUS PROBLEM DETECTED: The cache has a problem. Changes are not allowed."
+    assert card.serial == "PACC1"
+
+
+def test_a_warning_before_the_title_is_the_cards() -> None:
+    text = "FIRMWARE UPGRADE REQUIRED: An update prevents errors on a\n      RAID 1 volume in a scenario of load.\n\n"
+    found = only(
+        text + "Smart Array E200i in Slot 0 (Embedded)\n\n   array A\n\n      logicaldrive 1 (1 GB, RAID 5, OK)\n"
+    )
+    assert found.card.problems[0].endswith("RAID 1 volume in a scenario of load.")
+    assert found.volumes[0].level is Level.RAID5
+
+
+@pytest.mark.parametrize(
+    ("row", "level", "state", "kinds"),
+    [
+        ("(136.7 GB, RAID 5, Interim Recovery Mode)", Level.RAID5, State.DEGRADED, []),
+        ("(2.0 TB, RAID 6 (ADG), OK)", Level.RAID6, State.OPTIMAL, []),
+        ("(2.0 TB, RAID 1+0, Recovering, 12% complete)", Level.RAID10, State.REBUILDING, ["rebuild"]),
+        ("(2.0 TB, RAID 50, Transforming, 3% complete)", Level.RAID50, State.OPTIMAL, ["migration"]),
+        ("(745.18 GB, RAID 1): OK", Level.RAID1, State.OPTIMAL, []),
+        ("(1 GB, RAID 0, Failed)", Level.RAID0, State.FAILED, []),
+    ],
+)
+def test_a_row_of_a_list_says_level_and_state(row: str, level: Level, state: State, kinds: list[str]) -> None:
+    (found,) = cards(f"\nSmart Array P420 in Slot 2\n\n   array A\n\n      logicaldrive 1 {row}\n")
+    drive = found.volumes[0]
+    assert (drive.level, drive.state, [job.kind for job in drive.jobs]) == (level, state, kinds)
+
+
+def test_the_slot_of_a_card_on_the_board_has_a_letter() -> None:
+    assert only("\nDynamic Smart Array B140i in Slot 0b\n   Controller Status: OK\n").card.number == "0b"
+
+
+def test_hba_mode_stands_in_the_title() -> None:
+    assert only("\nSmart Array P840ar in Slot 0 (Embedded) (HBA Mode)\n   Slot: 0\n").card.passes_through
+
+
+@pytest.mark.parametrize(
+    ("method", "caching", "value"),
+    [
+        ("Controller Cache", "Enabled", "controller-cache"),
+        ("Smart Path", "Disabled", "smart-path"),
+        ("SSD I/O Bypass", "Disabled", "smart-path"),
+        ("None", "Disabled", "none"),
+        ("", "Enabled", "controller-cache"),
+        ("", "Disabled", "none"),
+        ("Teleport", "Disabled", "unknown"),
+    ],
+)
+def test_one_accelerator_serves_a_logical_drive(method: str, caching: str, value: str) -> None:
+    lines = f"         Caching:  {caching}\n" + (f"         LD Acceleration Method: {method}\n" if method else "")
+    found = volume(f"\nSmart Array X in Slot 1\n   Array: A\n      Logical Drive: 1\n{lines}")
+    assert found.acceleration is not None
+    assert found.acceleration.value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "base", "value"),
+    [
+        ("93.1  GB", 1024, round(93.1 * 2**30)),
+        ("960 GB", 1000, 960 * 10**9),
+        ("1,75 TB", 1024, round(1.75 * 2**40)),
+        ("1040 KiB", 1000, 1040 << 10),
+        ("0 MB (0.00%)", 1024, 0),
+        ("4K Bytes", 1024, 4096),
+        ("12", 1024, None),
+        ("-3 GB", 1024, None),
+        ("many GB", 1024, None),
+        ("", 1024, None),
+    ],
+)
+def test_sizes(text: str, base: int, value: int | None) -> None:
+    assert size(text, base=base) == value
+
+
+def test_a_cache_size_without_a_unit_is_in_gib() -> None:
+    assert only("\nHPE Smart Array X in Slot 0\n   Total Cache Size: 2.0\n").card.cache_bytes == 2 << 30
+
+
+def test_an_error_is_told_whole() -> None:
+    text = "\nError: Another instance of ACU is already running (possibly a service). Please \nterminate it.\n\nmore\n"
+    assert list(errors(text)) == [
+        "Error: Another instance of ACU is already running (possibly a service). Please terminate it."
+    ]
+
+
+def test_only_the_exact_form_of_a_query_is_one() -> None:
+    assert commands.is_query(commands.query("0", "cacheratio"))
+    assert commands.is_query(commands.query("0", "ss", 3))
+    assert not commands.is_query(("ctrl", "slot=0", "modify", "cacheratio=?", "forced"))
+    assert not commands.is_query(("ctrl", "slot=0", "modify", "cacheratio=10/90?"))
+    assert not commands.is_query(("ctrl", "slot=0", "delete", "cacheratio=?"))
+
+
+def test_legal_values_stand_below_their_heading() -> None:
+    text = '\nError: "raid=1" is not a valid option\n\nAvailable options are:\n       0\n       5 (default value)\n'
+    assert commands.options(text) == ("0", "5")
+    assert commands.options("\nError: Syntax error.\n") == ()
