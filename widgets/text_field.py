@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 from textual import events
@@ -19,7 +20,18 @@ class TextField(Input):
     that come in one go, pasted or over a slow link, a letter after a backspace was put in first and then deleted.
     """
 
+    leave: Callable[[], None] | None = None
+    """What enter does where it gives the keys to something else: at once, so that the next key is for that."""
+
     async def _on_key(self, event: events.Key) -> None:
+        if self.leave is not None and (event.key == "enter" or self.screen.focused is not self):
+            event.stop()
+            event.prevent_default()
+            if self.screen.focused is self:
+                self.leave()
+            else:  # it came in one go with the enter before it
+                self.app.post_message(events.Key(event.key, event.character))
+            return
         if not event.is_printable:
             with suppress(NoBinding):
                 for binding in self._bindings.get_bindings_for_key(event.key):

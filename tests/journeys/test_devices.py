@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 
 from app.tui.screens.devices.device_list import DeviceList
@@ -211,3 +212,12 @@ def test_many_parts(many: Table, snap_compare: Compare, size: tuple[int, int]) -
         await settled(pilot)
 
     assert snap_compare(many.app(), terminal_size=size, run_before=look)
+
+
+async def test_a_key_that_follows_the_enter_of_the_filter_in_one_go_moves_the_cursor(table: Table) -> None:
+    async with opened(table) as pilot:
+        for key in ("slash", "d", "a", "enter", "j"):
+            pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        devices = app_of(pilot).screen.query_one(DeviceList)
+        await until(pilot, lambda: devices.has_focus and devices.cursor == devices.rows[1].key)
+        assert devices.words == "da"

@@ -8,6 +8,7 @@ import pytest
 from textual import events
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from widgets.text_field import TextField
 
@@ -55,3 +56,21 @@ async def test_a_key_that_is_no_key_of_the_field_goes_on_to_the_screen(pilot: Pi
     pilot.app.screen.key_f5 = lambda: pressed.append("f5")  # type: ignore[attr-defined]
     await pilot.press("f5")
     assert pressed == ["f5"]
+
+
+class Leaving(App[None]):
+    """A field that enter leaves, and what has the keys then."""
+
+    def compose(self) -> ComposeResult:
+        yield TextField(id="first")
+        yield Input(id="then")
+
+
+async def test_what_follows_an_enter_in_one_go_is_for_what_has_the_keys_then() -> None:
+    async with Leaving().run_test() as pilot:
+        first, then = pilot.app.query_one("#first", TextField), pilot.app.query_one("#then", Input)
+        first.leave = lambda: pilot.app.screen.set_focus(then)
+        first.focus()
+        await pilot.pause()
+        await typed(pilot, "a", "b", "enter", "c", "d")
+        assert (first.value, then.value) == ("ab", "cd")

@@ -73,6 +73,7 @@ class DevicesScreen(WorkbenchScreen):
     def on_mount(self) -> None:
         """The list has the keys first."""
         self.devices.focus()
+        self.query_one("#filter", TextField).leave = self._filter_done
         self._beginning = bool(first_steps(self.workbench_app))
         if self._beginning:
             self.detail.show_tab("facts")
@@ -397,8 +398,9 @@ class DevicesScreen(WorkbenchScreen):
         self._fill()
         self._say_empty(self.workbench_app.session)
 
-    @on(Input.Submitted, "#filter")
     def _filter_done(self) -> None:
+        """At once: the next key is for what is found."""
+        self.devices.filter(self.query_one("#filter", Input).value)
         self._close_filter()
 
     def _close_filter(self) -> None:
