@@ -40,6 +40,7 @@ SIGNS = {
 
 GRACE = 0.5
 """Seconds in which a question takes no answer: time to read it. The dialogs of the screens have the same."""
+_LOOK = 0.5
 
 
 class ReaderGoneError(Exception):
@@ -146,10 +147,22 @@ def _answer(question: str, seconds: float | None = None) -> str:
     _forget_typed()
     sys.stderr.write(": ")
     sys.stderr.flush()
-    if seconds is None or select.select([sys.stdin], [], [], seconds)[0]:
+    if _typed(seconds):
         return sys.stdin.readline()
     say()
     return ""
+
+
+def _typed(seconds: float | None) -> bool:
+    """Whether an answer comes in time.
+
+    A signal that arrives just before a read begins does not end it: Python hears of it between two looks.
+    """
+    if seconds is not None:
+        return bool(select.select([sys.stdin], [], [], seconds)[0])
+    while not select.select([sys.stdin], [], [], _LOOK)[0]:
+        pass
+    return True
 
 
 def _forget_typed() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import signal
 
 import pytest
 
-from app.cli.output import document
+from app.cli.output import ask, document
 
 BODY = {
     'a "quoted" key\n': ["", 'ü "\\\x00', None, True, False, 0, -3, 1 << 70, 0.1, 1e300, -0.0],
@@ -25,3 +27,32 @@ def test_a_document_reads_as_json_writes_it(indent: int | None, capsys: pytest.C
 def test_what_is_no_number_is_no_json() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         document({"iops": [math.nan]})
+
+
+class NobodyTypes:
+    """A terminal that is read from although nothing was typed would never let go."""
+
+    def __init__(self) -> None:
+        self.reading, self.writing = os.pipe()
+
+    def fileno(self) -> int:
+        return self.reading
+
+    def readline(self) -> str:
+        raise AssertionError("nothing hears a signal that came just before this")
+
+
+def test_ctrl_c_ends_a_question_whenever_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = 0
+
+    def looked(*_: object) -> tuple[list[int], list[int], list[int]]:
+        nonlocal looks
+        looks += 1
+        if looks == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return [], [], []
+
+    monkeypatch.setattr("sys.stdin", NobodyTypes())
+    monkeypatch.setattr("app.cli.output.select.select", looked)
+    with pytest.raises(KeyboardInterrupt):
+        ask("Apply? [y/N]")
