@@ -9,32 +9,27 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
-from textual.app import App, ScreenError
+from textual.app import ScreenError
 from textual.binding import Binding
 from textual.css.query import NoMatches
-from textual.message import Message
 from textual.notifications import SeverityLevel
 from textual.reactive import var
 from textual.worker import Worker
 
 from app.commands import COMMANDS as TABLE
 from app.commands import SCREENS
-from app.engine.session.events import AnyEvent, LiveEvent
-from app.engine.session.progress import CpuSampled
 from app.engine.session.state import Session
 from app.engine.themes import THEMES
 from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
+from app.tui.following import SessionApp
 from app.tui.header import Waiting
 from app.tui.notices import Notice, Notices
 from app.tui.options import ScreenOptions
-from app.tui.pace import QUESTION, LinkPace
 from app.tui.palette import CommandsProvider
 from app.tui.screens.sweep.control import Sweeping
 from app.tui.theme import OWN, theme_of
@@ -45,31 +40,9 @@ from backends.text import clean, clean_lines
 if TYPE_CHECKING:
     from app.engine.fio.job import Job
     from app.engine.workbench import Workbench
-    from app.tui.alarms import Alarms
 
 STOP_SECONDS = 40.0
 """How long leaving waits for fio to bring its I/O to an end before it is killed with the program."""
-
-
-_SOON = 0.4
-"""Seconds within which a drawing is followed by the next one, while fio reports."""
-
-_EARLY = 0.04
-"""Seconds that a sample may be early and is shown all the same: held back for an instant each takes a timer, and makes
-the next one early, too.
-"""
-
-
-class SessionChanged(Message):
-    """There is a newer session; it carries the whole state, so the newest one is enough."""
-
-    def __init__(self, session: Session) -> None:
-        super().__init__()
-        self.session = session
-
-    def can_replace(self, message: Message) -> bool:
-        """A newer state stands in for a waiting one."""
-        return isinstance(message, SessionChanged)
 
 
 def _screen(name: str) -> Callable[[], WorkbenchScreen]:
@@ -83,7 +56,7 @@ def _screen(name: str) -> Callable[[], WorkbenchScreen]:
     return make
 
 
-class WorkbenchApp(App[int]):
+class WorkbenchApp(SessionApp):
     """Shows the session of a workbench and hands it what the person wants."""
 
     TITLE = "raidbench"
@@ -98,8 +71,6 @@ class WorkbenchApp(App[int]):
         for key in command.keys
     ]
 
-    session: var[Session] = var(Session, always_update=False)
-    """The session as it is now."""
     staged_count: var[int] = var(0)
     """How many values are staged."""
 
@@ -110,12 +81,10 @@ class WorkbenchApp(App[int]):
         """What was said."""
         self.waiting = Waiting()
         """Where something runs or has ended."""
-        super().__init__()
+        super().__init__(workbench, self.options.fps)
         self.set_reactive(WorkbenchApp.theme, self._registered(self.options.theme))
         self.stylesheet.set_variables(self.get_css_variables())
         self._refresh_truecolor_filter(self.ansi_theme)  # made for the theme of before
-        self.workbench = workbench
-        """The engine."""
         self.ascii = self.options.ascii
         """Whether anything but ASCII must be kept from the terminal."""
         self.opened = False
@@ -137,18 +106,12 @@ class WorkbenchApp(App[int]):
         workbench.watches_itself = workbench.simulated and not workbench.host.capabilities.shares_watchdog
         self.trials = Trials(self)
         """What is on trial."""
-        self._forget = workbench.listen(self._heard)
-        self._drawn = 0.0
-        self._pace = LinkPace(time.monotonic)
-        self._waiting: Session | None = None
-        self._alarms: Alarms | None = None
         self._leaving: Worker[None] | None = None
         self._recording = True
         self._counting = False
         self._filters.append(ControlFilter())
         if self.ascii:
             self._filters.append(AsciiFilter())
-        self.set_reactive(WorkbenchApp.session, workbench.session)
 
     def on_mount(self) -> None:
         """The first paint waits for nothing; all that takes time comes after it."""
@@ -203,62 +166,6 @@ class WorkbenchApp(App[int]):
         if problem is not None:
             self.tell(problem, title="Nothing is recorded any more, so nothing can be changed")
         self.refresh_screen()
-
-    def _heard(self, session: Session, event: AnyEvent) -> None:
-        at_once = not (isinstance(event, LiveEvent) and isinstance(event.progress, CpuSampled))
-        if not at_once and time.monotonic() - self._drawn < _SOON:
-            return  # the next sample is about to be shown, and this with it
-        self.post_message(SessionChanged(session))
-
-    def on_session_changed(self, message: SessionChanged) -> None:
-        """Show the newest state, at most `fps` times a second while a job runs."""
-        due = 1.0 / max(0.5, self.options.fps) - (time.monotonic() - self._drawn)
-        wait = max(due - _EARLY, self._pace.wait())
-        if message.session.active is None or self.session.active is None or wait <= 0.02:
-            self._show(message.session)
-        else:
-            if self._waiting is None:
-                self.set_timer(max(due, wait), self._show_waiting)
-            self._waiting = message.session
-
-    def _show_waiting(self) -> None:
-        if self._waiting is None:
-            return
-        if (wait := self._pace.wait()) > 0 and self._waiting.active is not None:
-            self.set_timer(wait, self._show_waiting)
-        else:
-            self._show(self._waiting)
-
-    def _ask_terminal(self) -> None:
-        """Behind what was drawn: the answer tells when that has arrived."""
-        if self._driver is not None:
-            self._pace.asked()
-            self._driver.write(QUESTION)
-
-    def on_terminal_supports_synchronized_output(self) -> None:
-        """The terminal has got all that was sent before."""
-        self._pace.answered()
-
-    def _show(self, session: Session) -> None:
-        if session.active is not None and not self.workbench.measuring:
-            session = replace(session, active=None)  # its end could not be recorded; it is over all the same
-        self._waiting = None
-        self._drawn = time.monotonic()
-        self.session = session
-        if session.active is not None and self._pace.answers and not self._pace.wait():
-            self.call_after_refresh(self._ask_terminal)
-        self._tell_alarms(session)
-
-    def _tell_alarms(self, session: Session) -> None:
-        """Say what befell the running job, on whichever screen."""
-        if session.active is None:
-            return
-        if self._alarms is None:  # who measures nothing does not wait for it
-            from app.tui.alarms import Alarms
-
-            self._alarms = Alarms()
-        for words in self._alarms.hear(session.active):
-            self.notify(words, severity="error")
 
     def watch_staged_count(self) -> None:
         """The header counts what is staged."""
@@ -336,30 +243,10 @@ class WorkbenchApp(App[int]):
             self.ask_export_of(self.session, self.workbench.folder)
 
     def ask_export_of(self, session: Session, folder: Path) -> None:
-        """Ask for a file name, write the report of a session that lies in `folder`."""
-        from widgets.field_dialog import TextDialog
+        """The same of a session that lies in `folder`."""
+        from app.tui.export import ask_export
 
-        start = f"raidbench-{folder.name}.md"
-        help = "A name ending in .md, .html, .csv or .json; an existing file is not overwritten."
-        dialog = TextDialog("Write the report to", start, help=help)
-        self.push_screen(dialog, lambda name: self.export(session, folder, name))
-
-    def export(self, session: Session, folder: Path, name: str | None) -> None:
-        """Write the report of a session to the file of that name, in the background."""
-        if name:
-            write = partial(self._write_report, session, Path(os.path.expanduser(name)), folder)
-            self.run_worker(write, thread=True, group="export")
-
-    def _write_report(self, session: Session, file: Path, folder: Path) -> None:
-        """Graphs are made of all that fio wrote, which takes a while to read."""
-        from app.tui.export import export_report
-
-        try:
-            path = export_report(session, file, folder=folder)
-        except RaidbenchError as error:
-            self.call_from_thread(self.tell, error, title="No report was written")
-        else:
-            self.call_from_thread(self.notify, f"The report is in {path}.", markup=False)
+        ask_export(self, session, folder)
 
     def notify(
         self,
@@ -403,7 +290,7 @@ class WorkbenchApp(App[int]):
         """Show an error: what happened, what it means, what to do next."""
         text = "\n".join(filter(None, (error.message, error.hint)))
         self.notify(text, title=title, severity="error")
-        self._show(self.workbench.session)
+        self.show_session(self.workbench.session)
 
     def action_go(self, screen: str) -> None:
         """Bring a screen to the front."""
@@ -478,7 +365,3 @@ class WorkbenchApp(App[int]):
     def panic(self, *renderables: object) -> None:
         """Nothing is drawn over the terminal that was just given back."""
         self._close_messages_no_wait()
-
-    def on_unmount(self) -> None:
-        """No more news."""
-        self._forget()

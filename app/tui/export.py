@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from app.engine.report.writing import form_of, write_report
 from app.engine.session.state import Session
+from backends.errors import RaidbenchError
+from widgets.field_dialog import TextDialog
+
+if TYPE_CHECKING:
+    from app.tui.app import WorkbenchApp
 
 
-def export_report(session: Session, path: Path, *, folder: Path) -> Path:
-    """Write the report in the format that the ending of `path` names; never over an existing file.
+def ask_export(app: WorkbenchApp, session: Session, folder: Path) -> None:
+    """Ask for a file name, write the report of a session that lies in `folder`."""
+    start = f"raidbench-{folder.name}.md"
+    help = "A name ending in .md, .html, .csv or .json; an existing file is not overwritten."
+    dialog = TextDialog("Write the report to", start, help=help)
+    app.push_screen(dialog, lambda name: export(app, session, folder, name))
 
-    Reads what fio wrote, so it takes a second or more of a long session. Raises InvalidValueError, RefusedError,
-    StorageError.
-    """
-    return write_report(session, folder, path, form_of(path))[0].absolute()
+
+def export(app: WorkbenchApp, session: Session, folder: Path, name: str | None) -> None:
+    """Write the report to the file of that name, in the format that its ending names; never over an existing file."""
+    if name:
+        write = partial(_write, app, session, Path(os.path.expanduser(name)), folder)
+        app.run_worker(write, thread=True, group="export")
+
+
+def _write(app: WorkbenchApp, session: Session, file: Path, folder: Path) -> None:
+    """Graphs are made of all that fio wrote, which takes a while to read."""
+    from app.engine.report.writing import form_of, write_report
+
+    try:
+        path = write_report(session, folder, file, form_of(file))[0].absolute()
+    except RaidbenchError as error:
+        app.call_from_thread(app.tell, error, title="No report was written")
+    else:
+        app.call_from_thread(app.notify, f"The report is in {path}.", markup=False)

@@ -13,6 +13,7 @@ import pytest
 from textual.pilot import Pilot
 
 from app.engine.members import MemberMeter
+from app.tui.export import export
 from app.tui.screens.bench.reopened import RunScreen
 from app.tui.screens.runs.figures import FiguresScreen
 from tests.backends.fakes import FakeHost, disk, machine
@@ -167,7 +168,7 @@ async def test_the_report_has_them(bench: tuple[Pilot[int], Table], tmp_path: Pa
     await start(pilot, table, nvme0n1=11_000, sda=9_000)
     await ended(pilot, table)
     assert table.bench.folder is not None
-    app_of(pilot).export(table.bench.session, table.bench.folder, str(tmp_path / "out.md"))
+    export(app_of(pilot), table.bench.session, table.bench.folder, str(tmp_path / "out.md"))
     await pilot.app.workers.wait_for_complete()
     assert "| r1 | nvme0n1 | PM983 |" in (tmp_path / "out.md").read_text()
 
