@@ -26,6 +26,7 @@ from tests.backends.megaraid.test_megacli_mutations import PARSERS as MEGACLI
 from tests.backends.megaraid.test_storcli_mutations import everything
 from tests.backends.nvme.test_mutations import PARSERS as NVME
 from tests.backends.scsi.test_scsi_mutations import PARSERS as SCSI
+from tests.backends.smcli.test_mutations import PARSERS as SMCLI
 from tests.recordings import CHECKS, SAMPLES, Check, found_by, text_of
 from tests.recordings import cards as _cards
 from tests.recordings import fio as _fio
@@ -62,6 +63,7 @@ PARSERS: dict[str, Callable[[str], object]] = {
     **{f"SCSI, {name}": parse for name, parse in SCSI.items()},
     **{f"md, {name}": parse for name, parse in MDRAID.items()},
     **FUSIONIO,
+    **SMCLI,
     "storcli": lambda text: list(everything(text)),
     "block": _block,
     "fio": _fio_documents,

@@ -16,6 +16,8 @@ from backends.vendors.megaraid.presence import MEGACLI, STORCLI_7, STORCLI_7_PLA
 from backends.vendors.nvme.features import CURRENT, SUPPORTED
 from backends.vendors.scsi import hdparm, sdparm, smartctl
 from backends.vendors.smartarray.presence import ARCCONF, ARCCONF_PLACES, SSACLI, SSACLI_PLACES
+from backends.vendors.smcli import presence as smcli
+from backends.vendors.smcli import words as smcli_words
 
 _SYSFS = re.compile(r"/sys/(block|bus|class|dev|devices|module|fs/btrfs)(/[A-Za-z0-9_.:,!@+-]+){1,24}", re.ASCII)
 _MOUNTS = "/proc/1/mountinfo"
@@ -86,6 +88,13 @@ _PROGRAMS: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
     ("sdparm",): ((re.escape(f"--get={','.join(sdparm.FIELDS)}"), DEVICE),),
     ("smartctl",): ((*map(re.escape, smartctl.ASK), DEVICE),),
     (fusionio.STATUS,): tuple(tuple(map(re.escape, words)) for words in fusionio.READS),
+    smcli.PLACES: (
+        ("-d",),
+        *(
+            ("-n", r"[A-Za-z0-9_#][A-Za-z0-9_#-]{0,63}", "-c", f"show {one.system} profile;")
+            for one in smcli_words.DIALECTS
+        ),
+    ),
     ("mdadm",): (("--detail", "--export", DEVICE), ("--examine", DEVICE)),
     (*STORCLI_7, *STORCLI_7_PLACES, *STORCLI_8, *STORCLI_8_PLACES): tuple(
         (*words, *ending) for words in _STORCLI for ending in (("J", "nolog"), ("J",))

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from backends.vendors.fusionio.document import parse_document
 from backends.vendors.fusionio.text import parse_status
+from backends.vendors.smcli.profile import parse_profile
+from backends.vendors.smcli.words import done, names_in, refusal
 from tests.recordings import checks, text_of
 
 
@@ -37,3 +39,17 @@ def fio_status_in_json(path: Path) -> None:
     assert (module.name, module.pci, volume.name) == ("fct0", "0000:07:00.0", "fioa")
     assert (volume.sector_bytes, volume.sectors, volume.size_bytes) == (4096, 191650390, 784999997440)
     assert module.throttling == "None"
+
+
+@checks("ibm/smcli/*.txt")
+def smcli_frames(path: Path) -> None:
+    text = text_of(path)
+    whole = "Script execution complete." in text and "SMcli completed successfully." in text
+    assert done(text) is whole
+    assert whole or refusal(text).startswith("There are currently no storage systems listed")
+    assert parse_profile(text) is None
+
+
+@checks("ibm/smcli/*no_arrays*")
+def no_disk_system_is_listed(path: Path) -> None:
+    assert names_in(text_of(path)) == ()

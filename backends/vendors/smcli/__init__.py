@@ -1,0 +1,7 @@
+"""IBM DS3000, DS4000, DS5000 and their NetApp E-Series and Dell MD kin, through SMcli."""
+
+from backends.protocol import Vendor, lazily
+from backends.vendors.smcli.presence import installed
+
+VENDOR = Vendor(name="smcli", backend=lazily("backends.vendors.smcli.backend:Smcli"), present=installed)
+"""Found by the registry."""

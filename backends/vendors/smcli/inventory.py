@@ -1,0 +1,166 @@
+"""From a profile to controllers, arrays and drives. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from backends.model import Array, Controller, Drive, Fact, Inventory, Level, Media, Protection, Scope, State, Target
+from backends.topology import Node, Topology
+from backends.topology.naming import identity
+from backends.vendors.smcli.facts import VOLUME_ID, SystemPart, SystemProfile
+
+NAME = "smcli"
+"""The prefix of this backend's targets."""
+
+_STATES = {
+    "optimal": State.OPTIMAL,
+    "degraded": State.DEGRADED,
+    "impaired": State.DEGRADED,
+    "failed": State.FAILED,
+    "offline": State.OFFLINE,
+    "missing": State.MISSING,
+}
+_MODES = {"assigned": State.ONLINE, "unassigned": State.UNASSIGNED, "hot spare": State.SPARE, "standby": State.SPARE}
+_LEVELS = {"0": Level.RAID0, "1": Level.RAID1, "3": Level.RAID4, "5": Level.RAID5, "6": Level.RAID6, "10": Level.RAID10}
+_PARITY = {Level.RAID0: 0, Level.RAID4: 1, Level.RAID5: 1, Level.RAID6: 2}
+
+
+def system_target(name: str) -> Target:
+    """The target of a disk system."""
+    return Target(backend=NAME, address=name, scope=Scope.CONTROLLER)
+
+
+def volume_target(system: str, volume: str) -> Target:
+    """The target of a logical drive."""
+    return Target(backend=NAME, address=f"{system}/{volume}", scope=Scope.ARRAY)
+
+
+def drive_target(system: str, place: str) -> Target:
+    """The target of a drive, by enclosure and slot."""
+    return Target(backend=NAME, address=f"{system}/drive {place}")
+
+
+def inventory(profile: SystemProfile, picture: Topology) -> Inventory:
+    """A disk system with all that is in it."""
+    owner = system_target(profile.name)
+    lying = {place: one for one in profile.arrays for place in one.members}
+    return Inventory(
+        controllers=(_system(profile, owner),),
+        arrays=tuple(_volume(profile, one, owner, picture) for one in _each_once(profile.volumes)),
+        drives=tuple(_drive(profile, one, owner, lying.get(one.name)) for one in _each_once(profile.drives)),
+    )
+
+
+def node_of(volume: SystemPart, picture: Topology) -> Node | None:
+    """The kernel's disk that a logical drive is: the multipath device, where there is one, else its only path."""
+    wwn = volume.wwn(*VOLUME_ID)
+    if wwn is None:
+        return None
+    nodes = [node for node in picture.tree.nodes.values() if node.parent is None]
+    several = [node for node in nodes if node.attributes.get("dm/uuid", "").lower() == f"mpath-3{wwn}"]
+    paths = [node for node in nodes if (node.attributes.get("device/wwid") or "").lower() == f"naa.{wwn}"]
+    return next(iter(several), None) or (paths[0] if len(paths) == 1 else None)
+
+
+def _each_once(records: Iterable[SystemPart]) -> tuple[SystemPart, ...]:
+    """The first of a name counts."""
+    found: dict[str, SystemPart] = {}
+    for one in records:
+        found.setdefault(one.name, one)
+    return tuple(found.values())
+
+
+def _system(profile: SystemProfile, owner: Target) -> Controller:
+    first = profile.controllers[0] if profile.controllers else SystemPart(name="")
+    bad = next((one for one in profile.batteries if not one.startswith("Optimal")), None)
+    state = None if not profile.batteries else "optimal" if bad is None else _battery(bad)
+    told = [(f"Controller in {one.name}", one.said("status")) for one in profile.controllers]
+    told += [("Battery", bad), ("World wide name", profile.wwn)]
+    return Controller(
+        target=owner,
+        vendor=NAME,
+        model=first.said("product id", "board id", "model name"),
+        serial=first.said("serial number") or profile.wwn,
+        firmware=first.said("firmware version") or profile.summary.said("firmware version"),
+        protection=None if state is None else Protection(kind="bbu", state=state),
+        facts=tuple(Fact(label=label, value=value) for label, value in told if value),
+    )
+
+
+def _battery(words: str) -> str:
+    """In the common vocabulary."""
+    known = {"learning": "learning", "charging": "learning", "missing": "missing", "removed": "missing"}
+    return next((state for word, state in known.items() if word in words.lower()), "failed")
+
+
+def _volume(profile: SystemProfile, volume: SystemPart, owner: Target, picture: Topology) -> Array:
+    array = profile.array_of(volume)
+    members = array.members if array is not None else ()
+    level = _LEVELS.get((volume.said("raid level") or "").removeprefix("RAID "), Level.UNKNOWN)
+    if level is Level.RAID1 and len(members) > 2:
+        level = Level.RAID10
+    node = node_of(volume, picture)
+    state = volume.said("logical drive status", "volume status", "virtual disk status")
+    told = [
+        ("Array", array.name if array is not None else None),
+        ("Owner", volume.said("current owner")),
+        ("Preferred owner", volume.said("preferred owner")),
+    ]
+    if told[1][1] == told[2][1]:
+        del told[2]
+    return Array(
+        target=volume_target(profile.name, volume.name),
+        controller=owner,
+        name=volume.name,
+        level=level,
+        state=_state(state, _STATES),
+        size_bytes=volume.size("capacity"),
+        strip_bytes=volume.size("segment size"),
+        data_drives=_data_drives(level, len(members)),
+        spans=1 if members else None,
+        device=node.device if node is not None else None,
+        members=tuple(drive_target(profile.name, place) for place in members),
+        identity=identity(node) if node is not None else None,
+        facts=tuple(Fact(label=label, value=value) for label, value in told if value),
+    )
+
+
+def _data_drives(level: Level, members: int) -> int | None:
+    if not members:
+        return None
+    if level in (Level.RAID1, Level.RAID10):
+        return members // 2
+    return members - _PARITY[level] if level in _PARITY and members > _PARITY[level] else None
+
+
+def _drive(profile: SystemProfile, drive: SystemPart, owner: Target, array: SystemPart | None) -> Drive:
+    volumes = [one for one in profile.volumes if array is not None and profile.array_of(one) is array]
+    media = (drive.said("media type", "drive media type") or "").lower()
+    state = _state(drive.said("status"), _STATES)
+    mode = _state(drive.said("mode"), _MODES)
+    told = [
+        ("Place", drive.name.replace(",", ":")),
+        ("Data rate", drive.said("current data rate")),
+        ("Speed", drive.said("speed")),
+        ("Path redundancy", drive.said("drive path redundancy")),
+    ]
+    return Drive(
+        target=drive_target(profile.name, drive.name),
+        controller=owner,
+        array=volume_target(profile.name, volumes[0].name) if volumes else None,
+        model=drive.said("product id"),
+        serial=drive.said("serial number"),
+        firmware=drive.said("drive firmware version", "firmware version"),
+        wwn=None if (wwn := drive.wwn("world-wide identifier", "world-wide name")) is None else f"naa.{wwn[:16]}",
+        media=Media.HDD if "hard" in media else Media.SSD if "solid" in media else Media.UNKNOWN,
+        interface=(drive.said("interface type", "drive interface type") or "").lower() or None,
+        size_bytes=drive.size("raw capacity", "usable capacity"),
+        state=mode if state is State.OPTIMAL and mode is not State.UNKNOWN else state,
+        facts=tuple(Fact(label=label, value=value) for label, value in told if value),
+    )
+
+
+def _state(words: str | None, table: dict[str, State]) -> State:
+    """By the beginning of what it says."""
+    said = (words or "").lower()
+    return next((state for word, state in table.items() if said.startswith(word)), State.UNKNOWN)

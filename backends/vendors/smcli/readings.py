@@ -1,0 +1,239 @@
+"""From a profile to readings of the settings: values, what is in force, what may be chosen. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from backends.settings import Availability, Choice, Reading, Risk, Span
+from backends.vendors.smcli.facts import SystemPart, SystemProfile
+from backends.vendors.smcli.settings import (
+    CACHE_BLOCK,
+    FLUSH_MODIFIER,
+    FLUSH_START,
+    FLUSH_STOP,
+    KNOBS,
+    MIRRORING,
+    PRIORITY,
+    SEGMENT,
+    SYSTEM_KNOBS,
+    VOLUME_KNOBS,
+    WITHOUT_BATTERY,
+    WRITE_CACHE,
+    Knob,
+)
+from backends.vendors.smcli.words import sayable
+
+SECONDS = ("immediate", "0.25", "0.5", "0.75", "1", "1.5", "2", "5", "10", "20", "60", "120", "300", "1200", "3600")
+"""Legal times of the write cache, then `infinite`."""
+INFINITE = "infinite"
+
+_NUMBER = re.compile(r"\d{1,7}(?:\.\d{1,3})?", re.ASCII)
+_ON = re.compile(r"(Enabled|Disabled)\b(?: \((.{1,120})\))?", re.IGNORECASE)
+_BLOCKS = ("4", "8", "16", "32")
+_SEGMENTS = ("8", "16", "32", "64", "128", "256", "512")
+_PRIORITIES = ("highest", "high", "medium", "low", "lowest")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemView:
+    """A disk system, or one of its logical drives, at one moment."""
+
+    program: str
+    """SMcli."""
+    profile: SystemProfile
+    """What it tells."""
+    volume: SystemPart | None = None
+    """The logical drive; None for the disk system itself."""
+    frozen: str | None = None
+    """Why nothing may be changed (needs root, read-only mode)."""
+
+    @property
+    def record(self) -> SystemPart:
+        """Where its settings stand."""
+        return self.profile.summary if self.volume is None else self.volume
+
+    @property
+    def knobs(self) -> tuple[Knob, ...]:
+        """Its settings."""
+        return SYSTEM_KNOBS if self.volume is None else VOLUME_KNOBS
+
+
+def readings(view: SystemView) -> Mapping[str, Reading]:
+    """Every setting of it."""
+    return {knob.setting.key: _reading(view, knob) for knob in view.knobs}
+
+
+def value_of(record: SystemPart, knob: Knob) -> str | None:
+    """A setting's value; None if it is not told, `unknown` if it is not understood."""
+    raw = record.said(*knob.labels)
+    return None if raw is None else _VALUES.get(knob.setting.key, _switched)(raw) or "unknown"
+
+
+def _reading(view: SystemView, knob: Knob) -> Reading:
+    key, raw = knob.setting.key, view.record.said(*knob.labels)
+    now = value_of(view.record, knob)
+    choices, span = _choices(view, key, now), _span(view, key)
+    if span is not None and now not in (None, "unknown") and not span.minimum <= int(now or 0) <= span.maximum:
+        now = "unknown"
+    effective, why = _in_force(view, now, raw) if knob is WRITE_CACHE else (None, None)
+    return Reading(
+        now=now,
+        raw=raw,
+        effective=effective,
+        why_effective=why,
+        choices=() if span is not None else choices,
+        span=span,
+        availability=Availability(why_not=_why_not(view, knob, now)),
+    )
+
+
+def _number(raw: str) -> str | None:
+    """`16`, `128 KB`, `10.00`: without an empty fraction."""
+    found = _NUMBER.match(raw)
+    return None if found is None else f"{float(found[0]):g}" if float(found[0]) < 10**6 else None
+
+
+def _switched(raw: str) -> str | None:
+    found = _ON.match(raw)
+    return None if found is None else "on" if found[1].lower() == "enabled" else "off"
+
+
+def _written(raw: str) -> str | None:
+    return {"on": "write-back", "off": "write-through"}.get(_switched(raw) or "")
+
+
+def _delay(raw: str) -> str | None:
+    word = raw.lower().split(" ")[0]
+    value = word if word in ("immediate", INFINITE) else _number(raw)
+    return value if value in (*SECONDS, INFINITE) else None
+
+
+def _priority(raw: str) -> str | None:
+    return raw.lower() if raw.lower() in _PRIORITIES else None
+
+
+_VALUES: Mapping[str, Callable[[str], str | None]] = {
+    CACHE_BLOCK.setting.key: _number,
+    FLUSH_START.setting.key: _number,
+    FLUSH_STOP.setting.key: _number,
+    SEGMENT.setting.key: _number,
+    WRITE_CACHE.setting.key: _written,
+    FLUSH_MODIFIER.setting.key: _delay,
+    PRIORITY.setting.key: _priority,
+}
+"""How a row is understood, by the key of its setting; all others are switches."""
+
+
+def _choices(view: SystemView, key: str, now: str | None) -> tuple[Choice, ...]:
+    present = () if now in (None, "unknown") else (now or "",)
+    match key:
+        case CACHE_BLOCK.setting.key:
+            return tuple(_plain(size, "Not every model has every size.") for size in _sorted(_BLOCKS, present))
+        case SEGMENT.setting.key:
+            moved = "All data of the logical drive are moved; not every model takes every step at once."
+            return tuple(
+                Choice(value=size, label=size, help=moved, risk=Risk.OUTAGE) for size in _sorted(_SEGMENTS, present)
+            )
+        case FLUSH_MODIFIER.setting.key:
+            return (
+                *(_plain(one, "Seconds until cached data are written out.") for one in SECONDS),
+                Choice(
+                    value=INFINITE,
+                    label=INFINITE,
+                    help="Cached data are written out only when their room is needed.",
+                    risk=Risk.POWER_LOSS,
+                ),
+            )
+        case PRIORITY.setting.key:
+            return tuple(_plain(one, "Share of the controllers for background work.") for one in _PRIORITIES)
+        case WRITE_CACHE.setting.key:
+            unsafe = value_of(view.record, WITHOUT_BATTERY) == "on" and view.profile.protected is not True
+            return (
+                Choice(
+                    value="write-back",
+                    label="write-back",
+                    help="A write is reported done when it is in the cache.",
+                    risk=Risk.POWER_LOSS if unsafe else Risk.NONE,
+                ),
+                Choice(
+                    value="write-through", label="write-through", help="A write is reported done when it is on disk."
+                ),
+            )
+        case _:
+            return _switch(key)
+
+
+def _switch(key: str) -> tuple[Choice, ...]:
+    """The two values of a switch; the one that can lose data says so."""
+    losing = {WITHOUT_BATTERY.setting.key: "on", MIRRORING.setting.key: "off"}.get(key)
+    return tuple(
+        Choice(
+            value=value,
+            label=value,
+            help=KNOBS[key].setting.help if value != losing else KNOBS[key].setting.risk_text,
+            risk=Risk.POWER_LOSS if value == losing else Risk.NONE,
+        )
+        for value in ("on", "off")
+    )
+
+
+def _plain(value: str, help: str) -> Choice:
+    return Choice(value=value, label=value, help=help)
+
+
+def _sorted(usual: tuple[str, ...], present: tuple[str, ...]) -> list[str]:
+    return sorted({*usual, *present}, key=float)
+
+
+def _span(view: SystemView, key: str) -> Span | None:
+    """Where writing out starts and stops: it stops not above where it starts."""
+    if key not in (FLUSH_START.setting.key, FLUSH_STOP.setting.key):
+        return None
+    start, stop = (value_of(view.record, knob) for knob in (FLUSH_START, FLUSH_STOP))
+    if key == FLUSH_START.setting.key:
+        return Span(minimum=min(_percent(stop, 0), 100), maximum=100, unit="%")
+    return Span(minimum=0, maximum=min(_percent(start, 100), 100), unit="%")
+
+
+def _percent(value: str | None, otherwise: int) -> int:
+    return int(value) if value is not None and value.isdigit() else otherwise
+
+
+def _in_force(view: SystemView, now: str | None, raw: str | None) -> tuple[str | None, str | None]:
+    """Where the controllers write through, or cache without protection, although the write cache is on."""
+    if now != "write-back":
+        return None, None
+    said = _ON.match(raw or "")
+    if said is not None and said[2]:
+        return "write-through", f"the disk system says: {said[2]}"
+    bad = next((one for one in view.profile.batteries if not one.startswith("Optimal")), None)
+    if bad is not None and value_of(view.record, WITHOUT_BATTERY) != "on":
+        return "write-through", f"a battery is {bad}, and caching without batteries is off"
+    offline = view.profile.offline
+    if offline is not None and value_of(view.record, MIRRORING) == "on":
+        state = offline.said("status")
+        return "write-through", f"the cache is mirrored, and the controller in {offline.name} is {state}"
+    if bad is not None:
+        return "write-back, not protected", f"a battery is {bad}, and caching without batteries is on"
+    return None, None
+
+
+def _why_not(view: SystemView, knob: Knob, now: str | None) -> str | None:
+    """The first reason against a change."""
+    if now is None:
+        return "the profile does not tell of it"
+    if now == "unknown":
+        return "what the profile says of it is not understood"
+    if not sayable(view.profile.name):
+        return "the name of the disk system cannot be said in a command"
+    if view.volume is not None:
+        if not sayable(view.volume.name):
+            return "its name cannot be said in a command"
+        if view.profile.volume(view.volume.name) is None:
+            return "several logical drives have its name"
+        state = view.volume.said("logical drive status", "volume status", "virtual disk status") or "not told"
+        if knob is SEGMENT and not state.startswith("Optimal"):
+            return f"its status is {state}"
+    return view.frozen

@@ -1,0 +1,67 @@
+"""The three dialects of SMcli: what each calls the disk system and its volumes, and what frames its answers. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backends.text import clean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nouns:
+    """The words of a dialect in its statements."""
+
+    system: str
+    """The disk system."""
+    volume: str
+    """What hosts see as a disk."""
+    fractions: bool = True
+    """Whether a part of a second is `.25`; IBM's command line takes milliseconds there."""
+
+
+IBM = Nouns(system="storageSubsystem", volume="logicalDrive", fractions=False)
+NETAPP = Nouns(system="storageArray", volume="volume")
+DELL = Nouns(system="storageArray", volume="virtualDisk")
+
+DIALECTS = (IBM, NETAPP)
+"""Those in which a profile is asked for, one after the other; Dell's asks in the same words as NetApp's."""
+
+_FRAME = (
+    "Performing syntax check...",
+    "Syntax check complete.",
+    "Executing script...",
+    "Script execution complete.",
+    "SMcli completed successfully.",
+    "SMcli failed.",
+)
+
+
+def done(text: str) -> bool:
+    """Whether the answer is that of a statement which was carried out to its end."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return bool(lines) and lines[-1] == "SMcli completed successfully." and "Script execution complete." in lines
+
+
+def refusal(text: str) -> str:
+    """What it says beside its frame, where it did not carry it out."""
+    words = " ".join(line for each in text.splitlines() if (line := each.strip()) and line not in _FRAME)
+    return clean(words, 300) or "SMcli did not say that it was carried out"
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Names of the disk systems in an answer to `SMcli -d`: the first column; sentences have no columns."""
+    found: dict[str, None] = {}
+    for line in text.splitlines()[:2000]:
+        name, _, rest = line.strip().replace("  ", "\t").partition("\t")
+        if rest.strip() and sayable(name := name.strip()):
+            found[name] = None
+    return tuple(found)
+
+
+def sayable(name: str) -> bool:
+    """Whether a name can stand in a statement and as a word: letters, digits, `_`, `-` and `#` is what there may be."""
+    return (
+        0 < len(name) <= 64
+        and name[0] != "-"
+        and all(char.isascii() and (char.isalnum() or char in "_-#") for char in name)
+    )

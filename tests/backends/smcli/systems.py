@@ -1,0 +1,35 @@
+"""A machine with SMcli and the disk of one logical drive: sysfs by hand, a simulated disk system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backends.host import Command, Completed
+from backends.hosts.simulated.smcli import DiskSystem
+from tests.backends.fakes import FakeHost, disk, machine
+
+TOOL = "/opt/IBM_DS/client/SMcli"
+
+
+class PlayedSystem(FakeHost):
+    """DS4700_A with its logical drive `fast`, which is sdb here."""
+
+    def __init__(self, system: DiskSystem | None = None, *, root: bool = True) -> None:
+        self.system = system or DiskSystem()
+        files = machine(disk("sdb", devno="8:16", device__wwid=f"naa.{self.system.volumes[0].wwn}"), **{TOOL: ""})
+        super().__init__(files, root=root)
+        self.made_up = True
+        self.ran: list[str] = []
+
+    def which(self, names: Sequence[str]) -> str | None:
+        return TOOL if TOOL in names else None
+
+    async def run(self, command: Command) -> Completed:
+        if command.argv[0] != TOOL:
+            return Completed(returncode=2, stdout="", stderr="")
+        statement = command.argv[-1]
+        assert command.mutates == statement.startswith("set ")
+        if command.mutates:
+            self.ran.append(statement)
+        said = self.system.said(command.argv[1:])
+        return Completed(returncode=said.code, stdout=said.text, stderr="")
