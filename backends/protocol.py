@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from backends.change import Change
 from backends.host import Host
@@ -179,11 +179,16 @@ def lazily(place: str) -> Callable[[Host], Finds]:
     """Makes the backend of `package.module:Class`; the module is imported for the first one."""
 
     def backend(host: Host) -> Finds:
-        module, _, name = place.partition(":")
-        made: Finds = getattr(importlib.import_module(module), name)(host)
+        made: Finds = at_place(place)(host)
         return made
 
     return backend
+
+
+def at_place(place: str) -> Any:
+    """What stands at `package.module:NAME`; the module is imported."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,3 +201,5 @@ class Vendor:
     """Makes the backend on a host; no I/O yet. See `lazily`."""
     present: Callable[[Host], Awaitable[bool]] = always
     """Whether a host may have any of its things, at next to no cost; else its backend is not made to look for them."""
+    declares: tuple[str, ...] = ()
+    """Where its settings stand, each `package.module:SETTINGS`: what tells of another machine names them by these."""

@@ -8,6 +8,7 @@ import pkgutil
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from backends.errors import NotFoundError, RaidbenchError
 from backends.host import Host
 from backends.joining import joined
 from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem, Target
-from backends.protocol import CompletesInventory, Finds, KeepsReadings, Sets, TellsParts, Told, Vendor
+from backends.protocol import CompletesInventory, Finds, KeepsReadings, Sets, TellsParts, Told, Vendor, at_place
 from backends.settings import Reading, Setting
 from backends.text import clean
 
@@ -58,6 +59,19 @@ def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> Found:
         else:
             vendors[vendor.name] = vendor
     return Found(vendors=tuple(vendors.values()), problems=tuple(problems))
+
+
+@cache
+def declared() -> Mapping[str, Setting]:
+    """Every setting that a vendor declares, by its key: no machine is needed to tell what one is called.
+
+    Where several have one key, the one of the shortest name: the others say whose it is, too.
+    """
+    found: dict[str, Setting] = {}
+    for place in (place for vendor in find_vendors().vendors for place in vendor.declares):
+        for setting in at_place(place):
+            found[setting.key] = min(found.get(setting.key, setting), setting, key=lambda one: len(one.label))
+    return found
 
 
 def _modules() -> list[tuple[str, Callable[[], object]]]:

@@ -12,6 +12,7 @@ from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import SweepResult
 from app.engine.sweep.results import results
 from app.engine.view import schema
+from app.engine.view.names import worded
 from app.engine.view.schema_sweep import sweep_json
 from app.engine.view.sweep_findings import ending
 from backends.text import clean
@@ -19,11 +20,11 @@ from backends.text import clean
 
 def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool) -> None:
     """What the sweep of a session found, and how it ended."""
-    found = results(record, session.runs)
     if as_json:
-        document(schema.document(sweep=sweep_json(record, found, session=folder)))
+        document(schema.document(sweep=sweep_json(record, results(record, session.runs), session=folder)))
     else:
-        lines(result_lines(record, found))
+        told = worded(record)
+        lines(result_lines(told, results(told, session.runs)))
     say(_ending(record, folder, simulated=session.simulated))
 
 

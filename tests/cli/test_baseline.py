@@ -45,7 +45,7 @@ def test_a_read_ahead_that_halves_it_is_worse_in_one_sentence(demo: Cli) -> None
     demo("set", VOLUME, "read_ahead_kb=8", "--yes")
     outcome = demo("baseline", "check", "night")
     said = outcome.out.splitlines()
-    assert (outcome.status, len(said), "read_ahead_kb 128 -> 8" in said[0]) == (1, 1, True)
+    assert (outcome.status, len(said), "Read-ahead 128 KiB -> 8 KiB" in said[0]) == (1, 1, True)
     assert said[0].startswith("Worse than baseline night by 5 % or more: read IOPS -")
 
 
@@ -127,4 +127,4 @@ def test_on_a_real_device_less_read_ahead_is_found(cli: Cli, disk: Loop) -> None
     cli("set", disk.sure(), "read_ahead_kb=0", "--yes")
     checks = (cli("baseline", "check", "loop") for _ in range(4))
     outcome = next(check for check in checks if check.status != UNDECIDED)
-    assert (outcome.status, "read_ahead_kb" in outcome.out, "-> 0" in outcome.out) == (1, True, True)
+    assert (outcome.status, "Read-ahead" in outcome.out, "-> 0" in outcome.out) == (1, True, True)

@@ -27,7 +27,7 @@ def test_runs_are_listed(cli: Cli, session: Path) -> None:
 
 
 def test_a_setting_that_differs_is_a_column(cli: Cli, session: Path) -> None:
-    assert "read_ahead_kb" in cli("runs").out.splitlines()[0]
+    assert "Read-ahead" in cli("runs").out.splitlines()[0]
 
 
 def test_no_session_has_no_runs(cli: Cli) -> None:
@@ -187,8 +187,8 @@ def other(state: Path, session: Path) -> Path:
 
 
 def test_what_differs_between_two_sessions_is_in_the_table(cli: Cli, other: Path) -> None:
-    rows = [line.split() for line in cli("compare", "first/r1", "second/r1").out.splitlines()]
-    assert ["backing_inode", "-", "8:1:8"] in rows
+    rows = [re.split(r"\s{2,}", line.strip()) for line in cli("compare", "first/r1", "second/r1").out.splitlines()]
+    assert ["Inode of the backing file", "-", "8:1:8"] in rows
 
 
 def test_two_sessions_are_said_to_be_two(cli: Cli, other: Path) -> None:

@@ -129,7 +129,7 @@ def test_a_sweep_says_what_is_worse_and_puts_everything_back(demo: Cli, cli: Cli
 
 def test_the_table_has_intervals_and_verdicts(demo: Cli, plan: str) -> None:
     done = demo("sweep", plan, "--yes", "--seed", "1")
-    row = next(line for line in done.out.splitlines() if "read_ahead=read-ahead" in line)
+    row = next(line for line in done.out.splitlines() if "Read-ahead read-ahead" in line)
     assert "slower" in row
     assert "-18" in row
     assert "FINISHED" in done.err

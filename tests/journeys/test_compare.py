@@ -95,7 +95,7 @@ async def test_the_verdict_is_in_sight_before_any_key_at_every_size(table: Table
 
 async def test_it_says_what_is_compared_with_what(table: Table) -> None:
     async with comparing(table) as pilot:
-        assert "r2 against r1: read_ahead_kb 4096 against 128" in text_of(pilot)
+        assert "r2 against r1: Read-ahead 4096 KiB against 128 KiB" in text_of(pilot)
 
 
 @pytest.mark.parametrize("key", ["escape", "h"])

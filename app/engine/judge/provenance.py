@@ -74,8 +74,13 @@ def sentences(sides: Sides, differing: Differences) -> Iterator[str]:
         yield "Nothing that was recorded differs beside settings and job."
 
 
+def words_of(key: str) -> str:
+    """What a fact beneath a run is called in a sentence: `path of the backing file`."""
+    return _WORDS.get(key) or key.replace("_", " ")
+
+
 def _named(keys: Sequence[str]) -> str:
-    words = [_WORDS.get(key) or key.replace("_", " ") for key in keys]
+    words = [words_of(key) for key in keys]
     more = len(words) - _MOST_NAMED
     return ", ".join(words) if more <= 0 else f"{', '.join(words[:_MOST_NAMED])} and {more} more"
 

@@ -13,6 +13,7 @@ from app.engine.report.raw import Raw
 from app.engine.session.events import CommandRan
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.members import COLUMNS, member_cells, paths
+from app.engine.view.names import key_heading, key_name, key_value
 from app.engine.view.run import both_directions, figures_table
 from app.engine.view.run_list import ListedRun, runs_table
 from app.engine.view.steady import outcome_words
@@ -49,9 +50,9 @@ def results(runs: Sequence[RunRecord]) -> Grid:
             seen = spread_of(group, direction, figure)
             cells.append("" if seen is None else mean_text(seen, figure.show))
         marked = " SIMULATED" if start.simulated and mixed else ""
-        settings = (start.settings.get(key, "") for key in keys)
+        settings = (key_value(key, start.settings[key]) if key in start.settings else "" for key in keys)
         rows.append((*cells, str(len(group)), *settings, start.target, named([run.id for run in group]) + marked))
-    columns = ("Job", *(name for name, _, _ in shown), "n", *keys, "Target", "Runs")
+    columns = ("Job", *(name for name, _, _ in shown), "n", *map(key_name, keys), "Target", "Runs")
     return Grid(columns=columns, rows=tuple(rows))
 
 
@@ -64,7 +65,12 @@ def every_run(runs: Sequence[RunRecord]) -> Grid:
 def common(runs: Sequence[RunRecord]) -> str:
     """Settings that were the same in all runs, in a sentence; "" without any."""
     keys = varying([run.start.settings for run in runs])
-    same = [f"{key} {text}" for run in runs[:1] for key, text in run.start.settings.items() if key not in keys]
+    same = [
+        f"{key_name(key)} {key_value(key, text)}"
+        for run in runs[:1]
+        for key, text in run.start.settings.items()
+        if key not in keys
+    ]
     return f"The same in all runs: {', '.join(same)}." if same else ""
 
 
@@ -76,7 +82,7 @@ def provenance(runs: Sequence[RunRecord]) -> Grid:
             found.setdefault(fact, []).append(run.id)
     order = list(dict.fromkeys(key for key, _ in found))
     rows = [
-        (key, text, "all" if len(ids) == len(runs) else named(ids))
+        (key_heading(key), key_value(key, text), "all" if len(ids) == len(runs) else named(ids))
         for (key, text), ids in sorted(found.items(), key=lambda item: order.index(item[0][0]))
     ]
     return Grid(columns=("What", "Value", "Runs"), rows=tuple(rows))

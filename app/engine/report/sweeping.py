@@ -25,6 +25,7 @@ from app.engine.sweep.cell_result import CellResult
 from app.engine.sweep.curves import curves, number_of, numeric_field
 from app.engine.sweep.results import Results, results
 from app.engine.view.load_curve import curve_heading, curve_table
+from app.engine.view.names import worded
 from app.engine.view.sweep import RANK_TITLES, cell_name, figure_text, matrix, matrix_table, rankings, turned
 from app.engine.view.sweep_findings import finding_facts
 from widgets.plain import units
@@ -38,9 +39,9 @@ _AXES = {"iodepth": "queue depth", "bs": "block size", "numjobs": "jobs at once"
 
 def sweep_sections(session: Session) -> Iterator[Section]:
     """All that a sweep has found; nothing without one."""
-    record = session.sweep
-    if record is None:
+    if session.sweep is None:
         return
+    record = worded(session.sweep)
     found = results(record, session.runs)
     design = record.design
     steps, each = units.plural(len(record.steps), "step"), units.plural(design.repeats, "run")
@@ -62,9 +63,9 @@ def sweep_sections(session: Session) -> Iterator[Section]:
 
 def sweep_graphs(session: Session) -> tuple[Graph, ...]:
     """Curves over a numeric axis, or means with intervals, and the heat map of a matrix."""
-    record = session.sweep
-    if record is None:
+    if session.sweep is None:
         return ()
+    record = worded(session.sweep)
     found = results(record, session.runs)
     if not any(one.value is not None for one in found.cells):
         return ()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from app.engine.judge.comparison import Comparison, FigureComparison
 from app.engine.judge.verdict import BETTER, WORSE, Judgement, Verdict
 from app.engine.session.state import ExperimentRecord
+from app.engine.view.names import key_heading, key_value
 from app.engine.view.run import figure_text
 from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
 from widgets.plain import units
@@ -87,7 +88,7 @@ def sides_table(comparison: Comparison, a: str, b: str) -> Table:
     """What was measured on both sides, and in which settings and fields of the job they differ."""
     one, other = comparison.a.start, comparison.b.start
     facts = (("Target", one.target, other.target), ("Job", one.title, other.title))
-    differing = ((key, x or units.NOTHING, y or units.NOTHING) for key, x, y in comparison.differing)
+    differing = ((key_heading(key), key_value(key, x), key_value(key, y)) for key, x, y in comparison.differing)
     columns = (Column(title=""), Column(title=a, key="a"), Column(title=b, key="b"))
     return Table(columns=columns, rows=tuple(Row(cells=cells) for cells in (*facts, *differing)))
 

@@ -9,6 +9,7 @@ from app.engine.history.series import Difference, LevelChange, RunSeries, change
 from app.engine.judge.kinds import name_of
 from app.engine.session.figures import RunStatus
 from app.engine.view import schema
+from app.engine.view.names import key_name, key_value
 from app.engine.view.run import RUN_TONES
 from app.engine.view.table import Align, Cell, Column, Row, Table
 from widgets.plain import units
@@ -65,8 +66,8 @@ def value_text(run: PastRun, value: float) -> str:
 
 
 def differences(differs: Sequence[Difference]) -> str:
-    """`read_ahead_kb 128 -> 64, kernel 6.1 -> 6.8`."""
-    told = [f"{key} {a or units.NOTHING} -> {b or units.NOTHING}" for key, a, b in differs[:_MOST_NAMED]]
+    """`Read-ahead 128 KiB -> 64 KiB, Kernel 6.1 -> 6.8`."""
+    told = [f"{key_name(key)} {key_value(key, a)} -> {key_value(key, b)}" for key, a, b in differs[:_MOST_NAMED]]
     more = len(differs) - len(told)
     return ", ".join((*told, *([f"{more} more"] if more else [])))
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from app.engine.judge.comparison import Comparison, compare
 from app.engine.session.state import RunRecord
 from app.engine.view.comparison import verdict_tone
+from app.engine.view.names import key_heading, key_value, named
 from app.engine.view.run import advice_facts
 from app.engine.view.table import FactLine, Facts, Tone
-from widgets.plain import units
 
 _MOST_DIFFERENCES = 6
 
@@ -22,7 +22,7 @@ def preview_facts(run: RunRecord, baseline: RunRecord | None, session: Sequence[
     groups: list[Facts] = []
     if baseline is not None and baseline.id != run.id:
         groups.append(_against(compare(baseline, run, session, session)))
-    settings = tuple(FactLine(key, text) for key, text in sorted(run.start.settings.items()))
+    settings = tuple(FactLine(*each) for each in sorted(named(run.start.settings)))
     if settings:
         groups.append(Facts(heading="In force", facts=settings))
     groups += advice_facts(run.figures.advice)
@@ -36,7 +36,8 @@ def _against(comparison: Comparison) -> Facts:
     told = [FactLine("", comparison.sentence, Tone.PLAIN if tone is Tone.DIM else tone)]
     differing = comparison.differing
     told += [
-        FactLine(key, f"{b or units.NOTHING}, was {a or units.NOTHING}") for key, a, b in differing[:_MOST_DIFFERENCES]
+        FactLine(key_heading(key), f"{key_value(key, b)}, was {key_value(key, a)}")
+        for key, a, b in differing[:_MOST_DIFFERENCES]
     ]
     if more := len(differing) - _MOST_DIFFERENCES:
         told += [FactLine("", f"{more} more: c compares them")] if more > 0 else []

@@ -11,6 +11,7 @@ from app.engine.judge.kinds import FIGURES, Figure
 from app.engine.judge.repeats import Repeats, mean_text, spread_of
 from app.engine.session.state import RunRecord
 from app.engine.view.comparison import verdict_sign, verdict_tone
+from app.engine.view.names import key_name, key_value
 from app.engine.view.run import DIRECTIONS, RUN_TONES, caveat_mark
 from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
 from widgets.plain import units
@@ -68,7 +69,7 @@ def runs_table(listed: Sequence[ListedRun], *, whole: bool) -> Table:
         Column(title="Mean of repeats", key="mean", priority=6),
         *(_direction_column(direction, *figure) for figure in figures[1:] for direction in DIRECTIONS),
         *((Column(title="fio CPU", key="cpu", align=Align.POINT),) if whole else ()),
-        *(Column(title=key, key=key, priority=3) for key in keys),
+        *(Column(title=key_name(key), key=key, priority=3) for key in keys),
         Column(title=f"Against {baselines[0] if len(baselines) == 1 else 'baseline'}", key="against", priority=1),
         Column(title="Status", key="status"),
         Column(title="", key="simulated", priority=8),
@@ -120,7 +121,7 @@ def _listed_row(listed: ListedRun, keys: Sequence[str], shown: Sequence[str], *,
             mean_of(run, listed.repeats),
             *(text for pair in figures[1:] for text in pair),
             *(("" if cpu is None else units.percent(cpu),) if whole else ()),
-            *(run.start.settings.get(key, "") for key in keys),
+            *(key_value(key, run.start.settings[key]) if key in run.start.settings else "" for key in keys),
             Cell("baseline", Tone.ACCENT) if listed.baseline else listed.against or "",
             _status(listed),
             "SIMULATED" if run.start.simulated else "",

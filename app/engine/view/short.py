@@ -12,6 +12,7 @@ from app.engine.session.figures import RunStatus
 from app.engine.session.state import ExperimentRecord, RunRecord, Session
 from app.engine.sweep.results import results
 from app.engine.view.comparison import experiment_lines
+from app.engine.view.names import key_name, key_value, worded
 from app.engine.view.run import DIRECTIONS
 from app.engine.view.sweep_findings import MOST_EFFECTS, shown_effects, standings
 from widgets.plain import units
@@ -28,7 +29,7 @@ def in_short(session: Session) -> Iterator[str]:
     """The most important of a session, a sentence or two each."""
     experiments = [(record, compare_experiment(session, record.id)) for record in session.experiments]
     told = [(_size(found), _experiment(record, found)) for record, found in experiments]
-    found = None if session.sweep is None else results(session.sweep, session.runs)
+    found = None if session.sweep is None else results(worded(session.sweep), session.runs)
     swept = sorted(shown_effects(found), reverse=True) if found is not None else []
     shown = [*(each for each in told if each[0]), *swept[:MOST_EFFECTS]]
     yield from (sentence for _, sentence in sorted(shown, key=lambda each: -each[0]))
@@ -78,7 +79,8 @@ def _figures(runs: Sequence[RunRecord]) -> Iterator[str]:
     keys = varying([group[0].start.settings for group in groups])
     for group in groups[:_MOST_JOBS]:
         start = group[0].start
-        settings = "".join(f", {key} {start.settings[key]}" for key in keys if key in start.settings)
+        own = {key: start.settings[key] for key in keys if key in start.settings}
+        settings = "".join(f", {key_name(key)} {key_value(key, value)}" for key, value in own.items())
         count = f" ({units.plural(len(group), 'run')})" if len(group) > 1 else ""
         yield f"{'; '.join(_directions(group))}: {start.title} on {start.target}{settings}{count}."
     if len(groups) > _MOST_JOBS:

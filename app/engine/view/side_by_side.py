@@ -9,8 +9,8 @@ from app.engine.judge.comparison import Comparison, FigureComparison, tail_of
 from app.engine.judge.kinds import value_of
 from app.engine.session.state import RunRecord
 from app.engine.view.comparison import verdict_sign, verdict_tone
+from app.engine.view.names import key_name, key_value
 from app.engine.view.table import Tone
-from widgets.plain import units
 
 _MOST_NAMED = 2
 
@@ -58,14 +58,14 @@ def side_names(comparison: Comparison, a: str, b: str) -> tuple[str, str]:
     differing = (*comparison.settings, *comparison.job)
     if len(differing) != 1:
         return a, b
-    ((_, one, other),) = differing
-    return f"{a} {one or units.NOTHING}", f"{b} {other or units.NOTHING}"
+    ((key, one, other),) = differing
+    return f"{a} {key_value(key, one)}", f"{b} {key_value(key, other)}"
 
 
 def comparison_title(comparison: Comparison, a: str, b: str) -> str:
-    """`r7 against r1: read_ahead_kb 4096 against 128, md127, 4k random read`."""
+    """`r7 against r1: Read-ahead 4096 KiB against 128 KiB, md127, 4k random read`."""
     differing = (*comparison.settings, *comparison.job)
-    told = [f"{key} {y or units.NOTHING} against {x or units.NOTHING}" for key, x, y in differing[:_MOST_NAMED]]
+    told = [f"{key_name(key)} {key_value(key, y)} against {key_value(key, x)}" for key, x, y in differing[:_MOST_NAMED]]
     if more := len(differing) - len(told):
         told.append(f"{more} more")
     one, other = comparison.a.start, comparison.b.start

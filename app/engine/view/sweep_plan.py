@@ -9,6 +9,7 @@ from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.session.sweep_steps import Design, Purpose, Step, SweepCell
 from app.engine.sweep.estimate import later_runs, switches
 from app.engine.sweep.survey import Survey
+from app.engine.view.names import set_up
 from app.engine.view.sweep_findings import left_out
 from app.engine.view.table import Column, FactLine, Facts, Row, Table, Tone
 from backends.model import Target
@@ -48,9 +49,10 @@ def cells_table(design: Design) -> Table:
     there = {(cell.column, cell.row) if turned else (cell.row, cell.column) for cell in design.cells}
     runs = units.plural(design.repeats, "run")
     return Table(
-        columns=(Column(title="Workload" if turned else "Set-up"), *(Column(title=head) for head in across)),
+        columns=(Column(title="Workload" if turned else "Set-up"), *(Column(title=set_up(head)) for head in across)),
         rows=tuple(
-            Row(cells=(side, *(runs if (side, head) in there else units.NOTHING for head in across))) for side in down
+            Row(cells=(set_up(side), *(runs if (side, head) in there else units.NOTHING for head in across)))
+            for side in down
         ),
     )
 
@@ -134,7 +136,7 @@ def _destroys(cell: SweepCell, before: Mapping[tuple[Target, str], str]) -> bool
 def _step(step: Step, known: Mapping[str, SweepCell]) -> str:
     cell = known[step.cell]
     again = f" ({step.purpose})" if step.purpose is not Purpose.SCREEN else ""
-    return f"{cell.row}; {cell.column}{again}, round {step.round}"
+    return f"{set_up(cell.row)}; {cell.column}{again}, round {step.round}"
 
 
 def _block(steps: int, first: SweepCell) -> str:

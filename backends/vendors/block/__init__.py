@@ -2,5 +2,9 @@
 
 from backends.protocol import Vendor, lazily
 
-VENDOR = Vendor(name="block", backend=lazily("backends.vendors.block.backend:BlockBackend"))
+VENDOR = Vendor(
+    name="block",
+    backend=lazily("backends.vendors.block.backend:BlockBackend"),
+    declares=("backends.vendors.block.knobs:SETTINGS",),
+)
 """Found by the registry."""

@@ -6,5 +6,6 @@ VENDOR = Vendor(
     name="fusionio",
     backend=lazily("backends.vendors.fusionio.backend:FusionIo"),
     present=where("/sys/module/iomemory_vsl*"),
+    declares=("backends.vendors.fusionio.settings:SETTINGS",),
 )
 """Found by the registry. Without its driver nothing is run: an old fio-status then brought a DL580 Gen8 down."""

@@ -20,3 +20,6 @@ SECTOR_SIZE = Setting(
 
 SECTORS = (512, 4096)
 """Sector sizes that every VSL can format to."""
+
+SETTINGS = (SECTOR_SIZE,)
+"""All that a card has."""

@@ -3,6 +3,9 @@
 from backends.protocol import Vendor, lazily, where
 
 VENDOR = Vendor(
-    name="md", backend=lazily("backends.vendors.mdraid.backend:MdRaid"), present=where("/sys/block/*/md/array_state")
+    name="md",
+    backend=lazily("backends.vendors.mdraid.backend:MdRaid"),
+    present=where("/sys/block/*/md/array_state"),
+    declares=("backends.vendors.mdraid.settings:GENERAL", "backends.vendors.mdraid.settings:OF_MEMBERS"),
 )
 """Found by the registry."""

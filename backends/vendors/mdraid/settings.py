@@ -152,6 +152,9 @@ _OF_MEMBERS: tuple[tuple[Setting, tuple[str, ...]], ...] = (
 GENERAL = tuple(setting for setting, _ in _LEVELS)
 """What an array may have, whatever its level; in the order they are shown."""
 
+OF_MEMBERS = tuple(setting for setting, _ in _OF_MEMBERS)
+"""What each of its members may have."""
+
 SPEEDS = ("sync_speed_min", "sync_speed_max")
 """Settings that take `system` for a value."""
 

@@ -3,5 +3,10 @@
 from backends.protocol import Vendor, lazily
 from backends.vendors.megaraid.presence import anything
 
-VENDOR = Vendor(name="megaraid", backend=lazily("backends.vendors.megaraid.backend:MegaRaid"), present=anything)
+VENDOR = Vendor(
+    name="megaraid",
+    backend=lazily("backends.vendors.megaraid.backend:MegaRaid"),
+    present=anything,
+    declares=("backends.vendors.megaraid.settings:VOLUME_SETTINGS", "backends.vendors.megaraid.settings:CARD_SETTINGS"),
+)
 """Found by the registry."""

@@ -3,6 +3,12 @@
 from backends.protocol import Vendor, lazily, where
 
 VENDOR = Vendor(
-    name="nvme", backend=lazily("backends.vendors.nvme.backend:Nvme"), present=where("/sys/class/nvme/nvme*")
+    name="nvme",
+    backend=lazily("backends.vendors.nvme.backend:Nvme"),
+    present=where("/sys/class/nvme/nvme*"),
+    declares=(
+        "backends.vendors.nvme.settings:NAMESPACE_SETTINGS",
+        "backends.vendors.nvme.settings:CONTROLLER_SETTINGS",
+    ),
 )
 """Found by the registry."""

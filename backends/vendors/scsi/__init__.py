@@ -3,6 +3,9 @@
 from backends.protocol import Vendor, lazily, where
 
 VENDOR = Vendor(
-    name="scsi", backend=lazily("backends.vendors.scsi.backend:ScsiBackend"), present=where("/sys/block/sd*")
+    name="scsi",
+    backend=lazily("backends.vendors.scsi.backend:ScsiBackend"),
+    present=where("/sys/block/sd*"),
+    declares=("backends.vendors.scsi.settings:SETTINGS",),
 )
 """Found by the registry."""

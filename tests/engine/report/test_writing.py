@@ -150,8 +150,8 @@ def test_the_document_says_in_which_runs_what_was_so(folder: Path) -> None:
         [sessions.started(), *run("r1", provenance={"turbo": "on"}), *run("r2", provenance={"turbo": "off"})]
     )
     text = report_text(session, folder, Form.MARKDOWN)
-    assert "| kernel | 6.1.0 | all |" in text
-    assert "| turbo | off | r2 |" in text
+    assert "| Kernel | 6.1.0 | all |" in text
+    assert "| Turbo | off | r2 |" in text
 
 
 def test_names_of_columns_stay(session: Session, folder: Path) -> None:

@@ -127,4 +127,4 @@ def test_an_experiment_that_was_not_put_back_says_so_loudly() -> None:
 def test_what_differs_between_the_sides_stands_beside_each_other() -> None:
     runs = replay([*sessions.run("r1"), *sessions.run("r2", settings={"a": "2"})]).runs
     shown = sides_table(compare(runs[0], runs[1]), "r1", "r2")
-    assert [tuple(map(text_of, row.cells)) for row in shown.rows][-1] == ("a", "-", "2")
+    assert [tuple(map(text_of, row.cells)) for row in shown.rows][-1] == ("A", "-", "2")

@@ -11,6 +11,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
 from app.engine.session.state import RunRecord
+from app.engine.view.names import named
 from app.engine.view.run import figure_facts
 from app.tui.render import groups
 from app.tui.screens.bench.members import NARROW_BAR, member_table
@@ -66,8 +67,8 @@ class FiguresScreen(Sheet):
 
     def _circumstances(self) -> tuple[FactGroup, ...]:
         run = self._run
-        job = tuple(Detail(label=key, value=value) for key, value in run.start.job.items())
-        settings = tuple(Detail(label=key, value=value) for key, value in sorted(run.start.settings.items()))
+        job = tuple(Detail(label=label, value=value) for label, value in named(run.start.job))
+        settings = tuple(Detail(label=label, value=value) for label, value in sorted(named(run.start.settings)))
         groups = [FactGroup(heading="Job", facts=job)]
         if settings:
             groups.append(FactGroup(heading=f"Settings of {run.start.device}", facts=settings))

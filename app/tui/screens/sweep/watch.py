@@ -15,6 +15,7 @@ from app.engine.session.sweep_record import SweepRecord
 from app.engine.sweep.following import Follower
 from app.engine.sweep.results import Results, results
 from app.engine.view.load_curve import curve_table
+from app.engine.view.names import worded
 from app.engine.view.sweep import cell_words, legend, matrix, names_at, ranking, scale_words, why_left_out
 from app.engine.view.sweep_findings import finding_facts, short_facts
 from app.engine.view.sweep_plot import alone, sweep_plot
@@ -88,9 +89,10 @@ class SweepWatch(Vertical):
 
     def show(self, follower: Follower, *, stopping: bool, speed: float) -> None:
         """Bring everything up to date. `speed`: how many times as fast a simulation runs."""
-        session, record, running = follower.session, follower.record, follower.running
-        if record is None:
+        session, running = follower.session, follower.running
+        if follower.record is None:
             return
+        record = worded(follower.record)
         self._shown = (session, record)
         found = self._results(session, record)
         self.set_class(alone(record), "-alone")
