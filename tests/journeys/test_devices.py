@@ -160,6 +160,21 @@ async def test_a_filter_finds_a_model_that_no_row_shows_and_counts_it(many: Tabl
         assert " match" in text_of(pilot)
 
 
+@pytest.mark.parametrize(("typed", "chosen"), [("md1", "md:md1"), ("nvme2n1", "nvme:nvme2n1"), ("st4000", "scsi:sdc")])
+async def test_a_filter_goes_to_what_is_called_so(many: Table, typed: str, chosen: str) -> None:
+    async with opened(many) as pilot:
+        await pilot.press("slash", *typed)
+        await pilot.pause()
+        assert devices(pilot).selected == chosen
+
+
+async def test_a_member_that_a_filter_finds_is_shown_by_its_own_name(many: Table) -> None:
+    async with opened(many) as pilot:
+        await pilot.press("slash", *"nvme2n1")
+        await pilot.pause()
+        assert len(lines(pilot, "nvme2n1   ")) == 1
+
+
 async def test_a_filter_that_matches_nothing_says_so(many: Table) -> None:
     async with opened(many) as pilot:
         await pilot.press("slash", *"zzz")

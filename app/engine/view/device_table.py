@@ -135,8 +135,7 @@ class _Listing:
             yield self._rest(key, others, depth + 1)
 
     def _leads(self, branch: Branch) -> bool:
-        found = self._listing.found or frozenset()
-        return any(str(below.thing.target) in found or self._leads(below) for below in branch.below)
+        return any(self._is_found(below) for below in branch.below)
 
     def _below(self, branch: Branch, key: str, *, led: bool) -> tuple[tuple[Branch, ...], tuple[Branch, ...]]:
         """What is shown of what hangs from it, and what one row stands for."""
@@ -147,9 +146,14 @@ class _Listing:
             return (), ()
         if isinstance(branch.thing, Controller):
             return branch.below, ()
-        bad = tuple(below for below in branch.below if _wants_a_look(below))
-        well = tuple(below for below in branch.below if not _wants_a_look(below))
-        return (bad, well) if bad else ((), ())
+        stands_out = [_wants_a_look(below) or self._is_found(below) for below in branch.below]
+        shown = tuple(below for below, out in zip(branch.below, stands_out, strict=True) if out)
+        others = tuple(below for below, out in zip(branch.below, stands_out, strict=True) if not out)
+        return (shown, others) if shown else ((), ())
+
+    def _is_found(self, branch: Branch) -> bool:
+        """Whether a filter wants it itself, or something that hangs from it."""
+        return str(branch.thing.target) in (self._listing.found or ()) or self._leads(branch)
 
     def _row(self, branch: Branch, key: str, depth: int, above: Branch | None, fold: Fold) -> Row:
         thing = branch.thing
@@ -233,15 +237,13 @@ def _problem(problem: Problem) -> Row:
 
 
 def name_words(thing: Thing) -> str:
-    """What it is called where it stands: `c0`, `ssd`, `e245:s10`, `sda`."""
+    """What it is called where it stands: `c0`, `ssd`, `e245:s10`, `sda`, `nvme0n1`."""
     address = thing.target.address
     match thing:
         case Array() if thing.device != f"/dev/{address}" and thing.name:
             return thing.name  # of md arrays the kernel's name is the one that everybody uses
-        case Drive() if thing.controller is not None:
-            address = address.removeprefix(thing.controller.address)
-        case Array() if thing.controller is not None:
-            address = address.removeprefix(thing.controller.address)
+        case Drive() | Array() if thing.controller is not None:
+            address = address.removeprefix(f"{thing.controller.address.rstrip('/')}/")
         case _:
             pass
     return address.strip("/").replace("/", ":")

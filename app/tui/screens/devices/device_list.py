@@ -19,7 +19,7 @@ from app.engine.view.device_table import (
     matching,
     searchable,
 )
-from app.engine.view.table import Fold, Row, Table
+from app.engine.view.table import Cell, Fold, Row, Table
 from app.engine.view.trouble import troubles
 from app.engine.view.tuning import Tuning
 from app.tui import render
@@ -115,9 +115,14 @@ class DeviceList(KeyedTable):
         return "" if self.cursor is None else beside(self.told, self.cursor, shown)
 
     def filter(self, words: str) -> None:
-        """Show only what holds these words."""
+        """Show only what holds these words, the cursor on what is called so, else on the first that matches."""
         self.words = words
         self._rearrange()
+        found = self.listing.found or frozenset()
+        rows = [row for row in self.told.rows if row.key in found]
+        if rows:
+            self.cursor = min(rows, key=lambda row: _called(row, words)).key
+            self.stay()
 
     def sort(self, order: str) -> None:
         """In another order."""
@@ -215,3 +220,10 @@ class DeviceList(KeyedTable):
     def _move_to(self, index: int, direction: int) -> None:
         super()._move_to(index, direction)
         self.stay()
+
+
+def _called(row: Row, words: str) -> int:
+    """How far the name of a row is from what was typed: the same, begins so, holds it, or is called otherwise."""
+    cell = row.cells[0]
+    name, wanted = (cell.text if isinstance(cell, Cell) else cell).lower(), words.strip().lower()
+    return (name != wanted) + (not name.startswith(wanted)) + (wanted not in name)
