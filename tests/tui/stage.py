@@ -34,6 +34,7 @@ from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken
 from app.engine.session.steady import SteadyPlan
 from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
+from app.tui.notices import Notices
 from app.tui.options import ScreenOptions
 from backends.change import Change
 from backends.guard import GuardAnswer, Intent, require
@@ -317,7 +318,9 @@ class Table:
     options: ScreenOptions
 
     def app(self) -> WorkbenchApp:
-        return WorkbenchApp(self.bench, self.options)
+        app = WorkbenchApp(self.bench, self.options)
+        app.notices = Notices(lambda: 0.0)  # what was said stands as long on a slow machine as on a quick one
+        return app
 
 
 def set_table(
