@@ -26,6 +26,7 @@ from tests.backends.megaraid.test_megacli_mutations import PARSERS as MEGACLI
 from tests.backends.megaraid.test_storcli_mutations import everything
 from tests.backends.nvme.test_mutations import PARSERS as NVME
 from tests.backends.scsi.test_scsi_mutations import PARSERS as SCSI
+from tests.backends.smartarray.test_mutations import PARSERS as SMARTARRAY
 from tests.backends.smcli.test_mutations import PARSERS as SMCLI
 from tests.recordings import CHECKS, SAMPLES, Check, found_by, text_of
 from tests.recordings import cards as _cards
@@ -33,11 +34,12 @@ from tests.recordings import fio as _fio
 from tests.recordings import linux as _linux
 from tests.recordings import megaraid as _megaraid
 from tests.recordings import megaraid_facts as _megaraid_facts
+from tests.recordings import smartarray as _smartarray
 
 LEAST = 560
 """Recordings there are at least, where there are any."""
 
-WRITERS = (_cards, _fio, _linux, _megaraid, _megaraid_facts)
+WRITERS = (_cards, _fio, _linux, _megaraid, _megaraid_facts, _smartarray)
 """What registers the checks."""
 
 
@@ -64,6 +66,7 @@ PARSERS: dict[str, Callable[[str], object]] = {
     **{f"md, {name}": parse for name, parse in MDRAID.items()},
     **FUSIONIO,
     **SMCLI,
+    **SMARTARRAY,
     "storcli": lambda text: list(everything(text)),
     "block": _block,
     "fio": _fio_documents,

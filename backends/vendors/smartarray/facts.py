@@ -157,6 +157,8 @@ class BayDrive:
     """Degrees Celsius."""
     write_cache: Phrase | None = None
     """`on`, `off`: its own cache, where the tool says so."""
+    device: str | None = None
+    """`/dev/sda` as the tool says, of a drive that the card hands on."""
     slot: str | None = None
     """Where it sits, in the tool's words, where its place does not say."""
     usage_left: str | None = None

@@ -36,17 +36,17 @@ def volume_node(volume: LogicalDrive, family: Family, pci: str | None, nodes: It
 
 def drive_node(drive: BayDrive, nodes: Iterable[Node]) -> Node | None:
     """The disk that a drive is which the card hands on; None for others."""
-    if drive.wwn is None:
-        return None
-    same = [node for node in nodes if node.parent is None and naa(node) == drive.wwn]
-    return same[0] if len(same) == 1 else None
+    disks = [node for node in nodes if node.parent is None]
+    if drive.wwn is not None and len(same := [node for node in disks if naa(node) == drive.wwn]) == 1:
+        return same[0]
+    return next((node for node in disks if node.device == drive.device and _fits(node, drive)), None)
 
 
-def _fits(node: Node, volume: LogicalDrive) -> bool:
+def _fits(node: Node, thing: LogicalDrive | BayDrive) -> bool:
     own = naa(node)
-    if own is not None and volume.wwn is not None and own != volume.wwn:
+    if own is not None and thing.wwn is not None and own != thing.wwn:
         return False
-    size, told = node.size_bytes, volume.size_bytes
+    size, told = node.size_bytes, thing.size_bytes
     return size is not None and told is not None and abs(size - told) <= _ROUNDED * max(size, told)
 
 

@@ -47,6 +47,14 @@ class PlayedCards(FakeHost):
         self.hpe, self.adaptec = hpe, adaptec
         self.ran: list[str] = []
         self.instead: dict[str, Said] = {}
+        """What is said, and nothing done, where a line begins so."""
+        self.lies: dict[str, Said] = {}
+        """What is said, where a line holds it, whatever was done."""
+        self.becomes: dict[str, tuple[SmartCard, ...]] = {}
+        """The cards after a line that holds it, which says nothing."""
+        self.stale = 0
+        """How often arcconf shows the cards as they were before a change."""
+        self._before = adaptec
 
     def which(self, names: Any) -> str | None:
         for name in names:
@@ -63,9 +71,16 @@ class PlayedCards(FakeHost):
         if said is None and command.argv[0] == SSACLI:
             said, self.hpe = ssacli.answer(self.hpe, words)
         elif said is None and command.argv[0] == ARCCONF:
-            said, self.adaptec = arcconf.answer(self.adaptec, words)
+            late = self.stale > 0 and words[0] == "getconfig" and self.adaptec != self._before
+            self.stale -= late
+            self._before = self._before if late else self.adaptec
+            said, after = arcconf.answer(self._before if late else self.adaptec, words)
+            self.adaptec = self.adaptec if late else after
         if said is None:
             return await super().run(command)
+        line = self.ran[-1]
+        self.hpe = next((cards for part, cards in self.becomes.items() if part in line), self.hpe)
+        said = next((lie for part, lie in self.lies.items() if part in line), said)
         assert command.mutates or not said.changed
         return Completed(returncode=said.code, stdout=said.text, stderr="")
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from backends.conformance import Conformance
+from backends.conformance import Conformance, FindsConformance
+from backends.hosts.recorded import RecordingHost, ReplayHost
 from backends.model import Target
-from backends.protocol import Backend
+from backends.protocol import Backend, Finds
 from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
 from backends.vendors.smartarray.backend import SmartArray
 from tests.backends.smartarray.cards import HPE, SERIES, SMARTRAID, PlayedCards
@@ -67,3 +69,23 @@ class TestSeries5(Conformance):
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:
         return (card_target("/aac1"), volume_target("/aac1", 0), drive_target("/aac1", "0:2"))
+
+
+class TestRecorded(FindsConformance):
+    @pytest.fixture
+    async def backend(self, tmp_path: Path) -> Finds:
+        recording = RecordingHost(PlayedCards((HPE,), (SMARTRAID,)))
+        live = SmartArray(recording)
+        for controller in (await live.inventory()).controllers:
+            await live.read(controller.target)
+        recording.save(tmp_path / "machine")
+        return SmartArray(ReplayHost(tmp_path / "machine"))
+
+    async def test_it_reads_as_the_live_one_did(self, backend: SmartArray) -> None:
+        live = SmartArray(PlayedCards((HPE,), (SMARTRAID,)))
+        assert await backend.inventory() == await live.inventory()
+        for target in (card_target("/slot0"), card_target("/arc1")):
+            recorded = await backend.read(target)
+            assert {key: one.now for key, one in recorded.items()} == {
+                key: one.now for key, one in (await live.read(target)).items()
+            }

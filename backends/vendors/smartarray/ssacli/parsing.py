@@ -209,7 +209,6 @@ def _volume(section: TextSection, groups: Mapping[str, DriveGroup], drives: Mapp
     members = tuple(
         place for place, drive in drives.items() if drive.array == section.array and drive.state is not State.SPARE
     )
-    device = (fields.get("disk name") or "").strip()
     old = "caching" not in fields and "array accelerator" in fields
     return LogicalDrive(
         number=int(section.name),
@@ -226,11 +225,16 @@ def _volume(section: TextSection, groups: Mapping[str, DriveGroup], drives: Mapp
             fields.get("ld acceleration method"), fields.get("caching") or fields.get("array accelerator"), group
         ),
         old_words=old,
-        device=clean(device, 64) if device.startswith("/dev/") else None,
+        device=_device(fields),
         wwn=texts.naa(fields.get("unique identifier")),
         drives=named or (members if section.array is not None else ()),
         jobs=_jobs(raw, fields.get("parity initialization status")),
     )
+
+
+def _device(fields: Mapping[str, str]) -> str | None:
+    name = fields.get("disk name", "").strip()
+    return clean(name, 64) if name.startswith("/dev/") else None
 
 
 def _jobs(state: str, initialisation: str | None) -> tuple[CardJob, ...]:
@@ -274,6 +278,7 @@ def _drive(section: TextSection) -> BayDrive:
         state_raw=raw,
         temperature_c=texts.count(fields.get("current temperature (c)")),
         usage_left=told(fields.get("usage remaining")),
+        device=_device(fields),
     )
 
 

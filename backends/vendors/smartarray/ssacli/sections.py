@@ -6,6 +6,7 @@ group never ends the logical drive, and a line that is no field opens a section 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -28,6 +29,10 @@ _DRIVE = re.compile(
 _LOOSE = re.compile(r"(?:unassigned|hba drives|unused drives)\s*", re.ASCII | re.IGNORECASE)
 _SHOUTED = re.compile(r"[A-Z][A-Z /-]{7,60}:", re.ASCII)
 _JOINED = re.compile(r" {3,}(?=[A-Z][A-Za-z /-]{2,40}: )", re.ASCII)
+_PARAGRAPH = 1000
+"""Characters of a warning that are kept."""
+_ROWS = 12
+"""Lines of an error that are kept."""
 _WITH_CHILDREN = ("sensor id", "port name")
 _SERIAL = re.compile(r"\(sn: *([A-Za-z0-9]{4,40})\)", re.ASCII)
 
@@ -165,7 +170,8 @@ def read(text: str) -> list[CardSections]:
         if not bare:
             paragraph = None
         elif paragraph is not None and (indent or " in Slot " not in bare):
-            paragraph[-1] = f"{paragraph[-1]} {bare}"
+            if len(paragraph[-1]) < _PARAGRAPH:
+                paragraph[-1] = f"{paragraph[-1]} {bare}"
         elif _starts_paragraph(indent, bare):
             paragraph = reader.found[-1].paragraphs if reader.found else reader.early
             paragraph.append(bare)
@@ -188,5 +194,5 @@ def errors(text: str) -> Iterator[str]:
     rows = [bare for _, bare in texts.lines(text)]
     for at, bare in enumerate(rows):
         if bare.lower().startswith("error:"):
-            end = next((later for later in range(at, len(rows)) if not rows[later]), len(rows))
-            yield clean(" ".join(rows[at:end]), 400)
+            said = itertools.takewhile(bool, rows[at : at + _ROWS])
+            yield clean(" ".join(said), 400)

@@ -1,0 +1,355 @@
+"""What the backend finds on cards of each kind, refuses, sends, and believes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from backends.change import Change
+from backends.errors import (
+    AnotherDeviceError,
+    BlockedError,
+    DeviceGoneError,
+    InvalidValueError,
+    NotFoundError,
+    RefusedError,
+    ToolFailedError,
+)
+from backends.hosts.simulated.printed import Said
+from backends.hosts.simulated.smartarray.cards import DEFAULTS, SmartCard
+from backends.model import Inventory, State, Target
+from backends.settings import Effect, Risk
+from backends.vendors.smartarray import tools
+from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
+from backends.vendors.smartarray.backend import MOVING, SmartArray
+from tests.backends.smartarray.cards import HPE, SERIES, SIZE, SMARTRAID, PlayedCards
+
+CARD = card_target("/slot0")
+LD = volume_target("/slot0", 1)
+LOW = "Failed (Replace Batteries)"
+
+
+async def found_on(host: PlayedCards) -> Inventory:
+    return await SmartArray(host).inventory()
+
+
+async def made(host: PlayedCards, key: str, value: str, target: Target = LD) -> Change:
+    """Plan and apply."""
+    backend = SmartArray(host)
+    change = await backend.plan(target, key, value)
+    await backend.apply(change)
+    return change
+
+
+def two_on_one_array(first: str, second: str) -> SmartCard:
+    one = HPE.volumes[0]
+    mate = replace(one, number=2, acceleration=second, wwn="600508b1001c00000000000000000002", device=None)
+    return replace(HPE, volumes=(replace(one, acceleration=first), mate))
+
+
+async def test_a_logical_drive_is_the_disk_of_its_world_wide_name() -> None:
+    found = await found_on(PlayedCards((HPE,)))
+    (array,) = found.arrays
+    assert (array.device, array.size_bytes, array.state) == ("/dev/sdb", SIZE, State.OPTIMAL)
+    assert array.members == (drive_target("/slot0", "2I:1:1"), drive_target("/slot0", "2I:1:2"))
+
+
+async def test_a_name_alone_is_believed_only_with_the_size() -> None:
+    other = replace(HPE.volumes[0], wwn="", size_gib=100.0)
+    (array,) = (await found_on(PlayedCards((replace(HPE, volumes=(other,)),)))).arrays
+    assert array.device is None
+    assert ("Device, says the tool", "/dev/sdb") in {(fact.label, fact.value) for fact in array.facts}
+
+
+async def test_a_world_wide_name_that_is_another_contradicts_the_name() -> None:
+    other = replace(HPE.volumes[0], wwn="600508b1001c000000000000000000ff")
+    (array,) = (await found_on(PlayedCards((replace(HPE, volumes=(other,)),)))).arrays
+    assert array.device is None
+
+
+async def test_a_logical_device_of_series_5_is_found_by_its_scsi_address() -> None:
+    host = PlayedCards(adaptec=(SERIES,))
+    host.links["/sys/bus/pci/drivers/aacraid/0000:05:00.0"] = "/sys/devices/pci0000:00/0000:05:00.0"
+    path = "/sys/devices/pci0000:00/0000:05:00.0/host3/target3:0:0/3:0:0:0/block/sdb"
+    host.links["/sys/block/sdb"] = path
+    (array,) = (await found_on(host)).arrays
+    assert array.device == "/dev/sdb"
+
+
+async def test_members_are_in_use_by_the_card() -> None:
+    found = await found_on(PlayedCards((HPE,)))
+    owners = {drive.target.address: drive.array for drive in found.drives}
+    assert owners == {"/slot0/2I:1:1": LD, "/slot0/2I:1:2": LD, "/slot0/2I:1:3": None}
+
+
+async def test_both_tools_cards_are_found_at_once() -> None:
+    found = await found_on(PlayedCards((HPE,), (SMARTRAID,)))
+    assert {one.target.address: one.pci for one in found.controllers} == {
+        "/slot0": "0000:5c:00.0",
+        "/arc1": "0000:60:00.0",
+    }
+
+
+async def test_a_card_that_both_tools_see_is_there_once() -> None:
+    found = await found_on(PlayedCards((HPE,), (replace(SMARTRAID, pci=HPE.pci),)))
+    assert [one.target.address for one in found.controllers] == ["/arc1"]
+
+
+@pytest.mark.parametrize(
+    ("vendor", "asked"), [("0x9005", ["arcconf"]), ("0x1590", ["ssacli"]), ("0x1137", ["arcconf", "ssacli"])]
+)
+async def test_the_maker_of_the_card_decides_which_tool_is_asked(vendor: str, asked: list[str]) -> None:
+    address = "0000:5c:00.0"
+    files = {f"/sys/bus/pci/devices/{address}/subsystem_vendor": vendor}
+    host = PlayedCards((HPE,), (SMARTRAID,), **files)
+    host.links[f"/sys/bus/pci/drivers/smartpqi/{address}"] = "/sys/devices/pci0000:00/0000:5c:00.0"
+    assert [one.kind.name for one in await tools.attempts(host, {})] == asked
+
+
+async def test_a_card_that_no_tool_sees_is_told_with_what_to_install() -> None:
+    host = PlayedCards()
+    host.links["/sys/bus/pci/drivers/hpsa/0000:05:00.0"] = "/sys/devices/pci0000:00/0000:05:00.0"
+    (problem,) = await SmartArray(host).diagnose()
+    assert problem.message == "The kernel has a Smart Array or Adaptec card that no tool sees: none is installed."
+    assert problem.hint == "Install ssacli."
+
+
+async def test_another_ssacli_at_work_is_told_in_its_words() -> None:
+    host = PlayedCards((HPE,))
+    host.instead["ctrl slot=0"] = Said(text="Error: Another instance of ACU is already running.\n\n", code=1)
+    (problem,) = (await found_on(host)).problems
+    assert "Another instance of ACU is already running" in problem.message
+    assert problem.hint == "Try again when the other program has ended."
+
+
+async def test_write_back_without_its_battery_is_write_through_and_says_why() -> None:
+    host = PlayedCards((replace(HPE, battery=LOW),))
+    reading = (await SmartArray(host).read(LD))["write_cache"]
+    assert (reading.now, reading.effective) == ("write-back", "write-through")
+    assert reading.why_effective == "the cache is Temporarily Disabled: Cache disabled; low batteries"
+    (array,) = (await found_on(host)).arrays
+    words = f"write-back, in force: write-through ({reading.why_effective})"
+    assert ("Write cache", words) in {(fact.label, fact.value) for fact in array.facts}
+
+
+async def test_a_ratio_without_writes_caches_none() -> None:
+    host = PlayedCards((replace(HPE, values={**DEFAULTS, "cacheratio": "100/0"}),))
+    assert (await SmartArray(host).read(LD))["write_cache"].now == "write-through"
+
+
+async def test_without_a_battery_and_with_leave_to_do_without_it_is_always_write_back() -> None:
+    host = PlayedCards((replace(HPE, battery="", values={**DEFAULTS, "nobatterywritecache": "enable"}),))
+    reading = (await SmartArray(host).read(LD))["write_cache"]
+    assert (reading.now, reading.effective) == ("always-write-back", None)
+    (array,) = (await found_on(host)).arrays
+    assert any(fact.label == "Unprotected" for fact in array.facts)
+
+
+async def test_a_dead_battery_blocks_the_ratio_with_the_firmwares_reason() -> None:
+    host = PlayedCards((replace(HPE, battery=LOW, values={**DEFAULTS, "nobatterywritecache": "disable"}),))
+    with pytest.raises(BlockedError, match="low batteries"):
+        await SmartArray(host).plan(CARD, "cache_ratio", "25/75")
+
+
+async def test_a_card_with_a_cache_problem_takes_nothing_and_says_why() -> None:
+    host = PlayedCards((replace(HPE, cache_problem=True),))
+    backend = SmartArray(host)
+    for target in (CARD, LD):
+        for reading in (await backend.read(target)).values():
+            assert not reading.availability.available
+    assert "configuration changes to this controller are not" in str(
+        (await backend.read(CARD))["elevator_sort"].availability.why_not
+    )
+
+
+async def test_smart_path_off_comes_before_the_cache_on() -> None:
+    volume = replace(HPE.volumes[0], acceleration="path")
+    host = PlayedCards((replace(HPE, volumes=(volume,)),))
+    await made(host, "acceleration", "controller-cache")
+    assert host.sets == [
+        "ctrl slot=0 array A modify ssdsmartpath=disable forced",
+        "ctrl slot=0 ld 1 modify caching=enable forced",
+    ]
+
+
+async def test_smart_path_takes_all_logical_drives_of_the_array_along_and_back() -> None:
+    host = PlayedCards((two_on_one_array("cache", "cache"),))
+    change = await made(host, "acceleration", "smart-path")
+    assert change.risk_text == "Smart Path is the whole array's: logical drives 1, 2 change together."
+    assert [one.acceleration for one in host.hpe[0].volumes] == ["path", "path"]
+    await SmartArray(host).apply(change.reversed())
+    assert [one.acceleration for one in host.hpe[0].volumes] == ["cache", "cache"]
+
+
+async def test_smart_path_is_offered_for_flash_only() -> None:
+    slow = replace(HPE, bays=tuple(replace(bay, ssd=False) for bay in HPE.bays))
+    choices = (await SmartArray(PlayedCards((slow,))).read(LD))["acceleration"].choices
+    assert [one.value for one in choices] == ["none", "controller-cache"]
+
+
+async def test_arcconf_sets_no_bypass_and_says_so() -> None:
+    volume = replace(SMARTRAID.volumes[0], acceleration="path")
+    host = PlayedCards(adaptec=(replace(SMARTRAID, volumes=(volume,)),))
+    reading = (await SmartArray(host).read(volume_target("/arc1", 1)))["acceleration"]
+    assert reading.now == "smart-path"
+    assert reading.availability.why_not == "it is SSD I/O Bypass, which could not be put back"
+
+
+async def test_an_arcconf_that_names_no_words_for_caching_is_not_told_any() -> None:
+    host = PlayedCards(adaptec=(SMARTRAID,))
+    backend = SmartArray(host)
+    host.instead["setcache"] = Said(text=" Usage: SETCACHE ...\n")
+    reading = (await backend.read(volume_target("/arc1", 1)))["acceleration"]
+    assert reading.availability.why_not == "how arcconf is told to set it is not known"
+
+
+async def test_a_value_that_is_set_already_is_never_sent() -> None:
+    host = PlayedCards((HPE,))
+    await made(host, "elevator_sort", "enable", CARD)
+    assert host.sets == []
+
+
+async def test_a_refusal_is_told_in_the_tools_words() -> None:
+    host = PlayedCards((HPE,))
+    host.instead["ctrl slot=0 modify elevatorsort=disable"] = Said(text="\nError: Not on a Tuesday.\n\n", code=1)
+    with pytest.raises(ToolFailedError, match="Not on a Tuesday") as raised:
+        await made(host, "elevator_sort", "disable", CARD)
+    assert "exit status 1" in raised.value.evidence
+
+
+async def test_a_change_that_says_nothing_and_does_nothing_has_failed() -> None:
+    host = PlayedCards((HPE,))
+    host.instead["ctrl slot=0 modify elevatorsort=disable"] = Said(text="\n")
+    with pytest.raises(ToolFailedError, match="is as it was, though the tool said nothing against"):
+        await made(host, "elevator_sort", "disable", CARD)
+
+
+async def test_a_lie_about_a_refusal_does_not_outweigh_what_is_read_back() -> None:
+    host = PlayedCards((HPE,))
+    backend = SmartArray(host)
+    change = await backend.plan(LD, "acceleration", "none")
+    host.lies["caching="] = Said(text="Error: Invalid drive specified: 1\n", code=1)
+    await backend.apply(change)
+    assert [one.acceleration for one in host.hpe[0].volumes] == ["none"]
+
+
+async def test_an_arcconf_that_shows_the_old_value_once_more_is_asked_again() -> None:
+    host = PlayedCards(adaptec=(SMARTRAID,))
+    backend = SmartArray(host)
+    target = card_target("/arc1")
+    change = await backend.plan(target, "wait_for_cache_room", "enable")
+    host.stale = 1
+    await backend.apply(change)
+    assert host.stale == 0
+    assert (await backend.read(target))["wait_for_cache_room"].now == "enable"
+
+
+async def test_a_question_is_never_answered() -> None:
+    host = PlayedCards((HPE,))
+    host.instead["ctrl slot=0 modify drivewritecache=enable"] = Said(
+        text="Warning: data loss.\n Continue? (y/n) ", code=1
+    )
+    with pytest.raises(ToolFailedError, match="asks a question, which is not answered"):
+        await made(host, "drive_write_cache", "enable", CARD)
+
+
+async def test_the_policy_of_new_cards_names_its_drives_and_is_forced() -> None:
+    host = PlayedCards((HPE,))
+    await made(host, "drive_write_cache_hba", "enable", CARD)
+    assert host.sets == ["ctrl slot=0 modify drivewritecache=enable usage=hba forced"]
+
+
+async def test_another_strip_size_wants_the_typed_word_and_tells_of_the_hours() -> None:
+    change = await SmartArray(PlayedCards((HPE,))).plan(LD, "strip_size", "65536")
+    assert (change.risk, change.effect) == (Risk.DESTROYS_DATA, Effect.RESHAPE)
+    assert "hours" in change.risk_text
+    assert "cannot be stopped" in change.risk_text
+
+
+async def test_a_strip_size_under_way_is_pending_and_blocks_the_next() -> None:
+    host = PlayedCards((HPE,))
+    backend = SmartArray(host)
+    change = await backend.plan(LD, "strip_size", "65536")
+    host.becomes["ss=64"] = (replace(HPE, volumes=(replace(HPE.volumes[0], state="Transforming, 3% complete"),)),)
+    await backend.apply(change)
+    reading = (await backend.read(LD))["strip_size"]
+    assert (reading.now, reading.effective) == (MOVING, "262144")
+    assert reading.why_effective == "the card is moving the data, 3% done"
+    assert reading.availability.why_not == "a migration is under way"
+
+
+async def test_the_card_tells_which_strip_sizes_there_are() -> None:
+    host = PlayedCards((HPE,))
+    choices = (await SmartArray(host).read(LD))["strip_size"].choices
+    assert choices[0].value == str(16 << 10)
+    assert "ctrl slot=0 ld 1 modify ss=?" in host.ran
+
+
+async def test_another_card_in_the_slot_is_not_touched() -> None:
+    host = PlayedCards((HPE,))
+    backend = SmartArray(host)
+    change = await backend.plan(CARD, "elevator_sort", "disable")
+    host.hpe = (replace(HPE, serial="ANOTHER"),)
+    with pytest.raises(AnotherDeviceError):
+        await backend.apply(change)
+    assert host.sets == []
+
+
+async def test_a_step_of_a_journal_runs_no_other_program() -> None:
+    host = PlayedCards((HPE,))
+    backend = SmartArray(host)
+    change = await backend.plan(CARD, "elevator_sort", "disable")
+    write = replace(change.writes[0], argv=("/bin/rm", *change.writes[0].argv[1:]))
+    with pytest.raises(RefusedError, match="which is not the tool of this card"):
+        await backend.apply(replace(change, writes=(write,)))
+
+
+async def test_a_logical_drive_that_is_gone_is_told() -> None:
+    with pytest.raises(DeviceGoneError):
+        await SmartArray(PlayedCards((HPE,))).read(volume_target("/slot0", 9))
+
+
+@pytest.mark.parametrize("address", ["/slot7", "/c0", "/slot0/ld", "slot0", "/slot0/../x"])
+async def test_addresses_of_nothing_are_not_found(address: str) -> None:
+    with pytest.raises(NotFoundError):
+        await SmartArray(PlayedCards((HPE,))).read(replace(CARD, address=address))
+
+
+async def test_values_that_the_card_does_not_offer_are_refused() -> None:
+    with pytest.raises(InvalidValueError, match="cannot be '33/67'"):
+        await SmartArray(PlayedCards((HPE,))).plan(CARD, "cache_ratio", "33/67")
+
+
+async def test_write_modes_of_series_5_are_three() -> None:
+    host = PlayedCards(adaptec=(SERIES,))
+    backend = SmartArray(host)
+    target = volume_target("/aac1", 0)
+    change = await backend.plan(target, "write_cache", "always-write-back")
+    await backend.apply(change)
+    assert host.sets == ["setcache 1 logicaldrive 0 wb noprompt"]
+    assert change.risk is Risk.POWER_LOSS
+    assert (await backend.read(target))["write_cache"].now == "always-write-back"
+
+
+async def test_series_5_without_its_module_writes_through_and_the_card_says_so() -> None:
+    reading = (await SmartArray(PlayedCards(adaptec=(replace(SERIES, battery=""),))).read(volume_target("/aac1", 0)))[
+        "write_cache"
+    ]
+    assert (reading.now, reading.effective) == ("write-back", "write-through")
+    assert "ZMM not installed" in str(reading.why_effective)
+
+
+async def test_the_settings_say_whether_hardware_has_confirmed_them() -> None:
+    backend = SmartArray(PlayedCards(adaptec=(SERIES,)))
+    told = {one.key: one.confirmed for one in backend.settings(volume_target("/aac1", 0))}
+    assert told == {"write_cache": False, "read_cache": True, "strip_size": False}
+
+
+async def test_what_was_read_last_is_told_without_asking_again() -> None:
+    host = PlayedCards((HPE,))
+    backend = SmartArray(host)
+    await backend.inventory()
+    asked = len(host.ran)
+    assert (await backend.readings(CARD))["elevator_sort"].now == "enable"
+    assert len(host.ran) == asked

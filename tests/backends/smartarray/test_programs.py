@@ -1,0 +1,93 @@
+"""Real programs on PATH that behave as ssacli and arcconf: what the command line makes of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from app.cli.main import cli as group
+from backends.hosts.simulated.smartarray import ssacli
+from backends.hosts.simulated.smartarray.cards import SmartCard
+from tests.backends.smartarray.cards import HPE
+
+pytestmark = pytest.mark.slow
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="settings are changed as root only")
+
+LOW = replace(HPE, battery="Failed (Replace Batteries)")
+_SCRIPT = """#!{python} -IS
+import json, sys
+line = " ".join(sys.argv[1:])
+with open({log!r}, "a") as log:
+    log.write(line + "\\n")
+said = json.load(open({said!r}))
+text = said.get(line, "\\nError: Not while it rains.\\n\\n")
+sys.stdout.write(text)
+sys.exit("Error:" in text)
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that comes first on PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(tmp_path / "state"))
+    return folder
+
+
+def install(folder: Path, card: SmartCard) -> Path:
+    """A program that says what the card does to questions, and refuses the rest."""
+    questions = ("ctrl all show", f"ctrl slot={card.number} show config detail", "ctrl slot=0 modify cacheratio=?")
+    said = {line: ssacli.answer((card,), line.split())[0].text for line in questions}
+    (folder / "said.json").write_text(json.dumps(said))
+    tool = folder / "ssacli"
+    tool.write_text(_SCRIPT.format(python=sys.executable, log=str(folder / "log"), said=str(folder / "said.json")))
+    tool.chmod(0o755)
+    return folder / "log"
+
+
+def raidbench(*words: str) -> tuple[int, str]:
+    result = CliRunner().invoke(group, [*words], prog_name="raidbench")
+    return result.exit_code, result.output
+
+
+def test_a_program_on_path_is_found_and_its_card_listed(path: Path) -> None:
+    install(path, HPE)
+    code, text = raidbench("devices", "--json")
+    assert code == 0
+    found = [one["address"] for kind in ("controllers", "arrays") for one in json.loads(text)[kind]]
+    assert [one for one in found if one.startswith("smartarray:")] == ["smartarray:/slot0", "smartarray:/slot0/ld1"]
+
+
+def test_what_is_set_and_what_is_in_force_are_shown_with_the_reason(path: Path) -> None:
+    install(path, LOW)
+    code, text = raidbench("show", "smartarray:/slot0/ld1", "--json")
+    assert code == 0
+    (setting,) = [one for one in json.loads(text)["target"]["settings"] if one["key"] == "write_cache"]
+    assert (setting["now"], setting["effective"]) == ("write-back", "write-through")
+    assert setting["why_effective"] == "the cache is Temporarily Disabled: Cache disabled; low batteries"
+
+
+@needs_root
+def test_a_refusal_is_told_in_the_words_of_the_tool(path: Path) -> None:
+    log = install(path, HPE)
+    code, text = raidbench("set", "smartarray:/slot0", "elevator_sort=disable", "--yes")
+    assert code != 0
+    assert "Not while it rains" in text
+    assert "ctrl slot=0 modify elevatorsort=disable forced" in log.read_text().splitlines()
+
+
+@needs_root
+def test_a_value_that_is_set_already_is_not_sent(path: Path) -> None:
+    log = install(path, HPE)
+    code, text = raidbench("set", "smartarray:/slot0", "elevator_sort=enable", "--yes")
+    assert code == 0
+    assert "already" in text
+    assert not [line for line in log.read_text().splitlines() if "elevatorsort" in line]
