@@ -21,6 +21,7 @@ from backends.topology.signatures import (
 from backends.vendors.block.schedulers import parse_scheduler
 from backends.vendors.hba.names import parse_lspci
 from tests.backends.fusionio.test_mutations import PARSERS as FUSIONIO
+from tests.backends.listed.test_mutations import PARSERS as LISTED
 from tests.backends.mdraid.test_mutations import PARSERS as MDRAID
 from tests.backends.megaraid.test_megacli_mutations import PARSERS as MEGACLI
 from tests.backends.megaraid.test_storcli_mutations import everything
@@ -65,6 +66,7 @@ PARSERS: dict[str, Callable[[str], object]] = {
     **{f"SCSI, {name}": parse for name, parse in SCSI.items()},
     **{f"md, {name}": parse for name, parse in MDRAID.items()},
     **FUSIONIO,
+    **LISTED,
     **SMCLI,
     **SMARTARRAY,
     "storcli": lambda text: list(everything(text)),

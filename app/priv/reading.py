@@ -11,13 +11,16 @@ import stat
 from collections.abc import Sequence
 
 from backends.hosts.local.programs import find_program
+from backends.vendors.areca import presence as areca
 from backends.vendors.fusionio import tool as fusionio
+from backends.vendors.marvell import presence as marvell
 from backends.vendors.megaraid.presence import MEGACLI, STORCLI_7, STORCLI_7_PLACES, STORCLI_8, STORCLI_8_PLACES
 from backends.vendors.nvme.features import CURRENT, SUPPORTED
 from backends.vendors.scsi import hdparm, sdparm, smartctl
 from backends.vendors.smartarray.presence import ARCCONF, ARCCONF_PLACES, SSACLI, SSACLI_PLACES
 from backends.vendors.smcli import presence as smcli
 from backends.vendors.smcli import words as smcli_words
+from backends.vendors.threeware import presence as threeware
 
 _SYSFS = re.compile(r"/sys/(block|bus|class|dev|devices|module|fs/btrfs)(/[A-Za-z0-9_.:,!@+-]+){1,24}", re.ASCII)
 _MOUNTS = "/proc/1/mountinfo"
@@ -95,6 +98,9 @@ _PROGRAMS: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
             for one in smcli_words.DIALECTS
         ),
     ),
+    threeware.PLACES: threeware.READS,
+    areca.PLACES: areca.READS,
+    marvell.PLACES: marvell.READS,
     ("mdadm",): (("--detail", "--export", DEVICE), ("--examine", DEVICE)),
     (*STORCLI_7, *STORCLI_7_PLACES, *STORCLI_8, *STORCLI_8_PLACES): tuple(
         (*words, *ending) for words in _STORCLI for ending in (("J", "nolog"), ("J",))

@@ -1,0 +1,38 @@
+"""What backends share that list what an old tool says: how it is asked, and which card on the bus it speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from backends.errors import RaidbenchError
+from backends.host import Command, Denial, Host
+from backends.model import Fact, Problem
+
+READ_SECONDS = 60.0
+"""After this a tool that does not answer is given up."""
+
+
+async def said(host: Host, *argv: str) -> str:
+    """What a program prints; "" where it fails: what is missing shows as unknown."""
+    try:
+        return (await host.run(Command(argv=argv, timeout=READ_SECONDS))).stdout
+    except RaidbenchError:
+        return ""
+
+
+async def only_card(host: Host, pattern: str) -> str | None:
+    """The PCI address that alone matches, by which the card of the bus is known to be the tool's; else None."""
+    found = [path.rpartition("/")[2] for path in await host.list(pattern)]
+    return found[0] if len(found) == 1 else None
+
+
+def unread(host: Host, name: str, tool: str) -> tuple[Problem, ...]:
+    """Why a tool that is installed was not asked."""
+    if host.is_root:
+        return ()
+    return (Problem(where=name, message=f"{tool} is not asked: {Denial.NEEDS_ROOT}.", hint="Start raidbench as root."),)
+
+
+def facts(told: Iterable[tuple[str, str | None]]) -> tuple[Fact, ...]:
+    """Those that are told."""
+    return tuple(Fact(label=label, value=value) for label, value in told if value)

@@ -1,0 +1,9 @@
+"""Areca cards, through cli64: listed with what it says."""
+
+from backends.protocol import Vendor, lazily, where
+
+CARDS = "/sys/bus/pci/drivers/arcmsr/*:*"
+"""What the kernel's driver has taken."""
+
+VENDOR = Vendor(name="areca", backend=lazily("backends.vendors.areca.backend:Areca"), present=where(CARDS))
+"""Found by the registry."""

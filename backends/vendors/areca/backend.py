@@ -1,0 +1,126 @@
+"""The backend of Areca cards: what cli64 says; it sets nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from backends.host import Host
+from backends.model import Array, Controller, Drive, Inventory, Problem, Protection, Scope, State, Target
+from backends.vendors._listed import facts, only_card, said, unread
+from backends.vendors.areca import CARDS
+from backends.vendors.areca.answers import ArecaDrive, RaidSet, drives, pairs, raid_sets, size_of
+from backends.vendors.areca.presence import PLACES, READS
+
+NAME = "areca"
+"""The prefix of this backend's targets."""
+
+NOTHING_TO_SET = "none here: no documentation says how cli64 sets them"
+"""Why there is nothing to set."""
+
+_SHOWN = (
+    "Disk Write Cache Mode",
+    "Volume Data Read Ahead",
+    "HDD Read Ahead Cache",
+    "SATA NCQ Support",
+    "HDD Queue Depth",
+    "Amount Of Read Ahead",
+    "Buffer Threshold",
+    "Background Task Priority",
+    "CPU Temperature",
+    "Controller Temp.",
+)
+"""Rows shown as facts, by their own labels."""
+
+_CARD = Target(backend=NAME, address="card", scope=Scope.CONTROLLER)
+_SETS = {
+    "normal": State.OPTIMAL,
+    "rebuilding": State.REBUILDING,
+    "degraded": State.DEGRADED,
+    "incomplete": State.DEGRADED,
+}
+_USES = {"hotspare": State.SPARE, "failed": State.FAILED, "free": State.UNASSIGNED}
+
+
+class Areca:
+    """The Areca card that cli64 of one host speaks of."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def inventory(self) -> Inventory:
+        """The card, its raid sets and drives."""
+        program = self._host.which(PLACES)
+        if program is None:
+            return Inventory()
+        if problems := unread(self._host, NAME, "cli64"):
+            return Inventory(problems=problems)
+        told = [await said(self._host, program, *words) for words in READS]
+        if not pairs(told[0]):
+            return Inventory()
+        rows = {key: value for text in reversed(told[:4]) for key, value in pairs(text).items()}
+        sets, disks = raid_sets(told[4]), drives(told[5])
+        owners = {disk.number: one for disk in disks for one in sets if _is_of(disk, one)}
+        return Inventory(
+            controllers=(_card(rows, await only_card(self._host, CARDS)),),
+            arrays=tuple(_array(one, [disk for disk in disks if owners.get(disk.number) is one]) for one in sets),
+            drives=tuple(_drive(disk, owners.get(disk.number)) for disk in disks),
+        )
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        """Nothing of its own: of a card without its tool the bus tells."""
+        return ()
+
+
+def _is_of(disk: ArecaDrive, one: RaidSet) -> bool:
+    """By its name, which is cut to the width of its column: never by less than twelve letters of it."""
+    return disk.usage == one.name or (len(disk.usage) >= 12 and one.name.startswith(disk.usage))
+
+
+def _card(rows: Mapping[str, str], pci: str | None) -> Controller:
+    battery = rows.get("Battery Status")
+    told = [*((label, rows.get(label)) for label in _SHOWN), ("Battery", battery), ("Settings", NOTHING_TO_SET)]
+    return Controller(
+        target=_CARD,
+        vendor=NAME,
+        model=rows.get("Controller Name"),
+        serial=rows.get("Serial Number"),
+        firmware=rows.get("Firmware Version"),
+        pci=pci,
+        protection=None
+        if battery is None
+        else Protection(kind="bbu", state="optimal" if battery == "100%" else "unknown"),
+        facts=facts(told),
+    )
+
+
+def _set_target(one: RaidSet) -> Target:
+    return Target(backend=NAME, address=f"set {one.number}", scope=Scope.ARRAY)
+
+
+def _drive_target(disk: ArecaDrive) -> Target:
+    return Target(backend=NAME, address=f"drive {disk.number}")
+
+
+def _array(one: RaidSet, disks: list[ArecaDrive]) -> Array:
+    return Array(
+        target=_set_target(one),
+        controller=_CARD,
+        name=one.name,
+        state=_SETS.get(one.state.lower(), State.UNKNOWN),
+        size_bytes=size_of(one.size),
+        members=tuple(map(_drive_target, disks)),
+        facts=facts([("Card's word", one.state), ("Drives", one.disks), ("Settings", NOTHING_TO_SET)]),
+    )
+
+
+def _drive(disk: ArecaDrive, owner: RaidSet | None) -> Drive:
+    online = State.ONLINE if owner is not None else State.UNKNOWN
+    return Drive(
+        target=_drive_target(disk),
+        controller=_CARD,
+        array=_set_target(owner) if owner is not None else None,
+        model=disk.model,
+        size_bytes=size_of(disk.size),
+        state=_USES.get(disk.usage.lower(), online),
+        facts=facts([("Place", disk.place), ("Use", disk.usage)]),
+    )

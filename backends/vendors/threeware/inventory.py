@@ -1,0 +1,205 @@
+"""From the rows of tw_cli to controllers, arrays and drives. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from backends.model import Array, Controller, Drive, Inventory, Level, Protection, Scope, State, Target, Task
+from backends.topology import Node, Topology
+from backends.topology.naming import identity
+from backends.vendors._listed import facts
+from backends.vendors.threeware.tables import Row
+
+NAME = "threeware"
+"""The prefix of this backend's targets."""
+
+UNIT = re.compile(r"/c(\d{1,3})/u(\d{1,4})", re.ASCII)
+"""Address of a unit, which becomes a word of a command: nothing else may."""
+
+_SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,4})?)(?: (GB|TB|MB))?", re.ASCII)
+_STRIPE = re.compile(r"(\d{1,5})K", re.ASCII)
+_PERCENT = re.compile(r"(\d{1,3})%", re.ASCII)
+_ADDRESS = re.compile(r"/host\d+/target\d+:\d+:\d+/\d+:\d+:(\d+):0/")
+_MAKERS = ("AMCC", "LSI", "3ware")
+
+_UNITS = {
+    "OK": State.OPTIMAL,
+    "VERIFYING": State.OPTIMAL,
+    "INITIALIZING": State.OPTIMAL,
+    "MIGRATING": State.OPTIMAL,
+    "REBUILDING": State.REBUILDING,
+    "DEGRADED": State.DEGRADED,
+    "INOPERABLE": State.FAILED,
+}
+_TASKS = {
+    "VERIFYING": "consistency-check",
+    "INITIALIZING": "initialisation",
+    "REBUILDING": "rebuild",
+    "MIGRATING": "reshape",
+}
+_DRIVES = {"OK": State.ONLINE, "VERIFYING": State.ONLINE, "REBUILDING": State.REBUILDING, "INITIALIZING": State.ONLINE}
+_LEVELS = {
+    "RAID-0": Level.RAID0,
+    "RAID-1": Level.RAID1,
+    "RAID-5": Level.RAID5,
+    "RAID-6": Level.RAID6,
+    "RAID-10": Level.RAID10,
+    "RAID-50": Level.RAID50,
+    "JBOD": Level.JBOD,
+    "SINGLE": Level.JBOD,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreewareCard:
+    """What tw_cli tells of one card."""
+
+    row: Row
+    """Its row among all cards."""
+    units: tuple[Row, ...]
+    """Its units."""
+    ports: tuple[Row, ...]
+    """Its drives, empty ports among them."""
+    battery: Row | None = None
+    """Its battery."""
+    pci: str | None = None
+    """Its place on the bus, where it is the only one."""
+
+    @property
+    def name(self) -> str:
+        """`c0`."""
+        return self.row["Ctl"]
+
+    @property
+    def protected(self) -> bool:
+        """Whether its memory outlives a power cut."""
+        if self.battery is not None:
+            return (self.battery.get("BBUReady"), self.battery.get("Status")) == ("Yes", "OK")
+        return self.row.get("BBU") == "OK"
+
+
+def controller_target(name: str) -> Target:
+    """The target of a card."""
+    return Target(backend=NAME, address=f"/{name}", scope=Scope.CONTROLLER)
+
+
+def unit_target(card: str, unit: str) -> Target:
+    """The target of a unit."""
+    return Target(backend=NAME, address=f"/{card}/{unit}", scope=Scope.ARRAY)
+
+
+def inventory(card: ThreewareCard, picture: Topology) -> Inventory:
+    """A card with its units and drives; units that are spares show as such drives."""
+    owner = controller_target(card.name)
+    spares = {row["Unit"] for row in card.units if row["UnitType"] == "SPARE"}
+    units = [row for row in card.units if row["Unit"] not in spares]
+    ports = [row for row in card.ports if row["Status"] != "NOT-PRESENT"]
+    return Inventory(
+        controllers=(_controller(card, owner),),
+        arrays=tuple(
+            _array(card, row, owner, [port for port in ports if port["Unit"] == row["Unit"]], picture) for row in units
+        ),
+        drives=tuple(_drive(card, port, owner, spares) for port in ports),
+    )
+
+
+def node_of(unit: Row, picture: Topology) -> Node | None:
+    """The kernel's disk of a unit: its number is the SCSI target, its maker 3ware's, its size the same; else None."""
+    number, size = unit["Unit"].removeprefix("u"), _bytes(unit.get("Size(GB)", ""))
+    found = [
+        node
+        for node in picture.tree.nodes.values()
+        if node.parent is None
+        and node.attributes.get("device/vendor", "").strip() in _MAKERS
+        and (place := _ADDRESS.search(node.path or "")) is not None
+        and place[1] == number
+        and size is not None
+        and node.size_bytes is not None
+        and abs(node.size_bytes - size) < size // 100
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _controller(card: ThreewareCard, owner: Target) -> Controller:
+    row, battery = card.row, card.battery
+    state = None if row.get("BBU") in (None, "-") else "optimal" if card.protected else "failed"
+    told = [("Units that are not well", row.get("NotOpt") if row.get("NotOpt") != "0" else None)]
+    told += [("Rebuild rate", row.get("RRate")), ("Verify rate", row.get("VRate"))]
+    told += [("Battery", battery.get("Status") if battery is not None and not card.protected else None)]
+    return Controller(
+        target=owner,
+        vendor=NAME,
+        model=f"3ware {row['Model']}",
+        pci=card.pci,
+        protection=None if state is None else Protection(kind="bbu", state=state),
+        facts=facts(told),
+    )
+
+
+def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], picture: Topology) -> Array:
+    members = tuple(_port_target(card, port) for port in ports)
+    level, status = _LEVELS.get(row["UnitType"], Level.UNKNOWN), row["Status"]
+    node, strip = node_of(row, picture), _STRIPE.fullmatch(row.get("Stripe", ""))
+    task = _TASKS.get(status)
+    done = (
+        _PERCENT.match(row.get("%RCmpl", ""))
+        or _PERCENT.match(row.get("%V/I/M", ""))
+        or _PERCENT.match(row.get("%Cmpl", ""))
+    )
+    return Array(
+        target=unit_target(card.name, row["Unit"]),
+        controller=owner,
+        name=row["Unit"],
+        level=level,
+        state=_UNITS.get(status, State.UNKNOWN),
+        size_bytes=_bytes(row.get("Size(GB)", "")),
+        strip_bytes=int(strip[1]) << 10 if strip else None,
+        data_drives=_data_drives(level, len(members)),
+        device=node.device if node is not None else None,
+        members=members,
+        identity=identity(node) if node is not None else None,
+        tasks=() if task is None else (Task(kind=task, progress=min(int(done[1]), 100) / 100 if done else None),),
+    )
+
+
+def _data_drives(level: Level, members: int) -> int | None:
+    lost = {Level.RAID0: 0, Level.RAID5: 1, Level.RAID6: 2}
+    if level in (Level.RAID1, Level.RAID10):
+        return members // 2 or None
+    return members - lost[level] if level in lost and members > lost[level] else None
+
+
+def _port_target(card: ThreewareCard, port: Row) -> Target:
+    return Target(backend=NAME, address=f"/{card.name}/{next(iter(port.values()))}")
+
+
+def _drive(card: ThreewareCard, port: Row, owner: Target, spares: set[str]) -> Drive:
+    unit = port["Unit"]
+    state = _DRIVES.get(port["Status"], State.DEGRADED)
+    if state is State.ONLINE and unit in spares:
+        state = State.SPARE
+    elif state is State.ONLINE and unit == "-":
+        state = State.UNASSIGNED
+    blocks = port.get("Blocks", "")
+    place = port.get("Encl-Slot", "-")
+    told = [("Place", place if place != "-" else None)]
+    told += [("Card's word", port["Status"] if port["Status"] not in _DRIVES else None)]
+    return Drive(
+        target=_port_target(card, port),
+        controller=owner,
+        array=None if unit == "-" or unit in spares else unit_target(card.name, unit),
+        model=port.get("Model"),
+        serial=port.get("Serial"),
+        interface=port["Type"].lower() if port.get("Type", "-") != "-" else None,
+        size_bytes=int(blocks) * 512 if blocks.isascii() and blocks.isdigit() else _bytes(port.get("Size", "")),
+        state=state,
+        facts=facts(told),
+    )
+
+
+def _bytes(text: str) -> int | None:
+    """`931.51 GB`, or bare in the column of that unit, whose units are binary."""
+    found = _SIZE.fullmatch(text)
+    return None if found is None else round(float(found[1]) * (1 << {"MB": 20, "TB": 40}.get(found[2] or "", 30)))

@@ -1,0 +1,192 @@
+"""Cards that are listed with what their tool says: 3ware with three settings, Areca and Marvell with none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from backends.change import Write
+from backends.errors import RefusedError, ToolFailedError
+from backends.hosts.simulated.tw_cli import ThreewareDemo
+from backends.model import Inventory, Level, State
+from backends.protocol import Sets
+from backends.settings import Reading, Risk
+from backends.vendors.areca.answers import drives
+from backends.vendors.areca.backend import Areca
+from backends.vendors.marvell.backend import Marvell
+from backends.vendors.threeware.backend import Threeware
+from backends.vendors.threeware.inventory import unit_target
+from backends.vendors.threeware.settings import values
+from backends.vendors.threeware.tables import rows
+from tests.backends.listed.texts import ARECA, MARVELL, PlayedUnit, Telling
+
+UNIT = unit_target("c0", "u0")
+
+
+async def areca() -> Inventory:
+    return await Areca(Telling("cli64", ARECA)).inventory()
+
+
+async def marvell() -> Inventory:
+    return await Marvell(Telling("mvcli", MARVELL)).inventory()
+
+
+async def reading(key: str, card: ThreewareDemo | None = None) -> Reading:
+    return (await Threeware(PlayedUnit(card)).read(UNIT))[key]
+
+
+async def test_a_unit_is_shown_with_its_shape_and_its_disk() -> None:
+    (one,) = (await Threeware(PlayedUnit()).inventory()).arrays
+    assert (one.level, one.state, one.strip_bytes, one.data_drives, one.device) == (
+        Level.RAID5,
+        State.OPTIMAL,
+        64 << 10,
+        3,
+        "/dev/sdb",
+    )
+
+
+async def test_a_disk_of_another_size_is_not_the_unit() -> None:
+    host = PlayedUnit()
+    host.files["/sys/block/sdb/size"] = "1000"
+    assert (await Threeware(host).inventory()).arrays[0].device is None
+
+
+async def test_the_only_card_on_the_bus_is_the_one_that_tw_cli_sees() -> None:
+    assert (await Threeware(PlayedUnit()).inventory()).controllers[0].pci == "0000:02:00.0"
+
+
+@pytest.mark.parametrize(
+    ("cache", "write", "read"),
+    [
+        ("RiW", "write-back", "intelligent"),
+        ("RbW", "write-back", "basic"),
+        ("Ri", "write-through", "intelligent"),
+        ("W", "write-back", "off"),
+        ("OFF", "write-through", "off"),
+        ("ON", "write-back", None),
+        ("-", None, None),
+        ("", None, None),
+    ],
+)
+def test_the_cache_column_tells_of_reading_and_writing(cache: str, write: str | None, read: str | None) -> None:
+    found = values(cache, "ON")
+    assert (found["write_cache"], found["read_cache"]) == (write, read)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("write_cache", "write-through", "/c0/u0 set cache=off quiet"),
+        ("read_cache", "basic", "/c0/u0 set rdcache=basic quiet"),
+        ("auto_verify", "off", "/c0/u0 set autoverify=off quiet"),
+    ],
+)
+async def test_a_change_is_one_command_that_asks_nothing(key: str, value: str, words: str) -> None:
+    host = PlayedUnit()
+    await Threeware(host).apply(await Threeware(host).plan(UNIT, key, value))
+    assert host.ran == [words]
+
+
+async def test_an_equal_value_is_not_sent() -> None:
+    host = PlayedUnit()
+    await Threeware(host).apply(await Threeware(host).plan(UNIT, "write_cache", "write-back"))
+    assert host.ran == []
+
+
+async def test_the_write_cache_is_not_offered_while_the_battery_is_not_ready() -> None:
+    found = await reading("write_cache", ThreewareDemo(battery="Charging", write=False))
+    assert found.availability.why_not == "the battery is Charging: the card does not cache writes before it is ready"
+
+
+@pytest.mark.parametrize(("battery", "risk"), [("OK", Risk.NONE), ("-", Risk.POWER_LOSS)])
+async def test_write_back_without_a_battery_risks_data(battery: str, risk: Risk) -> None:
+    (choice, _) = (await reading("write_cache", ThreewareDemo(battery=battery))).choices
+    assert choice.risk is risk
+
+
+async def test_a_refusal_shows_the_words_of_the_tool() -> None:
+    host = PlayedUnit(ThreewareDemo(write=False))
+    change = await Threeware(host).plan(UNIT, "write_cache", "write-back")
+    host.card.battery = "Charging"
+    with pytest.raises(ToolFailedError, match=r"Setting Write Cache Policy on /c0/u0 to \[on\] ... Failed."):
+        await Threeware(host).apply(change)
+
+
+async def test_a_command_that_is_not_of_this_change_is_not_run() -> None:
+    host = PlayedUnit()
+    change = await Threeware(host).plan(UNIT, "write_cache", "write-through")
+    foreign = Write(argv=("/usr/bin/tw_cli", "/c0/u0", "del", "quiet"))
+    with pytest.raises(RefusedError, match="This does not set write cache"):
+        await Threeware(host).apply(replace(change, writes=(foreign,)))
+    assert host.ran == []
+
+
+async def test_a_unit_that_is_built_again_tells_how_far_it_is() -> None:
+    table = ("Unit  UnitType  Status         %RCmpl  %V/I/M", "-" * 40, "u0    RAID-5    REBUILDING     37%     -", "")
+    text = "\n".join(table)
+    (row,) = rows(text, "Unit")
+    assert (row["Status"], row["%RCmpl"], row["%V/I/M"]) == ("REBUILDING", "37%", "-")
+
+
+def test_a_system_without_cards_has_no_rows() -> None:
+    assert rows("----------\n", "Ctl") == ()
+
+
+@pytest.mark.parametrize("root", [True, False])
+async def test_without_root_nothing_is_asked_and_the_reason_is_told(root: bool) -> None:
+    for found in (
+        await Areca(Telling("cli64", ARECA, root=root)).inventory(),
+        await Marvell(Telling("mvcli", MARVELL, root=root)).inventory(),
+        await Threeware(PlayedUnit(root=root)).inventory(),
+    ):
+        assert bool(found.controllers) is root
+        assert bool(found.problems) is not root
+
+
+async def test_an_areca_card_shows_its_caches_as_facts_and_why_nothing_is_set() -> None:
+    (card,) = (await areca()).controllers
+    told = {fact.label: fact.value for fact in card.facts}
+    assert (card.model, card.pci, told["Disk Write Cache Mode"]) == ("ARC-1222", "0000:03:00.0", "Auto")
+    assert told["Settings"].startswith("none here: no documentation")
+
+
+async def test_areca_drives_have_their_state_and_their_raid_set() -> None:
+    found = await areca()
+    assert [(one.model, one.state, str(one.array)) for one in found.drives] == [
+        ("ST3750640AS", State.ONLINE, "areca:set 1"),
+        ("WDC WD7500AYYS-01RCA0", State.FAILED, "None"),
+        ("ST3750640AS", State.SPARE, "None"),
+    ]
+    assert found.arrays[0].state is State.DEGRADED
+
+
+def test_areca_drives_on_channels_are_read_too() -> None:
+    (one,) = drives("  # Ch# ModelName       Capacity  Usage\n 12 12  ACME 1          750.2GB  data\n")
+    assert (one.number, one.place, one.model, one.usage) == ("12", "12", "ACME 1", "data")
+
+
+async def test_a_marvell_mirror_is_shown_with_its_drives_behind_any_noise() -> None:
+    found = await marvell()
+    (one,) = found.arrays
+    assert (one.name, one.level, one.state, one.size_bytes, one.strip_bytes) == (
+        "boot",
+        Level.RAID1,
+        State.DEGRADED,
+        228872 << 20,
+        64 << 10,
+    )
+    assert [str(drive.array) for drive in found.drives] == ["marvell:0/0", "marvell:0/0"]
+
+
+async def test_a_marvell_card_says_why_nothing_is_set() -> None:
+    (card,) = (await marvell()).controllers
+    assert next(fact.value for fact in card.facts if fact.label == "Settings").startswith(
+        "none: the card caches nothing"
+    )
+
+
+@pytest.mark.parametrize("backend", [Areca(Telling("cli64", ARECA)), Marvell(Telling("mvcli", MARVELL))])
+def test_what_is_only_listed_sets_nothing(backend: object) -> None:
+    assert not isinstance(backend, Sets)
