@@ -205,12 +205,16 @@ def in_bands(frame: Frame, row: int, text: str, codes: bytes) -> Row:
 
 
 def told(frame: Frame, row: int, text: str, codes: bytes) -> Row:
-    """A row with what is said in it: in the first what happened, from its second on; in the last what is shaded."""
+    """A row with what is said in it: in the first what happened, from its second on; in the last what is shaded, and
+    where the axis has no line of its own the signs of what happened.
+    """
     notes: list[tuple[int, str, int]] = []
     if row == 0:
         notes = [(frame.column_of(one.at), _words(one), MARK if one.bad else NOTE) for one in _told_marks(frame)]
     if row == frame.rows - 1 and frame.rows > _LEAST_TOLD and len(frame.shaded_words) + 2 <= frame.shaded_columns:
         notes.append(((frame.shaded_columns - len(frame.shaded_words)) // 2, frame.shaded_words, LABEL))
+    if row == frame.rows - 1 and frame.axis_rows == 1:  # no line of the axis to mark
+        notes += [(frame.column_of(one.at), one.sign, MARK if one.bad else NOTE) for one in _in_sight(frame)]
     free = 0
     for column, words, code in sorted(notes):
         left = min(column, frame.columns - len(words))
@@ -222,9 +226,12 @@ def told(frame: Frame, row: int, text: str, codes: bytes) -> Row:
 
 
 def _told_marks(frame: Frame) -> list[TimeMark]:
+    """Those in sight, where there is room for their words."""
+    return [] if frame.rows <= _LEAST_TOLD else _in_sight(frame)
+
+
+def _in_sight(frame: Frame) -> list[TimeMark]:
     """Those in sight that say something."""
-    if frame.rows <= _LEAST_TOLD:
-        return []
     return [one for one in frame.marks if one.words and frame.start <= one.at <= frame.end]
 
 

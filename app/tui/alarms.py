@@ -1,10 +1,11 @@
-"""What a running job suffers, said once on whichever screen is in front: a stall, its end, a member that failed."""
+"""What a running job suffers, said once on whichever screen is in front: a stall, a lost member, background work."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from app.engine.fio.standstill import Standstills
+from app.engine.measure.course_watch import event_words
 from app.engine.measure.device_faults import lost_members, lost_words
 from app.engine.session.state import ActiveRun
 from app.engine.view.stalls import silence_words, stall_words
@@ -19,7 +20,7 @@ class Alarms:
 
     def _begin(self, run: str | None) -> None:
         self._run = run
-        self._taken = 0
+        self._taken = self._happened = 0
         self._still = Standstills()
         self._going_on = self._silent = False
         self._roles: dict[str, str] = {}
@@ -30,7 +31,7 @@ class Alarms:
             return ()
         if active.start.id != self._run or len(active.samples) < self._taken:
             self._begin(active.start.id)
-        return (*self._stalls(active), *self._members(active))
+        return (*self._stalls(active), *self._members(active), *self._happenings(active))
 
     def _stalls(self, active: ActiveRun) -> Iterator[str]:
         words = silence_words(active)
@@ -44,6 +45,10 @@ class Alarms:
         if now != self._going_on:
             self._going_on = now
             yield stall_words(self._still, ramp_of(active.start) + active.settled)
+
+    def _happenings(self, active: ActiveRun) -> Iterator[str]:
+        yield from (f"{event_words(one)}." for one in active.happened[self._happened :])
+        self._happened = len(active.happened)
 
     def _members(self, active: ActiveRun) -> Iterator[str]:
         if self._roles:

@@ -3,51 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from textual.pilot import Pilot
 
-from app.engine.workbench import Workbench
-from app.tui.app import WorkbenchApp
-from app.tui.options import ScreenOptions
 from app.tui.screens.bench.screen import BenchScreen
-from backends.hosts.simulated.host import SimulatedHost
-from tests.backends.simulated.asking import still_rack
-from tests.tui.stage import answer, app_of, heard, paths_in, settled, text_of, until
+from tests.journeys.rack import bench, choose
+from tests.tui.stage import answer, app_of, heard, text_of, until
 from widgets.confirm import ConfirmDialog
-from widgets.keyed_table import KeyedTable
 
 SSD, FLASH, SYSTEM = "megaraid:/c0/v1", "megaraid:/c1/v0", "megaraid:/c0/v0"
-
-
-@asynccontextmanager
-async def bench(folder: Path) -> AsyncIterator[Pilot[int]]:
-    """The Bench screen on the rack, its clock as fast as ours: a run lasts until it is stopped."""
-    app = WorkbenchApp(
-        Workbench(SimulatedHost(still_rack(), speed=1.0), paths=paths_in(folder)),
-        ScreenOptions(session=folder / "session", config=folder / "config.toml"),
-    )
-    async with app.run_test(size=(80, 24)) as pilot:
-        await settled(pilot)
-        await pilot.press("2")
-        await pilot.pause()
-        yield pilot
-
-
-async def choose(pilot: Pilot[int], *addresses: str) -> None:
-    """Mark these in the list of targets, and take them."""
-    await pilot.press("T")
-    await until(pilot, lambda: len(pilot.app.screen_stack) > 1)
-    await heard(pilot)
-    for address in addresses:
-        pilot.app.screen.query_one(KeyedTable).cursor = address
-        await pilot.press("space")
-    await pilot.press("enter")
-    await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
 
 
 async def walk(folder: Path) -> dict[str, str]:

@@ -196,3 +196,12 @@ def test_two_graphs_of_other_values_have_one_time_axis() -> None:
     few, long = line(1.0, 2.0), line(1e-9, 99_999.0)
     corners = {Plot().draw(data, 60, 12)[-2][0].index("└") for data in (few, long)}
     assert len(corners) == 1
+
+
+def test_a_low_graph_marks_what_happened_in_its_last_row() -> None:
+    data = ChartData(
+        series=line(*([1.0] * 61)).series, x_max=60.0, marks=(TimeMark(at=30.0, sign="S", words="check began"),)
+    )
+    rows = [text for text, _ in Plot().draw(data, 70, 5)]
+    assert rows[-2].index("S") == 10 + 30
+    assert "check began" not in "".join(rows)

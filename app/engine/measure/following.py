@@ -9,12 +9,14 @@ from dataclasses import replace
 
 from app.engine.advisor.watching import Watch
 from app.engine.fio.events import Finished, LoadEvent
+from app.engine.measure.course_watch import CourseWatch
 from app.engine.members import MemberMeter
 from app.engine.session.events import AnyEvent, LiveEvent
 from app.engine.session.figures import Phase, RunFigures, RunStatus, Sample
 from app.engine.session.progress import (
     Advised,
     CpuSampled,
+    Happened,
     MembersSampled,
     PhaseChanged,
     Progress,
@@ -37,9 +39,11 @@ class Following:
         *,
         meter: MemberMeter | None,
         watch: Watch | None,
+        course: CourseWatch | None = None,
         heard: Callable[[Sample], None] = lambda sample: None,
     ) -> None:
-        """`meter`: of the devices below, None for none. `watch`: gives advice while it is measured.
+        """`meter`: of the devices below, None for none. `watch`: gives advice while it is measured. `course`: sees
+        what befalls the devices, None where nothing tells.
 
         `heard`: hears every interval.
         """
@@ -47,6 +51,7 @@ class Following:
         self._emit = emit
         self._meter = meter
         self._watch = watch
+        self._course = course
         self._heard = heard
         self._phase = Phase.PREPARING
 
@@ -59,7 +64,7 @@ class Following:
 
         Without them it is something that comes before the run, of which nothing is judged.
         """
-        watch = None if lengths is None else self._watch
+        watch, course = (None, None) if lengths is None else (self._watch, self._course)
         self._phase = Phase.PREPARING
         async with aclosing(events):
             async for event in events:
@@ -72,11 +77,14 @@ class Following:
                         self._heard(sample)
                         await self._look_below(watch)
                         self._tell(event)
+                        await self._look_around(course, sample)
                         if watch is not None and (said := await watch.sample(sample)) is not None:
                             self._tell(Advised(advice=said))
                     case CpuSampled():
                         await self._cpu(event, watch)
                         self._tell(event)
+                        if event.silent_s is not None and event.silent_s > _SILENT_S:
+                            await self._look_around(course)
                     case SteadinessSeen():
                         self._tell(event)
                     case Finished():
@@ -99,6 +107,11 @@ class Following:
             await self._look_below(watch)
         if watch is not None and self._phase is Phase.MEASURING:
             watch.cpu(event.fio_percent_of_core, event.host_percent)
+
+    async def _look_around(self, course: CourseWatch | None, sample: Sample | None = None) -> None:
+        """Tell what befell the devices since the last time."""
+        if course is not None and (events := await course.look(sample)):
+            self._tell(Happened(events=events))
 
     async def _look_below(self, watch: Watch | None) -> None:
         """Tell what the members did since the last time; not once the job was told to stop: it measures no more."""

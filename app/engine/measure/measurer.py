@@ -19,6 +19,7 @@ from app.engine.fio.render import render, render_fill
 from app.engine.fio.sizes import format_size
 from app.engine.fio.target import JobTarget, TargetKind
 from app.engine.measure.cap import WriteCap
+from app.engine.measure.course_watch import CourseWatch, told_of
 from app.engine.measure.device_access import Gate
 from app.engine.measure.device_faults import Witness
 from app.engine.measure.following import Following
@@ -26,7 +27,7 @@ from app.engine.measure.heat import HeatWatch
 from app.engine.measure.preparation import NamedTarget, Preparation, Request, Site
 from app.engine.measure.scratch_place import Held, LocalScratching, Scratching
 from app.engine.measure.several import require_apart, suits_several
-from app.engine.members import MemberMeter
+from app.engine.members import Member, MemberMeter
 from app.engine.session.events import AnyEvent, CommandRan, LiveEvent, RunEnded, RunStarted, RunTarget
 from app.engine.session.figures import Phase, RunFigures, RunStatus
 from app.engine.session.locks import LockPlace, hold_lock
@@ -54,6 +55,7 @@ class Measurer:
         scratching: Scratching | None = None,
         members: Callable[[Sequence[str]], Awaitable[MemberMeter]] | None = None,
         witness: Callable[[Sequence[str]], Awaitable[Witness]] | None = None,
+        course: Callable[[Sequence[str], Sequence[Member], float], Awaitable[CourseWatch | None]] | None = None,
         heat: Callable[[str], Awaitable[tuple[str, ...]]] | None = None,
         caps: Callable[[Preparation], Sequence[int | None]] = lambda ready: (),
         simulated: bool = False,
@@ -61,6 +63,7 @@ class Measurer:
         """`scratching`: where scratch files go, None is this machine. `simulated`: whether what is measured is.
 
         `members`: the meter of the devices below some disks; None counts none. `witness`: sees what befalls them.
+        `course`: sees it while the run goes on, for disks, what lies below them and seconds of ramp.
         `heat`: which of them are too warm, which ends a run; None where nothing tells. `caps`: after how many bytes
         that it wrote to each target a run ends, None for never.
         """
@@ -73,6 +76,7 @@ class Measurer:
         self._scratching: Scratching = scratching or LocalScratching()
         self._members = members
         self._witness = witness
+        self._course = course
         self._heat = heat
         self._caps = caps
         self._simulated = simulated
@@ -304,7 +308,9 @@ class Measurer:
     ) -> RunFigures:
         meter = None if self._members is None else await self._members(ready.disks)
         witness = None if self._witness is None else await self._witness(ready.disks)
-        following = Following(run_id, self._emit, meter=meter, watch=watch, heard=cap.hear)
+        below = () if meter is None else meter.members
+        course = None if self._course is None else await self._course(ready.disks, below, float(ready.job.ramp))
+        following = Following(run_id, self._emit, meter=meter, watch=watch, course=course, heard=cap.hear)
         layouts = [site.scratch is not None and site.scratch.fill for site in ready.sites]
         for target, layout in zip(targets, layouts, strict=True):
             if layout and (failed := await self._lay_out(following, target, workdir, stop)) is not None:
@@ -326,8 +332,10 @@ class Measurer:
         figures = replace(await following.follow(running, lengths), filled_bytes=filled)
         if meter is not None:
             figures = replace(figures, members=await meter.whole(figures.seconds))
+        if course is not None:
+            figures = told_of(figures, await course.end())
         if witness is not None:
-            figures = await witness.tell(figures, () if meter is None else meter.members)
+            figures = await witness.tell(figures, below)
         self._log(started, clock, ready.command, figures, mutates=ready.destructive, output=f"runs/{run_id}/fio.out")
         return figures
 

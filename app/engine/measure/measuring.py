@@ -58,6 +58,7 @@ class Measuring(Hardware):
         from app.engine.fio.load import FioLoad
         from app.engine.fio.preflight import preflight
         from app.engine.measure.cap import caps_of
+        from app.engine.measure.course_watch import course_watch
         from app.engine.measure.device_access import Gate
         from app.engine.measure.device_faults import witness
         from app.engine.measure.measurer import Measurer
@@ -73,6 +74,7 @@ class Measuring(Hardware):
             scratching=self._scratching,
             members=partial(member_meter, self.host),
             witness=partial(witness, self.host, self._samples),
+            course=partial(course_watch, self.host),
             heat=partial(too_warm, self.host),
             caps=lambda ready: caps_of(ready, self.session.inventory),
             simulated=self.simulated,

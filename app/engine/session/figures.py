@@ -173,6 +173,27 @@ class MemberFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunEvent:
+    """Something that happened below a run: background work of an array, or a write cache that became another."""
+
+    at: float
+    """Seconds of the whole run, its ramp included."""
+    device: str
+    """Kernel name: `md0`."""
+    kind: str
+    """As kinds of tasks are called (`resync`, `check`, `reshape`), or `write-cache`."""
+    before: str = ""
+    """What was so before; "" of work that began."""
+    after: str = ""
+    """What is so now; "" of work that ended."""
+
+    @property
+    def moved(self) -> bool:
+        """Whether one value took the place of another, where else work began or ended."""
+        return bool(self.before and self.after)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
     """What makes figures doubtful or worthless, and what to do about it."""
 
@@ -265,6 +286,9 @@ class RunFigures:
     """Bytes written in order before the job, to precondition what is measured; not among its figures."""
     targets: tuple[TargetFigures, ...] = ()
     """Each of several targets, whose sum the rest is; empty of a run on one."""
+
+    happened: tuple[RunEvent, ...] = ()
+    """What befell the devices in its course, in the order of time; `warnings` has it in words."""
 
     def side(self, name: str) -> DirectionFigures | None:
         """`read`, `write`, or `sync` for the flushes; None of what it did not do."""

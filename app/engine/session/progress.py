@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.engine.session.figures import Advice, MemberFigures, Phase, Sample, SteadyFigures
+from app.engine.session.figures import Advice, MemberFigures, Phase, RunEvent, Sample, SteadyFigures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,4 +65,12 @@ class SteadinessSeen:
     """How the run stands to the steady state rule."""
 
 
-Progress = PhaseChanged | SampleTaken | CpuSampled | MembersSampled | Advised | SteadinessSeen
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happened:
+    """Something befell the devices below."""
+
+    events: tuple[RunEvent, ...]
+    """What, in the order of time."""
+
+
+Progress = PhaseChanged | SampleTaken | CpuSampled | MembersSampled | Advised | SteadinessSeen | Happened

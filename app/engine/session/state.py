@@ -32,13 +32,22 @@ from app.engine.session.figures import (
     DirectionFigures,
     MemberFigures,
     Phase,
+    RunEvent,
     RunFigures,
     RunStatus,
     Sample,
     SteadyFigures,
 )
 from app.engine.session.machine import provenance_of
-from app.engine.session.progress import Advised, CpuSampled, MembersSampled, PhaseChanged, SampleTaken, SteadinessSeen
+from app.engine.session.progress import (
+    Advised,
+    CpuSampled,
+    Happened,
+    MembersSampled,
+    PhaseChanged,
+    SampleTaken,
+    SteadinessSeen,
+)
 from app.engine.session.sweep_events import (
     SweepEnded,
     SweepExtended,
@@ -179,6 +188,8 @@ class ActiveRun:
     advice: tuple[Advice, ...] = ()
     """What makes its figures doubtful, the worst first."""
 
+    happened: tuple[RunEvent, ...] = ()
+    """What befell the devices below so far."""
     steady: SteadyFigures | None = None
     """How it stands to the steady state rule; None before the first round ended."""
     settled: float = 0.0
@@ -303,6 +314,8 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
             active = replace(active, members=members)
         case Advised(advice=advice):
             active = replace(active, advice=advice)
+        case Happened(events=events):
+            active = replace(active, happened=(*active.happened, *events))
         case CpuSampled():
             active = replace(
                 active,

@@ -73,6 +73,8 @@ class SimulatedCard:
     """Whether it refuses to change the drive cache of a volume on SSDs."""
     slow: float = 0.0
     """Seconds that its long answers take."""
+    fails_after: float | None = None
+    """Seconds of fio on its volumes after which its battery fails, to show what becomes of a run; None: it does not."""
     strip_minimum: int = 8192
     """Smallest strip."""
     strip_maximum: int = 1 << 20

@@ -111,6 +111,7 @@ class SimulatedHost(MadeUpHost):
                 speed=self._speed,
                 counts=self._counts,
                 ended=self._keep_counts,
+                worn=self._battery_fails,
             )
 
     def _counted(self) -> str:
@@ -124,6 +125,13 @@ class SimulatedHost(MadeUpHost):
         if self._counts.totals:
             with contextlib.suppress(RaidbenchError), self._file.changing() as rack:
                 self._counts.move_to(rack.totals)
+
+    def _battery_fails(self, number: int) -> None:
+        """From now on a card's cache does not survive a power cut."""
+        with self._file.changing() as rack:
+            for card in rack.cards:
+                if card.number == number and card.battery is not None:
+                    card.battery.state, card.fails_after = "failed", None
 
     def _linux(self) -> Kernel:
         """Files, links and nodes; created again only when the rack is another."""

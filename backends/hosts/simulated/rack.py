@@ -52,12 +52,14 @@ class Rack:
         """The rack's time."""
         return self.clock()
 
-    def settle(self) -> None:
-        """Bring what goes on by itself up to date."""
+    def settle(self) -> bool:
+        """Bring what goes on by itself up to date; whether the kernel tells something else now."""
+        works = [array.work for array in self.md.values()]
         for card in self.cards:
             card.settle(self.now())
         for array in self.md.values():
             array.settle(self.now())
+        return works != [array.work for array in self.md.values()]
 
     def card(self, number: int, tool: str) -> SimulatedCard | None:
         """The card of this number, if the tool sees it."""

@@ -99,7 +99,7 @@ class RackFile:
             if clock is not None or self._speed != 1.0:
                 self._rack.clock = self._now
             self._seen = mark
-        self._rack.settle()
+        self._changes += self._rack.settle()
         return self._rack
 
     @contextmanager

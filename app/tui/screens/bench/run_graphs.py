@@ -17,7 +17,7 @@ from app.tui.screens.bench.curves import Curves, ramp_of
 from app.tui.screens.bench.large_figures import directions_of, ended_figures, figure_columns, running_figures
 from app.tui.screens.bench.live_view import baseline_references, heat_chart, latency_chart, throughput_chart
 from app.tui.screens.bench.percentile_curve import percentile_chart
-from app.tui.screens.bench.run_marks import change_marks, marks_of
+from app.tui.screens.bench.run_marks import change_marks, event_marks, marks_of
 from widgets.chart import LineChart, TimeMark
 from widgets.figure_rows import FigureRows
 from widgets.heat_chart import HeatChart
@@ -284,7 +284,8 @@ def happened_in(run: RunRecord, session: Session, curves: Curves, *, ascii: bool
     """What happened beside a run that is over."""
     if run.end is None:
         return ()
-    return change_marks(session, run.start, curves.until, run.end.at, ascii=ascii)
+    changed = change_marks(session, run.start, curves.until, run.end.at, ascii=ascii)
+    return (*changed, *event_marks(run.figures.happened, ascii=ascii))
 
 
 def length_of(run: RunRecord, curves: Curves) -> float | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from app.engine.session.events import RunStarted
+from app.engine.session.figures import RunEvent
 from app.engine.session.state import Session
 from app.tui.screens.bench.curves import Curves
 from widgets.chart import TimeMark
-from widgets.plain.signs import ATTENTION, CHANGED, STEADY
+from widgets.plain.signs import ATTENTION, BUSY, CHANGED, STEADY
 
 _RAMP = ("╵", "|")
 """A line where the ramp ends, and the one without UTF-8."""
@@ -27,6 +28,19 @@ def _marks(curves: Curves, *, ascii: bool) -> Iterator[TimeMark]:
     for still in curves.still.found:
         words = f"stall {still.seconds:.1f} s"
         yield TimeMark(at=curves.measured_from + still.at, sign=ATTENTION.shown(ascii=ascii), words=words)
+
+
+def event_marks(happened: Iterable[RunEvent], *, ascii: bool) -> tuple[TimeMark, ...]:
+    """What befell the devices below: background work that began or ended, a write cache that became another."""
+    return tuple(
+        TimeMark(
+            at=one.at,
+            sign=(ATTENTION if one.moved else BUSY).shown(ascii=ascii),
+            words=one.after if one.moved else f"{one.kind} {'ended' if one.before else 'began'}",
+            bad=one.moved,
+        )
+        for one in happened
+    )
 
 
 def change_marks(

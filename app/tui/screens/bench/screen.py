@@ -24,7 +24,7 @@ from app.tui.screens.bench.graph_keys import GraphKeys
 from app.tui.screens.bench.live_view import advice_line, chart_seconds, machine_line, progress
 from app.tui.screens.bench.members import NARROW_BAR, WIDE_BAR, member_table
 from app.tui.screens.bench.run_graphs import RunGraphs, happened_in, length_of
-from app.tui.screens.bench.run_marks import change_marks
+from app.tui.screens.bench.run_marks import change_marks, event_marks
 from app.tui.screens.bench.starting import StartingScreen
 from app.tui.screens.bench.summary import next_words, summary_lines
 from app.tui.screens.bench.target_line import job_line, target_line
@@ -171,7 +171,9 @@ class BenchScreen(GraphKeys, StartingScreen):
         self._curves.take(active.samples, ramp_of(active.start))
         now = time.time()
         self.graphs.compare_with(self._baseline(session), self.workbench_app.workbench.folder)
-        happened = change_marks(session, active.start, self._curves.until, now, ascii=self.workbench_app.ascii)
+        ascii = self.workbench_app.ascii
+        changed = change_marks(session, active.start, self._curves.until, now, ascii=ascii)
+        happened = (*changed, *event_marks(active.happened, ascii=ascii))
         self.graphs.draw(self._curves, total=chart_seconds(active), happened=happened, waiting=WAITING)
         self.query_one(ProgressLine).progress = progress(active, now)
         at = active.samples[-1].at if active.samples else 0.0

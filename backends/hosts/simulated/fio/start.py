@@ -34,14 +34,16 @@ def start(
     speed: float,
     counts: DiskCounts,
     ended: Callable[[], None] = lambda: None,
+    worn: Callable[[int], None] = lambda number: None,
 ) -> SimulatedFio:
     """fio on the jobs of `text`. What it changes of the rack is changed at once: contents, scratch files.
 
-    `counts` is told what it does to the disks, `ended` is called when it is over.
+    `counts` is told what it does to the disks, `ended` is called when it is over, `worn` when the battery of a card
+    fails meanwhile.
     """
     targets: list[SimulatedTarget] = []
     for number, job in enumerate(parse_jobs(text, words) if text is not None else ()):
-        found = _target(rack, linux, job, number, counts)
+        found = _target(rack, linux, job, number, counts, worn)
         if isinstance(found, Failure):
             return _failing(found)
         targets.append(found)
@@ -50,7 +52,9 @@ def start(
     return SimulatedFio(targets, speed=speed, ended=ended, clock=rack.clock)
 
 
-def _target(rack: Rack, linux: Kernel, job: FioJob, number: int, counts: DiskCounts) -> SimulatedTarget | Failure:
+def _target(
+    rack: Rack, linux: Kernel, job: FioJob, number: int, counts: DiskCounts, worn: Callable[[int], None]
+) -> SimulatedTarget | Failure:
     """One section of the file on what it is pointed at."""
     path = job.filename
     disk = linux.names.get(path) or _beneath(rack, path)
@@ -68,15 +72,27 @@ def _target(rack: Rack, linux: Kernel, job: FioJob, number: int, counts: DiskCou
     whole = _whole(linux, job, disk) if job.runtime is None else None
     if whole is not None and path not in linux.nodes:
         rack.scratch[path] = whole
-    return SimulatedTarget(
+
+    def done(moved: tuple[int, int, int, int], seconds: float) -> None:
+        counts.add(disks, moved, seconds)
+        card = None if found is None else found[0]
+        if card is None or card.fails_after is None:
+            return
+        card.fails_after -= seconds
+        if card.fails_after <= 0:
+            worn(card.number)
+            target.expected = expect(rack.layout(disk) or layout, work)
+
+    target = SimulatedTarget(
         job,
         expected,
         device=disk,
         amount=job.amount if whole is None else whole * max(1, job.number("loops", 1)),
         seed=f"{rack.seed}/{rack.runs}" + (f"/{number}" if number else ""),
-        done=lambda moved, seconds: counts.add(disks, moved, seconds),
+        done=done,
         still=STILL if layout.rebuild_share else None,
     )
+    return target
 
 
 def _whole(linux: Kernel, job: FioJob, disk: str) -> int:

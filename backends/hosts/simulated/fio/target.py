@@ -42,7 +42,8 @@ class SimulatedTarget:
         """
         self.job = job
         """What was asked for."""
-        self._expected = expected
+        self.expected = expected
+        """How fast it is."""
         self._device = device
         self._amount = amount
         self._chance = random.Random(seed)
@@ -74,7 +75,7 @@ class SimulatedTarget:
         """What is done in so many seconds, the run being `elapsed` seconds old."""
         if seconds <= 0:
             return
-        expected = self._expected
+        expected = self.expected
         timed = elapsed >= self.job.ramp - 1e-9 or self.job.ramp == 0
         self._wander = _MEMORY * self._wander + self._chance.gauss(0.0, _INTERVAL_SPREAD * math.sqrt(1 - _MEMORY**2))
         pace = self._level * math.exp(self._wander)
@@ -111,13 +112,13 @@ class SimulatedTarget:
         if self._still is None or not elapsed < self._still[1] <= elapsed + seconds:
             return
         late = bucket_of(round((self._still[1] - self._still[0]) * 1e9))
-        counters = self._read if self._expected.read is not None else self._write
+        counters = self._read if self.expected.read is not None else self._write
         count = self.job.depth * self.job.numjobs
         counters.add(count, int(count * self.job.mean_bytes), Counter({late: count}) if timed else None, 0.0)
 
     def _working(self) -> float:
         """Share of the time that a job does not wait for its flushes."""
-        expected = self._expected
+        expected = self.expected
         if expected.write is None or not (every := self.job.flush_every):
             return 1.0
         between = every * self.job.numjobs / expected.write.iops
@@ -141,7 +142,7 @@ class SimulatedTarget:
 
     def entries(self, begun: float, elapsed: float, *, number: int, done: bool) -> tuple[Json, Json]:
         """What a document has of it: the figures, as group `number`, and the disk beneath."""
-        runtime, expected = self.job.runtime, self._expected
+        runtime, expected = self.job.runtime, self.expected
         moment = Moment(
             at=begun + elapsed,
             runtime=self._runtime,
