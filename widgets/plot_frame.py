@@ -31,6 +31,8 @@ _LEAST_TOLD: Final = 4
 """Rows beyond which there is room for words in a graph."""
 FARTHEST: Final = 1e12
 """Seconds beyond are no seconds."""
+SHORTEST: Final = 0.001
+"""Seconds that an axis spans at least: a division by less is no number."""
 _LEAST_GUTTER: Final = 10
 """Columns left of every graph: room for `99.9 ms`, so that graphs above one another have one time axis."""
 
@@ -185,9 +187,9 @@ def time_span(data: ChartData, window: float) -> tuple[float, float]:
     ends = [seconds for series in data.series for seconds, _ in series.points[-1:]]
     ends += [interval.at for interval in data.heat[-1:]]
     newest = max((seconds for seconds in ends if 0.0 <= seconds <= FARTHEST), default=0.0)
-    length = data.x_max if data.x_max is not None and 0.0 < data.x_max <= FARTHEST else None
+    length = data.x_max if data.x_max is not None and SHORTEST <= data.x_max <= FARTHEST else None
     end = length if length is not None and length >= newest else time_ceiling(newest)
-    if not 0.001 <= window < end:
+    if not SHORTEST <= window < end:
         return 0.0, end
     step = window / 4.0
     # It jumps by a quarter instead of scrolling: a scrolled graph is sent anew four times a second.

@@ -205,3 +205,8 @@ def test_a_low_graph_marks_what_happened_in_its_last_row() -> None:
     rows = [text for text, _ in Plot().draw(data, 70, 5)]
     assert rows[-2].index("S") == 10 + 30
     assert "check began" not in "".join(rows)
+
+
+def test_an_axis_of_no_length_that_a_number_can_tell_is_no_axis() -> None:
+    data = ChartData(series=(Series(name="", points=((-1.0, 0.0),)),), x_max=2.2250738585e-313)
+    assert len(Plot().draw(data, 1, 1)) == 1
