@@ -30,7 +30,9 @@ TARGETS: dict[str, Target] = {
     ),
     "changer": Target(
         modules=("app/engine/change/changer.py", "app/engine/change/reading_back.py"),
-        tests=tuple(f"tests/engine/change/test_{name}.py" for name in ("changer", "trials", "destroying", "sets")),
+        tests=tuple(
+            f"tests/engine/change/test_{name}.py" for name in ("changer", "ends", "trials", "destroying", "sets")
+        ),
     ),
     "journal": Target(
         modules=("app/engine/session/journal.py",),
