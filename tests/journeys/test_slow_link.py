@@ -1,4 +1,4 @@
-"""A link of 2 KiB/s with 200 ms each way: a running job is drawn as often as it takes, and keys are answered."""
+"""A link of 2 KiB/s with 200 ms each way: a running job is drawn as often as the link takes it, keys are answered."""
 
 from __future__ import annotations
 
@@ -65,25 +65,49 @@ class LinkedTerminal(Terminal):
             os.write(self.master, ANSWER)
 
 
-@pytest.mark.slow
-def test_a_key_is_answered_before_the_link_has_carried_two_screens(tmp_path: Path) -> None:
-    (tmp_path / "state").mkdir()
-    far = LinkedTerminal([*PROGRAM, "--demo"], cwd=tmp_path, size=(80, 24))
+def running_job(folder: Path, *options: str) -> LinkedTerminal:
+    """The rack's SSD array being measured, at the far end of a link that is slow from here on."""
+    (folder / "state").mkdir(exist_ok=True)
+    far = LinkedTerminal([*PROGRAM, "--demo", *options], cwd=folder, size=(80, 24))
     far.link()
+    far.wait_for("archive")
+    far.keys("j", "j")
+    far.wait_for(">   ▸ ssd")
+    far.keys("m")
+    far.wait_for("r runs the job")
+    far.keys("r")
+    far.wait_for("ramp")
+    far.slow = True
+    return far
+
+
+@pytest.mark.slow
+def test_a_screen_comes_before_the_link_has_carried_two(tmp_path: Path) -> None:
+    far = running_job(tmp_path)
     try:
-        far.wait_for("archive")
-        far.keys("j", "j")
-        far.wait_for(">   ▸ ssd")
-        far.keys("m")
-        far.wait_for("r runs the job")
-        far.keys("r")
-        far.wait_for("ramp")
-        far.slow = True
         before = far.answered
         far.wait(lambda: far.answered >= before + 5, "five drawings")
         sent = len(far.raw)
         far.keys("1")
         far.wait_for("Kind")
         assert len(far.raw) - sent < 16 * 1024
+    finally:
+        far.close()
+
+
+@pytest.mark.slow
+def test_a_key_is_answered_within_two_seconds_of_the_link_by_a_job_that_could_fill_it_twice(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "config.toml").write_text("fps = 16\n")
+    far = running_job(tmp_path, "--demo-speed", "4")
+    try:
+        begun = len(far.raw)
+        far.wait(lambda: len(far.raw) - begun > 3 * RATE, "three seconds of the link")
+        drawn = far.answered
+        far.wait(lambda: far.answered > drawn, "the end of a drawing")
+        sent = len(far.raw)
+        far.keys(" ")
+        far.wait_for("FROZEN")
+        assert len(far.raw) - sent < 2 * RATE
     finally:
         far.close()
