@@ -26,7 +26,7 @@ class CommandSpec:
     footer: int = 0
     """Rank in the footer, what has the lowest is named first; 0 is not shown there."""
     panes: tuple[str, ...] = ()
-    """Ids of the panes whose footer names it, of the Bench screen what goes on there; () for all of the screen."""
+    """Ids of the panes whose footer names it, or what goes on there (`bench-running`); () for all of the screen."""
 
     @property
     def shown_keys(self) -> str:
@@ -374,7 +374,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "End the sweep; every setting is put back as it was first.",
         "sweep",
         1,
-        "sweep-shown sweep-findings-pane",
+        "sweep-running",
     ),
     _command("sweep.tick", "space", "tick", "Tick", "Tick a value, or open an axis.", "sweep", 3, "sweep-left"),
     _command("sweep.open-axis", "right l", "axis(True)", "Open axis", "Show the values of an axis.", "sweep"),
@@ -440,7 +440,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Go on with a sweep that was stopped or cut short.",
         "sweep",
         7,
-        "sweep-shown sweep-findings-pane",
+        "sweep-over",
     ),
     _command(
         "sweep.export",
@@ -450,7 +450,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Write the report of the sweep's session to a file.",
         "sweep",
         9,
-        "sweep-shown sweep-findings-pane",
+        "sweep-over",
     ),
     _command("log.note", "w", "note", "Note", "Write something down in the session.", "log", 4),
     _command("log.search", "slash", "search", "Search", "Find a word in everything that happened.", "log", 2),

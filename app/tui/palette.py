@@ -1,45 +1,100 @@
-"""Every command in the palette, from the same table as the keys."""
+"""Every command in the palette, from the same table as the keys, and the settings of the device that is selected."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from app.commands import COMMANDS, SCREENS, SHEETS, CommandSpec
+from app.tui.fuzzy import NONE, Fit, fit
+from widgets.plain.text import clean as plain
+
+if TYPE_CHECKING:
+    from app.tui.screens.devices.screen import DevicesScreen
+
+
+_TITLE = 34
+"""Cells for what a command is called."""
+
+_TOLD = 0.3
+"""How near a command is that only says the words in what it does; any name that fits is nearer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A line of the palette."""
+
+    place: str
+    """What it belongs to: a screen, the settings; "" for all screens."""
+    name: str
+    """What it is called."""
+    keys: str
+    """Its keys; "" for none."""
+    help: str
+    """What it does."""
+    run: Callable[[], Awaitable[None]]
+    """Does it."""
+
+    @property
+    def title(self) -> str:
+        """All that its letters are looked for in."""
+        return f"{self.place}: {self.name}" if self.place else self.name
 
 
 class CommandsProvider(Provider):
-    """Commands of all screens; one of another screen goes there first."""
+    """Commands of all screens, one of another screen goes there first; settings of the device in front."""
 
     async def discover(self) -> Hits:
         """All, the screen's own first."""
-        for command in self._ordered():
-            yield DiscoveryHit(self._line(command), partial(self._run, command), text=self._title(command))
+        for offer in self._offers():
+            yield DiscoveryHit(self._line(offer), offer.run, text=offer.title)
 
     async def search(self, query: str) -> Hits:
         """Those that match, the nearest first."""
-        for command in self._ordered():
-            score = nearness(query, self._title(command), command.help)
-            if score > 0:
-                yield Hit(score, self._line(command), partial(self._run, command), text=self._title(command))
+        for offer in self._offers():
+            found = found_in(query, offer)
+            if found.nearness > 0:
+                yield Hit(found.nearness, self._line(offer, found.places), offer.run, text=offer.title)
 
-    def _line(self, command: CommandSpec) -> Content:
+    def _line(self, offer: Offer, places: tuple[int, ...] = ()) -> Content:
         """One line: what it is called, its key, and as much of what it does as there is room for."""
-        return Content.assemble(f"{self._title(command):<34}", (command.help, "$text-muted not bold"))
+        title = Content(offer.title)
+        for at in places:
+            title = title.stylize(self.match_style or "$text-accent underline", at, at + 1)
+        shown = f"{offer.title}  ({offer.keys})" if offer.keys else offer.title
+        rest = f"{shown:<{_TITLE}}"[len(offer.title) :]
+        return Content.assemble(title, rest, (f" {plain(offer.help)}", "$text-muted not bold"))
 
-    def _ordered(self) -> list[CommandSpec]:
+    def _offers(self) -> list[Offer]:
         here = getattr(self.screen, "NAME", "")
-        skipped = ("app.palette", "devices.choose", "runs.figures")
         reached = {"all", here, *SCREENS}
-        commands = [each for each in COMMANDS if each.id not in skipped and reached.intersection(each.screens)]
-        return sorted(commands, key=lambda command: here not in command.screens)
+        commands = [each for each in COMMANDS if each.id not in _SKIPPED and reached.intersection(each.screens)]
+        ordered = sorted(commands, key=lambda command: here not in command.screens)
+        return [*map(self._command, ordered), *self._settings()]
 
-    def _title(self, command: CommandSpec) -> str:
-        screens = " and ".join((SCREENS | SHEETS).get(name, "") for name in command.screens)
-        return f"{f'{screens}: ' if screens else ''}{command.label}  ({command.shown_keys})"
+    def _command(self, command: CommandSpec) -> Offer:
+        place = " and ".join((SCREENS | SHEETS).get(name, "") for name in command.screens[:_MOST_SCREENS])
+        place = "" if len(command.screens) > _MOST_SCREENS else place
+        return Offer(place, command.label, command.shown_keys, command.help, partial(self._run, command))
+
+    def _settings(self) -> Iterator[Offer]:
+        """What may be set of the device that is selected in the list."""
+        from app.tui.screens.devices.screen import DevicesScreen
+
+        screen = self.screen
+        if isinstance(screen, DevicesScreen):
+            for key, setting in screen.panel.changeable():
+                yield Offer("Setting", plain(setting.label), "", setting.help, partial(self._choose, screen, key))
+
+    @staticmethod
+    async def _choose(screen: DevicesScreen, key: str) -> None:
+        screen.choose_setting(key)
 
     async def _run(self, command: CommandSpec) -> None:
         app = self.app
@@ -52,17 +107,20 @@ class CommandsProvider(Provider):
         await app.run_action(command.action, app.screen)
 
 
-def nearness(query: str, title: str, help: str) -> float:
-    """How well a command fits what was typed, from 0, not at all, to 1: each word has to begin a word of it.
+_SKIPPED = ("app.palette", "app.back", "devices.choose", "devices.back", "runs.figures")
+"""Commands that only a key makes sense of."""
 
-    Words of its name count before words of what it does: who types `under` looks for nothing that is taken back.
-    """
+_MOST_SCREENS = 2
+"""Screens that a line names; what more have is of all."""
+
+
+def found_in(query: str, offer: Offer) -> Fit:
+    """How well an offer fits what was typed: its name by letters, else what it does by beginnings of words."""
+    named = fit(query, offer.title, len(offer.title) - len(offer.name))
+    if named.nearness > 0:
+        return replace(named, nearness=named.nearness - len(offer.title) / 10_000)  # of the same, the shorter one
+    told = re.findall(r"[^\W_]+", offer.help.casefold())
     wanted = query.casefold().split()
-    named, told = (re.findall(r"[^\W_]+", text.casefold()) for text in (title, help))
-    if not wanted:
-        return 0.0
-    if all(any(word.startswith(each) for word in named) for each in wanted):
-        return 1.0 if " ".join(wanted) in " ".join(named) else 0.9
-    if all(any(word.startswith(each) for word in (*named, *told)) for each in wanted):
-        return 0.5
-    return 0.0
+    if wanted and all(any(word.startswith(each) for word in told) for each in wanted):
+        return Fit(_TOLD)
+    return NONE

@@ -121,6 +121,13 @@ async def test_the_facts_of_an_array_say_what_is_missing(many: Table) -> None:
         assert "degraded: 1 of 2 members missing" in text_in(pilot, "#facts-scroll")
 
 
+async def test_on_a_wide_terminal_the_facts_stand_beside_the_settings_and_only_there(many: Table) -> None:
+    async with opened(many, (200, 60)) as pilot:
+        await pilot.press("j")
+        await until(pilot, lambda: "Identity" in text_in(pilot, "#facts-pane"))
+        assert ("Identity" in text_in(pilot, "#detail-pane"), "Facts" in text_in(pilot, "#tabs")) == (False, False)
+
+
 async def test_one_key_goes_to_the_array_in_trouble(many: Table) -> None:
     async with opened(many) as pilot:
         await pilot.press("exclamation_mark")

@@ -88,7 +88,7 @@ class DeviceDetail(Vertical):
         self.tab = tab if tab in self.tabs else self.tabs[0]
         self.query_one(TabLine).show(self.tabs, self.tab)
         self.query_one(SettingsPanel).display = self.tab == "settings"
-        self.query_one(FactsPane).display = self.tab == "facts" or self.facts_apart
+        self.query_one(FactsPane).display = self.tab == "facts"
         self.query_one("#history").display = self.tab == "history"
         if inside:
             self.screen.set_focus(self.entrance)

@@ -316,6 +316,13 @@ class DevicesScreen(WorkbenchScreen):
         self.detail.show_tab("settings")
         self._go_inside()
 
+    def choose_setting(self, row: str) -> None:
+        """Open the legal values of a setting of the selected device, by its row."""
+        self._go_to_settings()
+        self.panel.table.cursor = row
+        self.set_focus(self.panel.table)
+        self.panel.choose()
+
     def action_choose(self) -> None:
         """Open the list of legal values, or a field for a number."""
         if not self.detail.holds_focus:

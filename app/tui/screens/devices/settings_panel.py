@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
@@ -170,6 +170,14 @@ class SettingsPanel(Vertical):
         self.outcomes.get(spot.part.target, {}).pop(spot.setting.key, None)
         self._app.stage(spot.part.target, spot.setting.key, None if value == spot.reading.now else value)
         self.fill()
+
+    def changeable(self) -> Iterator[tuple[str, Setting]]:
+        """Rows that may be changed, and their settings."""
+        for part in self.parts:
+            for setting in part.settings:
+                reading = part.readings.get(setting.key)
+                if reading is not None and reading.availability.why_not is None:
+                    yield f"{part.target}{_JOINT}{setting.key}" if part.heading else setting.key, setting
 
     def cycle(self, step: int) -> None:
         """Stage the value after or before."""

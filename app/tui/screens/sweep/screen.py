@@ -32,6 +32,13 @@ class SweepScreen(WorkbenchScreen):
         yield SweepWatch()
 
     @property
+    def place(self) -> str:
+        """Of a sweep, whether it runs decides what the keys are good for."""
+        if not self.watching:
+            return super().place
+        return "sweep-running" if self._sweeping.running else "sweep-over"
+
+    @property
     def planner(self) -> SweepPlanner:
         """What is to be measured."""
         return self.query_one(SweepPlanner)
@@ -56,6 +63,7 @@ class SweepScreen(WorkbenchScreen):
         if self.watching and follower is not None:
             watch = self.query_one(SweepWatch)
             watch.show(follower, stopping=self._sweeping.stopping, speed=self._sweeping.speed or 1.0)
+        self.show_keys()
 
     def _turn(self) -> None:
         """Bring the plan or the sweep into view, and its part that takes keys."""
