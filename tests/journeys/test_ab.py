@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -21,9 +23,25 @@ from app.tui.screens.bench.ab_dialog import ExperimentDialog
 from app.tui.screens.bench.screen import BenchScreen
 from app.tui.screens.runs.compare import CompareScreen
 from app.tui.screens.runs.screen import RunsScreen
-from tests.tui.stage import SECTOR, SIZES, Table, app_of, figures, heard, notices, opened, settled, text_of, until
+from tests.tui.conftest import stillness
+from tests.tui.stage import (
+    SECTOR,
+    SIZES,
+    Moment,
+    Table,
+    app_of,
+    figures,
+    heard,
+    moment,
+    notices,
+    opened,
+    set_table,
+    settled,
+    text_of,
+    until,
+)
 from widgets.choice_list import ChoiceDialog
-from widgets.confirm import ConfirmDialog
+from widgets.confirm import Confirmation, ConfirmDialog
 
 KB = f"{SECTOR}/read_ahead_kb"
 
@@ -64,21 +82,28 @@ class PacedLoad:
         raise NotImplementedError
 
 
-@pytest.fixture
-def load(table: Table, monkeypatch: pytest.MonkeyPatch) -> PacedLoad:
+@contextmanager
+def paced(table: Table) -> Iterator[PacedLoad]:
     """The machine rests at once, the first pair begins with A, and the runs are let on one by one."""
-    paced = PacedLoad(table)
+    load = PacedLoad(table)
     measurer = table.bench._measurer
 
     def scripted(folder: Path) -> object:
         made = measurer(folder)
-        made._load = paced
+        made._load = load
         return made
 
     table.bench._measurer = scripted  # type: ignore[method-assign, assignment]
-    monkeypatch.setattr("app.engine.ab.experiment.rest", at_rest)
-    monkeypatch.setattr("app.engine.ab.plan.Random", SteadyRandom)
-    return paced
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("app.engine.ab.experiment.rest", at_rest)
+        patch.setattr("app.engine.ab.plan.Random", SteadyRandom)
+        yield load
+
+
+@pytest.fixture
+def load(table: Table) -> Iterator[PacedLoad]:
+    with paced(table) as load:
+        yield load
 
 
 async def at_rest(*_: object) -> bool:
@@ -120,6 +145,11 @@ async def asked(pilot: Pilot[int]) -> ConfirmDialog:
     return pilot.app.screen
 
 
+async def running(pilot: Pilot[int], load: PacedLoad, run: int) -> None:
+    """Until that run is being made, and shown."""
+    await until(pilot, lambda: load.runs == run and f"run {run} of 6" in text_of(pilot))
+
+
 async def begun(pilot: Pilot[int], load: PacedLoad, runs: int) -> None:
     """As far as that run."""
     await asked(pilot)
@@ -127,22 +157,51 @@ async def begun(pilot: Pilot[int], load: PacedLoad, runs: int) -> None:
     for number in range(1, runs):
         await until(pilot, lambda number=number: load.runs == number)  # type: ignore[misc]
         load.go.release()
-    await until(pilot, lambda: load.runs == runs and app_of(pilot).session.active is not None)
-    await pilot.pause()
+    await running(pilot, load, runs)
 
 
-async def ended(pilot: Pilot[int], load: PacedLoad, table: Table) -> None:
-    """To the end."""
-    await begun(pilot, load, 6)
-    load.go.release()
-    await until(pilot, lambda: not table.bench.measuring)
-    await pilot.pause()
+@dataclass(frozen=True)
+class Walk:
+    """An experiment from its question to the comparison of its runs."""
+
+    question: Confirmation
+    seen: Mapping[str, Moment]
+    read_ahead: str
+    """In force at the end."""
 
 
-async def test_the_question_shows_the_way_there_and_back(staged: Pilot[int]) -> None:
-    question = (await asked(staged)).confirmation
-    assert question.commands == (f"echo 4096 > {KB}", f"echo 128 > {KB}")
-    assert "3 pairs; which comes first in each is drawn: 6 runs" in question.summary
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> Walk:
+    """Moments of one workbench, by the run that is being made or by what stands on the screen."""
+    table = set_table(tmp_path_factory.mktemp("walked"))
+
+    async def walk(load: PacedLoad) -> Walk:
+        seen: dict[str, Moment] = {}
+        async with opened(table) as pilot:
+            app_of(pilot).stage("block:sda", "read_ahead_kb", "4096")
+            question = (await asked(pilot)).confirmation
+            await pilot.press("y")
+            for run in range(1, 7):
+                await running(pilot, load, run)
+                seen[f"run {run}"] = moment(pilot, table)
+                load.go.release()
+            await until(pilot, lambda: not table.bench.measuring)
+            seen["end"] = moment(pilot, table)
+            await pilot.press("3")
+            await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen) and "e1 3B" in text_of(pilot))
+            seen["runs"] = moment(pilot, table)
+            await pilot.press("c")
+            await until(pilot, lambda: isinstance(pilot.app.screen, CompareScreen))
+            seen["comparison"] = moment(pilot, table)
+        return Walk(question, seen, table.host.files[KB])
+
+    with stillness(), paced(table) as load:
+        return asyncio.run(walk(load))
+
+
+def test_the_question_shows_the_way_there_and_back(walked: Walk) -> None:
+    assert walked.question.commands == (f"echo 4096 > {KB}", f"echo 128 > {KB}")
+    assert "3 pairs; which comes first in each is drawn: 6 runs" in walked.question.summary
 
 
 async def choosing(pilot: Pilot[int], *keys: str) -> None:
@@ -162,8 +221,8 @@ async def test_a_threshold_of_ones_own_is_in_the_question(staged: Pilot[int]) ->
     assert "Within +-0.5 % is no difference." in staged.app.screen.confirmation.summary
 
 
-async def test_two_percent_are_the_threshold_of_whoever_names_none(staged: Pilot[int]) -> None:
-    assert "Within +-2 % is no difference." in (await asked(staged)).confirmation.summary
+def test_two_percent_are_the_threshold_of_whoever_names_none(walked: Walk) -> None:
+    assert "Within +-2 % is no difference." in walked.question.summary
 
 
 @pytest.mark.parametrize("text", ["0", "50", "x"])
@@ -180,29 +239,26 @@ async def test_no_is_no(staged: Pilot[int], table: Table) -> None:
     assert (table.bench.session.experiments, table.host.written) == ((), [])
 
 
-async def test_the_bench_shows_which_run_of_which_pair(staged: Pilot[int], load: PacedLoad) -> None:
-    await begun(staged, load, 3)
-    assert isinstance(staged.app.screen, BenchScreen)
-    assert "run 3 of 6, pair 2 of 3, B 4096" in text_of(staged)
+def test_the_bench_shows_which_run_of_which_pair(walked: Walk) -> None:
+    assert walked.seen["run 3"].screen is BenchScreen
+    assert "run 3 of 6, pair 2 of 3, B 4096" in walked.seen["run 3"].text
 
 
-async def test_an_interval_on_the_way_is_not_yet_decided(staged: Pilot[int], load: PacedLoad) -> None:
-    await begun(staged, load, 5)
-    text = " ".join(text_of(staged).split())
+def test_an_interval_on_the_way_is_not_yet_decided(walked: Walk) -> None:
+    text = " ".join(walked.seen["run 5"].text.split())
     assert "read IOPS -20." in text
     assert "not yet decided" in text
 
 
-async def test_the_end_is_one_sentence_and_the_old_value(staged: Pilot[int], load: PacedLoad, table: Table) -> None:
-    await ended(staged, load, table)
-    assert "read_ahead_kb=4096 is slower than read_ahead_kb=128: read IOPS -20." in notices(staged)
-    assert "is slower than read_ahead_kb=128" in text_of(staged)
-    assert table.host.files[KB] == "128"
+def test_the_end_is_one_sentence_and_the_old_value(walked: Walk) -> None:
+    end = walked.seen["end"]
+    assert "read_ahead_kb=4096 is slower than read_ahead_kb=128: read IOPS -20." in end.notices
+    assert "is slower than read_ahead_kb=128" in end.text
+    assert walked.read_ahead == "128"
 
 
-async def test_the_value_stays_staged_for_whoever_likes_it(staged: Pilot[int], load: PacedLoad, table: Table) -> None:
-    await ended(staged, load, table)
-    assert app_of(staged).staged == {"block:sda": {"read_ahead_kb": "4096"}}
+def test_the_value_stays_staged_for_whoever_likes_it(walked: Walk) -> None:
+    assert walked.seen["end"].staged == {"block:sda": {"read_ahead_kb": "4096"}}
 
 
 async def test_x_ends_it_with_the_old_value(staged: Pilot[int], load: PacedLoad, table: Table) -> None:
@@ -220,23 +276,12 @@ async def test_leaving_puts_the_old_value_back_first(staged: Pilot[int], load: P
     assert (table.host.files[KB], table.bench.measuring) == ("128", False)
 
 
-async def test_runs_show_the_sentence_and_their_places(staged: Pilot[int], load: PacedLoad, table: Table) -> None:
-    await ended(staged, load, table)
-    await staged.press("3")
-    await until(staged, lambda: isinstance(staged.app.screen, RunsScreen) and "e1 3B" in text_of(staged))
-    assert "e1: read_ahead_kb=4096 is slower" in text_of(staged)
+def test_runs_show_the_sentence_and_their_places(walked: Walk) -> None:
+    assert "e1: read_ahead_kb=4096 is slower" in walked.seen["runs"].text
 
 
-async def test_c_compares_the_letters_of_the_run_under_the_cursor(
-    staged: Pilot[int], load: PacedLoad, table: Table
-) -> None:
-    await ended(staged, load, table)
-    await staged.press("3")
-    await until(staged, lambda: isinstance(staged.app.screen, RunsScreen) and "e1 3B" in text_of(staged))
-    await staged.press("c")
-    await until(staged, lambda: isinstance(staged.app.screen, CompareScreen))
-    await staged.pause()
-    assert "in 3 pairs" in text_of(staged)
+def test_c_compares_the_letters_of_the_run_under_the_cursor(walked: Walk) -> None:
+    assert "in 3 pairs" in walked.seen["comparison"].text
 
 
 @pytest.mark.parametrize("more", [{}, {"nomerges": "2", "read_ahead_kb": "4096"}])
