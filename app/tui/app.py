@@ -32,6 +32,7 @@ from app.tui.notices import Notice, Notices
 from app.tui.options import ScreenOptions
 from app.tui.palette import CommandsProvider
 from app.tui.screens.sweep.control import Sweeping
+from app.tui.stylesheet import NarrowedStylesheet
 from app.tui.theme import OWN, theme_of
 from app.tui.trials import Trials
 from backends.errors import RaidbenchError, StorageError
@@ -83,7 +84,7 @@ class WorkbenchApp(SessionApp):
         """Where something runs or has ended."""
         super().__init__(workbench, self.options.fps)
         self.set_reactive(WorkbenchApp.theme, self._registered(self.options.theme))
-        self.stylesheet.set_variables(self.get_css_variables())
+        self.stylesheet = NarrowedStylesheet(variables=self.get_css_variables())
         self._refresh_truecolor_filter(self.ansi_theme)  # made for the theme of before
         self.ascii = self.options.ascii
         """Whether anything but ASCII must be kept from the terminal."""

@@ -1,0 +1,53 @@
+"""What the narrowed stylesheet applies is what Textual's own applies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
+from textual.pilot import Pilot
+
+from app.commands import SCREENS
+from tests.tui.stage import Table, app_of, opened
+
+Applied = dict[tuple[str, str], dict[str, object]]
+
+
+def applied(nodes: Iterable[DOMNode]) -> Applied:
+    """The values of each node and of its component classes."""
+    found: Applied = {}
+    for at, node in enumerate(nodes):
+        found[f"{at} {node.css_path_nodes}", ""] = dict(node.styles.base.get_rules())
+        for name, styles in node._component_styles.items():
+            found[f"{at} {node.css_path_nodes}", name] = dict(styles.base.get_rules())
+    return found
+
+
+def as_textual_does(pilot: Pilot[int]) -> Applied:
+    """The same from Textual's own stylesheet."""
+    app = app_of(pilot)
+    own = Stylesheet(variables=app.get_css_variables())
+    own.source = dict(app.stylesheet.source)
+    own.parse()
+    own.update(app.screen)
+    return applied(app.screen.walk_children(with_self=True))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 50)])
+async def test_every_screen_is_styled_as_textual_styles_it(table: Table, size: tuple[int, int]) -> None:
+    async with opened(table, size) as pilot:
+        for number, name in enumerate(SCREENS, 1):
+            await pilot.press(str(number), "tab", "down")
+            await pilot.pause()
+            now = applied(app_of(pilot).screen.walk_children(with_self=True))
+            assert now == as_textual_does(pilot), name
+
+
+async def test_another_theme_styles_every_part_anew(table: Table) -> None:
+    async with opened(table) as pilot:
+        app_of(pilot).choose_theme("light")
+        await pilot.pause()
+        now = applied(app_of(pilot).screen.walk_children(with_self=True))
+        assert now == as_textual_does(pilot)
