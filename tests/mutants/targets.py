@@ -57,7 +57,8 @@ TARGETS: dict[str, Target] = {
     "nvme": Target(modules=("backends/vendors/nvme/running.py",), tests=("tests/backends/nvme",)),
     "scsi": Target(modules=("backends/vendors/scsi/running.py",), tests=("tests/backends/scsi",)),
     "judge": Target(
-        modules=("app/engine/judge/verdict.py", "app/engine/judge/stats.py"), tests=("tests/engine/judge",)
+        modules=("app/engine/judge/verdict.py", "app/engine/judge/stats.py"),
+        tests=("tests/engine/judge/test_figures.py", "tests/engine/judge/test_verdicts.py", "tests/engine/judge"),
     ),
 }
 """By name, the last lines before data are lost or a wrong word is said first."""

@@ -1,0 +1,187 @@
+"""One worked example of every statistic, computed once by scipy, with which others are compared at random."""
+
+from __future__ import annotations
+
+from math import expm1, inf, log, log1p, sqrt
+
+import pytest
+
+from app.engine.judge import stats
+from app.engine.judge.stats import Interval
+from app.engine.judge.verdict import Verdict, judge, judge_between
+
+A = (100.0, 104.0, 98.0, 101.0, 103.0, 99.0)
+B = (110.0, 109.0, 112.0, 108.0, 115.0, 107.0, 111.0)
+MANY = Interval(mean=0.01, low=0.005, high=0.015, sd=0.02, n=12, p=0.01)
+
+
+def ends(interval: Interval) -> tuple[float, float, float]:
+    return interval.low, interval.high, interval.p
+
+
+def test_the_paired_interval() -> None:
+    assert ends(stats.paired(A, B[:6])) == pytest.approx((0.0557715171787, 0.1211356129081, 0.000942947239), rel=1e-8)
+
+
+def test_the_paired_interval_at_another_level() -> None:
+    seen = stats.paired(A, B[:6], level=0.01)
+    assert (seen.low, seen.high) == pytest.approx((0.0371894161418, 0.1397177139451), rel=1e-8)
+
+
+def test_the_interval_of_groups_after_welch() -> None:
+    assert ends(stats.unpaired(A, B)) == pytest.approx((0.060692097101, 0.118451313872, 2.9958404987e-05), rel=1e-7)
+
+
+def test_the_scatter_of_groups_is_that_of_one_run_to_one_run() -> None:
+    seen = stats.unpaired(A, B)
+    own = [stats.log_ratios([1.0] * len(side), side) for side in (A, B)]
+    variances = [sum((x - sum(xs) / len(xs)) ** 2 for x in xs) / (len(xs) - 1) for xs in own]
+    assert (seen.sd, seen.n) == pytest.approx((sqrt(sum(variances)), 6))
+
+
+@pytest.mark.parametrize("other", [100.0, 110.0], ids=["equal", "other"])
+def test_groups_without_scatter_leave_no_doubt(other: float) -> None:
+    seen = stats.unpaired([100.0, 100.0, 100.0], [other] * 3)
+    assert ends(seen) == pytest.approx((log(other / 100), log(other / 100), float(other == 100)))
+
+
+def test_the_spread_of_repeats() -> None:
+    seen = stats.spread(A)
+    assert (seen.mean, seen.half, seen.sd, seen.n) == pytest.approx((100.8333333333, 2.4311296491, 2.3166067139, 6))
+
+
+def test_two_repeats_have_a_spread() -> None:
+    assert stats.spread([100.0, 102.0]).half == pytest.approx(12.7062047362)
+
+
+def test_the_spread_of_latencies() -> None:
+    seen = stats.log_spread(A)
+    assert (seen.mean, seen.low, seen.high) == pytest.approx((100.811219415391, 98.414494127738, 103.266313057781))
+
+
+def test_two_latencies_have_a_spread() -> None:
+    assert stats.log_spread([100.0, 102.0]).low is not None
+
+
+def test_the_adjustment_of_holm() -> None:
+    assert stats.holm([0.01, 0.04, 0.03, 0.2]) == pytest.approx((0.04, 0.09, 0.09, 0.2))
+
+
+def test_no_adjusted_p_value_is_above_one() -> None:
+    assert stats.holm([0.9, 0.8]) == (1.0, 1.0)
+
+
+def test_the_adjustment_of_benjamini_and_hochberg() -> None:
+    adjusted = stats.false_discoveries([0.01, 0.04, 0.03, 0.2])
+    assert adjusted == pytest.approx((0.04, 0.0533333333, 0.0533333333, 0.2))
+
+
+@pytest.mark.parametrize(("sd", "effect", "pairs"), [(0.02, 0.02, 10), (0.05, 0.01, 199), (0.01, 0.05, 3)])
+def test_the_pairs_that_are_needed(sd: float, effect: float, pairs: int) -> None:
+    assert stats.pairs_needed(sd, effect) == pairs
+
+
+def test_more_pairs_than_anybody_measures_are_never_proposed() -> None:
+    assert stats.pairs_needed(1.0, 1e-6) == stats.MOST_PAIRS + 1
+
+
+@pytest.mark.parametrize(("sixth", "place"), [(0.014, None), (0.0145, 5), (-0.0145, 5)])
+def test_the_value_that_does_not_belong_to_the_others(sixth: float, place: int | None) -> None:
+    assert stats.outlier([0.01, 0.011, 0.009, 0.0105, 0.0095, sixth]) == place
+
+
+def test_the_one_value_that_differs_from_equal_ones_does_not_belong_to_them() -> None:
+    assert stats.outlier([1.0, 1.0, 1.0, 2.0]) == 3
+
+
+@pytest.mark.parametrize("values", [[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 9.0]], ids=["all equal", "three"])
+def test_nothing_stands_out_of_equal_values_or_of_three(values: list[float]) -> None:
+    assert stats.outlier(values) is None
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "excludes", "within"),
+    [
+        (0.0, 0.01, False, True),
+        (-0.01, 0.0, False, True),
+        (1e-9, 0.01, True, True),
+        (-0.01, -1e-9, True, True),
+        (-0.01, log1p(0.02), False, False),
+        (log1p(-0.02), 0.01, False, False),
+        (-inf, inf, False, False),
+    ],
+)
+def test_an_interval_touching_a_limit_does_not_keep_it(low: float, high: float, excludes: bool, within: bool) -> None:
+    interval = Interval(mean=0.0, low=low, high=high, sd=0.01, n=6, p=0.5)
+    assert (interval.excludes_zero, interval.within(expm1(log1p(0.02)) * 100)) == (excludes, within)
+
+
+@pytest.mark.parametrize(("text", "percent"), [("1%", 1.0), ("0.5", 0.5), (" 49.9 % ".replace(" %", "%"), 49.9)])
+def test_a_threshold_as_somebody_writes_it(text: str, percent: float) -> None:
+    assert stats.threshold_of(text) == percent
+
+
+@pytest.mark.parametrize("text", ["0", "-1%", "50", "50%", "many", "", "nan", "inf"])
+def test_what_is_no_threshold_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is not a share such as 1% \(above 0, below 50\)"):
+        stats.threshold_of(text)
+
+
+@pytest.mark.parametrize(("a", "b"), [([1.0], [1.0]), ([1.0, 2.0], [1.0]), ([1.0], [1.0, 2.0])])
+def test_what_makes_no_pairs_and_no_groups_is_refused(a: list[float], b: list[float]) -> None:
+    with pytest.raises(ValueError, match="make no pairs"):
+        stats.paired(a, b)
+    with pytest.raises(ValueError, match="make no groups"):
+        stats.unpaired(a, b)
+
+
+def test_pairs_to_decide_are_more_than_there_are() -> None:
+    assert stats.pairs_to_decide(MANY) == max(13, stats.pairs_needed(0.02, 0.01))
+
+
+def test_what_is_at_the_threshold_itself_is_decided_by_its_effect_alone() -> None:
+    effect = log(1.02)
+    at = Interval(mean=effect, low=0.0, high=0.1, sd=0.02, n=3, p=0.2)
+    assert stats.pairs_to_decide(at) == stats.pairs_needed(0.02, effect)
+
+
+def test_an_effect_between_is_shown_to_be_there_with_more_pairs_than_one_far_off() -> None:
+    near, far = (Interval(mean=mean, low=0.0, high=0.1, sd=0.02, n=3, p=0.2) for mean in (0.01, 0.05))
+    assert stats.pairs_to_decide(near) > stats.pairs_to_decide(far)
+
+
+# -- B between two groups of A -------------------------------------------------------------------------------------
+
+
+def test_between_two_groups_of_a_the_drift_makes_the_interval_wider_at_both_ends() -> None:
+    before, after = (100.0, 101.0, 102.0), (104.0, 105.0, 106.0)
+    seen = judge_between(before, B, after).interval
+    narrow = judge((*before, *after), B, interleaved=False, level=0.03).interval
+    assert seen is not None
+    assert narrow is not None
+    mean = [sum(map(log, side)) / 3 for side in (before, after)]
+    assert (narrow.low - seen.low, seen.high - narrow.high) == pytest.approx((mean[1] - mean[0],) * 2)
+
+
+def test_which_of_the_groups_is_larger_makes_no_difference() -> None:
+    before, after = (100.0, 101.0, 102.0), (104.0, 105.0, 106.0)
+    one, other = judge_between(before, B, after).interval, judge_between(after, B, before).interval
+    assert one is not None
+    assert other is not None
+    assert (one.low, one.high) == pytest.approx((other.low, other.high))
+
+
+@pytest.mark.parametrize(
+    ("before", "b", "after"),
+    [((), B, A), (A, B, ()), (A[:1], B, A[:1]), (A, B[:2], A)],
+    ids=["none before", "none after", "few of a", "few of b"],
+)
+def test_without_enough_of_each_nothing_is_decided(
+    before: tuple[float, ...], b: tuple[float, ...], after: tuple[float, ...]
+) -> None:
+    assert judge_between(before, b, after).verdict is Verdict.NOT_DECIDED
+
+
+@pytest.mark.parametrize(("higher", "word"), [(True, Verdict.FASTER), (False, Verdict.HIGHER)])
+def test_between_two_groups_of_a_that_agree_a_difference_is_said(higher: bool, word: Verdict) -> None:
+    assert judge_between(A, B, A, higher_is_better=higher).verdict is word
