@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from backends.text import clean
 
@@ -31,7 +32,7 @@ def _rows(text: str) -> Iterator[Row]:
     """A title is what stands above a rule; widths differ with the version, so cells begin where their titles do."""
     lines = [line for raw in text.splitlines()[:LINES] if (line := raw.rstrip()[:400]).strip()]
     columns: list[tuple[str, int]] = []
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, following in pairwise([*lines, ""]):
         if _RULE.fullmatch(following.strip()):
             columns = [(match[0], match.start()) for match in _NAME.finditer(line)]
         elif columns and not _RULE.fullmatch(line.strip()):

@@ -130,8 +130,9 @@ async def test_a_unit_that_is_built_again_tells_how_far_it_is() -> None:
     assert (row["Status"], row["%RCmpl"], row["%V/I/M"]) == ("REBUILDING", "37%", "-")
 
 
-def test_a_system_without_cards_has_no_rows() -> None:
-    assert rows("----------\n", "Ctl") == ()
+@pytest.mark.parametrize("text", ["", "----------\n", "Ctl   Model\n"])
+def test_a_system_without_cards_has_no_rows(text: str) -> None:
+    assert rows(text, "Ctl") == ()
 
 
 @pytest.mark.parametrize("root", [True, False])

@@ -1,0 +1,217 @@
+"""docs/vendors.md, out of the declarations and of what the backends plan on simulated cards.
+
+`python -m tests.vendors_page` writes it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from backends.conformance import candidates
+from backends.errors import RaidbenchError
+from backends.hosts.simulated.fusionio import IoMemory
+from backends.hosts.simulated.smcli import DiskSystem
+from backends.hosts.simulated.tw_cli import ThreewareDemo
+from backends.model import Scope, Target
+from backends.protocol import Backend
+from backends.settings import Reading, Setting
+from backends.vendors.fusionio.backend import FusionIo
+from backends.vendors.fusionio.inventory import drive_target as ioDrive
+from backends.vendors.megaraid.addresses import card_target, volume_target
+from backends.vendors.megaraid.backend import MegaRaid
+from backends.vendors.nvme.addresses import namespace_target
+from backends.vendors.nvme.backend import Nvme
+from backends.vendors.smartarray.addresses import card_target as smart_card
+from backends.vendors.smartarray.addresses import drive_target as smart_drive
+from backends.vendors.smartarray.addresses import volume_target as smart_volume
+from backends.vendors.smartarray.backend import SmartArray
+from backends.vendors.smcli.backend import Smcli
+from backends.vendors.smcli.inventory import system_target
+from backends.vendors.smcli.inventory import volume_target as logical_drive
+from backends.vendors.threeware.backend import Threeware
+from backends.vendors.threeware.inventory import unit_target
+from tests.backends.fusionio.cards import PlayedCard as PlayedIoMemory
+from tests.backends.listed.texts import PlayedUnit
+from tests.backends.megaraid.cards import PlayedCard
+from tests.backends.nvme.drives import PlayedDrive
+from tests.backends.smartarray.cards import HPE, SERIES, SMARTRAID, PlayedCards
+from tests.backends.smcli.systems import PlayedSystem
+
+PAGE = Path(__file__).parents[1] / "docs" / "vendors.md"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A vendor's dialect: a machine that is well, some that are not, and what of them is looked at."""
+
+    title: str
+    page: str
+    well: Callable[[], Backend]
+    targets: tuple[Target, ...]
+    troubled: tuple[Callable[[], Backend], ...] = ()
+
+
+def _dead_megaraid() -> Backend:
+    host = PlayedCard(wrcache="wb")
+    host.card["battery"] = "Failed"
+    return MegaRaid(host)
+
+
+class _Unnoticed(PlayedIoMemory):
+    """The kernel has another sector size than the card."""
+
+    async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
+        self.files["/sys/block/fioa/queue/logical_block_size"] = "4096"
+        return await super().read_many(paths)
+
+
+SECTIONS = (
+    Section(
+        title="MegaRAID, PERC (storcli, perccli, MegaCli)",
+        page="megaraid.md",
+        well=lambda: MegaRaid(PlayedCard()),
+        targets=(card_target("/c0"), volume_target("/c0", 1)),
+        troubled=(_dead_megaraid,),
+    ),
+    Section(
+        title="HPE Smart Array (ssacli, hpssacli, hpacucli)",
+        page="smartarray.md",
+        well=lambda: SmartArray(PlayedCards((HPE,))),
+        targets=(smart_card("/slot0"), smart_volume("/slot0", 1)),
+        troubled=(lambda: SmartArray(PlayedCards((replace(HPE, battery="Failed (Replace Batteries)"),))),),
+    ),
+    Section(
+        title="Adaptec SmartRAID (arcconf)",
+        page="smartarray.md",
+        well=lambda: SmartArray(PlayedCards(adaptec=(SMARTRAID,))),
+        targets=(smart_card("/arc1"), smart_volume("/arc1", 1)),
+        troubled=(lambda: SmartArray(PlayedCards(adaptec=(replace(SMARTRAID, battery="Failed"),))),),
+    ),
+    Section(
+        title="Adaptec series 2 to 8 (arcconf)",
+        page="smartarray.md",
+        well=lambda: SmartArray(PlayedCards(adaptec=(SERIES,))),
+        targets=(smart_card("/aac1"), smart_volume("/aac1", 0), smart_drive("/aac1", "0:2")),
+        troubled=(lambda: SmartArray(PlayedCards(adaptec=(replace(SERIES, battery="Failed"),))),),
+    ),
+    Section(
+        title="IBM DS, E-Series (SMcli)",
+        page="smcli.md",
+        well=lambda: Smcli(PlayedSystem()),
+        targets=(system_target("DS4700_A"), logical_drive("DS4700_A", "fast")),
+        troubled=(lambda: Smcli(PlayedSystem(DiskSystem(battery="Failed"))),),
+    ),
+    Section(
+        title="Fusion-io ioMemory (fio-status, fio-format)",
+        page="fusionio.md",
+        well=lambda: FusionIo(PlayedIoMemory()),
+        targets=(ioDrive("fioa"),),
+        troubled=(lambda: FusionIo(_Unnoticed(IoMemory())),),
+    ),
+    Section(
+        title="3ware (tw_cli)",
+        page="listed-only.md",
+        well=lambda: Threeware(PlayedUnit(ThreewareDemo())),
+        targets=(unit_target("c0", "u0"),),
+    ),
+    Section(
+        title="NVMe (nvme-cli)",
+        page="nvme.md",
+        well=lambda: Nvme(PlayedDrive()),
+        targets=(namespace_target("nvme0n1"),),
+    ),
+)
+
+HEAD = """# Settings by vendor
+
+Every setting of the cards and disk systems that raidbench knows, written by `python -m tests.vendors_page` out of the
+declarations and of what the backends plan on simulated cards; a test holds it true.
+
+- **Read**: the value of the simulated card, and the tool's own word for it where that is another one.
+- **Set**: the first command of a change to another value. What is blocked on that card says so.
+- **In force**: whether what is in force is told apart from what is set, where both can differ.
+- **Proved**: `recorded`, where answers of this tool to changes have been recorded. Else what is read back is the only
+  verdict, and raidbench says "not confirmed on hardware" wherever it explains or reviews the setting.
+
+Areca and Marvell cards are listed and have nothing to set ([listed-only.md](listed-only.md)); what the kernel sets
+of any block device is in [cli.md](cli.md), of SATA and SAS disks in [scsi.md](scsi.md), of arrays in [md.md](md.md).
+"""
+
+_OF = {Scope.CONTROLLER: "card", Scope.ARRAY: "array", Scope.DRIVE: "drive"}
+
+
+async def page() -> str:
+    """The whole page."""
+    parts = [HEAD]
+    for section in SECTIONS:
+        rows = [row async for row in _rows(section)]
+        title = "| Of | Setting | Read | Set | In force | Takes effect | Proved |"
+        table = "\n".join((title, "| --- " * 7 + "|", *rows))
+        parts.append(f"## {section.title}\n\nSee [{section.page}]({section.page}).\n\n{table}\n")
+    return "\n".join(parts)
+
+
+async def _rows(section: Section) -> AsyncIterator[str]:
+    backend = section.well()
+    await backend.inventory()
+    for target in section.targets:
+        readings = await backend.read(target)
+        told = await _told_apart(section, target)
+        for setting in backend.settings(target):
+            now = readings[setting.key]
+            cells = (
+                _OF[target.scope],
+                f"`{setting.key}`",
+                _read(now),
+                await _set(backend, target, setting, now),
+                "told apart" if setting.key in told else "-",
+                setting.effect.value,
+                "recorded" if setting.confirmed else "read-back",
+            )
+            yield f"| {' | '.join(cells)} |"
+
+
+async def _told_apart(section: Section, target: Target) -> set[str]:
+    found: set[str] = set()
+    for make in (section.well, *section.troubled):
+        backend = make()
+        await backend.inventory()
+        found |= {key for key, reading in (await backend.read(target)).items() if reading.effective is not None}
+    return found
+
+
+def _read(now: Reading) -> str:
+    if now.now is None:
+        return "not reported"
+    return f"`{_cell(now.now)}`" + (f" ({_cell(now.raw)})" if now.raw not in (None, "", now.now) else "")
+
+
+async def _set(backend: Backend, target: Target, setting: Setting, now: Reading) -> str:
+    if setting.secret:
+        return "see the page"
+    if not now.availability.available:
+        return f"blocked: {_cell(now.availability.why_not or '')}"
+    for value in _others(now):
+        try:
+            change = await backend.plan(target, setting.key, value)
+        except RaidbenchError:
+            continue
+        tool, _, words = change.writes[0].shown().partition(" ")
+        more = f" and {len(change.writes) - 1} more" if len(change.writes) > 1 else ""
+        return f"`{tool.rpartition('/')[2]} {_cell(words)}`{more}"
+    return "one value only"
+
+
+def _others(now: Reading) -> Iterator[str]:
+    yield from (value for value in candidates(now) if value != now.now)
+
+
+def _cell(text: str | None) -> str:
+    return (text or "").replace("|", "/").replace("\n", " ")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(asyncio.run(page()), encoding="utf-8")
