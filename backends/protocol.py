@@ -103,6 +103,18 @@ class KeepsReadings(Protocol):
 
 
 @runtime_checkable
+class AsksLegalValues(Protocol):
+    """A backend whose tool can be asked which values each setting may have, where `read` asks only for some."""
+
+    async def ask_legal_values(self, target: Target) -> int:
+        """Ask for all of them, so that a recording has the answers; how many were asked for. Changes nothing.
+
+        Raises as `Sets.read`.
+        """
+        ...
+
+
+@runtime_checkable
 class TellsTasks(Protocol):
     """A backend that can say what goes on in the background of one array without looking for everything anew."""
 

@@ -17,6 +17,7 @@ from app.engine.session.redaction import identifiers, redactor_for, spellings
 from backends.errors import RaidbenchError, RefusedError, StorageError
 from backends.hosts.recorded import RecordingHost
 from backends.model import Array, Drive
+from backends.protocol import AsksLegalValues
 from backends.redaction import Redactor
 from backends.registry import Machine
 from backends.text import clean
@@ -27,9 +28,10 @@ FILE = "machine.json"
 
 @click.command("capture")
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--with-legal-values", is_flag=True, help="Ask the tools, too, which values each setting may have.")
 @click.option("--redact", is_flag=True, help=f"Hide more than serial numbers: {REDACTED}.")
 @click.option("--force", is_flag=True, help="Replace an earlier recording.")
-def capture_command(folder: Path, redact: bool, force: bool) -> int:
+def capture_command(folder: Path, with_legal_values: bool, redact: bool, force: bool) -> int:
     """Record this machine into DIR: everything raidbench reads, nothing is changed.
 
     Serial numbers and world wide names are replaced by stand-ins of the same shape.
@@ -37,10 +39,10 @@ def capture_command(folder: Path, redact: bool, force: bool) -> int:
     file = folder / FILE
     if file.exists() and not force:
         raise RefusedError(f"{clean(str(file), 300)} is there already.", hint="Name another folder, or add --force.")
-    return run(lambda _: _capture(folder, redact=redact))
+    return run(lambda _: _capture(folder, redact=redact, legal=with_legal_values))
 
 
-async def _capture(folder: Path, *, redact: bool) -> int:
+async def _capture(folder: Path, *, redact: bool, legal: bool) -> int:
     host = RecordingHost(host_of(current()))
     machine = Machine.of(host)
     facts = await machine_facts(host)
@@ -51,6 +53,9 @@ async def _capture(folder: Path, *, redact: bool) -> int:
     for target in targets:
         try:
             await machine.read(target)
+            backend = machine.backend(target)
+            if legal and isinstance(backend, AsksLegalValues):
+                await backend.ask_legal_values(target)
         except RaidbenchError as error:
             say(f"{target}: {clean(error.message, 300)}")
     things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)

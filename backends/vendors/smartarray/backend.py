@@ -81,6 +81,14 @@ class SmartArray:
         spot, unit = await self._unit(target)
         return self._readings(target, spot, await self._view(target, spot, unit, unit.text, ask=False))
 
+    async def ask_legal_values(self, target: Target) -> int:
+        """Every question for legal values that the tool knows, so that a recording has the answers."""
+        spot, unit = await self._unit(target)
+        volume = unit.text.volume(spot.volume)
+        if spot.drive is not None or (spot.volume is not None and volume is None):
+            return 0
+        return await unit.tool.ask_all(unit.text, volume)
+
     async def tasks(self, target: Target) -> tuple[Task, ...]:
         """Work on a logical drive, as read last."""
         spot, unit = await self._unit(target)

@@ -41,6 +41,10 @@ class ArrayTool(Protocol):
         """Legal values, by the keys of settings, of which the card itself tells; asked for once."""
         ...
 
+    async def ask_all(self, text: CardText, volume: LogicalDrive | None) -> int:
+        """Ask for the legal values of every setting, for a recording; how many were asked for."""
+        ...
+
     def set_card(self, text: CardText, key: str, value: str) -> Lines:
         """What sets a card's setting. Raises InvalidValueError for what the tool has no words for."""
         ...

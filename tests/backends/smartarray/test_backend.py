@@ -23,7 +23,8 @@ from backends.settings import Effect, Risk
 from backends.vendors.smartarray import tools
 from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
 from backends.vendors.smartarray.backend import MOVING, SmartArray
-from tests.backends.smartarray.cards import HPE, SERIES, SIZE, SMARTRAID, PlayedCards
+from backends.vendors.smartarray.ssacli.tool import Ssacli
+from tests.backends.smartarray.cards import HPE, SERIES, SIZE, SMARTRAID, SSACLI, PlayedCards
 
 CARD = card_target("/slot0")
 LD = volume_target("/slot0", 1)
@@ -353,3 +354,20 @@ async def test_what_was_read_last_is_told_without_asking_again() -> None:
     asked = len(host.ran)
     assert (await backend.readings(CARD))["elevator_sort"].now == "enable"
     assert len(host.ran) == asked
+
+
+async def test_every_legal_value_is_asked_for_and_nothing_is_changed() -> None:
+    host = PlayedCards((HPE,))
+    backend = SmartArray(host)
+    await backend.inventory()
+    asked = await backend.ask_legal_values(CARD) + await backend.ask_legal_values(LD)
+    assert asked == len([line for line in host.ran if line.endswith("=?")])
+    assert "ctrl slot=0 modify rebuildpriority=?" in host.ran
+    assert host.sets == []
+
+
+async def test_what_is_no_question_is_not_asked() -> None:
+    host = PlayedCards((HPE,))
+    with pytest.raises(RefusedError, match="is no question"):
+        await Ssacli(host, SSACLI)._ask(("ctrl", "slot=0", "modify", "elevatorsort=disable"))
+    assert host.ran == []

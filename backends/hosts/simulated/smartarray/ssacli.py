@@ -9,6 +9,7 @@ from backends.hosts.simulated.smartarray.cards import (
     LEGAL,
     LOCKED,
     STRIPS,
+    SWITCHES,
     Outcome,
     SmartBay,
     SmartCard,
@@ -72,8 +73,8 @@ def _of_card(cards: Cards, card: SmartCard, words: list[str]) -> tuple[Said, Car
             return Said(text="\n".join(_detail(card)) + "\n\n"), cards
         case ["modify", word] if word.endswith("=?"):
             return _offered(LEGAL.get(word[:-2], ())), cards
-        case ["ld", _, "modify", "ss=?"]:
-            return _offered(STRIPS), cards
+        case ["ld", _, "modify", word] if word.endswith("=?"):
+            return _offered(STRIPS if word == "ss=?" else SWITCHES), cards
         case ["modify", word, *rest]:
             key, _, value = word.partition("=")
             if key == "drivewritecache":

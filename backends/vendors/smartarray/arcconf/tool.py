@@ -71,6 +71,10 @@ class Arcconf:
         """None: it has no way of asking the card."""
         return {}
 
+    async def ask_all(self, text: CardText, volume: LogicalDrive | None) -> int:
+        """Nothing: it tells of no values."""
+        return 0
+
     async def _run(self, words: tuple[str, ...]) -> Completed:
         async with self._lock:
             return await self._host.run(Command(argv=(self._tool, *words), timeout=READ_SECONDS))

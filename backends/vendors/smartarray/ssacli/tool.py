@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from backends.changing import evidence_of
-from backends.errors import InvalidValueError, ToolFailedError
+from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.text import clean
 from backends.vendors.smartarray.dialect import Lines
@@ -69,6 +69,13 @@ class Ssacli:
         sizes = await self._offered(slot, "ss", volume.number)
         return {"strip_size": tuple(str(int(one) * 1024) for one in sizes if one.isdigit() and len(one) < 5)}
 
+    async def ask_all(self, text: CardText, volume: LogicalDrive | None) -> int:
+        """Every word of a card, or of a logical drive."""
+        asked = tuple(dict.fromkeys(commands.WORDS.values())) if volume is None else ("ss", "caching")
+        for word in asked:
+            await self._offered(text.card.number, word, None if volume is None else volume.number)
+        return len(asked)
+
     async def _offered(self, slot: str, word: str, volume: int | None = None) -> tuple[str, ...]:
         line = commands.query(slot, word, volume)
         if line not in self._legal:
@@ -79,6 +86,8 @@ class Ssacli:
         return self._legal[line]
 
     async def _ask(self, words: tuple[str, ...]) -> str:
+        if "modify" in words and not commands.is_query(words):
+            raise RefusedError(f"`{' '.join(words)}` is no question.")
         command = Command(argv=(self._tool, *words), timeout=READ_SECONDS, env=_ENVIRONMENT)
         async with self._lock:
             done = await self._host.run(command)
