@@ -140,7 +140,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
 
 
 def test_each_member_is_seen_at_work(watched: Watched) -> None:
-    assert line_of(watched.going, "nvme0n1").startswith("nvme0n1 PM983 11.0k 3.66k")
+    assert line_of(watched.going, "nvme0n1").startswith("nvme0n1 ████████████████████ 55 % 14.7k 11.0k 3.66k")
 
 
 def test_its_role_stands_beside_it(watched: Watched) -> None:
@@ -177,7 +177,7 @@ async def test_a_disk_without_members_shows_none(bench: tuple[Pilot[int], Table]
     pilot, table = bench
     app_of(pilot).measure_device("block:sda", "/dev/sda")
     await start(pilot, table)
-    assert "Of reads" not in text_of(pilot)
+    assert "Of IOPS" not in text_of(pilot)
 
 
 async def test_a_frozen_screen_keeps_its_members(bench: tuple[Pilot[int], Table]) -> None:

@@ -39,12 +39,18 @@ def cells(*members: MemberFigures, most: int = 8, bar: int = 4, ascii: bool = Fa
 
 def test_a_member_is_a_row_of_all_its_figures() -> None:
     assert cells(member(role="journal"))[0] == [
-        "sda", "SM883", "journal", "16.5k", "0", "516", "98 %", "15.5", "█      25 %", "-",
+        "sda", "████  100 %", "16.5k", "16.5k", "0", "516", "98 %", "15.5", "journal", "SM883",
     ]  # fmt: skip
 
 
 def test_bars_are_plain_where_nothing_else_can_be_drawn() -> None:
-    assert cells(member(), ascii=True)[0][-2] == "#...   25 %"
+    half = replace(member("sdb"), read_iops=8250.0)
+    assert [row[1] for row in cells(member(), half, ascii=True)] == ["####   67 %", "##..   33 %"]
+
+
+def test_the_largest_share_fills_its_bar_and_the_others_are_measured_by_it() -> None:
+    rows = cells(*(replace(disk, read_iops=100.0) for disk in many(7)), replace(member("sdx"), read_iops=50.0))
+    assert (rows[0][1], rows[-1][1]) == ("████   13 %", "██    6.7 %")
 
 
 def test_what_is_below_a_member_is_set_in() -> None:
@@ -59,12 +65,36 @@ def test_roles_have_a_column_where_somebody_has_one(role: str, there: bool) -> N
 
 def test_what_is_not_counted_is_no_nought() -> None:
     (row,) = cells(MemberFigures(device="sda"))
-    assert row == ["sda", "not counted", *["-"] * 7]
+    assert row == ["sda", *["-"] * 7, "not counted"]
 
 
 def test_a_failed_member_is_marked() -> None:
     _, rows = member_table([member(role="faulty")], most=4, bar=4)
-    assert getattr(rows[0].cells[2], "tone", "") == "bad"
+    assert getattr(rows[0].cells[-2], "tone", "") == "bad"
+    assert plain(rows[0].cells[0]) == "sda ✖"
+
+
+def test_the_one_that_deviates_is_marked() -> None:
+    odd = replace(member("sdx", share=0.1), read_iops=8000.0)
+    assert [row[0] for row in cells(member("sda"), member("sdb"), odd)] == ["sda", "sdb", "sdx ▲"]
+
+
+def test_a_member_much_busier_than_the_others_is_marked_though_it_does_as_much() -> None:
+    easy = [replace(disk, utilisation=0.3) for disk in many(3)]
+    assert [row[0] for row in cells(*easy, member("sdx", share=1 / 3))][-1] == "sdx ▲"
+
+
+def test_members_that_differ_a_little_are_not_marked() -> None:
+    assert not any("▲" in row[0] for row in cells(*many(3), member("sdx", share=0.2)))
+
+
+def test_what_its_role_explains_is_not_marked() -> None:
+    assert not any("▲" in row[0] for row in cells(*many(2), member("sdx", share=0.0, role="write-mostly")))
+
+
+def test_next_to_no_load_is_chance() -> None:
+    idle = [replace(disk, read_iops=1.0) for disk in many(3)]
+    assert not any("▲" in row[0] for row in cells(*idle, replace(member("sdx", share=0.01), read_iops=0.1)))
 
 
 def test_more_than_there_is_room_for_are_summed_up() -> None:
