@@ -44,6 +44,16 @@ def test_the_systems_folders_are_searched_whatever_path_says(monkeypatch: pytest
     assert search_path().split(":") == list(SYSTEM)
 
 
+def test_the_systems_folders_are_not_looked_at_each_time_a_program_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lstat(path: str) -> os.stat_result:
+        raise AssertionError(path)
+
+    monkeypatch.setenv("PATH", ":".join(SYSTEM))
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(os, "lstat", lstat)
+    assert search_path().split(":") == list(SYSTEM)
+
+
 class TestRoot:
     pytestmark = as_root
 

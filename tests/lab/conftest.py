@@ -156,6 +156,14 @@ def scsi_debug(stack: ExitStack) -> Callable[..., Made]:
     return lambda **parameters: stack.enter_context(making.scsi_debug_disk(**parameters))
 
 
+@pytest.fixture(autouse=True)
+def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `@pytest.mark.vendors` says of a test."""
+    marker = request.node.get_closest_marker("vendors")
+    if marker is not None:
+        running.ask_only(monkeypatch, *marker.args)
+
+
 @pytest.fixture
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of sessions, journal and locks, here and for what is started."""
@@ -181,5 +189,6 @@ def raidbench(state: Path) -> Callable[..., running.Outcome]:
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse to run anywhere but in the guest: here disks are wiped by name."""
     config.addinivalue_line("markers", "seconds(n): the test may take n seconds")
+    config.addinivalue_line("markers", "vendors(name, ...): no others are asked")
     if os.environ.get("RAIDBENCH_LAB") != "1" or not OUT.is_dir():
         pytest.exit("tests/lab runs in the laboratory's guest only: make lab", returncode=4)

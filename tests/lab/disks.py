@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import struct
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,6 +18,8 @@ from tests.lab.running import run
 BLOCK = Path("/sys/block")
 _EDGE = 8 << 20
 """Bytes at the front and the end of a disk in which everything lies by which a disk is recognised."""
+_BLKZEROOUT = 0x127F
+"""ioctl that zeroes a range (linux/fs.h): most drives are told in one command, and no page is copied."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +62,8 @@ class Disk:
     def wipe(self) -> None:
         """Make it blank: no signature, no partition left."""
         with open(self.device, "r+b", buffering=0) as file:
-            file.write(bytes(_EDGE))
-            file.seek(-_EDGE, 2)
-            file.write(bytes(_EDGE))
+            for start in (0, file.seek(0, os.SEEK_END) - _EDGE):
+                fcntl.ioctl(file, _BLKZEROOUT, struct.pack("QQ", start, _EDGE))
         if any(self.sysfs.glob(f"{self.kernel}*/partition")):
             run("blockdev", "--rereadpt", self.device)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli
+from backends import registry
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,6 +41,14 @@ class Outcome:
     def json(self) -> Any:
         """What it printed with --json."""
         return json.loads(self.out)
+
+
+def ask_only(patch: pytest.MonkeyPatch, *names: str) -> None:
+    """Have no other vendors in this process: to ask all of 14 disks takes the emulated processor half a minute."""
+    found = registry.find_vendors()
+    kept = replace(found, vendors=tuple(vendor for vendor in found.vendors if vendor.name in names))
+    assert len(kept.vendors) == len(names)
+    patch.setattr(registry, "find_vendors", lambda: kept)
 
 
 def raidbench(*words: str) -> Outcome:

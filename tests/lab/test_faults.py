@@ -28,7 +28,7 @@ from backends.model import Scope, Target
 from tests.lab.disks import Disk, Disks
 from tests.lab.making import Dm, Made, Md, stop_md
 from tests.lab.results import Results
-from tests.lab.running import run
+from tests.lab.running import ask_only, run
 
 BOTH = {"rw": "randrw", "bs": "4k", "iodepth": "8", "runtime": "5", "ramp": "0", "ioengine": "libaio"}
 READS = BOTH | {"rw": "randread"}
@@ -48,7 +48,9 @@ async def bench(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Workb
     paths = Paths(sessions=base / "sessions", journal=base / "journal", locks=base / "locks", config=base / "c.toml")
     opened = Workbench(LocalHost(), paths=paths)
     await opened.open()
-    yield opened
+    with pytest.MonkeyPatch.context() as patch:
+        ask_only(patch, "block", "md")
+        yield opened
     opened.close()
 
 

@@ -40,6 +40,9 @@ COMMANDED = ("mounted", "below a device-mapper target", "member of a stopped arr
 """States tried on the command line as well, which takes the engine's way, but slowly."""
 
 
+pytestmark = pytest.mark.vendors("block", "md")
+
+
 def names(disk: Disk, other: Disk) -> dict[str, str]:
     """What is said for what differs from boot to boot."""
     return {disk.kernel: disk.name, other.kernel: other.name, disk.serial: "SERIAL"}

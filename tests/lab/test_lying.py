@@ -26,6 +26,9 @@ SDPARM = shutil.which("sdparm") or "/usr/bin/sdparm"
 Lie = Callable[[str], None]
 
 
+pytestmark = pytest.mark.vendors("block", "scsi")
+
+
 @pytest.fixture
 def lie(tmp_path: Path) -> Iterator[Lie]:
     """`lie("exit 0")`: what sdparm does instead of setting anything; "$real" is the true one. It reads as ever."""

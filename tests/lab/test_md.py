@@ -19,6 +19,9 @@ FOUR = ("nvme0", "nvme1", "scsi0", "scsi1")
 Look = Callable[[Md], str]
 
 
+pytestmark = pytest.mark.vendors("block", "md")
+
+
 def target(made: Md) -> Target:
     return Target(backend="md", address=made.kernel, scope=Scope.ARRAY)
 

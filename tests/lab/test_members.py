@@ -25,7 +25,7 @@ READS = {"rw": "randread", "bs": "4k", "iodepth": "8", "runtime": "3", "ramp": "
 CLOSE = 0.02
 """How far a share may be from fio's."""
 
-pytestmark = pytest.mark.seconds(240)
+pytestmark = [pytest.mark.seconds(240), pytest.mark.vendors("block", "md")]
 
 
 async def beside_fio(made: Made, *words: str) -> tuple[tuple[MemberFigures, ...], dict[str, dict[str, Any]]]:

@@ -26,6 +26,9 @@ _IDENTIFY, _GET_FEATURES = 0x06, 0x0A
 Blank = Callable[..., tuple[Disk, ...]]
 
 
+pytestmark = pytest.mark.vendors("block", "nvme")
+
+
 def admin(disk: Disk, opcode: int, *, nsid: int = 0, cdw10: int = 0, length: int = 0) -> tuple[int, bytes]:
     """Result and data of an admin command that only reads."""
     buffer = ctypes.create_string_buffer(max(length, 1))

@@ -21,6 +21,9 @@ from tests.lab.uses import mount
 FOUR = ("nvme0", "nvme1", "nvme2", "nvme3")
 
 
+pytestmark = pytest.mark.vendors("block", "md")
+
+
 def target(made: Made) -> Target:
     return Target(backend="md", address=made.kernel, scope=Scope.ARRAY)
 

@@ -23,7 +23,7 @@ ROOM = 1 << 30
 """More than a laboratory disk has: a quarter of a GiB stays free."""
 JOB = ("--rw", "randwrite", "--size", "4M", "--runtime", "1", "--ramp", "0")
 
-pytestmark = pytest.mark.seconds(400)
+pytestmark = [pytest.mark.seconds(400), pytest.mark.vendors("block")]
 
 
 @pytest.fixture

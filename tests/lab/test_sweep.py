@@ -40,6 +40,9 @@ values = [128, 1024]
 """
 
 
+pytestmark = pytest.mark.vendors("block", "md")
+
+
 def short(tmp_path: Path, name: str) -> str:
     """A shipped plan whose runs are short."""
     text = shipped()[name].read_text()

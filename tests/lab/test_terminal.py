@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -68,7 +67,6 @@ def lists_devices(screen: Terminal, made: Md, disks: Disks) -> bool:
     screen.type(made.kernel)
     screen.wait("of [0-9]+ match")
     screen.press("Enter")
-    time.sleep(4.0)  # nothing on the screen tells when the list has the keys again
     members = [disks[name].kernel for name in ("nvme0", "nvme1", "nvme2")]
     if members[0] not in screen.screen():  # one that is busy is open
         screen.press("l")

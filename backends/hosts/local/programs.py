@@ -25,7 +25,7 @@ def search_path() -> str:
     """
     own = [folder for folder in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(folder)]
     if os.geteuid() == 0:
-        own = [folder for folder in own if is_roots(folder)]
+        own = [folder for folder in own if folder in SYSTEM or is_roots(folder)]  # the system's are taken anyway
     return os.pathsep.join(dict.fromkeys((*own, *SYSTEM)))
 
 
