@@ -32,13 +32,14 @@ _BY_NAME = "block-"
 
 
 def disk_lock(*paths: Identity) -> str:
-    """The lock that changes of a disk and runs on it take, by all the paths that there are to it.
+    """The locks that changes of a disk and runs on it take, by all the paths that there are to it; one a line.
 
-    It is that of the thing, so that a disk under another name has it too; that of the kernel name where nothing lasts.
+    They are those of the thing, so that a disk under another name has them too; that of the kernel name where nothing
+    lasts. Where only some paths tell the WWN the other paths' serial number counts as well: a path may come and go.
     """
-    lasting = [known for path in paths if (known := path.lasting) is not None]
-    # where only some paths tell the WWN it counts before the serial number, whichever path is asked
-    return f"disk-{max(lasting)}" if lasting else _BY_NAME + paths[0].name.replace("!", "-")
+    lasting = {known for path in paths if (known := path.lasting) is not None}
+    names = [f"disk-{known}" for known in sorted(lasting, reverse=True)]
+    return "\n".join(names) or _BY_NAME + paths[0].name.replace("!", "-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,7 @@ class Change:
     identity: Identity | None = None
     """The device it was planned for."""
     lock: str = ""
-    """What serialises changes: the controller or the disk. See `held_by`."""
+    """What serialises changes: the controller or the disk, one a line. See `locks`."""
     moves: tuple[str, ...] = ()
     """Keys of other settings that it may move: a new scheduler resets the queue's size."""
     shares: tuple[str, ...] = ()
@@ -89,11 +90,20 @@ class Change:
     """The value as it was asked for, where another is read afterwards: -1 for a default."""
 
     @property
-    def held_by(self) -> str:
-        """Name of the lock that it is made and taken back under; earlier versions took a disk's kernel name."""
+    def locks(self) -> tuple[str, ...]:
+        """Names of the locks that it is made and taken back under; earlier versions took a disk's kernel name."""
         if self.lock.startswith(_BY_NAME) and self.identity is not None and self.identity.lasting is not None:
-            return disk_lock(self.identity)
-        return self.lock or str(self.target)
+            return tuple(disk_lock(self.identity).splitlines())
+        return tuple(self.lock.splitlines()) or (str(self.target),)
+
+    @property
+    def held_by(self) -> str:
+        """The first of them: programs that take its steps hold that as well."""
+        return self.locks[0]
+
+    def shares_lock(self, other: Change) -> bool:
+        """Whether the two cannot be made at the same time."""
+        return not set(self.locks).isdisjoint(other.locks)
 
     @property
     def wish(self) -> str:

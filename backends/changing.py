@@ -47,19 +47,23 @@ def setting_of(settings: Iterable[Setting], target: Target, key: str) -> Setting
 
 
 async def lock_of(host: Host, name: str) -> str:
-    """The lock of a disk by its kernel name, the same for all paths to it."""
-    return (await locks_of(host, (name,)))[0]
+    """The locks of a disk by its kernel name, the same for all paths to it. See `disk_lock`."""
+    return (await _locks(host, (name,)))[0]
 
 
 async def locks_of(host: Host, names: Iterable[str]) -> tuple[str, ...]:
     """The locks of disks by their kernel names, each once, in the order in which everybody takes them."""
+    return tuple(sorted({name for lock in await _locks(host, names) for name in lock.splitlines()}))
+
+
+async def _locks(host: Host, names: Iterable[str]) -> list[str]:
     tree = await read_tree(host)
     twins = twins_of(tree)
-    found = set()
+    found = []
     for name in names:
         nodes = (tree.nodes.get(path) for path in paths_of(twins, name))
-        found.add(disk_lock(*[identity(node) for node in nodes if node is not None] or [Identity(name=name)]))
-    return tuple(sorted(found))
+        found.append(disk_lock(*[identity(node) for node in nodes if node is not None] or [Identity(name=name)]))
+    return found
 
 
 async def denial_of(host: Host, path: str | None) -> Denial | None:

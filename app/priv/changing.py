@@ -220,13 +220,13 @@ class GuardedChanges:
 
     def _lock_of(self, change: Change) -> HeldLock:
         """The lock of a change, which has to be held, and nothing of an earlier raidbench may be at it still."""
-        name = lock_name(change.held_by)
-        if name not in self._locks:
+        names = [lock_name(name) for name in change.locks]
+        if any(name not in self._locks for name in names):
             raise NotAllowedError("The device is not locked.")
         for left in self._journal.left_running():
-            if lock_name(left.change.held_by) == name:
+            if left.change.shares_lock(change):
                 raise not_before_it_ends(left)
-        return self._locks[name][1]
+        return self._locks[names[0]][1]
 
     def close(self) -> None:
         """Let all locks go."""

@@ -177,6 +177,12 @@ def two_paths(*, first: Mapping[str, Any], second: Mapping[str, Any], **more: st
     return host
 
 
+def half_told() -> FakeHost:
+    """The same, but /dev/sdk does not tell the WWN: it is known by serial number, model and size."""
+    told = {"serial": "S1", "device__model": "M"}
+    return two_paths(first=told, second={**told, "device__wwid": WWN})
+
+
 def one_disk(**more: str) -> FakeHost:
     """A machine with one disk at /dev/sdk and /dev/sdl."""
     own = {"device__wwid": WWN}

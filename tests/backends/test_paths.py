@@ -17,7 +17,7 @@ from backends.joining import joined
 from backends.model import Array, Fact, Inventory, Scope, Target
 from backends.vendors.block.backend import BlockBackend
 from backends.vendors.scsi.backend import ScsiBackend
-from tests.backends.fakes import ON_SDK, WWN, FakeHost, disk, machine, one_disk, two_paths
+from tests.backends.fakes import ON_SDK, WWN, FakeHost, disk, half_told, machine, one_disk, two_paths
 
 
 async def seen(host: FakeHost) -> Inventory:
@@ -131,10 +131,9 @@ async def test_without_a_wwn_the_lock_is_that_of_serial_number_model_and_size() 
 
 
 @pytest.mark.parametrize("name", ["sdk", "sdl"])
-async def test_paths_of_which_one_alone_tells_the_wwn_have_one_lock(name: str) -> None:
-    told = {"serial": "S1", "device__model": "M"}
-    host = two_paths(first=told, second={**told, "device__wwid": WWN})
-    assert (await on(name, "read_ahead_kb", host)).lock == LOCK
+async def test_paths_of_which_one_alone_tells_the_wwn_take_the_locks_of_both(name: str) -> None:
+    change = await on(name, "read_ahead_kb", half_told())
+    assert [lock.partition(" ")[0] for lock in change.locks] == ["disk-wwn", "disk-serial"]
 
 
 async def test_a_disk_that_tells_nothing_of_itself_has_the_lock_of_its_name() -> None:

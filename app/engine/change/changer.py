@@ -108,14 +108,16 @@ class Changer:
 
     @contextlib.contextmanager
     def _alone(self, change: Change) -> Iterator[HeldLock]:
-        with hold_lock(self._locks, change.held_by, f"changing {change.key} of {change.target}") as lock:
+        with contextlib.ExitStack() as held:
+            what = f"changing {change.key} of {change.target}"
+            lock, *_ = [held.enter_context(hold_lock(self._locks, name, what)) for name in change.locks]
             if left := self._left_running(change):  # the lock alone does not tell: it may have closed what it inherited
                 raise not_before_it_ends(left)
             yield lock
 
     def _left_running(self, change: Change) -> OpenChange | None:
         """What a program of a killed raidbench still sets under the lock of a change."""
-        return next((left for left in self._journal.left_running() if left.change.held_by == change.held_by), None)
+        return next((left for left in self._journal.left_running() if left.change.shares_lock(change)), None)
 
     async def apply_all(
         self, changes: Sequence[Change], *, until: float | None = None
@@ -245,7 +247,7 @@ class Changer:
         for trial in self._journal.trials():
             if until is not None and trial.until == until and trial.session == str(self._folder):
                 continue
-            same_place = trial.change.target == change.target or trial.change.held_by == change.held_by
+            same_place = trial.change.target == change.target or trial.change.shares_lock(change)
             same_controller = own is not None and self._controller_of(trial.change.target) == own
             if same_place or (until is not None and same_controller):
                 raise RefusedError(

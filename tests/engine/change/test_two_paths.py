@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from app.engine.measure.device_access import Gate
 from app.engine.session.locks import hold_lock
 from app.engine.workbench import Workbench
 from backends.errors import HeldError
 from backends.model import Target
 from backends.registry import Machine
 from backends.vendors.block import VENDOR as BLOCK
-from tests.backends.fakes import WWN, FakeHost, one_disk
+from tests.backends.fakes import WWN, FakeHost, half_told, one_disk
 from tests.tui.stage import paths_in
 
 EITHER = ["sdk", "sdl"]
@@ -24,6 +26,19 @@ def kernel(host: FakeHost, path: str, text: str) -> None:
     host.files[path] = text
 
 
+def vanish(host: FakeHost, name: str) -> None:
+    """A path goes."""
+    host.files = {path: text for path, text in host.files.items() if f"/{name}/" not in path}
+
+
+def half(*, without: str = "") -> FakeHost:
+    """A disk of whose two paths one alone tells the WWN; one of them may be gone."""
+    one = half_told()
+    one.kernel = kernel
+    vanish(one, without)
+    return one
+
+
 @pytest.fixture
 def host() -> FakeHost:
     one = one_disk()
@@ -31,13 +46,17 @@ def host() -> FakeHost:
     return one
 
 
-@pytest.fixture
-async def bench(host: FakeHost, tmp_path: Path) -> Workbench:
-    one = Workbench(host, paths=paths_in(tmp_path))
+async def on(host: FakeHost, folder: Path) -> Workbench:
+    one = Workbench(host, paths=paths_in(folder))
     one.machine = Machine(one.host, (BLOCK,))
     await one.open(fresh=True)
     await one.probe()
     return one
+
+
+@pytest.fixture
+async def bench(host: FakeHost, tmp_path: Path) -> Workbench:
+    return await on(host, tmp_path)
 
 
 @pytest.fixture
@@ -67,10 +86,35 @@ async def test_a_path_that_vanished_leaves_the_disk_under_the_lock_of_its_change
     bench: Workbench, host: FakeHost
 ) -> None:
     made = await bench.apply(await bench.plan(Target(backend="block", address="sdk"), "read_ahead_kb", "256"))
-    host.files = {path: text for path, text in host.files.items() if "/sdk/" not in path}
+    vanish(host, "sdk")
     other = await bench.plan(Target(backend="block", address="sdl"), "read_ahead_kb", "512")
 
     record = bench.session.change(made.id)
     assert record is not None
     with hold_lock(bench.locks, record.change.held_by, "an undo"), pytest.raises(HeldError, match="an undo"):
         await bench.apply(other)
+
+
+@pytest.mark.parametrize("path", EITHER)
+async def test_who_sees_one_path_alone_finds_the_disk_measured(tmp_path: Path, path: str) -> None:
+    (other,) = set(EITHER) - {path}
+    bench = await on(half(without=other), tmp_path)
+    change = await bench.plan(Target(backend="block", address=path), "read_ahead_kb", "256")
+    with ExitStack() as held:
+        for lock in await Gate(half()).locks("/dev/sdk"):
+            held.enter_context(hold_lock(bench.locks, lock, "a run"))
+        with pytest.raises(HeldError, match="a run"):
+            await bench.apply(change)
+
+
+@pytest.mark.parametrize("path", EITHER)
+@pytest.mark.parametrize("later", EITHER)
+async def test_a_disk_that_was_locked_by_one_path_alone_is_held_when_the_other_comes(
+    tmp_path: Path, path: str, later: str
+) -> None:
+    (other,) = set(EITHER) - {path}
+    bench = await on(half(), tmp_path)
+    change = await bench.plan(Target(backend="block", address=later), "read_ahead_kb", "256")
+    (lock,) = await Gate(half(without=other)).locks(f"/dev/{path}")
+    with hold_lock(bench.locks, lock, "a run"), pytest.raises(HeldError, match="a run"):
+        await bench.apply(change)
