@@ -283,7 +283,7 @@ ROWS: tuple[Row, ...] = (
         "held and shown as one",
         mark="none is written to",
         least=20,
-        tests=(f"{BACKENDS}test_twins.py", f"{BACKENDS}test_paths.py"),
+        tests=(f"{BACKENDS}test_twins.py", f"{BACKENDS}test_paths.py", f"{ENGINE}change/test_two_paths.py"),
         lab=("tests/lab/test_layers.py",),
     ),
     Row(
