@@ -42,13 +42,15 @@ def header(app: WorkbenchApp) -> str:
     return " ".join(piece.text for piece in app.screen.query_one(HeaderLines).told.state)
 
 
-@pytest.mark.parametrize("screen", ["1", "2", "3", "4", "5"])
-async def test_every_screen_says_how_long_a_trial_lasts(table: Table, clock: Clock, screen: str) -> None:
+async def test_every_screen_says_how_long_a_trial_lasts(table: Table, clock: Clock) -> None:
     async with opened(table) as pilot:
         on_trial(table.bench, boot_id())
-        await pilot.press(screen)
-        await settled(pilot)
-        assert "trial 42 s" in header(app_of(pilot))
+        said = {}
+        for screen in ("1", "2", "3", "4", "5"):
+            await pilot.press(screen)
+            await settled(pilot)
+            said[screen] = "trial 42 s" in header(app_of(pilot))
+        assert said == dict.fromkeys(said, True)
 
 
 async def test_it_counts_down_and_goes_when_the_time_is_over(table: Table, clock: Clock) -> None:

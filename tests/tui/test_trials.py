@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 import pytest
 from textual.pilot import Pilot
@@ -15,7 +18,8 @@ from app.tui import trials
 from app.tui.app import WorkbenchApp
 from app.tui.lines import TrialLine
 from backends.model import Target
-from tests.tui.stage import Table, app_of, opened, settled, until
+from tests.tui.conftest import stillness
+from tests.tui.stage import Table, app_of, opened, set_table, settled, until
 from widgets.guard import GRACE
 
 DISK = Target(backend="block", address="sda")
@@ -31,26 +35,34 @@ class Clock:
         return self.now
 
 
-@pytest.fixture(autouse=True)
-def no_watchdog(monkeypatch: pytest.MonkeyPatch) -> None:
+@contextmanager
+def unwatched() -> Iterator[None]:
     """Nobody takes it back: these tests do, or a key."""
 
     async def armed(self: Changes, until: float) -> None:
         return None
 
-    monkeypatch.setattr(Changes, "_arm", armed)
-    monkeypatch.setattr(trials, "_LOOK_AGAIN", 0.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Changes, "_arm", armed)
+        patch.setattr(trials, "_LOOK_AGAIN", 0.0)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def no_watchdog() -> Iterator[None]:
+    with unwatched():
+        yield
 
 
 async def read_ahead(bench: Workbench) -> str | None:
     return (await bench.read(DISK))["read_ahead_kb"].now
 
 
-async def on_trial(pilot: Pilot[int]) -> tuple[WorkbenchApp, Clock]:
+async def on_trial(pilot: Pilot[int], value: str = "512") -> tuple[WorkbenchApp, Clock]:
     """The app with a value on trial, long enough that keys count; the clock of its keys."""
     app, clock = app_of(pilot), Clock()
     app.trials._clock = clock
-    async for _, ended in app.workbench.apply_all((await app.workbench.plan(DISK, "read_ahead_kb", "512"),), trial=60):
+    async for _, ended in app.workbench.apply_all((await app.workbench.plan(DISK, "read_ahead_kb", value),), trial=60):
         assert ended.result == "verified"
     app.show_header()
     clock.now += GRACE
@@ -58,39 +70,68 @@ async def on_trial(pilot: Pilot[int]) -> tuple[WorkbenchApp, Clock]:
     return app, clock
 
 
-@pytest.mark.parametrize("screen", EVERY)
-async def test_every_screen_tells_of_it_while_one_looks_around(table: Table, screen: str) -> None:
-    async with opened(table, (80, 24)) as pilot:
-        app, _ = await on_trial(pilot)
+@dataclass(frozen=True)
+class Decided:
+    """A trial that a key decided on one of the screens."""
+
+    shown: bool
+    text: str
+    """The line that tells of it."""
+    before: str | None
+    tried: str
+    after: str | None
+    """The value once it was decided."""
+
+
+@pytest.fixture(scope="module")
+def decided(tmp_path_factory: pytest.TempPathFactory) -> Mapping[tuple[str, str], Decided]:
+    """One trial after another in one workbench, by screen and key."""
+    table = set_table(tmp_path_factory.mktemp("decided"))
+
+    async def decide(pilot: Pilot[int], screen: str, key: str) -> Decided:
+        before = await read_ahead(table.bench)
+        tried = "256" if before == "512" else "512"
+        app, _ = await on_trial(pilot, tried)
         await pilot.press(screen)
         await settled(pilot)
         line = app.screen.query_one(TrialLine)
-        assert (line.display, "s left: Read-ahead of block:sda" in line.text) == (True, True)
+        shown, text = line.display, line.text
+        await pilot.press(key)
+        await until(pilot, lambda: not app.workbench.trials() and not app.screen.query_one(TrialLine).display)
+        return Decided(shown, text, before, tried, await read_ahead(table.bench))
+
+    async def walk() -> Mapping[tuple[str, str], Decided]:
+        async with opened(table, (80, 24)) as pilot:
+            return {(screen, key): await decide(pilot, screen, key) for screen in EVERY for key in ("K", "u")}
+
+    with stillness(), unwatched():
+        return asyncio.run(walk())
+
+
+@pytest.mark.parametrize("screen", EVERY)
+def test_every_screen_tells_of_it_while_one_looks_around(
+    decided: Mapping[tuple[str, str], Decided], screen: str
+) -> None:
+    trial = decided[screen, "K"]
+    assert (trial.shown, "s left: Read-ahead of block:sda" in trial.text) == (True, True)
+
+
+@pytest.mark.parametrize("screen", EVERY)
+def test_shift_k_keeps_it_from_every_screen(decided: Mapping[tuple[str, str], Decided], screen: str) -> None:
+    trial = decided[screen, "K"]
+    assert trial.after == trial.tried
+
+
+@pytest.mark.parametrize("screen", EVERY)
+def test_u_takes_it_back_now_from_every_screen(decided: Mapping[tuple[str, str], Decided], screen: str) -> None:
+    trial = decided[screen, "u"]
+    assert trial.after == trial.before != trial.tried
 
 
 async def test_the_line_names_both_keys_however_narrow_it_is(table: Table) -> None:
     async with opened(table, (80, 24)) as pilot:
         app, _ = await on_trial(pilot)
         assert app.screen.query_one(TrialLine).render_line(0).text.rstrip().endswith(" K Keep trial u Take back")
-
-
-@pytest.mark.parametrize("screen", EVERY)
-async def test_shift_k_keeps_it_from_every_screen(table: Table, screen: str) -> None:
-    async with opened(table) as pilot:
-        app, _ = await on_trial(pilot)
-        await pilot.press(screen, "K")
-        await until(pilot, lambda: not app.workbench.trials() and not app.screen.query_one(TrialLine).display)
-        assert await read_ahead(app.workbench) == "512"
-
-
-@pytest.mark.parametrize("screen", EVERY)
-async def test_u_takes_it_back_now_from_every_screen(table: Table, screen: str) -> None:
-    async with opened(table) as pilot:
-        before = await read_ahead(table.bench)
-        app, _ = await on_trial(pilot)
-        await pilot.press(screen, "u")
-        await until(pilot, lambda: not app.workbench.trials() and not app.screen.query_one(TrialLine).display)
-        assert await read_ahead(app.workbench) == before
 
 
 @pytest.mark.parametrize("key", ["k", "u"])
