@@ -1,4 +1,4 @@
-"""The first thing on the screen: a line of header and one of keys, drawn before Textual is even imported."""
+"""The first thing on the screen: the header and a line of keys, drawn before Textual is even imported."""
 
 from __future__ import annotations
 
@@ -6,14 +6,21 @@ import contextlib
 import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from app.cli.options import current, is_utf8
 from app.commands import footer_keys
+from app.screen_bar import TALL, Piece, Told, header_line
 from backends.text import clean
 
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H"
 _LEAVE = "\x1b[?1049l\x1b[?25h"
+
+_LOOKS = {"name": "1", "host": "1", "present": "1;7"}
+"""How the words of the header look before there are colours."""
+
+_PLAIN = str.maketrans({"·": "-", "…": "~"})
 
 
 @contextmanager
@@ -32,10 +39,19 @@ def curtain(host: str) -> Iterator[None]:
 
 
 def frame(host: str, columns: int, rows: int) -> str:
-    """Header, a word on what goes on, and the keys that will work."""
+    """The header with the bar of screens, a word on what goes on, and the keys that will work."""
+    machine = (Piece("raidbench", "name", 1), *((Piece(clean(host, 64), "host"),) if host else ()))
+    told = Told(machine=machine, state=(Piece("...", "warning", 1),))
+    lines = 2 if rows >= TALL else 1
+    header = "".join(f"\x1b[{y + 1};1H{_drawn(header_line(told, 'devices', columns, lines, y))}" for y in range(lines))
     keys = "".join(f" \x1b[1m{key}\x1b[22m {label} " for key, label in footer_keys("devices", "devices-pane", columns))
-    header = f" \x1b[1mraidbench\x1b[22m - {clean(host, 64)}"[: columns + 8]
-    return f"{header}\x1b[3;2Hlooking for hardware ...\x1b[{rows};1H{keys}"
+    return f"{header}\x1b[{lines + 2};2Hlooking for hardware ...\x1b[{rows};1H{keys}"
+
+
+def _drawn(pieces: Iterable[Piece]) -> str:
+    return "".join(
+        f"\x1b[{_LOOKS[each.kind]}m{each.text}\x1b[m" if each.kind in _LOOKS else each.text for each in pieces
+    )
 
 
 def _size() -> tuple[int, int]:
@@ -46,5 +62,7 @@ def _size() -> tuple[int, int]:
 
 def _write(text: str) -> None:
     with contextlib.suppress(OSError, AttributeError, ValueError):
+        if current().ascii or not is_utf8(sys.stderr):
+            text = text.translate(_PLAIN).encode("ascii", "replace").decode("ascii")
         sys.stderr.write(text)
         sys.stderr.flush()

@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 
 from app.commands import SCREENS, SHEETS, TYPED_INTO, commands_of
 from app.engine.session.state import Session
+from app.screen_bar import TALL
 from app.tui.header import HeaderLines
 from app.tui.lines import KeyLine, TrialLine
 from app.tui.notices import NoticeLine
@@ -40,7 +41,7 @@ class WorkbenchScreen(SparseScreen[None]):
     """Its name in the table of commands."""
 
     AUTO_FOCUS = None
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (TALL, "-tall")]  # noqa: RUF012
 
     def __init__(self) -> None:
         super().__init__()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Collection, Iterator, Mapping
 from math import ceil
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -19,11 +18,10 @@ from textual.strip import Strip
 from app.commands import SCREENS
 from app.engine.session.state import Session
 from app.engine.view.trouble import troubles
+from app.screen_bar import Piece, Told, header_line
 from backends.model import Inventory
 from backends.text import clean
-from widgets.plain import units
-from widgets.plain.signs import ATTENTION, BUSY, WELL, Sign
-from widgets.plain.text import shorten, width_of
+from widgets.plain.signs import BUSY, WELL, Sign
 from widgets.steady import SteadyWidget
 
 if TYPE_CHECKING:
@@ -31,46 +29,10 @@ if TYPE_CHECKING:
 
 _CPU_NOISE = re.compile(r"\((?:R|TM)\)|\bCPU\b|\b\d+-Core\b|\bProcessor\b|@.*$", re.IGNORECASE)
 
-_BETWEEN = "  "
-_DOT = " · "
 
-_LESS_THAN_NAMES = 5
-"""Rank from which on a piece goes before the names of the screens do."""
-
-_MOST_HOST = 32
-"""Cells of a host name that nothing else may take."""
-
-
-@lru_cache(maxsize=4)
 def short_cpu(name: str) -> str:
     """A processor without what every processor's name says: `AMD EPYC 7313P`."""
     return clean(_CPU_NOISE.sub(" ", name), 40) or clean(name, 40)
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A few words of the header."""
-
-    text: str
-    """What is said."""
-    kind: str = ""
-    """Component class without its prefix."""
-    rank: int = 0
-    """Where there is no room, what has the highest goes first; 0 stays."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """All that the header says."""
-
-    machine: tuple[Piece, ...] = ()
-    """On the left."""
-    state: tuple[Piece, ...] = ()
-    """On the right."""
-    marks: tuple[tuple[str, Sign], ...] = ()
-    """Screens where something waits."""
-    troubles: int = 0
-    """How many things want a look."""
 
 
 class Waiting:
@@ -143,7 +105,7 @@ class HeaderLines(SteadyWidget):
         job, sweep = _job(session), _sweep(app)
         running = {name for name, words in (("bench", job), ("sweep", sweep)) if words}
         self.told = Told(
-            machine=tuple(_machine(session)),
+            machine=tuple(_machine(session, app)),
             state=tuple(_state(session, app, job or sweep)),
             marks=tuple(app.waiting.marks(running, self._screen).items()),
             troubles=self._count_troubles(session.inventory),
@@ -172,97 +134,25 @@ class HeaderLines(SteadyWidget):
 
     def _line(self, told: Told, y: int) -> Strip:
         width = self.size.width
-        if self.size.height == 1:
-            return self._in_one(told, width)
-        if y == 1:
-            return self._across(self._tabs(told), self._trouble(told), width, "bar")
-        room = width - 2 - len(_BETWEEN)
-        state = _fitted(told.state, room - min(_MOST_HOST, _width(_host(told), "")), _BETWEEN)
-        machine = _fitted(told.machine, room - _width(state, _BETWEEN), _DOT)
-        return self._across(self._joined(machine, _DOT), self._joined(state, _BETWEEN), width, "")
+        pieces = header_line(told, self._screen, width, self.size.height, y)
+        return Strip([self._segment(piece) for piece in pieces]).adjust_cell_length(width, self._style(pieces[0].kind))
 
-    def _in_one(self, told: Told, width: int) -> Strip:
-        """Host, screens and state: before any of these goes, the screens that are not in front lose their names."""
-        room = width - 2 - 2 * len(_BETWEEN)
-        host = _fitted(_host(told), _MOST_HOST, "")
-        room -= _width(host, "")
-        tabs = self._tabs(told)
-        if _cells(tabs) + _width([piece for piece in told.state if piece.rank < _LESS_THAN_NAMES], _BETWEEN) > room:
-            tabs = self._tabs(told, named=False)
-        state = _fitted(told.state, room - _cells(tabs), _BETWEEN)
-        left = [*self._joined(host, ""), Segment(_BETWEEN, self.style_of("")), *tabs]
-        return self._across(left, self._joined(state, _BETWEEN), width, "")
-
-    def _across(self, left: Sequence[Segment], right: Sequence[Segment], width: int, kind: str) -> Strip:
-        base = self._style(kind)
-        edge = Segment(" ", base)
-        space = Segment(" " * max(0, width - _cells(left) - _cells(right) - 2), base)
-        return Strip([edge, *left, space, *right, edge]).adjust_cell_length(width, base)
-
-    def _joined(self, pieces: Iterable[Piece], joint: str) -> list[Segment]:
-        segments: list[Segment] = []
-        for piece in pieces:
-            if segments:
-                segments.append(Segment(joint, self._style("quiet")))
-            segments.append(Segment(piece.text, self._style(piece.kind)))
-        return segments
-
-    def _tabs(self, told: Told, *, named: bool = True) -> list[Segment]:
-        """The screens with their keys and marks, the present one inverse; the others with their names if `named`."""
-        marks = dict(told.marks)
-        tabs: list[Segment] = []
-        for key, (name, title) in enumerate(SCREENS.items(), 1):
-            words = [str(key)]
-            if named or name == self._screen:
-                words.append(title)
-            if name in marks:
-                words.append(marks[name].char)
-            if name == "devices" and told.troubles and self.size.height == 1:
-                words.append(f"{ATTENTION.char}{told.troubles}")
-            style = self._style("present" if name == self._screen else "bar" if self.size.height > 1 else "quiet")
-            tabs.append(Segment(f" {' '.join(words)} ", style + Style.from_meta({"screen": name})))
-        return tabs
-
-    def _trouble(self, told: Told) -> list[Segment]:
-        """How many things want a look."""
-        if not told.troubles:
-            return []
-        return [Segment(f"{ATTENTION.char} {units.plural(told.troubles, 'problem')} (!)", self._style("trouble"))]
+    def _segment(self, piece: Piece) -> Segment:
+        style = self._style(piece.kind)
+        return Segment(piece.text, style + Style.from_meta({"screen": piece.screen}) if piece.screen else style)
 
     def _style(self, kind: str) -> Style:
         return self.style_of(f"header--{kind}" if kind else "")
 
 
-def _cells(segments: Iterable[Segment]) -> int:
-    return sum(segment.cell_length for segment in segments)
-
-
-def _host(told: Told) -> tuple[Piece, ...]:
-    return tuple(piece for piece in told.machine if piece.kind == "host")
-
-
-def _width(pieces: Sequence[Piece], joint: str) -> int:
-    return sum(width_of(piece.text) for piece in pieces) + len(joint) * max(0, len(pieces) - 1)
-
-
-def _fitted(pieces: Sequence[Piece], room: int, joint: str) -> tuple[Piece, ...]:
-    """The pieces that have room; of what stays in any case the last is cut where even that is too much."""
-    kept = list(pieces)
-    while kept and _width(kept, joint) > room:
-        rank, at = max((piece.rank, at) for at, piece in enumerate(kept))
-        if rank == 0:
-            over = _width(kept, joint) - room
-            kept[-1] = replace(kept[-1], text=shorten(kept[-1].text, max(1, width_of(kept[-1].text) - over)))
-            break
-        del kept[at]
-    return tuple(kept)
-
-
-def _machine(session: Session) -> Iterator[Piece]:
-    """Program, host, processor, kernel."""
+def _machine(session: Session, app: WorkbenchApp) -> Iterator[Piece]:
+    """Program, host, processor, kernel; before the session is open the host alone, as the first frame has it."""
     machine = session.machine
     yield Piece("raidbench", "name", 1)
-    if machine is not None:
+    if machine is None:
+        if not app.workbench.simulated:
+            yield Piece(clean(os.uname().nodename, 64), "host")
+    else:
         yield Piece(clean(machine.host, 64), "host")
         yield Piece(f"{short_cpu(machine.cpu)}, {machine.cores} CPUs", "quiet", 3)
         yield Piece(machine.kernel, "quiet", 2)

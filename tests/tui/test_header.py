@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pyte
 import pytest
 from textual.pilot import Pilot
 
+from app.cli.splash import frame
+from app.commands import SCREENS
 from app.engine.session.events import MachineFacts
-from app.tui.header import HeaderLines, Piece, Waiting
+from app.screen_bar import TALL, Piece
+from app.tui.header import HeaderLines, Waiting
 from tests.tui.stage import MACHINE, Table, app_of, opened, text_of
 from widgets.plain.signs import BUSY, WELL
 
@@ -29,6 +33,17 @@ async def test_on_a_tall_terminal_the_screens_are_named_below_the_machine(table:
     async with opened(table, (120, 40)) as pilot:
         first, second = lines(pilot)
         assert (first.split()[:3], second.split()[:4]) == (["raidbench", "·", "tea"], ["1", "Devices", "2", "Bench"])
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=str)
+async def test_the_bar_of_screens_stands_where_the_first_frame_had_it(table: Table, size: tuple[int, int]) -> None:
+    terminal = pyte.Screen(*size)
+    pyte.Stream(terminal).feed(frame("tea", *size))
+    async with opened(table, size) as pilot:
+        row = 1 if size[1] >= TALL else 0
+        first, follows = terminal.display[row], lines(pilot)[row]
+        assert [first.find(name) for name in SCREENS.values()] == [follows.find(name) for name in SCREENS.values()]
+        assert first.find("5 Log") > 0
 
 
 async def test_on_a_short_terminal_one_line_has_host_and_screens(table: Table) -> None:
