@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from app.cli.sweep_background import HURRY
-from tests.cli.conftest import Cli, Outcome, argv, program
+from tests.cli.conftest import Cli, Outcome, argv, program, run_here
 
 FAST = ("--demo", "--demo-speed", "1000")
 PLAN = """
@@ -74,6 +75,25 @@ def destroying(tmp_path: Path) -> str:
     return str(file)
 
 
+@pytest.fixture(scope="module")
+def swept_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path]:
+    """A finished sweep, and the state folder that it left."""
+    folder = tmp_path_factory.mktemp("swept")
+    (folder / "plan.toml").write_text(PLAN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAIDBENCH_STATE_DIR", str(folder / "state"))
+        done = run_here(*FAST, "sweep", str(folder / "plan.toml"), "--yes", "--seed", "1", "--json")
+    return done, folder / "state"
+
+
+@pytest.fixture
+def swept(swept_once: tuple[Outcome, Path], state: Path) -> Outcome:
+    """What it said; the state folder is a copy of one's own."""
+    done, left = swept_once
+    shutil.copytree(left, state)
+    return done
+
+
 def now(cli: Cli, key: str) -> str:
     settings = cli(*FAST, "show", "megaraid:/c0/v1", "--json").json
     return str(next(each["now"] for each in _settings(settings) if each["key"] == key))
@@ -117,10 +137,9 @@ def test_data_go_only_for_the_word_of_the_device(demo: Cli, destroying: str) -> 
     assert demo("sweep", destroying, "--yes", "--confirm", "sdb").status == 3
 
 
-def test_a_sweep_says_what_is_worse_and_puts_everything_back(demo: Cli, cli: Cli, plan: str) -> None:
-    done = demo("sweep", plan, "--yes", "--seed", "1", "--json")
-    assert done.status == 0, done.err
-    cells = {each["row"]: each for each in done.json["sweep"]["cells"]}
+def test_a_sweep_says_what_is_worse_and_puts_everything_back(swept: Outcome, cli: Cli) -> None:
+    assert swept.status == 0, swept.err
+    cells = {each["row"]: each for each in swept.json["sweep"]["cells"]}
     assert cells["read_ahead=read-ahead"]["judgement"]["verdict"] == "slower"
     assert cells["read_ahead=read-ahead"]["judgement"]["interleaved"] is True
     assert now(cli, "read_ahead") == "none"
@@ -135,22 +154,19 @@ def test_the_table_has_intervals_and_verdicts(demo: Cli, plan: str) -> None:
     assert "FINISHED" in done.err
 
 
-def test_attach_shows_what_a_finished_sweep_found(demo: Cli, cli: Cli, plan: str) -> None:
-    whole = demo("sweep", plan, "--yes", "--seed", "1", "--json").json["sweep"]
+def test_attach_shows_what_a_finished_sweep_found(swept: Outcome, cli: Cli) -> None:
     shown = cli("attach", "--json")
     assert shown.status == 0
-    assert shown.json["sweep"]["cells"] == whole["cells"]
+    assert shown.json["sweep"]["cells"] == swept.json["sweep"]["cells"]
 
 
-def test_resuming_a_finished_sweep_shows_it_again(demo: Cli, plan: str, state: Path) -> None:
-    demo("sweep", plan, "--yes", "--seed", "1")
+def test_resuming_a_finished_sweep_shows_it_again(demo: Cli, swept: Outcome, state: Path) -> None:
     before = len(log(state))
     assert demo("sweep", "--resume", max((state / "sessions").iterdir()).name).status == 0
     assert len(log(state)) == before
 
 
-def test_a_simulated_sweep_does_not_go_on_on_this_machine(demo: Cli, cli: Cli, plan: str, state: Path) -> None:
-    demo("sweep", plan, "--yes")
+def test_a_simulated_sweep_does_not_go_on_on_this_machine(cli: Cli, swept: Outcome, state: Path) -> None:
     session = max((state / "sessions").iterdir())
     text = (session / "session.jsonl").read_text().splitlines()
     (session / "session.jsonl").write_text("\n".join(each for each in text if '"sweep-ended"' not in each) + "\n")
