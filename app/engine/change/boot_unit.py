@@ -25,7 +25,8 @@ _TEXT = """\
 Description=Take back storage settings that were on trial and that nobody kept
 ConditionPathExists={journal}
 RequiresMountsFor={folder}
-After=local-fs.target systemd-modules-load.service systemd-udev-trigger.service
+Wants=systemd-udev-settle.service
+After=local-fs.target systemd-modules-load.service systemd-udev-trigger.service systemd-udev-settle.service
 
 [Service]
 Type=oneshot

@@ -57,6 +57,13 @@ async def test_it_does_not_begin_before_the_journal_can_be_read() -> None:
     assert f"\nConditionPathExists={JOURNAL}\nRequiresMountsFor={JOURNAL.parent}\n" in text
 
 
+async def test_it_waits_until_udev_has_done_with_the_disks_that_were_found() -> None:
+    lines = (await unit(Booted())).text.splitlines()
+    after = next(line for line in lines if line.startswith("After="))
+    assert "Wants=systemd-udev-settle.service" in lines
+    assert "systemd-udev-settle.service" in after.split()
+
+
 async def test_it_looks_where_the_journal_lies() -> None:
     text = (await unit(Booted(), RAIDBENCH_STATE_DIR="/srv/my state")).text
     assert '\nEnvironment="RAIDBENCH_STATE_DIR=/srv/my state"\n' in text
