@@ -16,7 +16,7 @@ from tests.lab.terminal import Terminal, raidbench, terminal
 
 SETTING, VALUE = "stripe_cache_size", "1024"
 
-pytestmark = pytest.mark.seconds(400)
+pytestmark = pytest.mark.seconds(900)
 
 
 @pytest.fixture
