@@ -75,6 +75,12 @@ class Redactor:
         """Characters of the same kinds: a number stays a number, a path a path. No two have the same."""
         if found in self._taken:
             return found
+        bare = found.replace(":", "")
+        if bare != found and bare.casefold() in self._known:  # a world wide name with colons between its bytes
+            made = self._pseudonym(bare)
+            spelled = ":".join(made[at : at + 2] for at in range(0, len(made), 2))
+            self._taken.add(spelled)
+            return spelled
         known = self._issued.get(found)
         again = 0
         while known is None:

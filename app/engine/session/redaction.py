@@ -20,6 +20,9 @@ _USERS = range(1000, 60_000)
 """User numbers of people (login.defs)."""
 _MOUNTED = re.compile(r"mounted on (/[^\s,;\"']*)")
 
+_TELLING = ("World wide name", "Serial numbers")
+"""Labels of facts of a controller that tell it from all others."""
+
 
 def redactor_for(
     inventories: Iterable[Inventory], hosts: Iterable[str] = (), mounts: Iterable[str] = (), users: Iterable[str] = ()
@@ -85,11 +88,15 @@ def identifiers(inventory: Inventory) -> Iterator[str]:
             found += [identity.serial, identity.wwn]
     for drive in inventory.drives:
         found += [drive.serial, drive.wwn]
+    for controller in inventory.controllers:
+        found += [one for fact in controller.facts if fact.label in _TELLING for one in fact.value.split()]
     yield from filter(None, found)
 
 
 def spellings(text: str) -> Iterator[str]:
     """An identifier without its prefix (`naa.`, `eui.`, `0x`), with blanks or with udev's underscores, and backwards.
+
+    World wide names with colons between their bytes, too.
 
     Short ones are left: they would be found in the middle of other words.
     """
@@ -99,6 +106,8 @@ def spellings(text: str) -> Iterator[str]:
     yield bare
     yield re.sub(r"\s+", "_", bare)
     yield bare[::-1]  # MegaRAID's serial numbers are WWNs written backwards
+    if re.fullmatch(r"(?:[0-9a-fA-F]{16}){1,2}", bare):
+        yield ":".join(bare[at : at + 2] for at in range(0, len(bare), 2))
     if re.fullmatch(r"5[0-9a-f]{15}", bare.lower()):  # smartctl tells the last 36 bits as a number
         yield str(int(bare[7:], 16))
 

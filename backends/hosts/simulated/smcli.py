@@ -255,7 +255,8 @@ class DiskSystem:
         )
         fans = "\n         Fan Status: Optimal\n         Fan Status: Optimal\n"
         return (
-            "   Controller Enclosure 85 Overall Component Information\n\n      Part number: PN 41Y0676\n\n"
+            "   Controller Enclosure 85 Overall Component Information\n\n"
+            "      Part number: PN 41Y0676\n      Serial number: SN 13F0042ZK\n\n"
             f"      2 Battery Packs Detected\n{batteries}\n      2 Power-Fan Canisters Detected\n{fans}"
         )
 

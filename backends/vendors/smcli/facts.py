@@ -10,7 +10,8 @@ from backends.vendors.smcli.words import Nouns
 
 _SIZE = re.compile(r"(\d[\d,]{0,15}(?:\.\d{1,6})?) (Bytes|KB|MB|GB|TB)\b", re.ASCII)
 _POWERS = {"Bytes": 0, "KB": 10, "MB": 20, "GB": 30, "TB": 40}
-_HEX = re.compile(r"[0-9a-f]{2}(?::?[0-9a-f]{2}){7,15}", re.ASCII)
+_WWN = re.compile(r"[0-9a-z]{2}(?::[0-9a-z]{2}){7,15}|[0-9a-z]{16}(?:[0-9a-z]{16})?", re.ASCII)
+"""Any letters: what stands for one in a recording is not hexadecimal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,7 @@ class SystemPart:
 
     def wwn(self, *labels: str) -> str | None:
         """World wide name in such a row, in small letters without colons."""
-        found = _HEX.match((self.said(*labels) or "").lower())
+        found = _WWN.match((self.said(*labels) or "").lower())
         return None if found is None else found[0].replace(":", "")
 
 
@@ -62,6 +63,8 @@ class SystemProfile:
     """Drives, by place."""
     batteries: tuple[str, ...] = ()
     """State of each battery in its own words."""
+    serials: tuple[str, ...] = ()
+    """Serial numbers of enclosures and what is in them."""
 
     @property
     def wwn(self) -> str | None:

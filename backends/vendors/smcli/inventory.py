@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from backends.identity import Identity
 from backends.model import Array, Controller, Drive, Fact, Inventory, Level, Media, Protection, Scope, State, Target
 from backends.topology import Node, Topology
 from backends.topology.naming import identity
@@ -76,6 +77,8 @@ def _system(profile: SystemProfile, owner: Target) -> Controller:
     state = None if not profile.batteries else "optimal" if bad is None else _battery(bad)
     told = [(f"Controller in {one.name}", one.said("status")) for one in profile.controllers]
     told += [("Battery", bad), ("World wide name", profile.wwn)]
+    serials = [one.said("serial number") for one in profile.controllers[1:]]
+    told += [("Serial numbers", " ".join(filter(None, (*serials, *profile.serials))))]
     return Controller(
         target=owner,
         vendor=NAME,
@@ -120,9 +123,15 @@ def _volume(profile: SystemProfile, volume: SystemPart, owner: Target, picture: 
         spans=1 if members else None,
         device=node.device if node is not None else None,
         members=tuple(drive_target(profile.name, place) for place in members),
-        identity=identity(node) if node is not None else None,
+        identity=identity(node) if node is not None else _known(volume),
         facts=tuple(Fact(label=label, value=value) for label, value in told if value),
     )
+
+
+def _known(volume: SystemPart) -> Identity | None:
+    """What a logical drive is that is no disk of this machine."""
+    wwn = volume.wwn(*VOLUME_ID)
+    return None if wwn is None else Identity(name=volume.name, wwn=f"naa.{wwn}")
 
 
 def _data_drives(level: Level, members: int) -> int | None:

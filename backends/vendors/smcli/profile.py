@@ -67,6 +67,7 @@ def parse_profile(text: str) -> SystemProfile | None:
     beings: dict[str, list[_Being]] = {name: [] for name in ("controllers", "arrays", "volumes", "drives")}
     summary = _Being(clean(title[1]))
     batteries: list[str] = []
+    serials: dict[str, None] = {}
     section, nouns, powered, listing = "", IBM if "SUBSYSTEM" in title[0] else NETAPP, False, False
     for line in lines:
         if heading := _SECTION.fullmatch(line):
@@ -78,6 +79,8 @@ def parse_profile(text: str) -> SystemProfile | None:
             if line.endswith("Detected"):
                 powered = _BATTERIES.fullmatch(line) is not None
             key, colon, value = line.partition(":")
+            if key.lower() == "serial number" and value.strip():
+                serials[clean(value).removeprefix("SN ").strip()] = None
             if powered and colon and key.lower() in ("status", "battery status"):
                 batteries.append(clean(value))
         elif section in beings:
@@ -87,6 +90,7 @@ def parse_profile(text: str) -> SystemProfile | None:
         nouns=nouns,
         summary=summary.record(),
         batteries=tuple(batteries),
+        serials=tuple(serials),
         **{name: tuple(being.record() for being in several) for name, several in beings.items()},
     )
 
