@@ -199,6 +199,8 @@ def test_what_is_found_stands_in_the_answer(dialect: str) -> None:
 def test_a_flood_is_read_in_time(dialect: str, picture: Topology) -> None:
     started = time.process_time()
     lines = ("(" * 500_000, "x: " * 300_000, " " * 1_000_000 + "x", "Array: A\n" * 30_000, "Device #1\n" * 30_000)
-    for text in (*lines, "\nSmart Array X in Slot 0\n" + "   Logical Drive: 1\n" * 30_000, "Error:\n" * 30_000):
+    rows = ("X in Slot 0" + " (a)" * 400 + "x", " (" * 900, "x" + " " * 1900 + "x")
+    more = (*(f"{row}\n" * 500 for row in rows), "\n" * 60_000)
+    for text in (*lines, *more, "\nSmart Array X in Slot 0\n" + "   Logical Drive: 1\n" * 30_000, "Error:\n" * 30_000):
         everything(dialect, text, picture)
     assert time.process_time() - started < 20

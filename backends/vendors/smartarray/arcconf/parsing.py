@@ -27,7 +27,7 @@ from backends.vendors.smartarray.ssacli.parsing import acceleration, healthy, in
 from backends.vendors.smartarray.text import told
 
 _FOUND = re.compile(r"controllers found:\s*(\d{1,3})", re.ASCII | re.IGNORECASE)
-_LISTED = re.compile(r"^\s*controller (?:#)?(\d{1,3}):", re.ASCII | re.IGNORECASE | re.MULTILINE)
+_LISTED = re.compile(r"^[ \t]{0,8}controller (?:#)?(\d{1,3})[ \t]*:", re.ASCII | re.IGNORECASE | re.MULTILINE)
 _MEMBER = re.compile(r"(?:group \d{1,4}, )?(?:segment|device) \d{1,5}", re.ASCII)
 _PAIR = re.compile(r"(\d{1,3}),(\d{1,5})", re.ASCII)
 _AT = re.compile(

@@ -15,7 +15,7 @@ from backends.text import clean
 from backends.vendors.smartarray import text as texts
 
 _TITLE = re.compile(
-    r"(?P<model>[^\s:#][^:]{0,120}?) in (?:Slot (?P<slot>\w{1,40})|[^:,.]{1,60}?)(?P<rest>(?: +\(.*\))*)", re.ASCII
+    r"(?P<model>[^\s:#][^:]{0,120}?) in (?:Slot (?P<slot>\w{1,40})|[^:,.]{1,60}?)(?P<rest>(?: +\([^()]*\))*)", re.ASCII
 )
 _ARRAY = re.compile(r"array:?\s+(?P<name>[A-Za-z]{1,4})\s*(?:\((?P<row>.*)\))?", re.ASCII | re.IGNORECASE)
 _VOLUME = re.compile(
@@ -28,7 +28,7 @@ _DRIVE = re.compile(
 )
 _LOOSE = re.compile(r"(?:unassigned|hba drives|unused drives)\s*", re.ASCII | re.IGNORECASE)
 _SHOUTED = re.compile(r"[A-Z][A-Z /-]{7,60}:", re.ASCII)
-_JOINED = re.compile(r" {3,}(?=[A-Z][A-Za-z /-]{2,40}: )", re.ASCII)
+_JOINED = re.compile(r"(?<! ) {3,}+(?=[A-Z][A-Za-z /-]{2,40}: )", re.ASCII)
 _PARAGRAPH = 1000
 """Characters of a warning that are kept."""
 _ROWS = 12
