@@ -356,6 +356,10 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command(
         "runs.history", "H", "history", "History", "Show how the same went in all sessions, with a chart.", "runs", 55
     ),
+    _command("history.back", "escape h", "back", "Back", "Back to where it was opened.", "history", 1),
+    _command("history.open", "enter", "open", "Open", "Open the graphs of the run under the cursor.", "history", 2),
+    _command("history.before", "left", "step(-1)", "Run before", "Go to the run before.", "history", 3),
+    _command("history.after", "right", "step(1)", "Run after", "Go to the run after.", "history", 4),
     _command(
         "sweep.run",
         "r",
@@ -483,7 +487,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "take_back",
         "Take back",
         "Bring the old values back that are on trial, now; on Devices, undo does it.",
-        "bench runs sweep log compare",
+        "bench runs sweep log compare history",
     ),
     _command("app.help", "question_mark", "keys", "Keys", "Show the keys of this screen.", footer=98),
     _command("app.theme", "", "theme", "Theme", "Choose dark, light, or the colours of the terminal."),
@@ -495,7 +499,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
 SCREENS = {"devices": "Devices", "bench": "Bench", "runs": "Runs", "sweep": "Sweep", "log": "Log"}
 """Screens by name, in the order of their keys."""
 
-SHEETS = {"compare": "Compare"}
+SHEETS = {"compare": "Compare", "history": "History"}
 """Screens that are opened from another one, by name."""
 
 

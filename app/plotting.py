@@ -1,76 +1,98 @@
-"""A graph of the views drawn as text with plotext, for the command line and the screens: it stands still."""
+"""A graph of the views as the plots of the screens draw it, and as text for the command line: it stands still."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from app.engine.view.plot import PlotView
-from widgets.scale import AxisSpan, fit
+from app.engine.view.plot import PlotLine, PlotView
+from widgets.chart_data import ChartData, Reference, Series, TimeMark
+from widgets.plain.text import clean, shorten
+from widgets.plot import Plot, sample
+from widgets.scale import AxisSpan
 
-_COLORS = ("cyan+", "orange+", "green+", "magenta+")
-_ASCII_SIGNS = ("*", "o", "x", "#")
-_ASCII_BAR = "|"
-_TICK_CELLS = 14
-"""Cells that a tick of the horizontal axis has for itself."""
+COLORS = ("$text-primary", "$text-warning", "$text-success", "$text-secondary")
+"""Of the lines, in their order; an error bar has that of its line."""
 
-_TICK_ROWS = 3
 _AIR = 1.04
 """A point on the frame cannot be told from the frame."""
 
+_MOST_TICKS = 9
 
-def drawn(view: PlotView, width: int, height: int, *, ascii_only: bool = False) -> str:
-    """The rows with ANSI colours; "" where there is nothing to draw."""
+
+def chart_of(view: PlotView, *, ascii: bool, above: tuple[Series, ...] = ()) -> ChartData:
+    """What a graph shows; without any line where there is nothing to draw. `above`: drawn over its points."""
     points = [point for line in view.lines for point in line.points]
     if not points:
-        return ""
-    import plotext
-
-    marks = [] if view.mark is None else [view.mark[0]]
-    heights = [end for point in points for end in (point.y, point.low, point.high) if end is not None]
-    across = _tight([*(point.x for point in points), *marks], log=view.x_log)
-    upwards = fit(heights, log=view.y_log)
-    plotext.clear_figure()
-    plotext.theme("clear")
-    plotext.limit_size(False, False)  # by the terminal, of which it knows nothing here
-    plotext.plot_size(width, height)
-    plotext.title(view.title)
-    for index, line in enumerate(view.lines):
-        color = _COLORS[index % len(_COLORS)]
-        for point in line.points:
-            if point.low is not None and point.high is not None:
-                ends = [_place(upwards, point.low), _place(upwards, point.high)]
-                bar = _ASCII_BAR if ascii_only else "braille"
-                plotext.plot([_place(across, point.x)] * 2, ends, color=color, marker=bar)
-        plotext.plot(
-            [_place(across, point.x) for point in line.points],
-            [_place(upwards, point.y) for point in line.points],
-            label=line.name,
-            color=color,
-            marker=_ASCII_SIGNS[index % len(_ASCII_SIGNS)] if ascii_only else "braille",
+        return ChartData(waiting=view.empty)
+    across = _across(view)
+    bars = (series for at, line in enumerate(view.lines) for series in _bars(line, across, COLORS[at % len(COLORS)]))
+    lines = (
+        Series(
+            name=line.name,
+            points=tuple((place(across, point.x), point.y) for point in line.points),
+            color=COLORS[at % len(COLORS)],
+            joined=line.joined,
+            whole=not line.joined,
         )
-    if view.mark is not None:
-        plotext.vline(_place(across, view.mark[0]))
-    plotext.xlim(_place(across, across.low), _place(across, across.high))
-    plotext.ylim(_place(upwards, upwards.low), _place(upwards, upwards.high))
-    xs, ys = across.ticks(max(2, width // _TICK_CELLS)), upwards.ticks(max(2, height // _TICK_ROWS))
-    plotext.xticks([_place(across, tick) for tick in xs], [view.x_text(tick) for tick in xs])
-    plotext.yticks([_place(upwards, tick) for tick in ys], [view.y_text(tick) for tick in ys])
-    if view.mark is not None:
-        plotext.xlabel(view.mark[1])
-    text: str = plotext.build()
-    plotext.clear_figure()
-    return text
+        for at, line in enumerate(view.lines)
+    )
+    band = view.band
+    return ChartData(
+        series=(*bars, *lines, *above),
+        references=() if band is None else (Reference(label=band.name, value=band.middle, half=band.half),),
+        marks=tuple(
+            TimeMark(at=place(across, mark.x), sign=mark.sign.shown(ascii=ascii), words=mark.words, bad=mark.bad)
+            for mark in view.marks
+        ),
+        x_ticks=tuple((place(across, tick), view.x_text(tick)) for tick in view.x_ticks or across.ticks(_MOST_TICKS)),
+        x_label=view.x_label,
+        x_max=1.0,
+        y_format=view.y_text,
+    )
 
 
-def _tight(values: Sequence[float], *, log: bool) -> AxisSpan:
-    """From 0, or the least where equal distances are ratios, to the most: a place for every point, and no more."""
+def _across(view: PlotView) -> AxisSpan:
+    """The horizontal axis: from 0, or the least where equal distances are ratios, with a place for every point."""
+    values = [*(point.x for line in view.lines for point in line.points), *(mark.x for mark in view.marks)]
     low, high = min(values), max(values)
-    if log and low > 0:
+    if view.x_log and low > 0:
         return AxisSpan(low=low / _AIR, high=high * _AIR, log=True)
-    return AxisSpan(low=min(0.0, low), high=high * _AIR if high > 0 else 1.0)
+    return AxisSpan(low=min(0.0, low), high=view.x_high or (high * _AIR if high > 0 else 1.0))
 
 
-def _place(span: AxisSpan, value: float) -> float:
-    """Where plotext has a value: it draws every axis evenly."""
-    return math.log10(max(value, span.low)) if span.log else value
+def place(span: AxisSpan, x: float) -> float:
+    """Where a value stands, as a share of the axis."""
+    if span.log:
+        return math.log10(max(x, span.low) / span.low) / span.span
+    return (x - span.low) / span.span
+
+
+def _bars(line: PlotLine, across: AxisSpan, color: str) -> Iterator[Series]:
+    """From end to end of the interval of each point; nothing where no point has one."""
+    ends: list[tuple[float, float | None]] = []
+    for point in line.points:
+        if point.low is not None and point.high is not None and point.low < point.high:
+            x = place(across, point.x)
+            ends += [(x, point.low), (x, point.high), (x, None)]
+    if ends:
+        yield Series(name="", points=tuple(ends), color=color, whole=True)
+
+
+def drawn(view: PlotView, width: int, height: int, *, ascii_only: bool = False) -> list[str]:
+    """Its rows under a title and a legend; none where there is nothing to draw."""
+    data = chart_of(view, ascii=ascii_only)
+    if not data.series:
+        return []
+    rows = Plot().draw(data, width, height - 1, log=view.y_log, ascii_only=ascii_only)
+    head = "   ".join((clean(view.title), *_legend(data.series, view, ascii_only=ascii_only)))
+    return [shorten(head, width), *(row.rstrip() for row, _ in rows)]
+
+
+def _legend(series: Sequence[Series], view: PlotView, *, ascii_only: bool) -> Iterator[str]:
+    """What stands for what; nothing where one line needs no name."""
+    shown = [(at, one) for at, one in enumerate(series) if one.name]
+    if len(shown) > 1:
+        yield from (f"{sample(tuple(series), at, ascii_only=ascii_only)} {clean(one.name)}" for at, one in shown)
+    if view.band is not None:
+        yield f"{'::' if ascii_only else '░░'} {clean(view.band.name)}"

@@ -259,6 +259,8 @@ class LineChart(Widget):
                 self._colors[code] = color
                 self._styles_by_code[code] = self._series_style(color)
             style = self._styles_by_code[code]
+            if not series.name:
+                continue
             pieces.append(("", sample(data.series, index, ascii_only=self.ascii), style))
             pieces.append(("legend", clean(series.name), None))
         for reference in data.references:

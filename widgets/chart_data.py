@@ -31,6 +31,8 @@ class Series:
     """A Textual colour or a theme variable such as `$primary`; empty for the next of the theme's colours."""
     joined: bool = True
     """Whether lines join the points; else each stands for itself."""
+    whole: bool = False
+    """Whether it is drawn without gaps: a line without dashes, a point of four dots."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,8 +44,8 @@ def sample(series: tuple[Series, ...], index: int, *, ascii_only: bool) -> str:
 
 
 def _lines_before(series: tuple[Series, ...], index: int) -> int:
-    """How many lines come before it: points that stand alone have no dashes."""
-    return sum(one.joined for one in series[:index])
+    """How many lines come before it that have dashes: points that stand alone have none."""
+    return sum(one.joined and not one.whole for one in series[:index])
 
 
 class Plot(FramedDrawing):
@@ -122,7 +122,7 @@ class Plot(FramedDrawing):
         """Draws the points from `start` on, joined to the one before."""
         points = series.points
         canvas, layer = self._canvas, min(FIRST_SERIES + index, AXIS - 1)
-        dashes = DASHES[line % len(DASHES)]
+        dashes = SOLID if series.whole else DASHES[line % len(DASHES)]
         before = _dot(frame, points[start - 1]) if start else None
         for point in points[start:]:
             here = _dot(frame, point)
@@ -130,6 +130,9 @@ class Plot(FramedDrawing):
                 # A gap (nothing measured) is left open: a line across it would be a claim.
                 if before is None or not series.joined:
                     canvas.dot(*here, layer)
+                    if series.whole and not series.joined:
+                        canvas.run(here[0] + 1, here[1], here[1] + 1, layer)
+                        canvas.dot(here[0], here[1] + 1, layer)
                 else:
                     canvas.line(*before, *here, layer, dashes)
             before = here

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from app.cli.devices_text import terminal_width
-from app.cli.options import current, is_terminal, is_utf8
+from app.cli.graph import graph_lines
 from app.cli.output import SIGNS, lines, say
 from app.cli.render import fitted_lines, table_lines
 from app.engine.session.figures import Advice, Sample
 from app.engine.session.state import RunRecord
 from app.engine.view.members import member_table
+from app.engine.view.plot import PlotLine, PlotPoint, PlotView
 from app.engine.view.run import cpu_line, figures_table, means_lines, within_lines
 from app.engine.view.steady import outcome_words
 from backends.text import clean
 from widgets.plain import units
 
 _SUMMED_UP = ("iops", "latency_p50_ns", "latency_p99_ns")
-_CHART_WIDTH = 60
 _CHART_HEIGHT = 12
 
 
@@ -68,28 +66,14 @@ def advice(each: Advice) -> None:
 
 def _chart(samples: Sequence[Sample]) -> None:
     """IOPS over time, if standard output is a terminal that can show it."""
-    if not is_terminal(sys.stdout) or not is_utf8(sys.stdout) or current().ascii or len(samples) < 3:
+    if len(samples) < 3:
         return
-    width = shutil.get_terminal_size().columns
-    if width < _CHART_WIDTH:
-        return
-    import plotext
-
-    plotext.clear_figure()
-    plotext.theme("clear")
-    plotext.plotsize(min(width, 140), _CHART_HEIGHT)
-    plotext.title("IOPS over seconds")
-    series = dict(_series(samples))
-    for name, values in series.items():
-        at = [sample.at for sample in samples]
-        plotext.plot(at, values, label=name if len(series) > 1 else None, marker="braille")
-    top = max(max(values) for values in series.values()) or 1.0
-    plotext.ylim(0, top)
-    ticks = [top * part / 4 for part in range(5)]
-    plotext.yticks(ticks, [units.iops(tick) for tick in ticks])
-    text = plotext.uncolorize(plotext.build())
-    plotext.clear_figure()
-    lines(row.rstrip() for row in text.splitlines())
+    drawn = tuple(
+        PlotLine(name=name, points=tuple(PlotPoint(x=one.at, y=y) for one, y in zip(samples, values, strict=True)))
+        for name, values in _series(samples)
+    )
+    view = PlotView(title="IOPS over time", lines=drawn, x_text=lambda at: f"{at:g} s", y_text=units.iops)
+    lines(graph_lines(view, terminal_width(), _CHART_HEIGHT))
 
 
 def _series(samples: Sequence[Sample]) -> Iterator[tuple[str, list[float]]]:

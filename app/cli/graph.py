@@ -10,13 +10,10 @@ from app.engine.view.plot import PlotView
 _WIDEST, _NARROWEST, _HEIGHT = 120, 50, 18
 
 
-def graph_lines(view: PlotView, width: int | None) -> list[str]:
+def graph_lines(view: PlotView, width: int | None, height: int = _HEIGHT) -> list[str]:
     """Its rows; none without a terminal (`width` is None), in one that is too narrow, and without UTF-8."""
     if width is None or width < _NARROWEST or not is_utf8(sys.stdout) or current().ascii:
         return []
-    import plotext
-
     from app.plotting import drawn
 
-    text: str = plotext.uncolorize(drawn(view, min(width, _WIDEST), _HEIGHT))
-    return [row.rstrip() for row in text.splitlines()]
+    return drawn(view, min(width, _WIDEST), height)

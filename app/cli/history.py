@@ -22,7 +22,7 @@ from app.engine.history.index import known_runs
 from app.engine.history.past import Condition, PastRun, known_as
 from app.engine.history.series import RunSeries, series_of
 from app.engine.session.paths import Paths
-from app.engine.view.history import change_lines, history_document, history_table
+from app.engine.view.history import change_lines, history_document, history_plot, history_table
 from app.engine.view.table import filled
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
@@ -162,7 +162,7 @@ def _told(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Ite
 
 
 def _drawn(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
-    from app.history_plot import history_plot
+    from app.plotting import drawn
 
     last = next((run for run in reversed(runs) if run.condition in series), None)
     if last is None:
@@ -170,8 +170,7 @@ def _drawn(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> It
         return
     ascii_only = current().ascii or not is_utf8(sys.stdout)
     width = terminal_width() or PLOT_WIDTH
-    drawn = history_plot(series[last.condition], width, PLOT_HEIGHT, ascii_only=ascii_only, color=current().coloured)
-    yield from ("", *drawn.splitlines())
+    yield from ("", *drawn(history_plot(series[last.condition]), width, PLOT_HEIGHT, ascii_only=ascii_only))
 
 
 def moment_of(text: str) -> float:

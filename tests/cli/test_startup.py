@@ -22,19 +22,19 @@ def loaded_by(what: str, *unwanted: str) -> str:
 
 
 def test_the_command_line_is_imported_without_anything_that_draws() -> None:
-    assert loaded_by("import app.cli.main", "textual", "plotext", "rich") == ""
+    assert loaded_by("import app.cli.main", "textual", "rich") == ""
 
 
 @pytest.mark.parametrize("words", ["['devices', '--json']", "['devices']", "['--help']", "['profiles']"])
 def test_a_look_around_loads_neither_textual_nor_cattrs(machine: str, words: str) -> None:
     run = f"from app.cli.main import cli; cli.main(['--machine', {machine!r}] + {words}, standalone_mode=False)"
-    assert loaded_by(run, "textual", "plotext", "rich", "cattrs", "psutil", "importlib.metadata") == ""
+    assert loaded_by(run, "textual", "rich", "cattrs", "psutil", "importlib.metadata") == ""
 
 
 def test_the_first_screen_has_nothing_of_what_is_measured_judged_or_swept() -> None:
     screens = "import app.tui.app, app.tui.screens.devices.screen, app.cli.sweep_background"
     later = ("advisor", "judge", "measure.measurer", "fio.load", "sweep", "report", "view.run", "view.comparison")
-    drawing = ("widgets.chart", "widgets.matrix", "plotext", "psutil")
+    drawing = ("widgets.chart", "widgets.matrix", "psutil")
     assert loaded_by(screens, *(f"app.engine.{name}" for name in later), *drawing) == ""
 
 

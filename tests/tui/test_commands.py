@@ -14,6 +14,7 @@ from app.tui.screens.bench.screen import BenchScreen
 from app.tui.screens.devices.screen import DevicesScreen
 from app.tui.screens.log.screen import LogScreen
 from app.tui.screens.runs.compare import CompareScreen
+from app.tui.screens.runs.history import HistoryScreen
 from app.tui.screens.runs.screen import RunsScreen
 from app.tui.screens.sweep.screen import SweepScreen
 from tests.tui.stage import Table, notices, opened, text_of, until
@@ -26,6 +27,7 @@ CLASSES: dict[str, type[WorkbenchScreen]] = {
     "sweep": SweepScreen,
     "log": LogScreen,
     "compare": CompareScreen,
+    "history": HistoryScreen,
 }
 ALL = (*SCREENS, *SHEETS)
 OWN = [(screen, command) for screen in ALL for command in commands_of(screen, shared=False)]

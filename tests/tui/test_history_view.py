@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,20 +11,28 @@ import pytest
 from textual.pilot import Pilot
 
 from app.engine.history.past import past_runs
+from app.engine.history.series import series_of
+from app.engine.session.figures import RunStatus
 from app.engine.session.store import load
+from app.engine.view.history import history_plot
+from app.engine.view.plot import PlotView
+from app.tui.screens.bench.reopened import RunScreen
 from app.tui.screens.runs.history import HistoryScreen
 from app.tui.screens.runs.screen import RunsScreen
 from tests.engine import sessions
-from tests.tui.stage import Table, app_of, opened, set_table, text_of, until
+from tests.tui.conftest import stillness
+from tests.tui.stage import Table, app_of, opened, set_table, text_in, text_of, until
+from widgets.keyed_table import KeyedTable
+from widgets.plain.signs import CHANGED, LESS
 
 WWN = "naa.5000039ff4c0ffee"
 DAY = 86_400.0
+SIZES = {"small": (80, 24), "large": (120, 40)}
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> Table:
-    """Eight days, slower since the fifth; the last session is the one that is open."""
-    table = set_table(tmp_path)
+def eight_days(folder: Path) -> Table:
+    """Eight days, slower since the fifth, with another read-ahead since the third; the last session is open."""
+    table = set_table(folder)
     for day, iops in enumerate((1000, 1010, 990, 1005, 800, 810, 790)):
         _session(table.bench.paths.sessions / f"day{day}", day, iops)
     assert table.options.session is not None
@@ -32,28 +42,90 @@ def table(tmp_path: Path) -> Table:
 
 def _session(folder: Path, day: int, iops: float) -> None:
     at = 1_700_000_000.0 + day * DAY
-    events = (replace(sessions.started(), at=at), sessions.seen(wwn=WWN), *sessions.run(iops=iops, at=at))
+    settings = {"read_ahead_kb": "128" if day < 2 else "4096"}
+    events = (
+        *(replace(sessions.started(), at=at), sessions.seen(wwn=WWN)),
+        *sessions.run(iops=iops, at=at, settings=settings),
+        *sessions.run("r2", iops=iops + 40, at=at + 100, settings=settings),
+    )
     sessions.written(folder, *events)
 
 
-async def history(pilot: Pilot[int]) -> HistoryScreen:
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    return eight_days(tmp_path)
+
+
+async def history(pilot: Pilot[int], *keys: str) -> HistoryScreen:
+    """From the first screen on, as far as its figures are read."""
     await pilot.press("3")
     await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen))
-    await pilot.press("H")
+    await pilot.press(*keys, "H")
     await until(pilot, lambda: isinstance(pilot.app.screen, HistoryScreen))
-    await pilot.pause()
+    await until(pilot, lambda: "MiB/s" in text_of(pilot))
     screen = pilot.app.screen
     assert isinstance(screen, HistoryScreen)
     return screen
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-async def test_it_shows_all_sessions_and_where_the_level_changed(table: Table, size: tuple[int, int]) -> None:
-    async with opened(table, size) as pilot:
-        await history(pilot)
-        await until(pilot, lambda: "8 runs in their order" in text_of(pilot))
-        shown = text_of(pilot)
-    assert [word in shown for word in ("8 runs of 8 sessions", "-20.0 %", "from day4/r1 on")] == [True] * 3
+def cursor(pilot: Pilot[int]) -> str:
+    """The run that is chosen."""
+    return pilot.app.screen.query_one(KeyedTable).cursor or ""
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """What stood on the screen: all of it, and the list, before and after a step back."""
+
+    async def walk() -> dict[str, str]:
+        async with opened(eight_days(tmp_path_factory.mktemp("history")), SIZES[request.param]) as pilot:
+            await history(pilot, "b")
+            shown = {"all": text_of(pilot), "graph": text_in(pilot, "#history-graph")}
+            await pilot.press("left")
+            await until(pilot, lambda: cursor(pilot) == "day6/r2" and "MiB/s" in text_of(pilot))
+            return {**shown, "before": text_in(pilot, "#history-listed")}
+
+    with stillness():
+        return asyncio.run(walk())
+
+
+@pytest.mark.parametrize(
+    "words", ["16 runs of 8 sessions", "randread-4k on block:sda", "-19.", "from day4/r1 on", "3 Runs"]
+)
+def test_it_says_what_it_shows_and_where_the_level_changed(seen: Mapping[str, str], words: str) -> None:
+    assert words in seen["all"]
+
+
+@pytest.mark.parametrize("words", ["baseline r", "◆ Read-ahead 4096 KiB", "┤", "⠛"])
+def test_the_graph_has_an_axis_the_baseline_and_what_was_changed(seen: Mapping[str, str], words: str) -> None:
+    assert any(each in seen["graph"] for each in ((words,) if words != "⠛" else "⣤⠶⢠⡄⠛⣀"))
+
+
+def test_an_arrow_goes_to_the_run_before_and_tells_its_figures(seen: Mapping[str, str]) -> None:
+    assert "day6/r2 · 2023-11-20 22:15 · 830 IOPS" in seen["before"]
+
+
+def view_of(table: Table, *, baseline: bool = False) -> PlotView:
+    """The graph of all days but the open one."""
+    runs = [run for day in range(7) for run in past_runs(load(table.bench.paths.sessions / f"day{day}"))]
+    (series,) = series_of(runs).values()
+    return history_plot(series, runs[0] if baseline else None)
+
+
+def test_every_run_is_a_point_in_the_spread_of_its_repeats(table: Table) -> None:
+    points = view_of(table).lines[0].points
+    assert [(point.y, point.low, point.high) for point in points[:2]] == [(1000, 1000, 1040), (1040, 1000, 1040)]
+
+
+def test_what_was_changed_and_where_the_level_fell_is_marked_between_the_runs(table: Table) -> None:
+    marks = [(mark.x, mark.sign, mark.bad, mark.words) for mark in view_of(table).marks]
+    assert marks == [(4.5, CHANGED, False, "Read-ahead 4096 KiB"), (8.5, LESS, True, "-19.7 %")]
+
+
+def test_the_baseline_is_a_band_as_wide_as_its_repeats_leave_open(table: Table) -> None:
+    band = view_of(table, baseline=True).band
+    assert band is not None
+    assert (band.middle, band.half > 20) == (1020.0, True)
 
 
 @pytest.mark.parametrize("key", ["escape", "h"])
@@ -61,15 +133,33 @@ async def test_back_is_one_step(table: Table, key: str) -> None:
     async with opened(table) as pilot:
         await history(pilot)
         await pilot.press(key)
-        await pilot.pause()
-        assert isinstance(pilot.app.screen, RunsScreen)
+        await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen))
 
 
 async def test_the_cursor_is_on_the_run_that_was_asked_about(table: Table) -> None:
     async with opened(table) as pilot:
-        screen = await history(pilot)
-        assert table.options.session is not None
-        assert screen.query_one("KeyedTable").cursor == f"{table.options.session.name}/r1"  # type: ignore[attr-defined]
+        await history(pilot, "end")
+        await until(pilot, lambda: cursor(pilot) == "2026-11-21-120000/r2")
+
+
+async def test_enter_opens_the_graphs_of_a_run_of_another_session_and_esc_comes_back(table: Table) -> None:
+    async with opened(table) as pilot:
+        await history(pilot)
+        await pilot.press("home")
+        await until(pilot, lambda: cursor(pilot) == "day0/r1" and "MiB/s" in text_of(pilot))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, RunScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, HistoryScreen))
+
+
+async def test_of_runs_that_all_failed_it_says_that_there_is_nothing_to_draw(tmp_path: Path) -> None:
+    table = set_table(tmp_path)
+    assert table.options.session is not None
+    sessions.written(table.options.session, sessions.started(), *sessions.run(status=RunStatus.FAILED))
+    async with opened(table, SIZES["small"]) as pilot:
+        await history(pilot)
+        assert "nothing to draw" in text_of(pilot)
 
 
 async def test_without_a_run_it_says_so(tmp_path: Path) -> None:
@@ -81,5 +171,5 @@ async def test_without_a_run_it_says_so(tmp_path: Path) -> None:
 
 async def test_the_run_of_the_open_session_is_known_as_its_log_has_it(table: Table) -> None:
     assert table.options.session is not None
-    (run,) = past_runs(load(table.options.session))
+    run, _ = past_runs(load(table.options.session))
     assert run.thing == f"wwn {WWN}"

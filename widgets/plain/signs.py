@@ -38,10 +38,11 @@ STEADY: Final = Sign("≈", "[", "measured from that moment on")
 MORE: Final = Sign("↑", "^", "shown to be more: faster, or a higher latency")
 LESS: Final = Sign("↓", "_", "shown to be less: slower, or a lower latency")
 SAME: Final = Sign("=", "=", "shown to make no difference")
+KNEE: Final = Sign("△", "A", "what was looked for: the knee of a curve, the least depth that is enough")
 BASELINE: Final = Sign("◎", "@", "the baseline, to which others are held")
 
 SIGNS: Final = (
     *(WELL, BUSY, ATTENTION, FAILED, UNUSED, SPARE, UNKNOWN, CLOSED, OPENED, CURSOR, MARKED),
-    *(CHANGED, STEADY, MORE, LESS, SAME, BASELINE),
+    *(CHANGED, STEADY, MORE, LESS, SAME, KNEE, BASELINE),
 )
 """All of them, in the order of the legend."""

@@ -10,7 +10,7 @@ from app.engine.session.sweep_steps import Saturation
 from app.engine.sweep.load_curve import LoadCurve, RatePoint
 from app.engine.sweep.saturation import DepthPoint, Saturated
 from app.engine.sweep.scores import LatencyFigure
-from app.engine.view.plot import PlotLine, PlotPoint, PlotView
+from app.engine.view.plot import PlotLine, PlotMark, PlotPoint, PlotView
 from app.engine.view.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
 from widgets.plain import units
 
@@ -193,7 +193,7 @@ def curve_plot(
         x_text=units.iops,
         y_text=units.latency,
         y_log=True,
-        mark=None if knee is None else (knee.rate, f"knee {units.iops(knee.rate)}"),
+        marks=() if knee is None else (PlotMark(x=knee.rate, words=f"knee {units.iops(knee.rate)}"),),
     )
 
 
@@ -214,7 +214,9 @@ def search_plot(one: Saturated) -> PlotView:
         x_text=lambda depth: f"{depth:g}",
         y_text=units.iops,
         x_log=True,
-        mark=None if one.best is None or not one.complete else (float(one.best.depth), f"depth {one.best.depth}"),
+        marks=()
+        if one.best is None or not one.complete
+        else (PlotMark(x=float(one.best.depth), words=f"depth {one.best.depth}"),),
     )
 
 

@@ -104,8 +104,7 @@ def test_in_short_has_the_saturation_and_the_knee() -> None:
 
 def test_the_graph_marks_the_knee_and_has_an_error_bar_at_every_point() -> None:
     view = curve_plot(found().load_curves[0])
-    assert view.mark is not None
-    assert view.mark[1].startswith("knee ")
+    assert [mark.words.startswith("knee ") for mark in view.marks] == [True]
     assert all(point.low is not None for line in view.lines for point in line.points)
 
 

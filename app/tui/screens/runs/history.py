@@ -2,89 +2,176 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
-from rich.text import Text
+from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
-from textual.widgets import Static
 
 from app.engine.history.past import PastRun
-from app.engine.history.series import RunSeries, series_of
-from app.engine.view.history import change_lines, history_table
-from app.engine.view.table import filled
-from app.history_plot import history_plot
+from app.engine.history.series import series_of
+from app.engine.session.state import Session
+from app.engine.session.store import load
+from app.engine.view.history import change_lines, headline_text, history_plot, history_table
+from app.engine.view.plot import PlotView
+from app.engine.view.preview import PREVIEWED
+from app.engine.view.run import figures_table
+from app.engine.view.table import filled, picked
+from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
-from backends.text import clean, clean_lines
+from app.tui.screens.bench.reopened import RunScreen
+from app.tui.still_graph import StillGraph
+from backends.errors import RaidbenchError
+from widgets.chart import Series
 from widgets.keyed_table import KeyedTable
+from widgets.lines import Prose
+from widgets.pane import Pane
 from widgets.plain import units
+from widgets.still_table import StillTable
+
+NOTHING_DRAWN = "No whole run outside an experiment yet: nothing to draw."
+"""Of a condition whose runs all failed, were stopped, or belong to an experiment."""
 
 _LATEST_CHANGES = 2
 _COLUMNS = ("when", "run", "headline", "p99", "level", "differs", "status")
 
 
-class HistoryScreen(ModalScreen[None]):
-    """A sheet with the runs that measured the same as one of them, in all sessions."""
+class HistoryScreen(WorkbenchScreen):
+    """The runs that measured the same as one of them, in all sessions: a graph, the list, the run under the cursor."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter,h", "dismiss", "Close", id="history.close"),
-    ]
+    NAME: ClassVar[str] = "history"
     DEFAULT_CSS = """
     HistoryScreen {
-        align: center middle;
-        & .sheet { height: 96%; width: 98%; max-width: 180; }
-        & .sheet-title { height: 1; }
-        & #history-plot { height: 1fr; min-height: 8; }
-        & KeyedTable { height: auto; max-height: 35%; }
-        & #history-changes { height: auto; max-height: 3; }
-        & #history-keys { height: 1; color: $text-muted; }
+        & #history-drawn { height: 1fr; min-height: 8; padding: 0 1; }
+        & StillGraph { min-height: 4; padding: 0; }
+        & #history-listed { max-height: 50%; min-height: 8; }
+        &.-short #history-listed { max-height: 9; }
+        &.-short #history-changes { max-height: 1; }
+        & KeyedTable { height: 1fr; min-height: 2; }
+        & #history-figures { height: 2; }
     }
     """
 
-    def __init__(self, run: PastRun, runs: tuple[PastRun, ...], *, ascii: bool = False) -> None:
-        """`runs`: all of its condition, oldest first."""
+    def __init__(self, run: PastRun, runs: tuple[PastRun, ...], baseline: PastRun | None = None) -> None:
+        """`runs`: all of the condition of `run`, oldest first. `baseline`: what the open session is held to."""
         super().__init__()
         self._run = run
-        self._runs = runs
-        self._ascii = ascii
-        self._series: RunSeries | None = series_of(runs).get(run.condition)
+        self._runs = {each.name: each for each in runs}
+        self._series = series_of(runs).get(run.condition)
+        nothing = PlotView(title="", lines=(), x_text=str, y_text=str, empty=NOTHING_DRAWN)
+        self._plot = nothing if self._series is None else history_plot(self._series, baseline, titled=False)
+        self._known: dict[str, Session] = {}
 
-    def compose(self) -> ComposeResult:
-        """What it is, the chart, where the level changed, the runs, keys."""
-        run, series = self._run, self._series
-        changes = () if series is None else series.changes
-        shown = filled(history_table(self._runs, changes).only(*_COLUMNS))
-        sessions = units.plural(len({each.session for each in self._runs}), "session")
-        title = f"{run.workload} on {run.target}: {units.plural(len(self._runs), 'run')} of {sessions}"
+    def body(self) -> ComposeResult:
+        """The graph with where the level changed, the runs, all figures of one."""
+        series, run = self._series, self._run
+        shown = filled(
+            history_table(tuple(self._runs.values()), () if series is None else series.changes).only(*_COLUMNS)
+        )
+        sessions = units.plural(len({each.session for each in self._runs.values()}), "session")
+        count = f"{units.plural(len(self._runs), 'run')} of {sessions}"
         told = [] if series is None else list(change_lines(series, named=False))[: -_LATEST_CHANGES - 1 : -1]
-        with Vertical(classes="sheet"):
-            yield Static(clean(title, 300), classes="sheet-title", markup=False)
-            yield Static("", id="history-plot", markup=False)
-            yield Static(clean_lines("\n".join(told)), id="history-changes", markup=False)
+        with Pane(f"History: {run.workload} on {run.target}", note=count, id="history-drawn"):
+            yield StillGraph(id="history-graph")
+            yield Prose("\n".join(told), "muted", id="history-changes")
+        with Pane("Runs", id="history-listed"):
             yield KeyedTable(columns(shown), rows(shown))
-            yield Static("a line in the chart: the level changed   esc close", id="history-keys", markup=False)
+            yield StillTable(id="history-figures")
 
     def on_mount(self) -> None:
-        """The chart is drawn once there is a size to draw in."""
+        """The list has the keys, its cursor on the run that was asked about."""
+        self.query_one(StillGraph).ascii = self.workbench_app.ascii
         self.query_one(KeyedTable).focus()
         self.call_after_refresh(self._begin)
+        # As high as its rows, its figures and its frame, so that the graph has the room.
+        self.query_one("#history-listed", Pane).styles.height = len(self._runs) + 5
 
     def _begin(self) -> None:
-        self.query_one(KeyedTable).cursor = self._run.name  # brought into sight, now that there is a size
-        self._draw()
+        """Choose the run that was asked about; where the cursor is on it already, the list tells nobody."""
+        self.query_one(KeyedTable).cursor = self._run.name
+        self._choose()
 
-    def on_resize(self) -> None:
-        """Draws again at the new size."""
-        self.call_after_refresh(self._draw)
+    def show(self, session: Session) -> None:
+        """What it tells has ended: nothing of it changes."""
 
-    def _draw(self) -> None:
-        area = self.query_one("#history-plot", Static)
-        width, height = area.size.width, area.size.height
-        if self._series is None:
-            area.update("No whole run to draw.")
-        elif width < 30 or height < 6:
-            area.update("no room for the chart")
+    @on(KeyedTable.RowHighlighted)
+    def _choose(self) -> None:
+        """Mark the run under the cursor in the graph, and tell its figures."""
+        run = self._chosen()
+        if run is None:
+            return
+        self.query_one("#history-listed", Pane).title = " · ".join(
+            filter(None, (run.name, units.moment(run.at)[:16], headline_text(run)))
+        )
+        plot, drawn = self._plot, () if self._series is None else self._series.runs
+        at = next((at for at, one in enumerate(drawn, 1) if one.name == run.name), None)
+        self.query_one(StillGraph).show(plot, run.name, () if at is None else _mark(at / (plot.x_high or 1.0), run))
+        self.query_one(StillTable).rows = ()
+        if run.session in self._known:
+            self._tell(run)
         else:
-            area.update(Text.from_ansi(history_plot(self._series, width, height, ascii_only=self._ascii, titled=False)))
+            self.run_worker(partial(self._read, run), thread=True, group="figures", exclusive=True)
+
+    def _chosen(self) -> PastRun | None:
+        return self._runs.get(self.query_one(KeyedTable).cursor or "")
+
+    def _folder(self, run: PastRun) -> Path:
+        bench = self.workbench_app.workbench
+        own = bench.folder
+        return own if own is not None and own.name == run.session else bench.paths.sessions / run.session
+
+    def _read(self, run: PastRun) -> None:
+        bench = self.workbench_app.workbench
+        try:
+            session = bench.session if self._folder(run) == bench.folder else load(self._folder(run)).session
+        except RaidbenchError as error:
+            self.app.call_from_thread(self.say, error.message)
+            return
+        self.app.call_from_thread(self._take, run, session)
+
+    def _take(self, run: PastRun, session: Session) -> None:
+        self._known[run.session] = session
+        if self.is_mounted and self._chosen() == run:
+            self._tell(run)
+
+    def _tell(self, run: PastRun) -> None:
+        """All figures of a run whose session is known."""
+        record = self._known[run.session].run(run.id)
+        if record is None:
+            return
+        shown = picked(filled(figures_table((record,))), PREVIEWED)
+        table = self.query_one(StillTable)
+        table.columns, table.rows = columns(shown), rows(shown)
+
+    @on(KeyedTable.RowSelected)
+    def _selected(self) -> None:
+        self.action_open()
+
+    def action_open(self) -> None:
+        """Open the graphs of the run under the cursor again."""
+        run = self._chosen()
+        record = None if run is None or run.session not in self._known else self._known[run.session].run(run.id)
+        if run is None or record is None:
+            self.say("The session of this run is still being read.")
+        elif record.end is None:
+            self.say(f"{run.name} never ended, so there is nothing to open.")
+        else:
+            self.app.push_screen(RunScreen(record, self._folder(run), self._known[run.session]))
+
+    def action_step(self, rows: int) -> None:
+        """The run before, or after."""
+        self.query_one(KeyedTable).action_cursor(rows)
+
+    def action_back(self) -> None:
+        """Back to where it was opened."""
+        self.dismiss()
+
+
+def _mark(at: float, run: PastRun) -> tuple[Series, ...]:
+    """A line across the graph where the chosen run is, and its point over all others."""
+    value = run.value or 0.0
+    return (
+        Series(name="", points=((at, 0.0), (at, value * 0.93)), color="$text-muted", whole=True),
+        Series(name="chosen", points=((at, value),), color="$foreground", joined=False, whole=True),
+    )

@@ -252,9 +252,13 @@ class RunsScreen(WorkbenchScreen):
         name = f"{folder.name}/{run.id}"
         found = next((each for each in known.runs if each.name == name), None)
         alike = () if found is None else tuple(each for each in known.runs if each.condition == found.condition)
-        self.app.call_from_thread(self._show_history, found, alike, known.notes)
+        held = f"{own.folder.name}/{bench.session.baseline}"
+        baseline = next((each for each in alike if each.name == held), None)
+        self.app.call_from_thread(self._show_history, found, alike, baseline, known.notes)
 
-    def _show_history(self, found: PastRun | None, alike: tuple[PastRun, ...], notes: tuple[str, ...]) -> None:
+    def _show_history(
+        self, found: PastRun | None, alike: tuple[PastRun, ...], baseline: PastRun | None, notes: tuple[str, ...]
+    ) -> None:
         from app.tui.screens.runs.history import HistoryScreen
 
         for note in notes:
@@ -262,7 +266,7 @@ class RunsScreen(WorkbenchScreen):
         if found is None:
             self.say("This run is not in the history.")
         elif self.is_current:
-            self.app.push_screen(HistoryScreen(found, alike, ascii=self.workbench_app.ascii))
+            self.app.push_screen(HistoryScreen(found, alike, baseline))
 
     def action_baseline(self) -> None:
         """Mark the run under the cursor as baseline, or take the mark away."""
