@@ -333,6 +333,15 @@ COMMANDS: tuple[CommandSpec, ...] = (
         3,
     ),
     _command(
+        "compare.more",
+        "plus",
+        "more",
+        "More pairs",
+        "Measure the pairs that the plan of this A/B has left, after showing all that will be done.",
+        "compare",
+        5,
+    ),
+    _command(
         "runs.figures",
         "enter right l",
         "figures",

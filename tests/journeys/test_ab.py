@@ -193,6 +193,9 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Walk:
             await pilot.press("c")
             await until(pilot, lambda: isinstance(pilot.app.screen, CompareScreen))
             seen["comparison"] = moment(pilot, table)
+            await pilot.press("plus")
+            await until(pilot, lambda: "complete" in notices(pilot))
+            seen["plus"] = moment(pilot, table)
         return Walk(question, seen, table.host.files[KB])
 
     with stillness(), paced(table) as load:
@@ -282,6 +285,46 @@ def test_runs_show_the_sentence_and_their_places(walked: Walk) -> None:
 
 def test_c_compares_the_letters_of_the_run_under_the_cursor(walked: Walk) -> None:
     assert "in 3 pairs" in walked.seen["comparison"].text
+
+
+async def on_its_comparison(pilot: Pilot[int]) -> None:
+    """From an A/B that is over to its comparison."""
+    await pilot.press("3")
+    await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen) and "e1 1A" in text_of(pilot))
+    await pilot.press("c")
+    await until(pilot, lambda: isinstance(pilot.app.screen, CompareScreen))
+
+
+@pytest.fixture(params=SIZES)
+async def cut_short(request: pytest.FixtureRequest, table: Table, load: PacedLoad) -> AsyncIterator[Pilot[int]]:
+    """The comparison of an A/B of three pairs that was stopped in the second."""
+    async with opened(table, SIZES[request.param]) as pilot:
+        app_of(pilot).stage("block:sda", "read_ahead_kb", "4096")
+        await begun(pilot, load, 3)
+        await pilot.press("x")
+        await until(pilot, lambda: not table.bench.measuring)
+        await on_its_comparison(pilot)
+        yield pilot
+
+
+async def test_plus_measures_the_pairs_that_the_plan_has_left(
+    cut_short: Pilot[int], load: PacedLoad, table: Table
+) -> None:
+    await cut_short.press("plus")
+    await until(cut_short, lambda: isinstance(cut_short.app.screen, ConfirmDialog))
+    await heard(cut_short)
+    assert "1 of them are measured" in " ".join(text_of(cut_short).split())
+    await cut_short.press("y")
+    await until(cut_short, lambda: load.runs == 4)
+    for _ in range(4):
+        load.go.release()
+    await until(cut_short, lambda: not table.bench.measuring and not app_of(cut_short).session.active)
+    marks = [run.start.mark for run in app_of(cut_short).session.runs if run.figures.status is RunStatus.OK]
+    assert {mark.pair for mark in marks if mark is not None} == {1, 2, 3}
+
+
+def test_of_an_ab_that_is_complete_plus_says_why_there_are_no_more(walked: Walk) -> None:
+    assert "e1 is complete: more pairs would be chosen by its result." in walked.seen["plus"].notices
 
 
 @pytest.mark.parametrize("more", [{}, {"nomerges": "2", "read_ahead_kb": "4096"}])

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from app.tui.screens.runs.compare import CompareScreen
 from app.tui.screens.runs.screen import RunsScreen
 from tests.engine import sessions
-from tests.tui.stage import Table, opened, set_table, text_of, until
+from tests.tui.stage import Table, notices, opened, set_table, text_of, until
 
 STREAM = Path(__file__).parents[1] / "engine" / "fio" / "streams" / "mixed.stdout"
 
@@ -68,3 +69,10 @@ async def test_marks_are_counted(runs: Pilot[int]) -> None:
     await runs.press("space")
     await runs.pause()
     assert "1 marked, 2 runs" in text_of(runs)
+
+
+async def test_of_runs_that_are_no_ab_plus_says_so(runs: Pilot[int]) -> None:
+    await runs.press("home", "space", "down", "space", "c")
+    await until(runs, lambda: isinstance(runs.app.screen, CompareScreen))
+    await runs.press("plus")
+    await until(runs, lambda: "These runs are no A/B" in notices(runs))

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.engine.ab.experiment import run_experiment
-from app.engine.ab.plan import REST_SECONDS, AbPlan, plan_ab
+from app.engine.ab.plan import REST_SECONDS, AbPlan, continued, plan_ab
+from app.engine.fio.job import Job
 from app.engine.fio.profiles import PROFILES, profile
 from app.engine.judge.looks import QUICK, STANDARD, UNTIL
 from app.engine.measure.measurer import Preparation, Request
@@ -16,7 +17,7 @@ from app.tui.screens.bench.ab_dialog import ExperimentDialog
 from app.tui.screens.bench.ab_lines import ended_line, review
 from app.tui.screens.bench.allowing import allowed
 from backends.change import Change
-from backends.errors import BlockedError, RaidbenchError
+from backends.errors import BlockedError, RaidbenchError, RefusedError
 from backends.model import Controller
 from widgets.choice_list import ChoiceItem
 from widgets.confirm import ConfirmDialog
@@ -46,19 +47,47 @@ class Experimenting:
         """Plan, ask, measure, tell; whatever cannot be is told."""
         try:
             plan = await self._planned(address, key, value)
-            if plan is None:
-                return
-            plate = await self._app.workbench.nameplate(plan.change.target)
-            if not await self._app.push_screen_wait(ConfirmDialog(review(plan, plate))):
-                return
-            if not await allowed(self._app, plan.ready):
-                return
+            if plan is not None:
+                await self._ask(plan)
         except RaidbenchError as error:
             self._app.tell(error, title="No A/B")
-            return
+
+    async def go_on(self, experiment: str) -> bool:
+        """The same with the pairs that an experiment's plan has left; whether they are measured."""
+        try:
+            return await self._ask(await self._left(experiment))
+        except RaidbenchError as error:
+            self._app.tell(error, title="No more pairs")
+            return False
+
+    async def _ask(self, plan: AbPlan) -> bool:
+        """Show all that will be done, and begin if that is wanted. Raises RaidbenchError."""
+        plate = await self._app.workbench.nameplate(plan.change.target)
+        if not await self._app.push_screen_wait(ConfirmDialog(review(plan, plate))):
+            return False
+        if not await allowed(self._app, plan.ready):
+            return False
         device = plan.ready.request
         self._app.measure_device(device.name, device.where)
         self._app.run_worker(self._run(plan), group="bench", exit_on_error=True)
+        return True
+
+    async def _left(self, experiment: str) -> AbPlan:
+        """What is left of the plan of an experiment of this session, by the job of its runs. Raises RaidbenchError."""
+        bench = self._app.workbench
+        runs = [run.start for run in bench.session.runs if run.start.mark and run.start.mark.experiment == experiment]
+        record = bench.session.experiment(experiment)
+        if record is None or not runs:
+            raise RefusedError(f"{experiment} is not of this session.", hint="`raidbench ab --more` goes on with it.")
+        begun, change = runs[0], await bench.plan(record.start.target, record.start.key, record.start.b)
+        where = begun.device if begun.device is not None and not begun.target.startswith("/") else begun.target
+        job = Job.from_fields(begun.job)
+        request = Request(
+            where=where, name=begun.target, job=job, profile=begun.profile, steady=begun.steady, told=True
+        )
+        ready = await bench.prepare(request)
+        record, done = continued(bench.session, experiment, change, ready)
+        return plan_ab(change, ready, rest_seconds=self._rest, goes_on=record, done=done)
 
     async def _planned(self, address: str, key: str, value: str) -> AbPlan | None:
         """The plan with the chosen number of pairs; None if no number was chosen."""
@@ -78,8 +107,12 @@ class Experimenting:
 
     def _plan(self, change: Change, ready: Preparation, name: str) -> AbPlan:
         looks, until, _ = _PLANS[name]
-        rest = REST_SECONDS if self._app.workbench.host.capabilities.live else 0.0  # nothing simulated comes to rest
-        return plan_ab(change, ready, looks=looks, until_percent=until, rest_seconds=rest)
+        return plan_ab(change, ready, looks=looks, until_percent=until, rest_seconds=self._rest)
+
+    @property
+    def _rest(self) -> float:
+        """Seconds before each run: nothing simulated comes to rest."""
+        return REST_SECONDS if self._app.workbench.host.capabilities.live else 0.0
 
     async def _run(self, plan: AbPlan) -> None:
         try:

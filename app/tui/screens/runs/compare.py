@@ -79,6 +79,7 @@ class CompareScreen(WorkbenchScreen):
         self._samples: tuple[tuple[Sample, ...], ...] = ()
         self._latency = False
         self._percentiles = False
+        self._goes_on = False
 
     def body(self) -> ComposeResult:
         """All in one pane that scrolls where it is too high."""
@@ -112,7 +113,9 @@ class CompareScreen(WorkbenchScreen):
         self.run_worker(self._read, thread=True, group="curves", exclusive=True)
 
     def show(self, session: Session) -> None:
-        """What is compared has ended: nothing of it changes."""
+        """What is compared has ended: nothing of it changes, unless more pairs are being measured."""
+        if self._goes_on:
+            self.call_after_refresh(self.dismiss)
 
     def action_switch(self) -> None:
         """IOPS or p99, over time."""
@@ -126,6 +129,23 @@ class CompareScreen(WorkbenchScreen):
         chart = self.query_one("#compared-curves")
         if chart.display:
             chart.scroll_visible(animate=False)
+
+    def action_more(self) -> None:
+        """Measure the pairs that the plan of the A/B has left, after showing all that will be done."""
+        one, other = (each.run.start.mark for each in self._sides)
+        if one is None or other is None or one.experiment != other.experiment:
+            self.say("These runs are no A/B: B on Devices or Bench measures a staged value in pairs.")
+        elif self._sides[0].folder != self.workbench_app.workbench.folder:
+            self.say(f"{one.experiment} is of another session: `raidbench --session ... ab --more` goes on with it.")
+        elif self.workbench_app.workbench.measuring:
+            self.say("A job is running already: x on the Bench screen stops it.")
+        else:
+            self.run_worker(self._go_on(one.experiment), group="ab", exclusive=True)
+
+    async def _go_on(self, experiment: str) -> None:
+        from app.tui.screens.bench.ab import Experimenting
+
+        self._goes_on = await Experimenting(self.workbench_app).go_on(experiment)
 
     def action_export(self) -> None:
         """Write the report of this session."""
