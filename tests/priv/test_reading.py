@@ -13,12 +13,21 @@ from backends.change import Change
 from backends.host import Command, Completed, Host
 from backends.hosts.simulated.host import SimulatedHost
 from backends.hosts.wrapped import HostWrapper
+from backends.protocol import Finds, Sets
 from backends.registry import Machine
+from backends.vendors.areca.backend import Areca
+from backends.vendors.fusionio.backend import FusionIo
+from backends.vendors.marvell.backend import Marvell
 from backends.vendors.megaraid.megacli import commands as megacli
 from backends.vendors.nvme.facts import ControllerId
 from backends.vendors.nvme.tool import NvmeCli
+from backends.vendors.smcli.backend import Smcli
+from backends.vendors.threeware.backend import Threeware
 from tests.backends.fakes import FakeHost
+from tests.backends.fusionio.cards import PlayedCard
+from tests.backends.listed.texts import ARECA, MARVELL, PlayedUnit, Telling
 from tests.backends.simulated.asking import still_rack
+from tests.backends.smcli.systems import PlayedSystem
 from tests.priv.forbidden import READERS, SETTERS
 
 NO_ROOT = ("fio", "lspci", "lsblk", "udevadm", "blkid", "wipefs")
@@ -120,3 +129,24 @@ def test_a_file_below_sys_is_read_and_a_link_out_of_it_is_not(tmp_path: Path) ->
     assert not reading.may_read("/sys/kernel/debug/block/sda/state")
     assert not reading.may_read("/sys/block/../../etc/shadow")
     assert not reading.may_read(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("backend", "host"),
+    [
+        (FusionIo, PlayedCard()),
+        (Smcli, PlayedSystem()),
+        (Threeware, PlayedUnit()),
+        (Areca, Telling("cli64", ARECA)),
+        (Marvell, Telling("mvcli", MARVELL)),
+    ],
+)
+async def test_what_is_asked_of_other_cards_is_in_the_table(backend: type[Finds], host: FakeHost) -> None:
+    listening = Listening(host)
+    one = backend(listening)  # type: ignore[call-arg]
+    found = await one.inventory()
+    if isinstance(one, Sets):
+        for array in found.arrays:
+            await one.read(array.target)
+    assert listening.reads
+    assert refused(listening.reads) == []
