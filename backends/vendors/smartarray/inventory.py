@@ -77,7 +77,7 @@ def _card_facts(card: RaidCard, tool: str) -> Iterable[Fact]:
         "Tool": tool,
         "Tool's word": card.state_raw,
         "Mode": card.mode,
-        "Cache": None if card.cache_state is None else effective.cache_words(card).removeprefix("the cache is "),
+        "Cache state": None if card.cache_state is None else effective.cache_words(card).removeprefix("the cache is "),
         "Cache power": None if card.power is None else card.power.state,
         "Temperature": None if card.temperature_c is None else f"{card.temperature_c} °C",
         "Power mode": value(card.values.get("power_mode")),

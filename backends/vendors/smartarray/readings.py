@@ -103,11 +103,9 @@ def _card_value(view: PartView, key: str) -> Reading:
 def _no_ratio(view: PartView) -> str | None:
     """Why the firmware refuses another ratio (Microchip's storage library names its reasons)."""
     card = view.card
-    if cache_works(card) is False:
-        return cache_words(card)
     if card.power is not None and card.power.healthy is False and not without_battery(card):
         return f"the firmware refuses another ratio while nothing keeps the cache: {power_words(card)}"
-    return None
+    return f"the firmware refuses another ratio while {cache_words(card)}" if cache_works(card) is False else None
 
 
 def _busy(view: PartView) -> str | None:

@@ -149,7 +149,7 @@ async def test_without_a_battery_and_with_leave_to_do_without_it_is_always_write
 
 async def test_a_dead_battery_blocks_the_ratio_with_the_firmwares_reason() -> None:
     host = PlayedCards((replace(HPE, battery=LOW, values={**DEFAULTS, "nobatterywritecache": "disable"}),))
-    with pytest.raises(BlockedError, match="low batteries"):
+    with pytest.raises(BlockedError, match="while nothing keeps the cache: the battery is Failed"):
         await SmartArray(host).plan(CARD, "cache_ratio", "25/75")
 
 
