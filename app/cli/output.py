@@ -20,7 +20,8 @@ from widgets.plain import signs
 _COLOURS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 _ASCII = str.maketrans(
-    {"·": "-", "µ": "u", "–": "-", "…": "...", "├": "|", "│": "|"} | {sign.char: sign.ascii for sign in signs.SIGNS}
+    {"·": "-", "µ": "u", "–": "-", "…": "...", "├": "|", "│": "|", "°": "", "±": "+-", "→": "->"}
+    | {sign.char: sign.ascii for sign in signs.SIGNS}
 )
 """What stands for our own signs where only ASCII can be shown; the rest becomes a question mark."""
 

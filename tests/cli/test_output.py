@@ -9,7 +9,7 @@ import signal
 
 import pytest
 
-from app.cli.output import ask, document
+from app.cli.output import ask, data, document
 
 BODY = {
     'a "quoted" key\n': ["", 'ü "\\\x00', None, True, False, 0, -3, 1 << 70, 0.1, 1e300, -0.0],
@@ -22,6 +22,14 @@ BODY = {
 def test_a_document_reads_as_json_writes_it(indent: int | None, capsys: pytest.CaptureFixture[str]) -> None:
     document(BODY, compact=indent is None)
     assert capsys.readouterr().out == json.dumps(BODY, indent=indent) + "\n"
+
+
+def test_without_utf8_units_and_arrows_are_still_read(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.cli.output.is_utf8", lambda _stream: False)
+    data("34 °C, ±2 %, none → 512, 0–8")
+    assert capsys.readouterr().out == "34 C, +-2 %, none -> 512, 0-8\n"
 
 
 def test_what_is_no_number_is_no_json() -> None:
