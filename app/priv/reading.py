@@ -99,7 +99,7 @@ _PROGRAMS: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
         ),
     ),
     threeware.PLACES: threeware.READS,
-    areca.PLACES: areca.READS,
+    areca.PLACES: (*areca.READS, areca.UNRECORDED),
     marvell.PLACES: marvell.READS,
     ("mdadm",): (("--detail", "--export", DEVICE), ("--examine", DEVICE)),
     (*STORCLI_7, *STORCLI_7_PLACES, *STORCLI_8, *STORCLI_8_PLACES): tuple(

@@ -9,7 +9,7 @@ from backends.model import Array, Controller, Drive, Inventory, Problem, Protect
 from backends.vendors._listed import facts, only_card, said, unread
 from backends.vendors.areca import CARDS
 from backends.vendors.areca.answers import ArecaDrive, RaidSet, drives, pairs, raid_sets, size_of
-from backends.vendors.areca.presence import PLACES, READS
+from backends.vendors.areca.presence import PLACES, READS, UNRECORDED
 
 NAME = "areca"
 """The prefix of this backend's targets."""
@@ -65,6 +65,14 @@ class Areca:
             arrays=tuple(_array(one, [disk for disk in disks if owners.get(disk.number) is one]) for one in sets),
             drives=tuple(_drive(disk, owners.get(disk.number)) for disk in disks),
         )
+
+    async def ask_legal_values(self, target: Target) -> int:
+        """The volume sets, so that a recording has the answer."""
+        program = self._host.which(PLACES)
+        if program is None or target != _CARD:
+            return 0
+        await said(self._host, program, *UNRECORDED)
+        return 1
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Nothing of its own: of a card without its tool the bus tells."""

@@ -29,7 +29,7 @@ from backends.topology.naming import identity
 from backends.vendors._listed import only_card, said, unread
 from backends.vendors.threeware import CARDS
 from backends.vendors.threeware.inventory import NAME, UNIT, ThreewareCard, inventory, node_of
-from backends.vendors.threeware.presence import PLACES
+from backends.vendors.threeware.presence import PLACES, UNRECORDED
 from backends.vendors.threeware.settings import READ_CACHE, SAID, UNIT_SETTINGS, WORDS, WRITE_CACHE, values
 from backends.vendors.threeware.tables import Row, rows
 
@@ -76,6 +76,15 @@ class Threeware:
         if target.backend == NAME and target.scope != "array" and not self.settings(target):
             return {}
         return _readings(await self._view(target))
+
+    async def ask_legal_values(self, target: Target) -> int:
+        """The policies of a unit that nothing else tells, so that a recording has the answers."""
+        program = self._host.which(PLACES)
+        if program is None or not self.settings(target):
+            return 0
+        for word in UNRECORDED:
+            await said(self._host, program, target.address, "show", word)
+        return len(UNRECORDED)
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """The command that sets `key` to `value`, and the one that brings the present value back."""

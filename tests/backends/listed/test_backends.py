@@ -8,7 +8,9 @@ import pytest
 
 from backends.change import Write
 from backends.errors import RefusedError, ToolFailedError
+from backends.host import Command, Completed, Host
 from backends.hosts.simulated.tw_cli import ThreewareDemo
+from backends.hosts.wrapped import HostWrapper
 from backends.model import Inventory, Level, State
 from backends.protocol import Sets
 from backends.settings import Reading, Risk
@@ -191,3 +193,23 @@ async def test_a_marvell_card_says_why_nothing_is_set() -> None:
 @pytest.mark.parametrize("backend", [Areca(Telling("cli64", ARECA)), Marvell(Telling("mvcli", MARVELL))])
 def test_what_is_only_listed_sets_nothing(backend: object) -> None:
     assert not isinstance(backend, Sets)
+
+
+async def test_a_recording_asks_for_what_no_recorded_answer_tells() -> None:
+    unit, card = Asked(PlayedUnit()), Asked(Telling("cli64", ARECA))
+    assert await Threeware(unit).ask_legal_values(UNIT) == 2
+    assert await Areca(card).ask_legal_values((await areca()).controllers[0].target) == 1
+    assert [*unit.lines, *card.lines] == ["/c0/u0 show storsave", "/c0/u0 show qpolicy", "vsf info"]
+
+
+class Asked(HostWrapper):
+    """Notes what is asked of the tool."""
+
+    def __init__(self, inner: Host) -> None:
+        super().__init__(inner)
+        self.lines: list[str] = []
+
+    async def run(self, command: Command) -> Completed:
+        assert not command.mutates
+        self.lines.append(" ".join(command.argv[1:]))
+        return await self._inner.run(command)
