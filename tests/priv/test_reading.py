@@ -21,12 +21,14 @@ from backends.vendors.marvell.backend import Marvell
 from backends.vendors.megaraid.megacli import commands as megacli
 from backends.vendors.nvme.facts import ControllerId
 from backends.vendors.nvme.tool import NvmeCli
+from backends.vendors.smartarray.backend import SmartArray
 from backends.vendors.smcli.backend import Smcli
 from backends.vendors.threeware.backend import Threeware
 from tests.backends.fakes import FakeHost
 from tests.backends.fusionio.cards import PlayedCard
 from tests.backends.listed.texts import ARECA, MARVELL, PlayedUnit, Telling
 from tests.backends.simulated.asking import still_rack
+from tests.backends.smartarray.cards import HPE, SMARTRAID, PlayedCards
 from tests.backends.smcli.systems import PlayedSystem
 from tests.priv.forbidden import READERS, SETTERS
 
@@ -108,6 +110,23 @@ def test_every_question_to_megacli_is_in_the_table() -> None:
     ]  # fmt: skip
 
     assert refused([("MegaCli64", *words) for words in asked]) == []
+
+
+async def test_every_question_to_ssacli_and_arcconf_is_in_the_table_and_nothing_that_cards_are_set_to() -> None:
+    host = Listening(PlayedCards((HPE,), (SMARTRAID,)))
+    backend = SmartArray(host)
+    found = await backend.inventory()
+    lines = []
+    for target in (*(card.target for card in found.controllers), *(array.target for array in found.arrays)):
+        await backend.ask_legal_values(target)
+        for key, one in (await backend.read(target)).items():
+            if one.availability.available and one.choices:
+                plan = await backend.plan(target, key, one.choices[-1].value)
+                lines += [write.argv for write in (*plan.writes, *plan.undo)]
+
+    assert len({argv[0] for argv in host.reads}) == len({argv[0] for argv in lines}) == 2
+    assert refused(host.reads) == []
+    assert [argv for argv in lines if reading.program_of(argv) is not None] == []
 
 
 @pytest.mark.parametrize("argv", READERS, ids=" ".join)
