@@ -208,14 +208,14 @@ def in_bands(frame: Frame, row: int, text: str, codes: bytes) -> Row:
 
 def told(frame: Frame, row: int, text: str, codes: bytes) -> Row:
     """A row with what is said in it: in the first what happened, from its second on; in the last what is shaded, and
-    where the axis has no line of its own the signs of what happened.
+    where there is room neither for words nor for a line of the axis the signs of what happened.
     """
     notes: list[tuple[int, str, int]] = []
     if row == 0:
         notes = [(frame.column_of(one.at), _words(one), MARK if one.bad else NOTE) for one in _told_marks(frame)]
     if row == frame.rows - 1 and frame.rows > _LEAST_TOLD and len(frame.shaded_words) + 2 <= frame.shaded_columns:
         notes.append(((frame.shaded_columns - len(frame.shaded_words)) // 2, frame.shaded_words, LABEL))
-    if row == frame.rows - 1 and frame.axis_rows == 1:  # no line of the axis to mark
+    if row == frame.rows - 1 and frame.axis_rows < 2 and frame.rows <= _LEAST_TOLD:  # no words, no line to mark
         notes += [(frame.column_of(one.at), one.sign, MARK if one.bad else NOTE) for one in _in_sight(frame)]
     free = 0
     for column, words, code in sorted(notes):

@@ -19,6 +19,8 @@ _LEAST_DOT: Final = 0.26
 """Rows beside the middle of a row that are still its middle: a dot and the rounding."""
 _ROUND: Final = (1.0, 2.0, 5.0)
 _FAR: Final = 1e6
+_LOW: Final = 20
+"""Rows up to which six labels are as many as one wants."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,9 @@ def ruler(span: AxisSpan, rows: int) -> Ruler:
 def _worth(one: Ruler, span: AxisSpan) -> float:
     """Share of the height that is used, less what too few or too many labels take from it."""
     used = one.place_of(span.low) - one.place_of(span.high)
-    labels, wanted = len(one.ticks), min(6, max(3, one.rows // 3))
+    # Of a high logarithmic axis a third of the rows: then 2 and 5 have a place between the powers of ten.
+    most = max(6, one.rows // 3) if span.log and one.rows > _LOW else 6
+    labels, wanted = len(one.ticks), min(most, max(3, one.rows // 3))
     return used / (one.rows * DOTS) - 0.08 * abs(labels - wanted) - 0.2 * max(0, 3 - labels)
 
 

@@ -418,3 +418,8 @@ def test_a_stall_does_not_widen_the_band_of_the_baseline() -> None:
 def test_an_interval_without_io_that_is_no_stall_belongs_to_the_band() -> None:
     known = curves(sample(1.0, iops=100.0), still(1.25), sample(1.5, iops=100.0))
     assert baseline_references(finished(), known, rate=False)[0].half > 50.0
+
+
+def test_the_heat_map_shades_the_ramp_as_the_graph_above_it_does() -> None:
+    made = curves(sample(10.0, phase=Phase.RAMP), sample(1.0), ramp=10.0)
+    assert heat_chart(made, total=70.0).shaded_until == throughput_chart(made, rate=False, total=70.0).shaded_until

@@ -56,3 +56,13 @@ def test_ticks_are_one_two_or_five_times_a_power_of_ten() -> None:
         return {f"{step:e}"[0] for step in steps}
 
     assert {digit for rows in range(6, 40) for digit in first_digit(ruler(fit([21_000.0]), rows))} <= {"1", "2", "5"}
+
+
+def test_a_high_logarithmic_axis_has_twos_and_fives_between_its_powers_of_ten() -> None:
+    ticks = [value for _, value in ruler(AxisSpan(low=2e5, high=5e9, log=True), 40).ticks]
+    assert {1e6, 2e6, 5e6, 1e9, 2e9}.issubset({float(f"{value:.3g}") for value in ticks})
+
+
+def test_a_low_one_has_powers_of_ten_alone() -> None:
+    ticks = [value for _, value in ruler(AxisSpan(low=2e5, high=5e9, log=True), 12).ticks]
+    assert all(f"{value:.0e}".startswith("1e") for value in ticks)

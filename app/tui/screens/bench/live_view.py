@@ -65,7 +65,14 @@ def heat_chart(
     curves: Curves, *, total: float | None, marks: tuple[TimeMark, ...] = (), waiting: str = WAITING
 ) -> ChartData:
     """The lower graph the other way: how the latencies of each interval are spread."""
-    return ChartData(heat=tuple(curves.heat), marks=marks, x_max=total, y_format=units.latency, waiting=waiting)
+    return ChartData(
+        heat=tuple(curves.heat),
+        marks=marks,
+        shaded_until=curves.measured_from if total is not None else 0.0,
+        x_max=total,
+        y_format=units.latency,
+        waiting=waiting,
+    )
 
 
 def latency_chart(

@@ -50,7 +50,7 @@ class RunGraphs(Vertical):
         height: 1fr;
         & LineChart { height: 1fr; min-height: 4; }
         & #heat, & #percentiles { display: none; }
-        &.-over.-wide #percentiles { display: block; width: 36; margin-left: 1; }
+        &.-over.-wide #percentiles { display: block; width: 24%; min-width: 36; margin-left: 1; }
         &.-heat #heat { display: block; }
         &.-heat #latency { display: none; }
         &.-percentiles #over-time { display: none; }
