@@ -270,7 +270,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_a_terminal_is_shown_how_the_run_went(shown: str) -> None:
-    assert "IOPS over seconds" in shown
+    assert "IOPS over time" in shown
 
 
 def test_a_terminal_has_a_progress_line(shown: str) -> None:
