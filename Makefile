@@ -5,6 +5,8 @@ SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
 # Two workers a core: most tests wait for a program or a screen. Each takes another's tests when it has none.
 ON_ALL_CORES = -n $$(($$(nproc) * 2)) --dist worksteal
+# One worker a core where nothing is waited for: a worker that reads all tests takes as long as a hundred of them.
+ONE_A_CORE = -n $$(nproc) --dist worksteal
 # The first time both cores compile a part of the tests and of what they import: else every worker compiles all of it.
 APART := tests/backends tests/priv tests/tui tests/widgets
 COMPILED = @[ -e .venv/.compiled ] || { \
@@ -33,7 +35,7 @@ test: ## run the tests (ARGS="-k journal" for some of them)
 test-quick: ## run those of engine, backends and widgets that start no program, for while you write
 	$(SETUP) test
 	$(COMPILED)
-	@$(PYTHON) -m pytest -q $(ON_ALL_CORES) -m "not (exhaustive or browser or slow or fio or root)" \
+	@$(PYTHON) -m pytest -q $(ONE_A_CORE) -m "not (exhaustive or browser or slow or fio or root)" \
 		tests/engine tests/backends tests/widgets $(ARGS)
 
 test-exhaustive: ## run those that try everything: statistics, garbled answers, kills at any moment

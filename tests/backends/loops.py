@@ -24,6 +24,9 @@ _CONTROL = Path("/dev/loop-control")
 _PATIENCE = 20
 """How often another name is tried where somebody else took this one meanwhile."""
 
+_flush = os.fsync
+"""The kernel's own, which the tests do without elsewhere: what is written has to reach the device."""
+
 T = TypeVar("T")
 
 
@@ -62,7 +65,7 @@ class Loop:
         with open(self.sure(), "r+b", buffering=0) as file:
             file.seek(offset)
             file.write(data)
-            os.fsync(file.fileno())
+            _flush(file.fileno())
 
     def partition(self, *starts_and_sizes: tuple[int, int]) -> tuple[str, ...]:
         """A DOS partition table with partitions (first sector, sectors); their nodes."""
