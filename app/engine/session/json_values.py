@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
 from functools import cache
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -10,18 +14,46 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_AS_THEY_ARE = frozenset((str, int, float, bool, type(None)))
+
 
 @cache
 def _converter() -> Converter:
-    """Made when the first event is read or written: cattrs takes longer to import than a look at all devices."""
+    """Made when the first value is read: cattrs takes longer to import than a look at all devices, and 3 MiB."""
     from cattrs import Converter
 
-    return Converter(omit_if_default=True, forbid_extra_keys=False)
+    return Converter(forbid_extra_keys=False)
 
 
 def unstructure(value: Any) -> Any:
     """Any of our dataclasses as JSON-ready values; fields at their default are left out."""
-    return _converter().unstructure(value)
+    kind: Any = type(value)
+    if kind in _AS_THEY_ARE:
+        return value
+    if kind is tuple or kind is list:
+        return [unstructure(one) for one in value]
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {unstructure(key): unstructure(one) for key, one in value.items()}
+    if is_dataclass(value):
+        told: dict[str, Any] = {}
+        for name, default in _fields(kind):
+            one = getattr(value, name)
+            if one is not (usual := default()) and one != usual:
+                told[name] = unstructure(one)
+        return told
+    return str(value) if isinstance(value, PurePath) else value
+
+
+@cache
+def _fields(kind: type[Any]) -> tuple[tuple[str, Callable[[], Any]], ...]:
+    """What of a dataclass is written, and the default of each; one that has none is equal to nothing."""
+    return tuple((one.name, _default(one.default, one.default_factory)) for one in fields(kind) if one.init)
+
+
+def _default(value: Any, factory: Any) -> Callable[[], Any]:
+    return (lambda: value) if factory is MISSING else factory
 
 
 def structure(data: Any, kind: type[T]) -> T:
