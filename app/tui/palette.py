@@ -27,7 +27,7 @@ _TOLD = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class PaletteEntry:
     """A line of the palette."""
 
     place: str
@@ -62,7 +62,7 @@ class CommandsProvider(Provider):
             if found.nearness > 0:
                 yield Hit(found.nearness, self._line(offer, found.places), offer.run, text=offer.title)
 
-    def _line(self, offer: Offer, places: tuple[int, ...] = ()) -> Content:
+    def _line(self, offer: PaletteEntry, places: tuple[int, ...] = ()) -> Content:
         """One line: what it is called, its key, and as much of what it does as there is room for."""
         title = Content(offer.title)
         for at in places:
@@ -71,26 +71,28 @@ class CommandsProvider(Provider):
         rest = f"{shown:<{_TITLE}}"[len(offer.title) :]
         return Content.assemble(title, rest, (f" {plain(offer.help)}", "$text-muted not bold"))
 
-    def _offers(self) -> list[Offer]:
+    def _offers(self) -> list[PaletteEntry]:
         here = getattr(self.screen, "NAME", "")
         reached = {"all", here, *SCREENS}
         commands = [each for each in COMMANDS if each.id not in _SKIPPED and reached.intersection(each.screens)]
         ordered = sorted(commands, key=lambda command: here not in command.screens)
         return [*map(self._command, ordered), *self._settings()]
 
-    def _command(self, command: CommandSpec) -> Offer:
+    def _command(self, command: CommandSpec) -> PaletteEntry:
         place = " and ".join((SCREENS | SHEETS).get(name, "") for name in command.screens[:_MOST_SCREENS])
         place = "" if len(command.screens) > _MOST_SCREENS else place
-        return Offer(place, command.label, command.shown_keys, command.help, partial(self._run, command))
+        return PaletteEntry(place, command.label, command.shown_keys, command.help, partial(self._run, command))
 
-    def _settings(self) -> Iterator[Offer]:
+    def _settings(self) -> Iterator[PaletteEntry]:
         """What may be set of the device that is selected in the list."""
         from app.tui.screens.devices.screen import DevicesScreen
 
         screen = self.screen
         if isinstance(screen, DevicesScreen):
             for key, setting in screen.panel.changeable():
-                yield Offer("Setting", plain(setting.label), "", setting.help, partial(self._choose, screen, key))
+                yield PaletteEntry(
+                    "Setting", plain(setting.label), "", setting.help, partial(self._choose, screen, key)
+                )
 
     @staticmethod
     async def _choose(screen: DevicesScreen, key: str) -> None:
@@ -114,7 +116,7 @@ _MOST_SCREENS = 2
 """Screens that a line names; what more have is of all."""
 
 
-def found_in(query: str, offer: Offer) -> Fit:
+def found_in(query: str, offer: PaletteEntry) -> Fit:
     """How well an offer fits what was typed: its name by letters, else what it does by beginnings of words."""
     named = fit(query, offer.title, len(offer.title) - len(offer.name))
     if named.nearness > 0:

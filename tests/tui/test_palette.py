@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.pilot import Pilot
 
 from app.tui.fuzzy import fit
-from app.tui.palette import Offer, found_in
+from app.tui.palette import PaletteEntry, found_in
 from tests.tui.stage import Table, opened, text_of, until
 from widgets.guard import GuardedDialog
 
@@ -90,7 +90,7 @@ def test_beginnings_of_words_and_the_name_itself_count_most(query: str, nearer: 
 
 def nearness(query: str, title: str) -> float:
     place, _, name = title.partition(": ")
-    return found_in(query, Offer(place, name, "", "", nothing)).nearness
+    return found_in(query, PaletteEntry(place, name, "", "", nothing)).nearness
 
 
 async def nothing() -> None:
@@ -98,7 +98,7 @@ async def nothing() -> None:
 
 
 def test_what_a_command_only_says_is_found_after_every_name() -> None:
-    said = found_in("exact", Offer("Devices", "Apply", "a", "Review the exact commands.", nothing)).nearness
+    said = found_in("exact", PaletteEntry("Devices", "Apply", "a", "Review the exact commands.", nothing)).nearness
     assert 0 < said < nearness("exct", "Exact")
 
 
