@@ -218,12 +218,12 @@ def listed(*runs: RunRecord, baseline: bool = False, active: bool = False) -> li
 def test_only_settings_that_differ_become_columns_and_stand_behind_the_figures() -> None:
     runs = [record("r1", scheduler="none", nomerges="0"), record("r2", scheduler="bfq", nomerges="0")]
     names = list(listed(*runs)[0])
-    assert ("nomerges" in names, names.index("scheduler") > names.index("Read IOPS")) == (False, True)
+    assert ("Merging" in names, names.index("I/O scheduler") > names.index("Read IOPS")) == (False, True)
 
 
 def test_a_run_shows_its_settings_and_figures() -> None:
     shown = listed(record("r1", scheduler="bfq"), record("r2", scheduler="none"))[0]
-    assert (shown["scheduler"], shown["Read IOPS"], shown["Read p99"]) == ("bfq", "85.4k", "1.20 ms")
+    assert (shown["I/O scheduler"], shown["Read IOPS"], shown["Read p99"]) == ("bfq", "85.4k", "1.20 ms")
 
 
 def test_the_baseline_says_so() -> None:
