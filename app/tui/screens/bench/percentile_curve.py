@@ -11,7 +11,9 @@ from app.engine.view.run import DIRECTIONS
 from widgets.chart import ChartData, Point, Series
 from widgets.plain import units
 
-TICKS = tuple((float(count), str(count)) for count in range(10))
+_NAMES = ("0", "p90", "p99", "p99.9", "p99.99", *(f"{count} nines" for count in range(5, 10)))
+
+TICKS = tuple((float(at), name) for at, name in enumerate(_NAMES))
 """Where a percentile stands: as many to the right as it has nines, p99.9 at 3."""
 
 _COLORS = {"read": "$primary", "write": "$warning"}
@@ -32,7 +34,7 @@ def percentile_chart(figures: RunFigures, baseline: RunRecord | None = None) -> 
         ),
         *(Series(name=name, points=points, color=_COLORS[name]) for name, points in own),
     )
-    return ChartData(series=series, x_max=max(1.0, end), x_ticks=TICKS, x_label="nines", y_format=units.latency)
+    return ChartData(series=series, x_max=max(1.0, end), x_ticks=TICKS, y_format=units.latency)
 
 
 def _curves(figures: RunFigures) -> list[tuple[str, tuple[Point, ...]]]:
