@@ -52,26 +52,26 @@ class CommandsProvider(Provider):
 
     async def discover(self) -> Hits:
         """All, the screen's own first."""
-        for offer in self._offers():
-            yield DiscoveryHit(self._line(offer), offer.run, text=offer.title)
+        for entry in self._entries():
+            yield DiscoveryHit(self._line(entry), entry.run, text=entry.title)
 
     async def search(self, query: str) -> Hits:
         """Those that match, the nearest first."""
-        for offer in self._offers():
-            found = found_in(query, offer)
+        for entry in self._entries():
+            found = found_in(query, entry)
             if found.nearness > 0:
-                yield Hit(found.nearness, self._line(offer, found.places), offer.run, text=offer.title)
+                yield Hit(found.nearness, self._line(entry, found.places), entry.run, text=entry.title)
 
-    def _line(self, offer: PaletteEntry, places: tuple[int, ...] = ()) -> Content:
+    def _line(self, entry: PaletteEntry, places: tuple[int, ...] = ()) -> Content:
         """One line: what it is called, its key, and as much of what it does as there is room for."""
-        title = Content(offer.title)
+        title = Content(entry.title)
         for at in places:
             title = title.stylize(self.match_style or "$text-accent underline", at, at + 1)
-        shown = f"{offer.title}  ({offer.keys})" if offer.keys else offer.title
-        rest = f"{shown:<{_TITLE}}"[len(offer.title) :]
-        return Content.assemble(title, rest, (f" {plain(offer.help)}", "$text-muted not bold"))
+        shown = f"{entry.title}  ({entry.keys})" if entry.keys else entry.title
+        rest = f"{shown:<{_TITLE}}"[len(entry.title) :]
+        return Content.assemble(title, rest, (f" {plain(entry.help)}", "$text-muted not bold"))
 
-    def _offers(self) -> list[PaletteEntry]:
+    def _entries(self) -> list[PaletteEntry]:
         here = getattr(self.screen, "NAME", "")
         reached = {"all", here, *SCREENS}
         commands = [each for each in COMMANDS if each.id not in _SKIPPED and reached.intersection(each.screens)]
@@ -116,12 +116,12 @@ _MOST_SCREENS = 2
 """Screens that a line names; what more have is of all."""
 
 
-def found_in(query: str, offer: PaletteEntry) -> Fit:
-    """How well an offer fits what was typed: its name by letters, else what it does by beginnings of words."""
-    named = fit(query, offer.title, len(offer.title) - len(offer.name))
+def found_in(query: str, entry: PaletteEntry) -> Fit:
+    """How well an entry fits what was typed: its name by letters, else what it does by beginnings of words."""
+    named = fit(query, entry.title, len(entry.title) - len(entry.name))
     if named.nearness > 0:
-        return replace(named, nearness=named.nearness - len(offer.title) / 10_000)  # of the same, the shorter one
-    told = re.findall(r"[^\W_]+", offer.help.casefold())
+        return replace(named, nearness=named.nearness - len(entry.title) / 10_000)  # of the same, the shorter one
+    told = re.findall(r"[^\W_]+", entry.help.casefold())
     wanted = query.casefold().split()
     if wanted and all(any(word.startswith(each) for word in told) for each in wanted):
         return Fit(_TOLD)
