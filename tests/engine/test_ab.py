@@ -134,7 +134,7 @@ async def test_the_runs_carry_their_place(table: Table) -> None:
 async def test_the_verdict_is_in_one_sentence(table: Table) -> None:
     record = await run_experiment(table.bench, await planned(table))
     assert record.end is not None
-    assert record.end.sentence.startswith("read_ahead_kb=4096 is slower than read_ahead_kb=128: read IOPS -19.")
+    assert record.end.sentence.startswith("Read-ahead 4096 KiB is slower than Read-ahead 128 KiB: read IOPS -19.")
 
 
 async def test_what_is_shown_on_the_way_is_no_verdict(table: Table) -> None:

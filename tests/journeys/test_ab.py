@@ -255,7 +255,7 @@ def test_an_interval_on_the_way_is_not_yet_decided(walked: Walk) -> None:
 
 def test_the_end_is_one_sentence_and_the_old_value(walked: Walk) -> None:
     end = walked.seen["end"]
-    assert "read_ahead_kb=4096 is slower than read_ahead_kb=128: read IOPS -20." in end.notices
+    assert "Read-ahead 4096 KiB is slower than Read-ahead 128 KiB: read IOPS -20." in end.notices
     assert "is slower than read_ahead_kb=128" in end.text
     assert walked.read_ahead == "128"
 
@@ -280,7 +280,7 @@ async def test_leaving_puts_the_old_value_back_first(staged: Pilot[int], load: P
 
 
 def test_runs_show_the_sentence_and_their_places(walked: Walk) -> None:
-    assert "e1: read_ahead_kb=4096 is slower" in walked.seen["runs"].text
+    assert "e1: Read-ahead 4096 KiB is slower" in walked.seen["runs"].text
 
 
 def test_c_compares_the_letters_of_the_run_under_the_cursor(walked: Walk) -> None:

@@ -14,7 +14,9 @@ from app.engine.judge.provenance import Differences, between_sessions, between_w
 from app.engine.judge.residuals import disturbances
 from app.engine.judge.stats import THRESHOLD_PERCENT, Spread, geometric_mean
 from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between
+from app.engine.session.events import ExperimentStarted
 from app.engine.session.figures import SIDES, RunStatus
+from app.engine.session.labels import in_words
 from app.engine.session.state import RunRecord, Session
 from widgets.plain import units
 
@@ -151,8 +153,12 @@ def compare_experiment(session: Session, experiment_id: str) -> Comparison | Non
     record = session.experiment(experiment_id)
     if not sides.a or record is None:
         return None
-    start = record.start
-    return _compare(sides.a[0], sides.b[0], sides, (f"{start.key}={start.a}", f"{start.key}={start.b}"))
+    return _compare(sides.a[0], sides.b[0], sides, letters(record.start))
+
+
+def letters(start: ExperimentStarted) -> tuple[str, str]:
+    """What the two letters of an experiment are called: `Read-ahead 128 KiB`, `Read-ahead 4096 KiB`."""
+    return f"{start.label} {in_words(start.key, start.a)}", f"{start.label} {in_words(start.key, start.b)}"
 
 
 def _compare(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.engine.judge.comparison import Comparison, compare_experiment
+from app.engine.judge.comparison import Comparison, compare_experiment, letters
 from app.engine.report.blocks import Grid, grid
 from app.engine.report.graph import Axis, AxisUnit, Graph, GraphLine, IntervalGraph, LineGraph, Spacing, Whisker
 from app.engine.report.series import percentile_graph, percentile_series
@@ -36,8 +36,8 @@ def experiment_graphs(session: Session) -> tuple[Graph, ...]:
 
 
 def _names(record: ExperimentRecord) -> tuple[str, str]:
-    start = record.start
-    return f"A: {start.key}={start.a}", f"B: {start.key}={start.b}"
+    a, b = letters(record.start)
+    return f"A: {a}", f"B: {b}"
 
 
 def _simulated(comparison: Comparison) -> bool:

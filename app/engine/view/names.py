@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from app.engine.fio.fields import FIELDS
 from app.engine.judge.provenance import words_of
+from app.engine.session.labels import in_words
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Skipped, SweepCell
 from backends.registry import declared
@@ -36,8 +37,7 @@ def key_heading(key: str) -> str:
 
 def key_value(key: str, value: str | None) -> str:
     """With its unit, `4096 KiB`; a dash for what was not recorded."""
-    setting = declared().get(key.removeprefix(_IN_FORCE).partition(".")[0])
-    return (value if setting is None or not value else units.in_unit(value, setting.unit)) or units.NOTHING
+    return in_words(key.removeprefix(_IN_FORCE).partition(".")[0], value or "") or units.NOTHING
 
 
 def set_up(row: str) -> str:

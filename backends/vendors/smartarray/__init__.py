@@ -3,5 +3,10 @@
 from backends.protocol import Vendor, lazily
 from backends.vendors.smartarray.presence import anything
 
-VENDOR = Vendor(name="smartarray", backend=lazily("backends.vendors.smartarray.backend:SmartArray"), present=anything)
+VENDOR = Vendor(
+    name="smartarray",
+    backend=lazily("backends.vendors.smartarray.backend:SmartArray"),
+    present=anything,
+    declares=("backends.vendors.smartarray.settings:OF_DRIVES", "backends.vendors.smartarray.settings:OF_CARDS"),
+)
 """Found by the registry."""

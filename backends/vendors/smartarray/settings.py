@@ -135,6 +135,7 @@ SMART_CARD_SETTINGS = (
         key="queue_depth",
         label="Queue depth",
         help="Requests that the card has under way on a drive. (ssacli: queuedepth)",
+        unit="commands",
     ),
     _priority("rebuild_priority", "Rebuild priority", "a rebuild"),
     _priority("expand_priority", "Expand priority", "a change of an array"),
@@ -195,3 +196,6 @@ SERIES_CARD_SETTINGS = (
 
 CARD_SETTINGS = {Family.SMART: SMART_CARD_SETTINGS, Family.SERIES: SERIES_CARD_SETTINGS}
 """Settings of a card, in the order they are shown."""
+
+OF_DRIVES = (*VOLUME_SETTINGS[Family.SMART], *VOLUME_SETTINGS[Family.SERIES], *DRIVE_SETTINGS[Family.SERIES])
+OF_CARDS = (*SMART_CARD_SETTINGS, *SERIES_CARD_SETTINGS)

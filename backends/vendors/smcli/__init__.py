@@ -3,5 +3,10 @@
 from backends.protocol import Vendor, lazily
 from backends.vendors.smcli.presence import installed
 
-VENDOR = Vendor(name="smcli", backend=lazily("backends.vendors.smcli.backend:Smcli"), present=installed)
+VENDOR = Vendor(
+    name="smcli",
+    backend=lazily("backends.vendors.smcli.backend:Smcli"),
+    present=installed,
+    declares=("backends.vendors.smcli.settings:VOLUME_SETTINGS", "backends.vendors.smcli.settings:SYSTEM_SETTINGS"),
+)
 """Found by the registry."""

@@ -5,5 +5,10 @@ from backends.protocol import Vendor, lazily, where
 CARDS = "/sys/bus/pci/drivers/3w-*/*:*"
 """What the kernel's drivers 3w-9xxx, 3w-sas and 3w-xxxx have taken."""
 
-VENDOR = Vendor(name="threeware", backend=lazily("backends.vendors.threeware.backend:Threeware"), present=where(CARDS))
+VENDOR = Vendor(
+    name="threeware",
+    backend=lazily("backends.vendors.threeware.backend:Threeware"),
+    present=where(CARDS),
+    declares=("backends.vendors.threeware.settings:UNIT_SETTINGS",),
+)
 """Found by the registry."""

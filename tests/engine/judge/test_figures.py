@@ -50,6 +50,25 @@ def test_the_spread_of_repeats() -> None:
     assert (seen.mean, seen.half, seen.sd, seen.n) == pytest.approx((100.8333333333, 2.4311296491, 2.3166067139, 6))
 
 
+def test_one_run_has_no_spread() -> None:
+    assert stats.spread([100.0]) == stats.Spread(mean=100.0, half=None, sd=None, n=1)
+
+
+def test_one_latency_has_no_spread() -> None:
+    assert stats.log_spread([100.0]) == stats.LogSpread(mean=stats.geometric_mean([100.0]), low=None, high=None, n=1)
+
+
+def test_the_smallest_effect_that_would_have_shown() -> None:
+    seen = Interval(mean=0.01, low=0.0, high=0.02, sd=0.02, n=6, p=0.1)
+    assert seen.smallest_percent == pytest.approx(2.890667338894)
+    assert seen.covers == "95 %"
+
+
+def test_below_the_threshold_the_pairs_are_those_that_show_it_on_both_sides() -> None:
+    seen = Interval(mean=0.005, low=0.0, high=0.1, sd=0.02, n=3, p=0.2)
+    assert stats.pairs_to_decide(seen) == stats.pairs_needed(0.02, log(1.02) - 0.005, power=0.9)
+
+
 def test_two_repeats_have_a_spread() -> None:
     assert stats.spread([100.0, 102.0]).half == pytest.approx(12.7062047362)
 

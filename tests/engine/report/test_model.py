@@ -72,7 +72,7 @@ def table(section: Section) -> Grid:
 
 def test_the_verdict_comes_first() -> None:
     first = report_of(compared()).sections[0]
-    assert (first.heading, "read_ahead_kb=4096 is slower than read_ahead_kb=128" in told(first)) == ("In short", True)
+    assert (first.heading, "Read-ahead 4096 KiB is slower than Read-ahead 128 KiB" in told(first)) == ("In short", True)
 
 
 def test_an_experiment_has_its_intervals_and_its_pairs_as_graphs() -> None:

@@ -101,7 +101,7 @@ def test_an_experiment_of_an_older_session_is_told_in_the_words_of_today() -> No
     over = ExperimentEnded(at=1100.0, id="e1", status=RunStatus.OK, restored=True, sentence=OLD_WORDS)
     session = measured(*OPEN, ended=over)
     line = next(experiment_lines(session.experiments[0], compare_experiment(session, "e1")))
-    assert line.startswith("Not decided between read_ahead_kb=128 and read_ahead_kb=4096")
+    assert line.startswith("Not decided between Read-ahead 128 KiB and Read-ahead 4096 KiB")
 
 
 def test_what_an_older_log_says_of_a_run_is_read_though_it_names_nothing() -> None:

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
 
+import backends.vendors
 from app.engine.judge.repeats import Repeats
 from app.engine.session.state import replay
 from app.engine.view.names import key_name, key_value, set_up
 from app.engine.view.preview import preview_facts
 from app.engine.view.run_list import ListedRun, runs_table
 from app.engine.view.table import text_of
-from backends.registry import declared, find_vendors
+from backends.registry import declared
 from backends.settings import Setting
 from tests.engine import sessions
 
-NAMED = [vendor.declares[0].rpartition(".")[0] for vendor in find_vendors().vendors if vendor.declares]
-"""Packages of the vendors that say where their settings are declared."""
+PACKAGES = [
+    found.name
+    for found in pkgutil.iter_modules(backends.vendors.__path__, f"{backends.vendors.__name__}.")
+    if found.ispkg
+]
+"""Of all vendors."""
 
 
 def settings_in(package: str) -> Iterator[Setting]:
@@ -31,9 +37,15 @@ def settings_in(package: str) -> Iterator[Setting]:
                     yield one
 
 
-@pytest.mark.parametrize("package", NAMED)
+@pytest.mark.parametrize("package", PACKAGES)
 def test_every_setting_of_a_vendor_is_known_by_its_name(package: str) -> None:
     assert sorted({one.key for one in settings_in(package)} - set(declared())) == []
+
+
+def test_settings_of_one_key_count_in_one_unit() -> None:
+    """Else a recorded value would be told in the unit of another vendor."""
+    units = {(one.key, one.unit) for package in PACKAGES for one in settings_in(package)}
+    assert [key for key, count in Counter(key for key, _ in units).items() if count > 1] == []
 
 
 @pytest.mark.parametrize(

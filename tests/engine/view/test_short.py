@@ -35,7 +35,7 @@ def test_of_many_jobs_the_first_are_told_and_the_others_counted() -> None:
 
 def test_an_experiment_is_told_with_the_figures_of_both_sides() -> None:
     (sentence,) = in_short(compared())
-    assert "read IOPS 1.00k with 128, 803 with 4096. read_ahead_kb=4096 is slower than" in sentence
+    assert "read IOPS 1.00k with 128, 803 with 4096. Read-ahead 4096 KiB is slower than" in sentence
 
 
 def test_effects_of_experiments_and_sweeps_are_sorted_together() -> None:
