@@ -8,7 +8,6 @@ import signal
 import socket
 import stat
 import subprocess
-import time
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -142,13 +141,10 @@ async def test_a_conversation_for_reading_holds_nothing_for_writing(
         await root.side.fetch("hold", **holding(device))
 
 
-def test_the_helper_ends_within_a_second_of_whoever_asked(root: Helper) -> None:
-    began = time.monotonic()
-
+def test_the_helper_ends_with_whoever_asked(root: Helper) -> None:
     root.side.close()
-    root.process.wait(10)
 
-    assert time.monotonic() - began < 1.0
+    assert root.process.wait(10) == 0
 
 
 async def test_what_a_dead_conversation_held_is_free_again(root: Helper, device: Loop) -> None:
@@ -228,7 +224,7 @@ asyncio.run(talk())
     assert (tmp_path / "ended").exists()
 
 
-def test_the_helper_ends_within_a_second_of_a_raidbench_that_was_killed(tmp_path: Path) -> None:
+def test_the_helper_ends_with_a_raidbench_that_was_killed(tmp_path: Path) -> None:
     script = "import sys, time; from pathlib import Path; from tests.priv.helping import helper\n"
     script += "with helper(Path(sys.argv[1])) as one: print(one.process.pid, flush=True); time.sleep(600)"
     parent = subprocess.Popen(
@@ -240,7 +236,7 @@ def test_the_helper_ends_within_a_second_of_a_raidbench_that_was_killed(tmp_path
     parent.kill()
     parent.wait()
 
-    wait_for(lambda: not running(pid), 1.0)
+    wait_for(lambda: not running(pid), 10.0)
     parent.stdout.close()
 
 

@@ -92,9 +92,7 @@ def test_an_installation_of_the_users_own_is_not_run_as_root(
     assert "Install raidbench for all users" in done.stderr
 
 
-def test_screens_that_are_killed_take_the_helper_with_them(
-    program: tuple[str, ...], place: Path
-) -> None:
+def test_screens_that_are_killed_take_the_helper_with_them(program: tuple[str, ...], place: Path) -> None:
     environment = surroundings(place) | {"TERM": "xterm-256color"}
     ours, theirs = pty.openpty()
     screens = subprocess.Popen(program, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd="/")

@@ -376,7 +376,7 @@ async def settled(pilot: Pilot[int]) -> None:
 
 async def until(pilot: Pilot[int], condition: Callable[[], object]) -> None:
     """Until it is so; the deadline is for what never comes."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not condition():
             if pilot.app._exception is not None:
                 raise pilot.app._exception

@@ -32,7 +32,7 @@ async def ended(look: Look | None, figures: RunFigures = STOPPED) -> RunFigures:
     """The figures of a run that goes on until it is told to stop."""
     stop = asyncio.Event()
     async with HeatWatch(look, stop, every=0.0) as heat:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             await stop.wait()
     return heat.tell(figures)
 

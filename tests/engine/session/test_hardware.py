@@ -48,7 +48,7 @@ class Bench(Workbench):
 
     async def shows(self, count: int) -> None:
         """Until so many drives are known."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while len(self.session.inventory.drives) != count:
                 await asyncio.sleep(0)
 
