@@ -186,7 +186,7 @@ def program(*argv: str) -> Iterator[subprocess.Popen[str]]:
         process.stdout.close()
 
 
-def wait_for(condition: object, seconds: float = 5.0) -> None:
+def wait_for(condition: object, seconds: float = 30.0) -> None:
     """Until the kernel has done it."""
     assert callable(condition)
     end = time.monotonic() + seconds
