@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.engine.measure.scratch_mark import is_own
 from app.engine.session import store
 from backends.errors import RaidbenchError
+
+
+_NAMES_ONE = re.compile(rb'"scratch"\s*:\s*"')
+"""Where the record of a session names a scratch file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +37,10 @@ def leftover_scratch(sessions: Path) -> tuple[Leftover, ...]:
     found: dict[Path, Leftover | None] = {}
     for folder in store.folders(sessions):
         try:
+            if not _NAMES_ONE.search((folder / store.LOG).read_bytes()):
+                continue  # most sessions: taking all of them apart would delay every start
             runs = store.load(folder).session.runs
-        except RaidbenchError:
+        except (OSError, RaidbenchError):
             continue
         files = [(Path(each.scratch), run.id) for run in runs for each in run.start.each if each.scratch]
         in_use = not files or not _is_left(folder)

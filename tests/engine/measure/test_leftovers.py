@@ -10,6 +10,7 @@ import pytest
 from app.engine.measure.leftovers import leftover_scratch
 from app.engine.measure.scratch import plan_scratch
 from app.engine.measure.scratch_hold import HeldScratch
+from app.engine.session import store
 from app.engine.session.store import SessionLog
 from tests.engine import sessions
 
@@ -62,3 +63,13 @@ def test_the_file_of_a_session_in_use_is_not(tmp_path: Path, scratch: Path) -> N
     found = leftover_scratch(tmp_path / "all")
     held.close()
     assert found == ()
+
+
+def test_sessions_that_name_no_scratch_file_are_not_taken_apart_at_every_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions.written(tmp_path / "all/one", sessions.started(), *sessions.run())
+    taken: list[Path] = []
+    monkeypatch.setattr(store, "load", taken.append)
+    leftover_scratch(tmp_path / "all")
+    assert taken == []
