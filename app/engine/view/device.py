@@ -162,7 +162,7 @@ _GROUPS = {
         "Zoned",
     ),
     "Protection": ("Cache", "Protection", "Battery", "CacheVault", "Encrypted", "CacheCade"),
-    "Tool": ("Tool", "Source", "Tool's words", "Tool's word", "Inquiry", "Not supported", "Safe id"),
+    "Tool": ("Tool", "Source", "Reported as", "Tool's words", "Tool's word", "Inquiry", "Not supported", "Safe id"),
 }
 """Groups of facts in their order, by their labels; what has no place is told after the geometry."""
 

@@ -144,7 +144,7 @@ def volume_identity(prefix: str, card: Card, volume: VirtualDrive) -> Identity:
 
 def _volume_facts(card: Card, volume: VirtualDrive) -> Iterable[Fact]:
     rows = {
-        "Tool's words": ", ".join(filter(None, (volume.level_raw, volume.state_raw))),
+        "Reported as": ", ".join(filter(None, (volume.level_raw, volume.state_raw))),
         "Spans": _spans(volume),
         "Access": value(volume.access),
         "Write cache": _both(value(volume.configured.write_cache), effective.write_cache(card, volume)),
@@ -164,7 +164,7 @@ def _volume_facts(card: Card, volume: VirtualDrive) -> Iterable[Fact]:
 def _spans(volume: VirtualDrive) -> str | None:
     if volume.spans is None or volume.spans < 2:
         return None
-    each = f" of {volume.drives_per_span} drives" if volume.drives_per_span is not None else ""
+    each = f", each of {volume.drives_per_span} drives" if volume.drives_per_span is not None else ""
     return f"{volume.spans}{each}"
 
 
@@ -217,7 +217,7 @@ def _drive(
 def _drive_facts(drive: PhysicalDrive) -> Iterable[Fact]:
     done = [f"{job.kind} {job.progress:.0%}" if job.progress is not None else job.kind for job in drive.jobs]
     rows = {
-        "Tool's word": drive.state_raw,
+        "Reported as": drive.state_raw,
         "Slot": drive.place,
         "Link": drive.link,
         "Temperature": None if drive.temperature_c is None else f"{drive.temperature_c} °C",

@@ -75,7 +75,7 @@ def _protection(card: RaidCard) -> Protection | None:
 def _card_facts(card: RaidCard, tool: str) -> Iterable[Fact]:
     rows = {
         "Tool": tool,
-        "Tool's word": card.state_raw,
+        "Reported as": card.state_raw,
         "Mode": card.mode,
         "Cache state": None if card.cache_state is None else effective.cache_words(card).removeprefix("the cache is "),
         "Cache power": None if card.power is None else card.power.state,
@@ -137,7 +137,7 @@ def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> It
     card = text.card
     group = text.group(volume.array)
     rows = {
-        "Tool's words": ", ".join(filter(None, (volume.level_raw, volume.state_raw))),
+        "Reported as": ", ".join(filter(None, (volume.level_raw, volume.state_raw))),
         "Array": volume.array,
         "Acceleration": value(volume.acceleration),
         "Write cache": _both(value(effective.write_policy(card, volume)), effective.write_cache(card, volume)),
@@ -186,7 +186,7 @@ def _drive(prefix: str, text: CardText, drive: BayDrive, picture: Topology, node
 
 def _drive_facts(drive: BayDrive) -> Iterable[Fact]:
     rows = {
-        "Tool's word": drive.state_raw,
+        "Reported as": drive.state_raw,
         "Slot": drive.place,
         "Location": drive.slot,
         "Array": drive.array,
