@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "lab.md"
 RESULTS = "results.json"
 
-_NAMES = ("boot", "controllers", "guard", "inventory", "layers", "members", "scratch", "sweep", "terminal")
+_NAMES = ("boot", "controllers", "guard", "inventory", "layers", "scratch", "sweep", "terminal")
 FIRST = tuple(f"tests/lab/test_{name}.py" for name in _NAMES)
 """About half of the work, for the first of two guests."""
 

@@ -56,7 +56,7 @@ class RecordedTerminal(Terminal):
 def play(shown: RecordedTerminal) -> None:
     """Look, measure, change, measure again, compare, undo."""
     shown.wait_for("archive")  # of the slow card
-    for key in ("/", *"ssd", "\r", "j"):
+    for key in ("/", *"ssd", "\r"):
         shown.rest(0.4)
         shown.keys(key)
     shown.step("m", "Bench")

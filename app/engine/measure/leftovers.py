@@ -10,7 +10,6 @@ from app.engine.measure.scratch_mark import is_own
 from app.engine.session import store
 from backends.errors import RaidbenchError
 
-
 _NAMES_ONE = re.compile(rb'"scratch"\s*:\s*"')
 """Where the record of a session names a scratch file."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +58,8 @@ class Listing:
     """One of ORDERS."""
     found: frozenset[str] | None = None
     """Keys of what a filter wants; None for all."""
+    named: frozenset[str] = frozenset()
+    """Of these, the keys of what is called so: shown also where the array that it belongs to is wanted itself."""
 
 
 WHOLE = Listing(whole=True)
@@ -82,6 +84,13 @@ def matching(texts: Mapping[str, str], words: str) -> frozenset[str]:
     """Keys of what holds every word, large or small."""
     wanted = words.lower().split()
     return frozenset(key for key, text in texts.items() if all(word in text for word in wanted))
+
+
+def called(inventory: Inventory, found: Collection[str], words: str) -> frozenset[str]:
+    """Those of the found whose name holds what was typed."""
+    things: tuple[Thing, ...] = (*inventory.arrays, *inventory.drives)
+    names = {str(thing.target): name_words(thing).lower() for thing in things}
+    return frozenset(key for key in found if words.strip().lower() in names.get(key, ""))
 
 
 def _told(inventory: Inventory, thing: Thing, tuned: Mapping[Target, Tuning]) -> str:
@@ -146,7 +155,7 @@ class _Listing:
             return (), ()
         if isinstance(branch.thing, Controller):
             return branch.below, ()
-        stands_out = [_wants_a_look(below) or self._is_found(below) for below in branch.below]
+        stands_out = [_wants_a_look(below) or self._is_named(below) for below in branch.below]
         shown = tuple(below for below, out in zip(branch.below, stands_out, strict=True) if out)
         others = tuple(below for below, out in zip(branch.below, stands_out, strict=True) if not out)
         return (shown, others) if shown else ((), ())
@@ -154,6 +163,10 @@ class _Listing:
     def _is_found(self, branch: Branch) -> bool:
         """Whether a filter wants it itself, or something that hangs from it."""
         return str(branch.thing.target) in (self._listing.found or ()) or self._leads(branch)
+
+    def _is_named(self, branch: Branch) -> bool:
+        """Whether it is called as the filter says, or something that hangs from it is."""
+        return str(branch.thing.target) in self._listing.named or any(map(self._is_named, branch.below))
 
     def _row(self, branch: Branch, key: str, depth: int, above: Branch | None, fold: Fold) -> Row:
         thing = branch.thing

@@ -15,6 +15,7 @@ from app.engine.view.device_table import (
     USUAL,
     Listing,
     beside,
+    called,
     devices_table,
     matching,
     searchable,
@@ -67,9 +68,10 @@ class DeviceList(KeyedTable):
         if self.words.strip():
             if self._texts is None:
                 self._texts = searchable(self._inventory, self._tuned)
-            self.listing = replace(self.listing, found=matching(self._texts, self.words))
+            found = matching(self._texts, self.words)
+            self.listing = replace(self.listing, found=found, named=called(self._inventory, found, self.words))
         else:
-            self.listing = replace(self.listing, found=None)
+            self.listing = replace(self.listing, found=None, named=frozenset())
         self.told = devices_table(self._inventory, self.listing, self._tuned).only(*self.shown)
         columns = render.columns(self.told)
         if columns != self.columns:
