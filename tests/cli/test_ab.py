@@ -58,11 +58,11 @@ def test_read_ahead_is_slower_and_is_put_back(
 def test_the_answer_comes_first_and_in_one_sentence(demo: Cli) -> None:
     done = demo(*AHEAD, "--pairs", "3", "--yes")
     first = done.out.splitlines()[0]
-    assert first.startswith("read_ahead=read-ahead is slower than read_ahead=none: read IOPS -1")
+    assert first.startswith("Read-ahead read-ahead is slower than Read-ahead none: read IOPS -1")
     assert "SIMULATED" in done.out
     assert "Read-ahead is none again" in done.err
     assert "not yet decided" in done.err
-    assert demo("runs").out.splitlines()[-1].startswith("e1  read_ahead=read-ahead is slower")
+    assert demo("runs").out.splitlines()[-1].startswith("e1  Read-ahead read-ahead is slower")
     assert first in demo("log").out
     assert first in demo("compare", "e1").out
 
@@ -170,7 +170,7 @@ def test_a_threshold_that_is_asked_for_is_what_makes_no_difference(demo: Cli) ->
     found = demo(*words).json["experiment"]
     assert (found["threshold_percent"], found["sentence"].partition(":")[0]) == (
         25,
-        "No difference between read_ahead=none and read_ahead=read-ahead",
+        "No difference between Read-ahead none and Read-ahead read-ahead",
     )
     assert "all within +-25 %" in demo("compare", "e1").out
     first_of = {letter: found["runs"][found["order"].index(letter)] for letter in "AB"}

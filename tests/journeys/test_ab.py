@@ -256,7 +256,7 @@ def test_an_interval_on_the_way_is_not_yet_decided(walked: Walk) -> None:
 def test_the_end_is_one_sentence_and_the_old_value(walked: Walk) -> None:
     end = walked.seen["end"]
     assert "Read-ahead 4096 KiB is slower than Read-ahead 128 KiB: read IOPS -20." in end.notices
-    assert "is slower than read_ahead_kb=128" in end.text
+    assert "is slower than Read-ahead 128 KiB" in end.text
     assert walked.read_ahead == "128"
 
 
