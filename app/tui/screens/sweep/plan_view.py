@@ -51,12 +51,12 @@ def axis_rows(
 
 
 def fold_words(axes: Sequence[DraftAxis], draft: Draft, *, folded: bool) -> str:
-    """How many axes were chosen, and the key that folds the others away or shows them."""
+    """How many axes were chosen, and the key that hides the others or shows them."""
     chosen = sum(axis.key in draft.ticked for axis in axes)
     others = len(axes) - chosen
     if not chosen:
         return ""
-    return f"{others} not chosen, f shows them" if folded else f"{chosen} of {len(axes)} chosen, f folds the others"
+    return f"{others} not chosen, f shows them" if folded else f"{chosen} of {len(axes)} chosen, f hides others"
 
 
 def _axis_row(axis: DraftAxis, draft: Draft, *, opened: bool) -> TableRow:
