@@ -33,7 +33,7 @@ class DiskShare:
 
 
 def shares(name: str, members: Sequence[str], layout: Layout, work: IoPattern, expected: Expected) -> list[DiskShare]:
-    """The disk under a job, and the drives below it where it is an md mirror."""
+    """The disk under a job, and the drives below it where it is an md array: stripes are shared out evenly."""
     population = float(min(work.depth * work.jobs, work.tags))
     found = [DiskShare(name=name, reads=1.0, writes=1.0, queued=population)]
     loads = halves(layout, work)
@@ -43,6 +43,9 @@ def shares(name: str, members: Sequence[str], layout: Layout, work: IoPattern, e
             DiskShare(name=member, reads=load.reads, writes=1.0 if work.read_share < 1 else 0.0, queued=waiting)
             for member, load, waiting in zip(members, loads, queued, strict=True)
         ]
+    elif members:
+        even = 1 / len(members)
+        found += [DiskShare(name=one, reads=even, writes=even, queued=population * even) for one in members]
     return found
 
 

@@ -17,6 +17,8 @@ class IoMemory:
 
     number: int = 0
     """Of its control node."""
+    model: str = "ioDrive 320GB"
+    """Key of `DRIVES`."""
     serial: str = "1149D0969"
     """Serial number."""
     pci: str = "07:00.0"

@@ -40,7 +40,7 @@ class MdArray:
     uuid: str
     """In the kernel's spelling."""
     level: str
-    """`raid1`, `raid10`."""
+    """`raid0`, `raid1`, `raid5`, `raid10`."""
     members: list[MdMember]
     """By slot."""
     component_kib: int
@@ -66,8 +66,9 @@ class MdArray:
 
     @property
     def size_bytes(self) -> int:
-        """What is usable: one copy of two."""
-        return self.component_kib * 1024 * len(self.members) // 2
+        """What is usable."""
+        count = len(self.members)
+        return self.component_kib * 1024 * {"raid0": count, "raid5": count - 1}.get(self.level, count // 2)
 
     def flagged(self, flag: str) -> set[str]:
         """Members that bear a flag."""

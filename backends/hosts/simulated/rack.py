@@ -6,10 +6,15 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from backends.hosts.simulated import speed
 from backends.hosts.simulated.calibration import DRIVES, DriveType
 from backends.hosts.simulated.card import SimulatedCard
+from backends.hosts.simulated.fusionio import IoMemory
 from backends.hosts.simulated.load import Layout
 from backends.hosts.simulated.md_array import SAFE_MODE_MS, MdArray
+from backends.hosts.simulated.pathed import PathedDisk
+from backends.hosts.simulated.smartarray.cards import SmartCard, SmartVolume
+from backends.hosts.simulated.smcli import DiskSystem
 from backends.hosts.simulated.volume import Volume
 from backends.model import Level
 
@@ -19,10 +24,20 @@ Clock = Callable[[], float]
 
 @dataclass(slots=True, kw_only=True)
 class Rack:
-    """Everything that the host `rack-demo` has."""
+    """Everything that a simulated host has."""
 
+    name: str = "lsi"
+    """Which rack it is."""
     cards: list[SimulatedCard] = field(default_factory=list)
-    """Controllers, in the order of their numbers."""
+    """MegaRAID controllers, in the order of their numbers."""
+    smart: dict[str, tuple[SmartCard, ...]] = field(default_factory=dict)
+    """Smart Array and Adaptec cards by the tool that sees them: `ssacli`, `arcconf`."""
+    systems: list[DiskSystem] = field(default_factory=list)
+    """Disk systems that SMcli manages."""
+    flash: list[IoMemory] = field(default_factory=list)
+    """ioMemory modules."""
+    pathed: list[PathedDisk] = field(default_factory=list)
+    """Disks on several paths."""
     nvme: dict[str, str] = field(default_factory=dict)
     """The host's own drives: kernel name to key of `DRIVES`."""
     sata: dict[str, str] = field(default_factory=dict)
@@ -72,6 +87,12 @@ class Rack:
                 if volume.device:
                     yield card, volume
 
+    def logical_drives(self) -> Iterator[tuple[SmartCard, SmartVolume]]:
+        """The same of Smart Array and Adaptec cards."""
+        for cards in self.smart.values():
+            for card in cards:
+                yield from ((card, volume) for volume in card.volumes if volume.device is not None)
+
     def on_device(self, name: str) -> tuple[SimulatedCard, Volume] | None:
         """The volume behind a kernel name such as `sdb`."""
         return next(((card, volume) for card, volume in self.volumes() if volume.device == name), None)
@@ -79,6 +100,8 @@ class Rack:
     def free_device(self) -> str:
         """The first kernel name that no volume has."""
         used = {volume.device for _, volume in self.volumes()} | set(self.sata)
+        used |= {(volume.device or "").removeprefix("/dev/") for _, volume in self.logical_drives()}
+        used |= {path for disk in self.pathed for path in disk.paths}
         return next(name for number in range(10_000) if (name := device_name(number)) not in used)
 
     def layout(self, name: str) -> Layout | None:
@@ -87,21 +110,41 @@ class Rack:
         if found is not None:
             card, volume = found
             return card.layout(volume, self.now())
+        for smart, drive in self.logical_drives():
+            if drive.device == f"/dev/{name}":
+                return speed.of_logical_drive(smart, drive)
+        for disk in self.pathed:
+            if name in (disk.device, *disk.paths):
+                return self._pathed(disk)
+        for module in self.flash:
+            if module.attached and module.volume == name:
+                return speed.of_flash(module)
         if name in self.md:
-            return self._mirror(self.md[name])
-        drive = self.drive(name)
-        return None if drive is None else Layout(card=None, drive=drive, size_bytes=drive.size_bytes)
+            return self._array(self.md[name])
+        own = self.drive(name)
+        return None if own is None else Layout(card=None, drive=own, size_bytes=own.size_bytes)
+
+    def _pathed(self, disk: PathedDisk) -> Layout | None:
+        """A disk behind several ports: a logical drive of a disk system, or a drive."""
+        for system in self.systems:
+            for one in system.volumes:
+                if one.wwn == disk.wwn:
+                    return speed.of_lun(system, one)
+        own = DRIVES.get(disk.model)
+        return None if own is None else Layout(card=None, drive=own, size_bytes=own.size_bytes)
 
     def drive(self, name: str) -> DriveType | None:
         """A drive of the host's own."""
         model = self.nvme.get(name) or self.sata.get(name)
         return None if model is None else DRIVES[model]
 
-    def _mirror(self, array: MdArray) -> Layout | None:
-        """Two copies on drives that need not be alike."""
+    def _array(self, array: MdArray) -> Layout | None:
+        """An array of the kernel's: of equal drives, or two copies on drives that need not be alike."""
         drives = [drive for member in array.members if (drive := self.drive(member.name)) is not None]
-        if len(drives) != 2:
+        if not drives or len(drives) != len(array.members):
             return None
+        if len(drives) != 2 or array.level not in ("raid1", "raid10"):
+            return speed.of_striped(array, drives[0].model)
         spared = array.flagged("write_mostly") if array.level == "raid1" else set[str]()
         kept = [member.name not in spared for member in array.members]
         return Layout(

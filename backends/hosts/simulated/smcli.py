@@ -56,6 +56,11 @@ class HostDisk:
     priority: str = "high"
     """Of modifications."""
 
+    @property
+    def size_bytes(self) -> int:
+        """As the kernel has it."""
+        return int(self.gigabytes * 1024) << 20
+
 
 @dataclass(slots=True, kw_only=True)
 class DiskSystem:
@@ -85,6 +90,16 @@ class DiskSystem:
     """Logical drives."""
     locked: bool = False
     """Whether somebody else changes it now."""
+    product: str = "IBM DS4700-70"
+    """Key of `CARDS`: how fast its controllers are."""
+    drive: str = "ST373454FC"
+    """Key of `DRIVES`: what is in it."""
+    cache_mib: int = 1536
+    """Cache of a controller."""
+
+    def writes_back(self, one: HostDisk) -> bool:
+        """Whether writes are cached now: as configured, while the batteries are well or it may do without them."""
+        return one.write_cache and (self.battery == "Optimal" or one.without_battery)
 
     def said(self, words: Sequence[str]) -> Said:
         """What SMcli prints, and what it does to the disk system."""

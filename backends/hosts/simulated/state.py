@@ -7,7 +7,7 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -16,15 +16,19 @@ from typing import Any
 from backends.errors import InvalidValueError, StorageError
 from backends.hosts.simulated.card import Battery, SimulatedCard
 from backends.hosts.simulated.disk import SimulatedDrive
-from backends.hosts.simulated.machines import demo_rack
+from backends.hosts.simulated.fusionio import IoMemory
+from backends.hosts.simulated.machines.lsi import demo_rack
 from backends.hosts.simulated.md_array import MdArray, MdMember
+from backends.hosts.simulated.pathed import PathedDisk
 from backends.hosts.simulated.rack import Rack
+from backends.hosts.simulated.smartarray.cards import SmartBay, SmartCard, SmartVolume
+from backends.hosts.simulated.smcli import DiskSystem, HostDisk
 from backends.hosts.simulated.volume import Content, Volume
 from backends.json_text import indented
 from backends.model import Level
 
-FORMAT = 1
-"""Version of the file."""
+FORMAT = 2
+"""Version of the file. Files of version 1, of a rack with MegaRAID cards alone, are still read."""
 
 
 def dumped(rack: Rack) -> dict[str, Any]:
@@ -37,11 +41,10 @@ def dumped(rack: Rack) -> dict[str, Any]:
 def loaded(data: dict[str, Any]) -> Rack:
     """A rack out of what `dumped` gave. Raises InvalidValueError."""
     try:
-        if data["format"] != FORMAT:
+        if data["format"] not in range(1, FORMAT + 1):
             raise ValueError(f"format {data['format']}")
-        rest = {key: value for key, value in data.items() if key not in ("format", "cards", "md", "stopped")}
-        md, stopped = ({name: _array(row) for name, row in data.get(key, {}).items()} for key in ("md", "stopped"))
-        return Rack(cards=[_card(row) for row in data["cards"]], md=md, stopped=stopped, **rest)
+        rest = {key: value for key, value in data.items() if key not in ("format", *_MADE)}
+        return Rack(**{key: make(data[key]) for key, make in _MADE.items() if key in data}, **rest)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidValueError("That is no simulated rack.", evidence=f"{type(error).__name__}: {error}") from error
 
@@ -61,9 +64,39 @@ def _array(row: dict[str, Any]) -> MdArray:
     return MdArray(**(row | {"members": [MdMember(**member) for member in row["members"]]}))
 
 
+def _smart(row: dict[str, Any]) -> SmartCard:
+    volumes = (SmartVolume(**(one | {"content": _content(one["content"])})) for one in row["volumes"])
+    return SmartCard(**(row | {"bays": tuple(SmartBay(**bay) for bay in row["bays"]), "volumes": tuple(volumes)}))
+
+
+def _system(row: dict[str, Any]) -> DiskSystem:
+    blocks, volumes = tuple(row["blocks"]), [HostDisk(**one) for one in row["volumes"]]
+    return DiskSystem(**(row | {"blocks": blocks, "volumes": volumes}))
+
+
+def _pathed(row: dict[str, Any]) -> PathedDisk:
+    return PathedDisk(**(row | {key: tuple(row[key]) for key in ("paths", "hosts", "pci")}))
+
+
+def _content(row: dict[str, Any] | None) -> Content | None:
+    return None if row is None else Content(**row)
+
+
 def _volume(row: dict[str, Any]) -> Volume:
-    content = Content(**row["content"]) if row["content"] is not None else None
-    return Volume(**(row | {"content": content, "level": Level(row["level"]), "places": tuple(row["places"])}))
+    made = {"content": _content(row["content"]), "level": Level(row["level"]), "places": tuple(row["places"])}
+    return Volume(**(row | made))
+
+
+_MADE: Mapping[str, Callable[[Any], Any]] = {
+    "cards": lambda rows: [_card(row) for row in rows],
+    "smart": lambda tools: {tool: tuple(map(_smart, rows)) for tool, rows in tools.items()},
+    "systems": lambda rows: [_system(row) for row in rows],
+    "flash": lambda rows: [IoMemory(**row) for row in rows],
+    "pathed": lambda rows: [_pathed(row) for row in rows],
+    "md": lambda rows: {name: _array(row) for name, row in rows.items()},
+    "stopped": lambda rows: {name: _array(row) for name, row in rows.items()},
+}
+"""What makes the parts of a rack that are more than JSON."""
 
 
 class RackFile:

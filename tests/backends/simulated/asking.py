@@ -7,7 +7,7 @@ from typing import Any
 
 from backends.host import Command, Completed
 from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.machines import demo_rack
+from backends.hosts.simulated.machines.lsi import demo_rack
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.tools import PATHS
 

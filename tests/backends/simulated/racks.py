@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from backends.hosts.simulated import machines
 from backends.hosts.simulated.card import MEGACLI, STORCLI, Battery, SimulatedCard
+from backends.hosts.simulated.machines import lsi as machines
 from backends.hosts.simulated.rack import Clock, Rack
 from backends.hosts.simulated.volume import Volume
 from backends.model import Level

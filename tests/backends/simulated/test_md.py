@@ -17,7 +17,7 @@ from app.engine.workbench import Workbench
 from backends.conformance import Conformance
 from backends.hosts.simulated.host import SimulatedHost
 from backends.hosts.simulated.load import IoPattern, expect
-from backends.hosts.simulated.machines import demo_rack
+from backends.hosts.simulated.machines.lsi import demo_rack
 from backends.hosts.simulated.state import RackFile
 from backends.model import Scope, Target
 from backends.vendors.mdraid.backend import MdRaid

@@ -12,7 +12,7 @@ from app.engine.judge.looks import one_look
 from app.engine.judge.order import order
 from app.engine.judge.verdict import Verdict, judge
 from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.machines import demo_rack
+from backends.hosts.simulated.machines.lsi import demo_rack
 from tests.backends.simulated.loads import run
 
 pytestmark = pytest.mark.exhaustive

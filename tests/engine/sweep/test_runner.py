@@ -25,7 +25,7 @@ from app.engine.sweep.survey import survey
 from app.engine.workbench import Workbench
 from backends.errors import RefusedError
 from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.machines import demo_rack
+from backends.hosts.simulated.machines.lsi import demo_rack
 from backends.hosts.simulated.rules import DEMO_KEY
 from backends.hosts.simulated.state import RackFile
 from backends.hosts.simulated.volume import Content

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from backends.hosts.simulated.volume import Content
+
 SWITCHES = ("enable", "disable")
 RATIOS = ("0/100", "10/90", "25/75", "50/50", "75/25", "90/10", "100/0")
 LEGAL: Mapping[str, tuple[str, ...]] = {
@@ -95,6 +97,13 @@ class SmartVolume:
     read_cache: bool = True
     write_cache: str = "wbb"
     """Series 2 to 8: `wt`, `wbb`, `wb`."""
+    content: Content | None = None
+    """What lies on it, None if it is blank."""
+
+    @property
+    def size_bytes(self) -> int:
+        """As the kernel has it."""
+        return int(self.size_gib * 1024) << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +116,10 @@ class SmartCard:
     serial: str = "PEYHC0ARHDEM01"
     firmware: str = "6.52"
     pci: str = "0000:5c:00.0"
+    host: int = 0
+    """SCSI host."""
+    cache_mib: int = 2048
+    """Memory of the cache."""
     series: bool = False
     """Adaptec's series 2 to 8."""
     battery: str = "OK"

@@ -1,4 +1,4 @@
-"""The rack of `--demo`: the machines of the articles."""
+"""The rack `lsi`: MegaRAID cards of the articles, NVMe drives, md mirrors of unequal halves."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""The machines of `--demo`, each a rack made as new."""
