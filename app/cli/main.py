@@ -141,7 +141,7 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 @click.option("--ascii", "ascii_", is_flag=True, help="ASCII only.")
 @click.option("--no-color", is_flag=True, help="No colours; the NO_COLOR variable does the same.")
 @click.option(
-    "--theme", type=click.Choice(list(THEMES)), help="Colours of the workbench; raidbench.toml keeps them (theme)."
+    "--theme", type=click.Choice(list(THEMES)), help="Colours of the workbench; the configuration keeps them (theme)."
 )
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."

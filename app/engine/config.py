@@ -26,13 +26,13 @@ class Config:
     fps: int = 10
     """Redraws of the live graphs per second, 1 to 30; less over a slow link."""
     theme: str = "auto"
-    """Colours of the workbench, one of `THEMES`."""
+    """Colours of the workbench."""
     ascii: bool = False
     """Draw with ASCII only."""
     scratch_dir: str | None = None
-    """Folder for scratch files; None asks."""
+    """Folder for scratch files; without one the target is asked for."""
     scratch_size: int | None = None
-    """Bytes of a new scratch file; None is the built-in size."""
+    """Bytes of a new scratch file; without it the built-in size."""
     profile: str = "randread-4k"
     """The workload when none is named."""
     firmware_queries: bool = True
@@ -44,7 +44,7 @@ class Config:
     steady_rounds: int = 5
     """Rounds that are judged together."""
     devices_columns: tuple[str, ...] = ()
-    """Columns of the list of devices; () for the usual ones."""
+    """Columns of the list of devices; without any the usual ones."""
     devices_order: str = "address"
     """What it is sorted by."""
     endurance_tbw: Mapping[str, float] = field(default_factory=dict)

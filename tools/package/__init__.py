@@ -1,0 +1,1 @@
+"""What is shipped, made from this checkout: `make package`."""

@@ -1,0 +1,218 @@
+"""The manual pages, out of the command tree and the declarations of the configuration."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+from app.cli.main import COMMANDS, cli
+from app.engine import config
+from backends.errors import RaidbenchError
+from tools.package import roff
+
+STATUS = (
+    ("0", "Done."),
+    ("1", "Failed."),
+    ("2", "Wrong usage."),
+    ("3", "Refused by a guard."),
+    ("130", "Interrupted."),
+)
+VARIABLES = (
+    ("RAIDBENCH_STATE_DIR", "One folder for sessions, journal, locks and configuration."),
+    ("RAIDBENCH_UNPACK_DIR", "Where the one-file program unpacks itself, instead of /var/cache/raidbench or ~/.cache."),
+    ("NO_COLOR", "No colours."),
+)
+FILES = (
+    ("~/.local/state/raidbench/sessions", "What was measured and changed, one folder a session."),
+    ("/var/lib/raidbench/journal", "The journal of changes made as root: the way back of each of them."),
+    (
+        "~/.config/raidbench/config.toml",
+        "The configuration, raidbench.toml(5); of root also /etc/raidbench/config.toml.",
+    ),
+)
+
+
+def pages(date: str, version: str) -> dict[str, str]:
+    """Every page by its place below share/man: `man1/raidbench.1`; `date` is 2026-11-23."""
+    top = context()
+    made = {"man1/raidbench.1": _top(top, date, version), "man5/raidbench.toml.5": _configuration(date, version)}
+    for name in COMMANDS:
+        command = cli.get_command(top, name)
+        assert command is not None
+        called = click.Context(command, info_name=name, parent=top)
+        made[f"man1/raidbench-{name}.1"] = _command(called, COMMANDS[name][1], date, version)
+    return made
+
+
+def context() -> click.Context:
+    """That of the whole program."""
+    return click.Context(cli, info_name="raidbench", **cli.context_settings)
+
+
+def options(context: click.Context) -> Iterator[tuple[str, str]]:
+    """The options of a command as its `--help` shows them, in its order."""
+    for parameter in context.command.get_params(context):
+        record = parameter.get_help_record(context) if isinstance(parameter, click.Option) else None
+        if record is not None:
+            yield record
+
+
+def _top(context: click.Context, date: str, version: str) -> str:
+    return _page(
+        [
+            roff.title("raidbench", 1, date, version),
+            *_name("raidbench", context.command.help or ""),
+            *_synopsis([context]),
+            roff.heading("DESCRIPTION"),
+            *roff.paragraphs(context.command.help or ""),
+            *roff.paragraphs(context.command.epilog or ""),
+            *_options(context),
+            roff.heading("COMMANDS"),
+            *roff.entries((f"raidbench-{name}(1)", told) for name, (_, told) in COMMANDS.items()),
+            *_common(),
+            *_see(*(f"raidbench-{name}(1)" for name in COMMANDS), "raidbench.toml(5)", "fio(1)"),
+        ]
+    )
+
+
+def _command(context: click.Context, told: str, date: str, version: str) -> str:
+    name = f"raidbench-{context.info_name}"
+    parts = list(_parts(context))
+    return _page(
+        [
+            roff.title(name, 1, date, version),
+            *_name(name, told),
+            *_synopsis(parts or [context]),
+            roff.heading("DESCRIPTION"),
+            *roff.paragraphs(inspect.cleandoc(context.command.help or told)),
+            *_options(context),
+            *(line for one in parts for line in _part(one)),
+            *_common(),
+            *_see("raidbench(1)", "raidbench.toml(5)"),
+        ]
+    )
+
+
+def _parts(context: click.Context) -> Iterator[click.Context]:
+    """The commands of a command: those of `baseline`."""
+    if isinstance(context.command, click.Group):
+        for name in context.command.list_commands(context):
+            command = context.command.get_command(context, name)
+            assert command is not None
+            yield click.Context(command, info_name=name, parent=context)
+
+
+def _part(context: click.Context) -> list[str]:
+    return [
+        roff.part(context.command_path),
+        *roff.paragraphs(inspect.cleandoc(context.command.help or "")),
+        *roff.entries(options(context)),
+    ]
+
+
+def _name(name: str, told: str) -> list[str]:
+    return [roff.heading("NAME"), f"{roff.escape(name)} \\- {roff.escape(_clause(told))}"]
+
+
+def _clause(told: str) -> str:
+    """A sentence as apropos(1) lists it."""
+    return told.strip().split("\n")[0].removesuffix(".")
+
+
+def _synopsis(contexts: list[click.Context]) -> list[str]:
+    rows = [roff.heading("SYNOPSIS")]
+    for context in contexts:
+        words = " ".join(context.command.collect_usage_pieces(context))
+        rows += [f"\\fB{roff.escape(context.command_path)}\\fR {roff.escape(words)}", ".br"]
+    return rows[:-1]
+
+
+def _options(context: click.Context) -> list[str]:
+    return [roff.heading("OPTIONS"), *roff.entries(options(context))]
+
+
+def _common() -> list[str]:
+    told = (("EXIT STATUS", STATUS), ("ENVIRONMENT", VARIABLES), ("FILES", FILES))
+    return [line for name, rows in told for line in (roff.heading(name), *roff.entries(rows))]
+
+
+def _see(*names: str) -> list[str]:
+    return [roff.heading("SEE ALSO"), roff.escape(", ".join(names))]
+
+
+def _configuration(date: str, version: str) -> str:
+    told = field_docs()
+    rows = [(_key(name, default), f"{told[name]} {legal(name)}") for name, default in defaults().items()]
+    return _page(
+        [
+            roff.title("raidbench.toml", 5, date, version),
+            *_name("raidbench.toml", "the configuration of raidbench"),
+            roff.heading("DESCRIPTION"),
+            *roff.paragraphs(
+                "A file in TOML, config.toml in the folder below; every key may be left out. A key that is not known "
+                "or a value that is not legal is refused with its line and with what is legal there. Keys with their "
+                "defaults, where they have one:"
+            ),
+            *roff.entries(rows),
+            roff.heading("FILES"),
+            *roff.entries(FILES[2:]),
+            *_see("raidbench(1)"),
+        ]
+    )
+
+
+def defaults() -> dict[str, Any]:
+    """The default of every key of the configuration."""
+    plain = config.Config()
+    return {one.name: getattr(plain, one.name) for one in fields(config.Config)}
+
+
+def field_docs() -> dict[str, str]:
+    """What stands below each field of the configuration in its source: nothing keeps that at run time."""
+    (body,) = ast.parse(inspect.cleandoc(inspect.getsource(config.Config))).body
+    assert isinstance(body, ast.ClassDef)
+    told: dict[str, str] = {}
+    for field, text in zip(body.body, body.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, ast.Expr):
+            told[field.target.id] = str(ast.literal_eval(text.value))
+    return told
+
+
+def legal(key: str) -> str:
+    """What a key takes, in the words with which another value is refused."""
+    for wrong in ("?", object()):
+        try:
+            config.KEYS[key](wrong)
+        except ValueError as error:
+            return f"It {error}."
+        except RaidbenchError:
+            continue
+    return ""
+
+
+def _key(name: str, default: object) -> str:
+    return name if default is None else f"{name} = {_shown(default)}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str | bool | int | tuple):
+        return json.dumps(value)  # the same in TOML
+    return "{}"
+
+
+def _page(lines: list[str]) -> str:
+    return "\n".join(lines) + "\n"
+
+
+def write(folder: Path, date: str, version: str) -> None:
+    """Put every page below `folder`, which is a share/man."""
+    for place, text in pages(date, version).items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_text(text, "ascii")
