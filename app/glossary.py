@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from backends.values import dataclass
 
 DEVICES, BENCH, RUNS, SWEEP, LOG = "devices", "bench", "runs", "sweep", "log"
 

@@ -6,9 +6,10 @@ The header draws them, and so does the first frame, before anything that draws i
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.commands import SCREENS
+from backends.values import dataclass
 from widgets.plain import units
 from widgets.plain.signs import ATTENTION, Sign
 from widgets.plain.text import shorten, width_of

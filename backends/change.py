@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from backends.identity import Identity, Signature
 from backends.model import Target
 from backends.settings import Effect, Persistence, Risk
 from backends.text import quote
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

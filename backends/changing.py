@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from backends.change import Change, Write, disk_lock
 from backends.errors import (
@@ -22,6 +21,7 @@ from backends.text import clean
 from backends.topology.naming import identity
 from backends.topology.relations import paths_of, twins_of
 from backends.topology.tree import read_tree
+from backends.values import dataclass
 
 LOOK_AGAIN = "Look at the devices again."
 """What to do when something is not there any more."""

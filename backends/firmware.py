@@ -6,9 +6,10 @@ never speaks of opcodes: it names a `Question`, and every question there is only
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, runtime_checkable
+
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

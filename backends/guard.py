@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
@@ -17,6 +17,7 @@ from backends.nameplate import Nameplate, nameplate
 from backends.topology.facts import Claim, DeviceFacts, facts_of, inspect
 from backends.topology.relations import IS
 from backends.topology.tree import node_path
+from backends.values import dataclass
 
 __all__ = [
     "DeviceFacts",

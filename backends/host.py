@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Protocol, TypeVar, runtime_checkable
 
 from backends.firmware import AsksFirmware
 from backends.rootside import RootSide
 from backends.text import quote
+from backends.values import dataclass
 
 T = TypeVar("T")
 

@@ -6,10 +6,10 @@ Strings from devices are already cleaned (backends.text.clean).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from backends.identity import Identity, Signature, Use
+from backends.values import dataclass
 
 KERNEL = "block"
 """The backend whose drives are the kernel's disks."""

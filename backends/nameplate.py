@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from backends.identity import Identity
 from backends.model import Array, Controller, Drive, Inventory, Target
 from backends.text import size_words
+from backends.values import dataclass
 
 LENGTH = 6
 """Characters of a serial number or WWN that have to be typed, as long as they mean one device only."""

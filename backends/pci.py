@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from backends.host import Host
 from backends.text import clean
+from backends.values import dataclass
 
 DEVICES = "/sys/bus/pci/devices"
 """Every PCI function."""

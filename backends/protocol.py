@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from backends.change import Change
 from backends.host import Host
 from backends.model import Inventory, Problem, Target, Task
 from backends.settings import Reading, Setting
+from backends.values import dataclass
 
 
 class Finds(Protocol):

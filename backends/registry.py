@@ -7,7 +7,6 @@ import importlib
 import pkgutil
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem,
 from backends.protocol import CompletesInventory, Finds, KeepsReadings, Sets, TellsParts, Told, Vendor, at_place
 from backends.settings import Reading, Setting
 from backends.text import clean
+from backends.values import dataclass
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from backends.errors import InvalidValueError
+from backends.values import dataclass
 
 
 class Risk(StrEnum):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
 from backends.errors import BlockedError
 from backends.host import Host
 from backends.protocol import PersistRule
 from backends.topology import Node, Tree
 from backends.topology.relations import paths_of, twins_of
+from backends.values import dataclass
 
 RELOAD = (("udevadm", "control", "--reload"),)
 """What makes udev read its files again. The values are in force already, nothing has to be triggered."""

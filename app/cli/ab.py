@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -42,6 +41,7 @@ from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError
 from backends.nameplate import Nameplate
 from backends.text import clean
+from backends.values import dataclass
 
 HURRY = 30.0
 """How many times as fast the simulated rack's time runs: there is no disk to wait for."""

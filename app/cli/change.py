@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -22,6 +21,7 @@ from app.engine.view.effects import outcome_cell
 from backends.errors import InvalidValueError, RaidbenchError
 from backends.settings import worst
 from backends.text import clean
+from backends.values import dataclass
 
 if TYPE_CHECKING:
     from app.engine.session.events import ChangeEnded

@@ -6,7 +6,6 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -26,6 +25,7 @@ from app.engine.view.history import change_lines, history_document, history_plot
 from app.engine.view.table import filled
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
+from backends.values import dataclass
 from widgets.plain import units
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from backends.errors import RaidbenchError
+from backends.values import dataclass
 
 if TYPE_CHECKING:
     from app.engine.config import Config

@@ -7,7 +7,6 @@ import random
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -37,6 +36,7 @@ from app.engine.view.schema_sweep import design_json
 from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.text import clean
+from backends.values import dataclass
 
 _TRIES = 20
 """Attempts at opening a session, 50 ms apart."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from app.engine.themes import THEMES
 from app.engine.toml_table import Parse, flag, read_toml, text, whole
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
+from backends.values import dataclass
 
 
 class ConfigError(InvalidValueError):

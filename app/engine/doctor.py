@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.protocol import Finds
 from backends.text import clean
+from backends.values import dataclass
 
 
 class Grade(StrEnum):

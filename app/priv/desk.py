@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from app.engine.session.paths import Paths
@@ -20,6 +19,7 @@ from backends.hosts.local.elevated import COMPANION, isolated_words, start_besid
 from backends.hosts.split.frames import MalformedError, unpack
 from backends.registry import Machine
 from backends.rootside import told
+from backends.values import dataclass
 
 CHANGES = frozenset({"together", "plan", "intend", "apply", "arm", "persist", "remake", "unit", "companion"})
 """Verbs that a conversation for reading only does not have; `hold` it has for reading."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from backends.values import dataclass
 
 _LETTER, _FOLLOWS, _BEGINS, _NAMED = 1.0, 1.5, 2.0, 0.5
 """What a letter is worth, and more where it follows the one before, begins a word, stands in the name itself."""

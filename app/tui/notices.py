@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Final
 
 from rich.segment import Segment
@@ -13,6 +13,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from backends.text import clean_lines
+from backends.values import dataclass
 from widgets.plain.text import clean as plain
 from widgets.plain.text import pad, shorten, wrap
 from widgets.steady import SteadyWidget

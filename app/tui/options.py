@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from app.engine.session.steady import SteadyPlan
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

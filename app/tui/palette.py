@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from textual.content import Content
 
 from app.commands import COMMANDS, SCREENS, SHEETS, CommandSpec
 from app.tui.fuzzy import NONE, Fit, fit
+from backends.values import dataclass
 from widgets.plain.text import clean as plain
 
 if TYPE_CHECKING:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from textual.theme import Theme
+
+from backends.values import dataclass
 
 OWN: Final = "raidbench-"
 """Stands before the names of the themes, which Textual keeps among its own."""

@@ -7,13 +7,13 @@ import fnmatch
 import json
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from backends.errors import InvalidValueError, ToolMissingError
 from backends.host import Command
 from backends.hosts.made_up import MadeUpProcess
+from backends.values import dataclass
 
 FORMAT = 1
 """Version of a recorded stream."""

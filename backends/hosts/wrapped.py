@@ -6,12 +6,12 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 
 from backends.errors import RaidbenchError, RefusedError
 from backends.firmware import AsksFirmware
 from backends.host import Capabilities, Command, Completed, Denial, FileStat, Host, Process
 from backends.rootside import RootSide
+from backends.values import dataclass
 
 
 class HostWrapper:

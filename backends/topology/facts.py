@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
 from backends.host import Host
 from backends.identity import Identity, Signature, Use
@@ -17,6 +16,7 @@ from backends.topology.picture import Topology
 from backends.topology.probe import probe_signatures
 from backends.topology.relations import Relation
 from backends.topology.tree import Node
+from backends.values import dataclass
 
 Claim = Callable[[str, str], str | None]
 """Tries to open a device (path, MAJ:MIN) for itself alone: None when that worked, else the reason in words."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from backends.text import clean
+from backends.values import dataclass
 
 _OCTAL = re.compile(r"\\([0-7]{3})")
 _DEVNO = re.compile(r"\d+:\d+")

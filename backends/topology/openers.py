@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from backends.host import FileStat, Host
 from backends.hosts.local.kcmp import with_tables_of_their_own
 from backends.identity import Use
 from backends.text import clean
+from backends.values import dataclass
 
 _THREADS = "/proc/[0-9]*/task/*"
 """All threads: one may have a table of its own, and a program's is empty once its first thread has ended."""

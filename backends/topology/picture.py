@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.identity import Signature, Use
 from backends.text import clean
 from backends.topology.mounts import Mount
 from backends.topology.relations import Backing, Relation, files_of, paths_of, relations
 from backends.topology.tree import Node, Tree, node_path
+from backends.values import dataclass
 
 SYSTEM_POINTS = ("/", "/boot", "/boot/efi", "/efi", "/usr")
 """Mount points whose disk is the system's: never written to."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from backends.identity import Identity, Use
 from backends.text import clean
 from backends.topology.naming import identity
 from backends.topology.tree import Node, Tree, natural, node_path
+from backends.values import dataclass
 
 IS = ("mount", "swap", "btrfs", "zfs", "export")
 """Kinds of use whose detail completes "X is ..."."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from backends.host import Host
 from backends.text import clean
 from backends.topology.signatures import parse_udev
+from backends.values import dataclass
 
 DISK_ATTRIBUTES = (
     "dev",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from app.engine.change.unfinished import lapsed
@@ -19,6 +18,7 @@ from app.engine.session.marks import EXPERIMENT, is_written
 from app.engine.session.state import ChangeRecord, ExperimentRecord, Session
 from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError
+from backends.values import dataclass
 
 _REASON = "Its process ended in the middle; the old value was put back afterwards."
 

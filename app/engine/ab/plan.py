@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from random import Random
 
 from app.engine.judge.comparison import Comparison, compare_experiment
@@ -17,6 +16,7 @@ from app.engine.session.state import ExperimentRecord, Session
 from backends.change import Change
 from backends.errors import InvalidValueError, NotFoundError, RefusedError
 from backends.settings import Effect, Risk
+from backends.values import dataclass
 
 REST_SECONDS = 5.0
 """Idle time before each run, so that every run begins alike."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from app.engine.fio.job import Job
 from app.engine.members.diskstats import DiskCounters
 from app.engine.session.figures import CpuFigures, MemberFigures
 from backends.model import Level, Media, Protection, State, Task
+from backends.values import dataclass
 
 PARITY = {Level.RAID4: 1, Level.RAID5: 1, Level.RAID50: 1, Level.RAID6: 2, Level.RAID60: 2}
 """Strips of parity in a stripe; of RAID50 and RAID60 in each span."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from app.engine.advisor.facts import Condition, Geometry, Policy, RunFacts
 from app.engine.advisor.history import written
@@ -18,6 +17,7 @@ from backends.model import Array, Controller, Drive, Inventory, Level, Media, Ta
 from backends.settings import Reading
 from backends.text import clean
 from backends.topology import kernel_name
+from backends.values import dataclass
 
 GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
 """Documentation/admin-guide/pm/cpufreq.rst."""

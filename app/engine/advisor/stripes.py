@@ -8,9 +8,10 @@ pieces of a strip, so the figures are lower bounds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from math import gcd
+
+from backends.values import dataclass
 
 _MOST_OFFSETS = 1 << 16
 """Offsets that are tried; more differ in nothing but patience."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from backends.errors import RefusedError, ToolFailedError
 from backends.host import Command, Host
+from backends.values import dataclass
 
 NAME = "raidbench-recover.service"
 PATH = f"/etc/systemd/system/{NAME}"

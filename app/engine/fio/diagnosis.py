@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from backends.text import clean
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import Any
 
 from app.engine.fio.histogram import Histogram
 from backends.text import clean
+from backends.values import dataclass
 
 _US = 1000
 _OLD_PER_GROUP = 64

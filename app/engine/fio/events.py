@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from app.engine.session.figures import RunFigures
 from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken, SteadinessSeen
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from app.engine.fio import job_values as values
 from app.engine.fio.job_values import Arrival, Engine, Pattern
 from app.engine.fio.sizes import parse_size
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

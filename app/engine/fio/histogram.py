@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Self
 
 from backends.fio_buckets import LAST_BUCKET, LAST_VALUE, bucket_of, edges_of, value_of
+from backends.values import dataclass
 from widgets.plain.bins import bin_of
 
 __all__ = ["LAST_BUCKET", "LAST_VALUE", "Histogram", "bucket_of", "edges_of", "value_of"]

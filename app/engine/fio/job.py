@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from app.engine.fio.fields import FIELDS, JobField
@@ -14,6 +14,7 @@ from app.engine.fio.sizes import format_size
 from app.engine.fio.target import JobTarget, TargetKind
 from backends.errors import InvalidValueError
 from backends.text import clean
+from backends.values import dataclass
 
 __all__ = ["Arrival", "Engine", "InvalidJobError", "Job", "JobTarget", "Pattern", "TargetKind", "check", "fit"]
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from app.engine.fio.job import InvalidJobError, Job
 from app.engine.fio.joboptions import ALIASES, ELSEWHERE, LAST, PASSED_OVER, refusal, take
 from backends.errors import InvalidValueError
 from backends.text import clean
+from backends.values import dataclass
 
 _LARGEST_TEXT = 1 << 20
 _LONGEST_LINE = 4096

@@ -7,7 +7,7 @@ import contextlib
 import posixpath
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -24,6 +24,7 @@ from app.engine.session.progress import PhaseChanged
 from app.engine.session.steady import SteadyPlan
 from backends.errors import InvalidValueError, StorageError
 from backends.host import Command, Host
+from backends.values import dataclass
 
 TARGETS_A_DOCUMENT = 8
 """Targets whose figures are asked for at the full pace; of twice as many half as often."""

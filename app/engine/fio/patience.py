@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from backends.host import Process
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from app.engine.fio.diagnosis import Diagnosis, diagnose, engine_refusal
 from app.engine.fio.job import Job
@@ -14,6 +14,7 @@ from app.engine.fio.stream import Document, Noise, StreamParser
 from backends.errors import ToolFailedError, ToolMissingError
 from backends.host import Command, Host
 from backends.text import clean, clean_lines
+from backends.values import dataclass
 
 MINIMUM = (3, 18)
 """Since 3.18 fio says how many latencies it timed (`N`), by which an I/O that failed is told from one done."""

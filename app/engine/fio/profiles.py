@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from app.engine.fio.job import Job
 from app.engine.fio.job_values import Pattern, Split
 from backends.errors import NotFoundError
 from backends.text import clean
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from app.engine.fio.document import Counters, FioDocument
 from app.engine.fio.histogram import LAST_VALUE, Histogram
 from app.engine.fio.render import section_names
 from app.engine.session.figures import DirectionSample, Phase, Sample, TargetSample
+from backends.values import dataclass
 
 _DIRECTIONS = ("read", "write", "mixed")
 # Clock and run time of one document differ by up to some tens of milliseconds on a busy machine; more is a stall.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from app.engine.session.figures import Phase, Sample
+from backends.values import dataclass
 
 STILL_S: Final = 1.0
 """Seconds without a completed I/O from which it is told: longer than any I/O of a disk that works takes."""

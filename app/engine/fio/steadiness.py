@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import fsum
 
 from app.engine.session.figures import Sample, SteadyFigures
 from app.engine.session.steady import WINDOW, SteadyPlan
+from backends.values import dataclass
 
 RANGE_SHARE = 0.20
 """Largest minus smallest round, as share of their mean."""

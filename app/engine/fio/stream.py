@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from backends.values import dataclass
 
 LIMIT = 64 * 1024 * 1024
 """Bytes after which a document without an end is given up."""

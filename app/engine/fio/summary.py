@@ -7,7 +7,7 @@ without an error, after no I/O at all; errors that are passed over count as I/Os
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.engine.fio.diagnosis import Diagnosis, diagnose, died_of, first_words, signal_from_outside
 from app.engine.fio.difference import counters_since
@@ -26,6 +26,7 @@ from app.engine.session.figures import (
     TargetFigures,
 )
 from backends.text import clean_lines
+from backends.values import dataclass
 
 _ENOUGH_BEYOND = 10
 _SHARE_OF_PLAN = 0.98

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from backends.errors import InvalidValueError
 from backends.text import clean
+from backends.values import dataclass
 
 _UNSAFE = "$`;#\\*?[]\"'"
 

@@ -8,7 +8,6 @@ import os
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from app.engine.session.store import Loaded
 from backends.errors import InvalidValueError, NotFoundError, StorageError
 from backends.model import Inventory
 from backends.text import clean
+from backends.values import dataclass
 
 SCHEMA = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

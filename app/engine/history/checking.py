@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import isfinite
 
 from app.engine.history.baselines import Baseline
@@ -16,6 +15,7 @@ from app.engine.judge.later import LaterJudgement, LaterVerdict, apart, judge_la
 from app.engine.judge.stats import Spread, geometric_mean
 from app.engine.session.figures import RunStatus
 from app.engine.session.state import RunRecord
+from backends.values import dataclass
 
 _OTHER_EACH_TIME = ("boot_id",)
 

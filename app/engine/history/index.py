@@ -14,7 +14,7 @@ import sqlite3
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from app.engine.session import store
 from app.engine.session.paths import Paths, private_folder
 from app.engine.session.store import Loaded
 from backends.errors import RaidbenchError
+from backends.values import dataclass
 
 FORMAT = 1
 """Number of this layout and of what PastRun means; another one is made anew."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from app.engine.fio.job import Job
 from app.engine.judge.kinds import FIGURES, Figure, headline, value_of
@@ -13,6 +12,7 @@ from app.engine.session.state import RunRecord
 from app.engine.session.store import Loaded
 from app.engine.session.sweep_events import SweepEnded, SweepResumed, SweepStarted
 from backends.model import Controller, Inventory
+from backends.values import dataclass
 
 _FIGURE = {figure.key: figure for figure in FIGURES}
 _NO_JOB = Job().texts()

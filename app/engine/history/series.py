@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from app.engine.history.past import Condition, PastRun
 from app.engine.judge.comparison import differing
 from app.engine.judge.shifts import Shift, shifts
 from app.engine.judge.stats import geometric_mean
+from backends.values import dataclass
 
 Difference = tuple[str, str | None, str | None]
 """What differs, before, after; None where it was not recorded."""

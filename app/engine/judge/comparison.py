@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.engine.judge.caveats import weakened, weighed
 from app.engine.judge.family import BESIDE, corrected
@@ -18,6 +18,7 @@ from app.engine.session.events import ExperimentStarted
 from app.engine.session.figures import SIDES, RunStatus
 from app.engine.session.labels import in_words
 from app.engine.session.state import RunRecord, Session
+from backends.values import dataclass
 from widgets.plain import units
 
 SINGLE_RUNS = (

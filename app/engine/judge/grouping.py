@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.session.figures import RunStatus
 from app.engine.session.looks import Look
 from app.engine.session.state import RunRecord, Session
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

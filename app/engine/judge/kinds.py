@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from app.engine.session.figures import DirectionFigures, RunFigures
 from app.engine.session.state import RunRecord
+from backends.values import dataclass
 from widgets.plain import units
 
 Read = Callable[[DirectionFigures], float | None]

@@ -9,7 +9,6 @@ capacity.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, fsum, log, sqrt
 from random import Random
@@ -17,6 +16,7 @@ from random import Random
 from app.engine.judge.looks import LEVEL
 from app.engine.judge.stats import geometric_mean
 from app.engine.judge.student import quantile
+from backends.values import dataclass
 
 NEAR_BEST = 0.8
 """Loads of at least this share of the best throughput by latency decide where between them the best lies."""

@@ -8,7 +8,7 @@ narrower than that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from itertools import pairwise
 from math import fsum, log, sqrt
@@ -18,6 +18,7 @@ from app.engine.judge.looks import LEVEL
 from app.engine.judge.stats import Interval, Spread, unpaired
 from app.engine.judge.student import quantile
 from app.engine.judge.verdict import FEWEST_RUNS
+from backends.values import dataclass
 
 FEWEST_SESSIONS = 4
 """Fewer tell too little of how far sessions lie apart."""

@@ -11,13 +11,13 @@ at all is found in at most `LEVEL` of the cases, however long it is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import fsum, log, sqrt
 
 from app.engine.judge.looks import LEVEL
 from app.engine.judge.stats import THRESHOLD_PERCENT, Interval, unpaired
 from app.engine.judge.student import tails
+from backends.values import dataclass
 
 FEWEST_POINTS = 3
 """On each side of a change: of fewer it is not known whether they stay."""

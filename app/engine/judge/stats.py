@@ -8,11 +8,11 @@ USENIX ATC 2023).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import exp, expm1, fsum, inf, log, sqrt
 
 from app.engine.judge.looks import LEVEL
 from app.engine.judge.student import quantile, tails
+from backends.values import dataclass
 
 THRESHOLD_PERCENT = 2.0
 """A difference smaller than this makes no one change a setting."""

@@ -8,7 +8,7 @@ interval narrower, so they never make a verdict less likely.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from math import expm1, isfinite
 
@@ -22,6 +22,7 @@ from app.engine.judge.stats import (
     pairs_to_decide,
     unpaired,
 )
+from backends.values import dataclass
 from widgets.plain import units
 
 BETWEEN_LEVEL = 0.03

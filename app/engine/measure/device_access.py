@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 from backends.changing import locks_of
 from backends.errors import NotFoundError
@@ -14,6 +13,7 @@ from backends.identity import Identity
 from backends.lent import LentDevice
 from backends.model import KERNEL, Inventory
 from backends.topology import kernel_name, look, node_path
+from backends.values import dataclass
 
 SECTOR = 512
 """Logical block size where the kernel does not say."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.engine.fio.standstill import standstills
 from app.engine.members import Member
@@ -12,6 +12,7 @@ from app.engine.session.figures import MemberFigures, RunFigures, RunStatus, Sam
 from backends.host import Host
 from backends.topology import kernel_name
 from backends.topology.tree import number
+from backends.values import dataclass
 
 SPARED = {"raid1": None, "raid4": 1, "raid5": 1, "raid6": 2}
 """Members that an md array of a level can do without; None for all but one, levels not named here: not known."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from app.engine.measure.scratch_mark import is_own
 from app.engine.session import store
 from backends.errors import RaidbenchError
+from backends.values import dataclass
 
 _NAMES_ONE = re.compile(rb'"scratch"\s*:\s*"')
 """Where the record of a session names a scratch file."""

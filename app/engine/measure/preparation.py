@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from app.engine.fio.job import Job
@@ -12,6 +12,7 @@ from app.engine.session.figures import Advice
 from app.engine.session.steady import SteadyPlan
 from backends.guard import require
 from backends.nameplate import word_of
+from backends.values import dataclass
 
 if TYPE_CHECKING:  # known to whoever makes these values
     from app.engine.advisor.gather import JobPlace

@@ -6,7 +6,6 @@ Files of the kernel and the last look at the devices tell it; no vendor's tool i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +16,7 @@ from backends.pci import DEVICES, SLOT, address_of, link_of, node_of, version_of
 from backends.settings import Reading
 from backends.text import clean
 from backends.topology import kernel_name
+from backends.values import dataclass
 
 _NO_TURBO = "/sys/devices/system/cpu/intel_pstate/no_turbo"
 _BOOST = "/sys/devices/system/cpu/cpufreq/boost"

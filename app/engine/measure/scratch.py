@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 
 from app.engine.measure.scratch_mark import is_own
 from backends.errors import InvalidValueError, RefusedError
 from backends.text import clean
+from backends.values import dataclass
 from widgets.plain import units
 
 DEFAULT_SIZE = 1 << 30

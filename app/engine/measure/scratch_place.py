@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -22,6 +21,7 @@ from backends.host import Host
 from backends.text import clean
 from backends.topology.mounts import parse_mountinfo
 from backends.topology.picture import file_mount
+from backends.values import dataclass
 
 
 @dataclass(slots=True, kw_only=True)

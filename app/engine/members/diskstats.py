@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
+
+from backends.values import dataclass
 
 SECTOR = 512
 """Bytes of a sector in these counters, whatever the device's own."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from backends.host import Host
 from backends.text import clean
 from backends.topology import Node, Tree, read_tree
+from backends.values import dataclass
 
 _ROLES = (
     ("faulty", "faulty"),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from app.engine.members.diskstats import SECTOR, DiskCounters, parse, since
 from app.engine.members.finding import Member, find_members, read_roles
 from app.engine.session.figures import MemberFigures
 from backends.host import Host
 from backends.topology import kernel_name
+from backends.values import dataclass
 
 PATH = "/proc/diskstats"
 """Where the kernel keeps count."""

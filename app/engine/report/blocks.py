@@ -4,10 +4,9 @@ them is escaped: each writer does that for its format.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from app.engine.report.graph import Graph
 from app.engine.view import table as view
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

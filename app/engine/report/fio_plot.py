@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from app.engine.session.figures import DirectionSample, Phase, RunStatus, Sample
 from app.engine.session.state import RunRecord, Session
 from backends.errors import InvalidValueError
 from backends.text import clean
+from backends.values import dataclass
 
 _TOLD_BY_NAME = ("rw", "iodepth", "numjobs")
 _DIRECTIONS = ("read", "write")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from backends.values import dataclass
 
 Point = tuple[float, float | None]
 """x and y; without y the line is interrupted."""

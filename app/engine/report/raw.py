@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from app.engine.fio.curves import samples_of
 from app.engine.session.figures import Sample
 from app.engine.session.state import RunRecord, Session
 from backends.text import clean
+from backends.values import dataclass
 
 _LARGEST_JOB = 64 * 1024
 

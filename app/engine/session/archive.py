@@ -10,7 +10,7 @@ import re
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -24,6 +24,7 @@ from app.engine.session.version import program_version
 from backends.errors import RefusedError, StorageError
 from backends.redaction import Redactor
 from backends.text import clean
+from backends.values import dataclass
 
 FORMAT = 1
 """Version of the archive; raised when what is in it changes its meaning."""

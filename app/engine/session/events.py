@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from app.engine.session.figures import RunFigures, RunStatus
 from app.engine.session.looks import Look
@@ -12,6 +12,7 @@ from app.engine.session.sweep_events import SweepEnded, SweepEvent, SweepExtende
 from app.engine.session.write_history import Written
 from backends.change import Change
 from backends.model import Inventory, Problem, Target
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

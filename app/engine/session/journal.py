@@ -13,7 +13,7 @@ import re
 import time
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from backends.change import Change
 from backends.errors import StorageError
 from backends.processes import process_start
 from backends.settings import Persistence
+from backends.values import dataclass
 
 FILE = "journal.log"
 OVERDUE = 20.0

@@ -9,13 +9,13 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from app.engine.session.paths import private_folder
 from backends.errors import HeldError, RefusedError, StorageError
 from backends.rootside import RootSide
 from backends.text import clean
+from backends.values import dataclass
 
 _PATIENCE = 50
 """Looks at an unsigned lock, 2 ms apart."""

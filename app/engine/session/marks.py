@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from pathlib import Path
 
 from app.engine.session import store
 from backends.errors import StorageError
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

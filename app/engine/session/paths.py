@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
+
+from backends.values import dataclass
 
 ROOTS_STATE = Path("/var/lib/raidbench")
 ROOTS_CONFIG = Path("/etc/raidbench/config.toml")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from app.engine.session.figures import Advice, MemberFigures, Phase, RunEvent, Sample, SteadyFigures
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

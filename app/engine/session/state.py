@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import assert_never
 
 from app.engine.session.events import (
@@ -59,6 +59,7 @@ from app.engine.session.sweep_events import (
 from app.engine.session.sweep_record import SweepRecord, fold_sweep, left_alone, with_change, with_run
 from backends.change import Change
 from backends.model import Inventory
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

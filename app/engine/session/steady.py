@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from backends.errors import InvalidValueError
+from backends.values import dataclass
 from widgets.plain import units
 
 WINDOW = 5

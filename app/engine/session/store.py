@@ -8,7 +8,6 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from app.engine.session import wire
@@ -16,6 +15,7 @@ from app.engine.session.events import DURABLE, LoggedEvent, SessionStarted
 from app.engine.session.paths import private_folder
 from app.engine.session.state import Session, replay
 from backends.errors import NotFoundError, StorageError
+from backends.values import dataclass
 
 LOG = "session.jsonl"
 CONTINUE_WITHIN = 12 * 3600.0

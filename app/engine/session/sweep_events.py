@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from app.engine.session.sweep_steps import Design, Purpose, Step, StepResult, SweepCell, SweepResult
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from app.engine.session.sweep_events import (
@@ -16,6 +16,7 @@ from app.engine.session.sweep_events import (
     SweepStepStarted,
 )
 from app.engine.session.sweep_steps import Design, Purpose, Step, StepResult, SweepCell, SweepResult
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from backends.model import Target
+from backends.values import dataclass
 
 
 class Purpose(StrEnum):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from backends.values import dataclass
 from widgets.plain import units
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from app.engine.judge.stats import Spread
 from app.engine.judge.verdict import Judgement
 from app.engine.session.sweep_steps import SweepCell
 from app.engine.sweep.scores import Score
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

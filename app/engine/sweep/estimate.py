@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import log2
 
 from app.engine.fio.job import Job
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Assignment, Design, Purpose, Step, SweepCell
 from app.engine.sweep.saturation import LEAST_RUNS, bases, family
+from backends.values import dataclass
 
 HALVINGS = 3
 """Depths that a search tries between two doublings, about."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 from app.engine.fio.job import InvalidJobError, Job
@@ -17,6 +17,7 @@ from app.engine.sweep.order import arrange
 from app.engine.sweep.plan import JobAxis, PlanError, SettingAxis, SetUp, SkipRule, SweepPlan, Workload
 from backends.errors import InvalidValueError
 from backends.settings import Effect, Reading, Setting, check_value
+from backends.values import dataclass
 
 MOST_CELLS = 2000
 """A plan of more has lost its way."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.engine.judge.caveats import weighed
 from app.engine.judge.family import corrected
@@ -10,6 +10,7 @@ from app.engine.judge.verdict import Judgement, judge
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Purpose, Rank, SweepCell
 from app.engine.sweep.cell_runs import Runs, runs_of_cell, threshold_of, values_by_turn
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

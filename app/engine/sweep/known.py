@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from app.engine.session.sweep_steps import NeededFeature
 from app.engine.sweep.plan import PlanError, SweepPlan
@@ -13,6 +13,7 @@ from backends.errors import NotFoundError
 from backends.model import Array, Controller, Drive, Target
 from backends.settings import Reading, Setting
 from backends.text import clean
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ depth cannot show that: with it a device that slows down is asked for less.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import sqrt
 from random import Random
 
@@ -20,6 +20,7 @@ from app.engine.sweep.cell_runs import Runs, scored_runs
 from app.engine.sweep.order import mirrored
 from app.engine.sweep.saturation import Saturated, search
 from app.engine.sweep.scores import LatencyFigure, Score, latency
+from backends.values import dataclass
 
 MARK = "~"
 """In the name of a cell made for a curve, before its percent of the saturation."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.session.sweep_steps import Rank, RateLadder, Saturation
 from backends.errors import InvalidValueError
+from backends.values import dataclass
 
 MOST_VALUES = 64
 """Values of one axis."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.engine.judge.caveats import weakened, weighed
 from app.engine.judge.family import corrected
@@ -20,6 +20,7 @@ from app.engine.sweep.leaders import leaders
 from app.engine.sweep.load_curve import LoadCurve, load_curves
 from app.engine.sweep.saturation import Saturated, search
 from app.engine.sweep.scores import LatencyFigure, latency
+from backends.values import dataclass
 
 WORTH = 0.5
 """A lead in the screening that is a smaller share of the threshold is not worth a confirmation: no verdict could come

@@ -9,7 +9,7 @@ least depth that reaches the plateau.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 
 from app.engine.judge.stats import LogSpread, Spread, spread
@@ -18,6 +18,7 @@ from app.engine.session.sweep_steps import Purpose, Saturation, SweepCell
 from app.engine.sweep.cell_runs import Runs, scored_runs
 from app.engine.sweep.order import mirrored
 from app.engine.sweep.scores import LatencyFigure, Score, latency
+from backends.values import dataclass
 
 NEAR = 1.12
 """A search ends when the depths on both sides of the goal are nearer than this."""

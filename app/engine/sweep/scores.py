@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from app.engine.judge.stats import LogSpread, log_spread
 from app.engine.session.figures import DirectionFigures, RunFigures, RunStatus
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_steps import Rank
+from backends.values import dataclass
 
 ENOUGH_FOR_P99 = 1000
 """I/Os of which ten lie beyond the 99th percentile."""

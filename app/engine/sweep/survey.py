@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.engine.fio.job import Job
 from app.engine.measure.preparation import Preparation, Request
@@ -13,6 +13,7 @@ from app.engine.sweep.known import Holder, Known
 from app.engine.workbench import Workbench
 from backends.nameplate import Nameplate
 from backends.settings import Risk, worst
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from app.engine.session.state import ExperimentRecord, Session
+from backends.values import dataclass
 from widgets.plain import units
 
 

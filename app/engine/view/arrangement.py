@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from backends.model import Array, Controller, Drive, Inventory, Scope, State, Target
+from backends.values import dataclass
 from widgets.plain import units
 
 Thing = Controller | Array | Drive

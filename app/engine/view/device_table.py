@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from app.engine.view.arrangement import TROUBLE, Branch, Thing, arranged, grade
@@ -13,6 +12,7 @@ from app.engine.view.table import Align, Cell, Column, Fold, Mark, Row, Table, T
 from app.engine.view.tuning import UNREAD, Tuning
 from backends.identity import Use
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target
+from backends.values import dataclass
 from widgets.plain import units
 
 COLUMNS = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
@@ -40,6 +39,7 @@ from app.engine.view.effects import outcome_cell
 from app.engine.view.run import RUN_TONES, result_line
 from app.engine.view.sweep_events import describe_sweep_event
 from app.engine.view.table import Tone
+from backends.values import dataclass
 from widgets.plain import units
 
 _WORTH_TELLING = 0.05

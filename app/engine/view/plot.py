@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from backends.values import dataclass
 from widgets.plain.signs import KNEE, Sign
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from app.engine.judge.comparison import headline_beside, varying
 from app.engine.judge.grouping import sides_of
@@ -14,6 +13,7 @@ from app.engine.view.comparison import verdict_sign, verdict_tone
 from app.engine.view.names import key_name, key_value
 from app.engine.view.run import DIRECTIONS, RUN_TONES, caveat_mark
 from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
+from backends.values import dataclass
 from widgets.plain import units
 
 _LIST_FIGURES = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from app.engine.judge.comparison import Comparison, FigureComparison, tail_of
 from app.engine.judge.kinds import value_of
@@ -11,6 +10,7 @@ from app.engine.session.state import RunRecord
 from app.engine.view.comparison import verdict_sign, verdict_tone
 from app.engine.view.names import key_name, key_value
 from app.engine.view.table import Tone
+from backends.values import dataclass
 
 _MOST_NAMED = 2
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
 
 from app.engine.judge.verdict import Judgement, Verdict
 from app.engine.session.sweep_record import SweepRecord
@@ -13,6 +12,7 @@ from app.engine.sweep.cell_result import CellResult
 from app.engine.sweep.results import Results
 from app.engine.view.comparison import verdict_sign, verdict_tone
 from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
+from backends.values import dataclass
 from widgets.plain import units
 from widgets.plain.signs import BASELINE, BUSY, FAILED, LESS, MORE, SAME, UNKNOWN
 

@@ -7,9 +7,10 @@ them cleans them.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
+from backends.values import dataclass
 from widgets.plain import signs
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from app.engine.view.arrangement import TROUBLE, grade, place_of, role_of
 from app.engine.view.device import is_lost, protection_words, state_of
 from backends.model import Inventory, State
+from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from app.engine.view.setting import now_cell, value_words
 from app.engine.view.table import Cell, Tone
 from backends.settings import Reading, Setting
+from backends.values import dataclass
 
 Pairs = Mapping[str, tuple[Setting, Reading]]
 """Settings as they were read, by key."""

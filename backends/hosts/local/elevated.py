@@ -8,11 +8,11 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from backends.errors import RefusedError
 from backends.hosts.local.detached import own_program
 from backends.hosts.local.programs import find_program
+from backends.values import dataclass
 
 PROMPT = "[sudo] password for %p, for the part of raidbench that needs root: "
 

@@ -6,10 +6,10 @@ Where they come from is told in docs/simulation.md. Times are microseconds, size
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
 from backends.model import Media
+from backends.values import dataclass
 
 T = TypeVar("T")
 

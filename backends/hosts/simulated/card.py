@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.hosts.simulated.calibration import CARDS, MIB, CardType
 from backends.hosts.simulated.disk import GOOD, ONLINE, REBUILD, SimulatedDrive
 from backends.hosts.simulated.load import Layout
 from backends.hosts.simulated.volume import Volume
 from backends.model import Level, Media
+from backends.values import dataclass
 
 STORCLI, MEGACLI = "storcli", "MegaCli"
 """The tools that may see a card."""

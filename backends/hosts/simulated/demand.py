@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from backends.hosts.simulated.calibration import CardType, DriveType
 from backends.model import Level, Media
+from backends.values import dataclass
 
 _PAGE = 4096
 _STATIONS = 8.0

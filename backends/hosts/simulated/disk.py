@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from backends.hosts.simulated.calibration import DRIVES, DriveType
+from backends.values import dataclass
 
 ONLINE, REBUILD, FAILED, GOOD, SPARE, FOREIGN = "online", "rebuild", "failed", "good", "spare", "foreign"
 """States of a drive."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.hosts.simulated.load import Expected, IoPattern, Layout
 from backends.hosts.simulated.mirror import busy_share, halves, in_flight
+from backends.values import dataclass
 
 Totals = dict[str, list[float]]
 """By kernel name: reads, sectors read, writes, sectors written, milliseconds busy, milliseconds waited for."""

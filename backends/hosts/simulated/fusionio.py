@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from backends.hosts.simulated.printed import Said
+from backends.values import dataclass
 
 NO_DEVICES = "No devices were found in this system. Please check if the iomemory-vsl driver is loaded.\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.host import FileStat
 from backends.hosts.simulated.calibration import CORES, DriveType
@@ -14,6 +14,7 @@ from backends.hosts.simulated.queue import CAN_QUEUE, DEPTH, TAGS, default_queue
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.volume import Content, Volume
 from backends.model import Media
+from backends.values import dataclass
 
 NAME = "rack-demo"
 """Host name."""

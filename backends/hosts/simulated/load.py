@@ -7,12 +7,13 @@ them. With N requests in flight the array does X(N) a second; the mean time of o
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from backends.hosts.simulated.calibration import CORES, ONE_CORE_IOPS, SCHEDULER_COST, SUBMIT_US
 from backends.hosts.simulated.demand import Demand, IoPattern, Layout, of_sizes, read_demand, write_demand
 from backends.hosts.simulated.mirror import mirror_demands
 from backends.model import Media
+from backends.values import dataclass
 
 __all__ = ["Direction", "Expected", "IoPattern", "Layout", "expect"]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.errors import ToolFailedError
+from backends.values import dataclass
 
 SYSTEM = {"sync_speed_min": 1000, "sync_speed_max": 200_000}
 """KiB/s that the machine allows a resync, where an array has no limit of its own."""

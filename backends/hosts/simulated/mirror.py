@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from backends.hosts.simulated.demand import Demand, IoPattern, Layout, of_sizes, read_demand, write_demand
 from backends.model import Level
+from backends.values import dataclass
 
 _NEAR_EVEN = 0.52
 """Share of random reads that RAID 10 gives its first copy, however fast that is: fitted to published counters."""

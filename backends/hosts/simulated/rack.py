@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.hosts.simulated import speed
 from backends.hosts.simulated.calibration import DRIVES, DriveType
@@ -17,6 +17,7 @@ from backends.hosts.simulated.smartarray.cards import SmartCard, SmartVolume
 from backends.hosts.simulated.smcli import DiskSystem
 from backends.hosts.simulated.volume import Volume
 from backends.model import Level
+from backends.values import dataclass
 
 Clock = Callable[[], float]
 """Seconds since the epoch."""

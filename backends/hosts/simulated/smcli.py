@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.hosts.simulated.printed import Said
+from backends.values import dataclass
 
 _SET_SYSTEM = re.compile(r"set storageSubsystem (\w+)=(\w+);")
 _SET_VOLUME = re.compile(r'set logicalDrive \["([\w#-]+)"\] (\w+)=(\w+);')

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from backends.hosts.simulated.printed import Said
+from backends.values import dataclass
 
 _SET = re.compile(r"(cache|rdcache|autoverify)=(\w+)")
 _ROW = "{:<6}{:<10}{:<15}{:<8}{:<8}{:<8}{:<10}{:<7}{:<7}"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from backends.model import Level
+from backends.values import dataclass
 
 PARITY = {Level.RAID5: 1, Level.RAID50: 1, Level.RAID6: 2, Level.RAID60: 2}
 """Parity drives of each span."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from backends.text import clean
+from backends.values import dataclass
 
 LINES = 2000
 """More than any card prints; what follows is not read."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from backends.change import Change, Write
 from backends.changing import Wanted
@@ -13,6 +13,7 @@ from backends.settings import Availability, Choice, Reading, Risk
 from backends.topology import Node
 from backends.topology.naming import serial, wwn
 from backends.topology.tree import number
+from backends.values import dataclass
 from backends.vendors.fusionio.facts import IoVolume, Module
 from backends.vendors.fusionio.inventory import sector
 from backends.vendors.fusionio.settings import SECTORS

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 from backends.errors import RaidbenchError
 from backends.host import Command, Host
+from backends.values import dataclass
 from backends.vendors.fusionio.document import parse_document, together
 from backends.vendors.fusionio.facts import Cards
 from backends.vendors.fusionio.text import parse_status

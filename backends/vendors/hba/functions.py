@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.host import Host
 from backends.pci import DEVICES, SLOT, Link, link_of, node_of, version_of
 from backends.text import clean
+from backends.values import dataclass
 
 KINDS: Mapping[str, str] = {
     "0100": "SCSI controller",

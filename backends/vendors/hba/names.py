@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from backends.errors import RaidbenchError
 from backends.host import Command, Host
 from backends.text import clean
+from backends.values import dataclass
 from backends.vendors.hba.functions import MODEL, Function
 
 VENDORS: Mapping[str, str] = {

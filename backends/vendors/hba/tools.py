@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from backends.host import Host
+from backends.values import dataclass
 from backends.vendors.hba.functions import Function
 from backends.vendors.megaraid.presence import STORCLI_7, STORCLI_7_PLACES, STORCLI_8, STORCLI_8_PLACES
 from backends.vendors.smartarray.presence import ARCCONF, ARCCONF_PLACES, SSACLI, SSACLI_PLACES

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from backends.text import clean
+from backends.values import dataclass
 
 _KEY = re.compile(r"MD_[A-Za-z0-9_-]{1,100}")
 _UNUSED = re.compile(r"Unused Space : before=([0-9]{1,18}) sectors, after=([0-9]{1,18}) sectors")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.model import Level, State
 from backends.text import clean
 from backends.topology.tree import number
+from backends.values import dataclass
 from backends.vendors.mdraid.layouts import layout_word
 from backends.vendors.mdraid.mdstat import StatRow
 

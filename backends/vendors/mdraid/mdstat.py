@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from backends.text import clean
+from backends.values import dataclass
 
 _HEAD = re.compile(r"(md\S{0,40}) : (active|inactive)( \([a-z-]{1,20}\))?( .*)?")
 _MEMBER = re.compile(r"(\S{1,64})\[([0-9]{1,5})\]((?:\([A-Z]\)){0,8})")

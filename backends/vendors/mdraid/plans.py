@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from backends.change import Change, Write, disk_lock
 from backends.changing import Wanted
@@ -11,6 +11,7 @@ from backends.errors import BlockedError, InvalidValueError
 from backends.identity import Identity, Signature
 from backends.settings import Effect, Reading, Risk, Setting, check_value
 from backends.text import size_words
+from backends.values import dataclass
 from backends.vendors.mdraid.readings import SPEED_LIMIT
 from backends.vendors.mdraid.recreate import recreation
 from backends.vendors.mdraid.reshape import Way, chunk_offers, hours_text, layout_offers

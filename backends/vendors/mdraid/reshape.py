@@ -6,9 +6,9 @@ offset copies and end it without complaint, and its data are not the same afterw
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from backends.values import dataclass
 from backends.vendors.mdraid.facts import ArrayFacts, parse_limit
 from backends.vendors.mdraid.layouts import ROTATING
 from backends.vendors.mdraid.settings import PARITY

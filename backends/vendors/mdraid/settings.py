@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from backends.settings import Effect, Persistence, Risk, Setting
 from backends.text import size_words
+from backends.values import dataclass
 from backends.vendors.mdraid.facts import ArrayFacts
 
 PARITY = ("raid4", "raid5", "raid6")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from backends.values import dataclass
 from backends.vendors.mdraid.facts import ArrayFacts
 from backends.vendors.mdraid.settings import Outline
 

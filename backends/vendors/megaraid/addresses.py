@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from backends.model import Scope, Target
+from backends.values import dataclass
 
 NAME = "megaraid"
 """The prefix of this backend's targets."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from backends.host import Command, Completed
+from backends.values import dataclass
 from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
 
 

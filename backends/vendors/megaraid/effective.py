@@ -5,8 +5,7 @@ Write-back without a healthy battery is write-through; cached I/O caches writes,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from backends.values import dataclass
 from backends.vendors.megaraid.facts import UNKNOWN, Backup, Card, Policies, VirtualDrive, Word
 
 FASTPATH_WORDS = ("fastpath", "fast path")

@@ -7,9 +7,10 @@ is not understood means `unknown`, never a default.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.model import Level, Media, State
+from backends.values import dataclass
 
 UNKNOWN = "unknown"
 """What a word means that is not understood."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from backends.model import Level, State
+from backends.values import dataclass
 from backends.vendors.megaraid.dialect import Contents, NewVolume
 from backends.vendors.megaraid.facts import UNKNOWN, VirtualDrive, Word
 

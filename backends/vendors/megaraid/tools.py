@@ -9,10 +9,11 @@ newer ones. Of the cards it sees only those are its own that sit in no other too
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from backends.errors import RaidbenchError
 from backends.host import Command, Host
+from backends.values import dataclass
 from backends.vendors.megaraid.dialect import CanLocate, Dialect
 from backends.vendors.megaraid.matching import pci_slot
 from backends.vendors.megaraid.megacli import MegaCli

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.errors import NotFoundError
 from backends.host import Host
 from backends.text import clean
+from backends.values import dataclass
 from backends.vendors.megaraid.dialect import CanReread, Contents, Dialect
 from backends.vendors.megaraid.tools import Search, Slots, search
 

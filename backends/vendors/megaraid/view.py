@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from backends.identity import Use
+from backends.values import dataclass
 from backends.vendors.megaraid.dialect import Contents, Dialect
 from backends.vendors.megaraid.facts import Card, VirtualDrive
 

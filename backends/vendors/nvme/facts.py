@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from backends.values import dataclass
 
 PERFORMANCE_WORDS = ("best", "better", "good", "degraded")
 """Relative performance of an LBA format by its number (NVMe base specification, LBA Format, RP)."""

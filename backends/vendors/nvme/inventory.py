@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from backends.model import Controller, Drive, Fact, Media, State
 from backends.text import clean
 from backends.topology.naming import identity, model, serial, wwn
+from backends.values import dataclass
 from backends.vendors.nvme.addresses import NAME, controller_target, namespace_target
 from backends.vendors.nvme.facts import ControllerId, NamespaceId, NvmeHealth
 from backends.vendors.nvme.health import ZERO_CELSIUS

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from backends.settings import Effect, Persistence, Risk, Setting
+from backends.values import dataclass
 
 _LOST = " A controller reset or power cycle brings the drive's own value back."
 

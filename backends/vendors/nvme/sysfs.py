@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from backends.host import Host
 from backends.text import clean
 from backends.topology import Node
 from backends.topology.tree import natural, number, read_node
+from backends.values import dataclass
 from backends.vendors.nvme.addresses import head_of, is_controller
 
 _CLASS = "/sys/class/nvme"

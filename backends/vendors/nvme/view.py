@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from backends.values import dataclass
 from backends.vendors.nvme.facts import ControllerId, Features, NamespaceId
 from backends.vendors.nvme.sysfs import KernelController, KernelNamespace
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.errors import RaidbenchError
 from backends.host import Command, Denial, Host
 from backends.text import clean
+from backends.values import dataclass
 from backends.vendors.scsi import hdparm, sdparm, smartctl
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.hdparm import Flag

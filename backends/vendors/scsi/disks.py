@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 from backends.text import clean
 from backends.topology import Node
 from backends.topology.naming import interface
 from backends.topology.tree import number
+from backends.values import dataclass
 from backends.vendors.scsi.volumes import is_volume
 
 _HCTL = re.compile(r"/(\d{1,9}:\d{1,9}:\d{1,9}:\d{1,20})/block/[^/]+$")

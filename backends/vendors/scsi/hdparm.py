@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from backends.text import clean
+from backends.values import dataclass
 
 READ = ("-W", "-A", "-B", "-M")
 """Asks for write cache, look-ahead, power management and acoustic management, with IDENTIFY DEVICE alone: a drive that

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.host import Denial
 from backends.settings import Availability, Choice, Reading, Span
+from backends.values import dataclass
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.hdparm import Flag
 from backends.vendors.scsi.sdparm import Field

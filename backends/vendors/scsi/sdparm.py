@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from backends.text import clean
+from backends.values import dataclass
 
 FIELDS = ("WCE", "RCD", "DRA")
 """Write cache enable, read cache disable, disable read-ahead (SBC-3, 6.5.6)."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from backends.text import clean
+from backends.values import dataclass
 
 ASK = ("--json", "--nocheck=standby", "--info", "--health", "--attributes", "--log=ssd")
 """Identity, health, attributes and endurance; a drive that sleeps is left asleep."""

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from backends.model import Scope, Target
+from backends.values import dataclass
 from backends.vendors.smartarray.facts import Family
 
 NAME = "smartarray"

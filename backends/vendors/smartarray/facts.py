@@ -7,10 +7,11 @@ not understood mean `unknown`, never a default.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from backends.model import Level, Media, State
+from backends.values import dataclass
 
 UNKNOWN = "unknown"
 """What words mean that are not understood."""

@@ -7,10 +7,10 @@ own, 103c and 1590 are HPE's, for others both are asked, and arcconf keeps a car
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from backends.errors import RaidbenchError
 from backends.host import Host
+from backends.values import dataclass
 from backends.vendors.smartarray.arcconf.tool import Arcconf
 from backends.vendors.smartarray.dialect import ArrayTool
 from backends.vendors.smartarray.presence import ARCCONF, ARCCONF_PLACES, DRIVERS, SSACLI, SSACLI_PLACES, kernel_cards

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 from backends.changing import not_found
 from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.model import Problem, Target
 from backends.text import clean
+from backends.values import dataclass
 from backends.vendors.smartarray.addresses import NAME
 from backends.vendors.smartarray.dialect import ArrayTool
 from backends.vendors.smartarray.facts import CardText, Family

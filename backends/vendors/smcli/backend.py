@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from backends.change import Change, Write
 from backends.changing import (
@@ -24,6 +23,7 @@ from backends.model import Inventory, Problem, Target
 from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.topology import look
+from backends.values import dataclass
 from backends.vendors.smcli.facts import SystemProfile
 from backends.vendors.smcli.inventory import NAME, inventory, node_of
 from backends.vendors.smcli.presence import PLACES

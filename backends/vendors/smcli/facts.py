@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from backends.values import dataclass
 from backends.vendors.smcli.words import Nouns
 
 _SIZE = re.compile(r"(\d[\d,]{0,15}(?:\.\d{1,6})?) (Bytes|KB|MB|GB|TB)\b", re.ASCII)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.text import clean
+from backends.values import dataclass
 from backends.vendors.smcli.facts import SystemPart, SystemProfile
 from backends.vendors.smcli.words import DELL, IBM, NETAPP, Nouns
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from backends.settings import Availability, Choice, Reading, Risk, Span
+from backends.values import dataclass
 from backends.vendors.smcli.facts import SystemPart, SystemProfile
 from backends.vendors.smcli.settings import (
     CACHE_BLOCK,

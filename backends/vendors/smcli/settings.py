@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.settings import Effect, Persistence, Risk, Setting
+from backends.values import dataclass
 
 _GUIDE = " (IBM System Storage DS3000, DS4000 and DS5000 Command Line Interface and Script Commands Programming Guide)."
 _SWITCH = {"on": "TRUE", "off": "FALSE"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from backends.change import Change, Write
 from backends.changing import (
@@ -26,6 +25,7 @@ from backends.settings import Availability, Choice, Reading, Risk, Setting
 from backends.text import clean
 from backends.topology import look
 from backends.topology.naming import identity
+from backends.values import dataclass
 from backends.vendors._listed import only_card, said, unread
 from backends.vendors.threeware import CARDS
 from backends.vendors.threeware.inventory import NAME, UNIT, ThreewareCard, inventory, node_of

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from backends.model import Array, Controller, Drive, Inventory, Level, Protection, Scope, State, Target, Task
 from backends.topology import Node, Topology
 from backends.topology.naming import identity
+from backends.values import dataclass
 from backends.vendors._listed import facts
 from backends.vendors.threeware.tables import Row
 

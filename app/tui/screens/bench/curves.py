@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from app.engine.fio.standstill import Standstills
 from app.engine.session.events import RunStarted
 from app.engine.session.figures import DirectionSample, Phase, Sample, TargetSample
+from backends.values import dataclass
 from widgets.chart import HeatInterval
 
 Points = tuple[tuple[float, float | None], ...]

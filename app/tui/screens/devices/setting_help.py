@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from app.engine.view.effects import effect_words, kept_words
 from app.engine.view.setting import in_force_words, legal_labels
 from backends.model import Scope
 from backends.settings import Reading, Setting
+from backends.values import dataclass
 from widgets.lines import Line, Lines
 from widgets.plain.text import clean, width_of, wrap
 

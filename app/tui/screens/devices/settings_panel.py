@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from textual import on
@@ -18,6 +18,7 @@ from app.tui.screens.devices.rows import SHOWN, next_value
 from app.tui.screens.devices.setting_help import Explained, SettingHelp
 from backends.model import Scope
 from backends.settings import Reading, Risk, Setting
+from backends.values import dataclass
 from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.field_dialog import NumberDialog, NumberSpan, TextDialog
 from widgets.keyed_table import KeyedTable, TableColumn, TableRow

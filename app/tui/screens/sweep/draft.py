@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from app.engine.fio.job import Job
@@ -11,6 +11,7 @@ from app.engine.fio.profiles import PROFILES
 from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.known import Holder
 from backends.settings import Effect, Reading, Risk, Setting, Span
+from backends.values import dataclass
 
 Kind = Literal["setting", "job", "measure"]
 """Whose values an axis has: a target's setting, a field of the job, how it is measured."""

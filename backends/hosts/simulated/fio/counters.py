@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from backends.fio_buckets import bucket_of, value_of
 from backends.hosts.simulated.fio.latency import moments
+from backends.values import dataclass
 
 Json = dict[str, Any]
 

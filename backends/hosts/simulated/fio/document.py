@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from backends.hosts.simulated.fio.counters import RunCounters, nothing
 from backends.hosts.simulated.fio.job import FioJob
 from backends.json_text import indented
+from backends.values import dataclass
 
 VERSION = "fio-3.33"
 """What it says it is."""

@@ -6,12 +6,12 @@ import asyncio
 import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from backends.hosts.made_up import MadeUpProcess
 from backends.hosts.simulated.fio.document import document
 from backends.hosts.simulated.fio.job import FioJob
 from backends.hosts.simulated.fio.target import SimulatedTarget
+from backends.values import dataclass
 
 _FIRST = 0.31
 """Seconds until fio has begun and set its timer."""

@@ -7,9 +7,10 @@ refused, as there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from backends.hosts.simulated.volume import Content
+from backends.values import dataclass
 
 SWITCHES = ("enable", "disable")
 RATIOS = ("0/100", "10/90", "25/75", "50/50", "75/25", "90/10", "100/0")

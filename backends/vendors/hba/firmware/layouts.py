@@ -7,10 +7,10 @@ what lies behind byte 358 of a physical drive follows `MR_PD_INFO` of drivers/sc
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 from backends.model import Media
 from backends.text import clean
+from backends.values import dataclass
 from backends.vendors.hba.firmware import words
 from backends.vendors.megaraid.facts import Backup, Card, PhysicalDrive, VirtualDrive
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.text import clean
+from backends.values import dataclass
 from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Card, Option, Word
 from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, size, whole, yes
 

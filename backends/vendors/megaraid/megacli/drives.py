@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.model import Media, State
 from backends.text import clean
+from backends.values import dataclass
 from backends.vendors.megaraid.facts import BackgroundOperation, PhysicalDrive
 from backends.vendors.megaraid.megacli.progress import ongoing
 from backends.vendors.megaraid.megacli.text import Line, degrees, drive_size, given, lines, whole, wwn

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 
 from backends.text import clean
+from backends.values import dataclass
 from backends.vendors.megaraid.facts import UNKNOWN, Word
 
 _SIZE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?) ?(bytes|[kmgtp]i?b|b)", re.ASCII | re.IGNORECASE)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from backends.host import Command, Completed
 from backends.text import clean
+from backends.values import dataclass
 from backends.vendors.megaraid.dialect import Answer
 from backends.vendors.megaraid.megacli.codes import DONE, MEANINGS, PENDING
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.model import Level, State
+from backends.values import dataclass
 from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Policies, VirtualDrive, Word
 from backends.vendors.megaraid.megacli.drives import drive, records
 from backends.vendors.megaraid.megacli.progress import ongoing

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from backends.text import clean
+from backends.values import dataclass
 from backends.vendors.megaraid.storcli.fields import Data, Fields, whole
 from backends.vendors.megaraid.storcli.textual import sections
 

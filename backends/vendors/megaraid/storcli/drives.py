@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.model import Media, State
+from backends.values import dataclass
 from backends.vendors.megaraid.facts import BackgroundOperation, PhysicalDrive
 from backends.vendors.megaraid.storcli import sizes, words
 from backends.vendors.megaraid.storcli.fields import Fields, celsius, inside, tables

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from backends.values import dataclass
 from backends.vendors.megaraid.storcli.fields import Fields, tables
 from backends.vendors.megaraid.storcli.places import place, shown
 

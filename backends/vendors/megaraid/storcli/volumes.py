@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from backends.model import State
 from backends.text import clean
+from backends.values import dataclass
 from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Policies, VirtualDrive, Word
 from backends.vendors.megaraid.storcli import sizes, words
 from backends.vendors.megaraid.storcli.fields import Data, Fields, flag, inside, spoken, tables

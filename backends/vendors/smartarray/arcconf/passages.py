@@ -7,8 +7,9 @@ is its heading alone. Headings between dashed rules divide a passage: its first 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from backends.values import dataclass
 from backends.vendors.smartarray import text as texts
 
 _RULE = re.compile(r"-{8,}", re.ASCII)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.text import clean
+from backends.values import dataclass
 from backends.vendors.smartarray import text as texts
 
 _TITLE = re.compile(
