@@ -5,7 +5,8 @@ Where they come from is told in docs/simulation.md. Times are microseconds, size
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import Field, fields
 from typing import TypeVar
 
 from backends.model import Media
@@ -52,6 +53,10 @@ class DriveType:
     """Times by which writes take longer with the drive's cache off."""
     cache: float = 1.0
     """Times by which writes take longer with the drive's cache on, against its default."""
+    seek: float = 0.0
+    """Share of a random operation that the way of the heads takes, on the whole disk."""
+    burst: float = 1.0
+    """How many times as fast as on average it writes at random between its pauses; 1 for one that writes evenly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +83,6 @@ class CardType:
     """Added to a cached write for computing parity."""
     parity_efficiency: float
     """Share of the drives' speed that read-modify-write past the cache leaves."""
-    mirror_gain: float = 1.155
-    """Reads of a mirror go to the less busy half."""
     alone_us: float
     """Latency the card adds to the drive's."""
     write_back_alone_us: float
@@ -91,130 +94,176 @@ class CardType:
     driver_iops: float
     """What driver and interrupts of this host take of one card."""
     fastpath_us: float = 0.0
-    """Processor time that FastPath saves a read."""
+    """Processor time that FastPath or Smart Path saves a read."""
+    mirror_gain: float = 1.155
+    """Reads of a mirror go to the less busy half."""
+    strip_us: float = 0.0
+    """Processor time of each strip that a stream begins."""
+    block_us: float = 0.0
+    """Processor time of each block of the cache that a request takes beyond its first."""
+    copy_cost: float = 0.0
+    """Share of a cached write's time that the copy in the other controller adds."""
 
 
-def _columns(kind: Callable[..., T], figures: Mapping[str, tuple[object, ...]]) -> dict[str, T]:
-    """What the columns of a table describe, by the names in its first row."""
-    rows = (dict(zip(figures, column, strict=True)) for column in zip(*figures.values(), strict=True))
-    return {str(next(iter(row.values()))): kind(**row) for row in rows}
+def _table(kind: Callable[..., T], names: Iterable[Field[object]], *rows: tuple[object, ...]) -> dict[str, T]:
+    """What the rows describe, by their first figure: fields in their order, those behind the last as they are unless
+    they are named.
+    """
+    keys = [each.name for each in names]
+    return {str(row[0]): kind(**dict(zip(keys, row, strict=False))) for row in rows}
 
 
-_DRIVES = {
-    "model": (
-        "CTFDDAC256MAG-1G1",
-        "ST800FM0053",
+_SSD, _HDD, _NVME = Media.SSD, Media.HDD, Media.NVME
+
+DRIVES: Mapping[str, DriveType] = _table(
+    DriveType,
+    fields(DriveType),
+    ("CTFDDAC256MAG-1G1", "ATA", "0007", _SSD, "sata", 256_060_514_304, "6.0Gb/s", 20, 76.5, 150, 75, 355, 215, 1.9),
+    ("ST800FM0053", "SEAGATE", "0004", _SSD, "sas", 800_166_076_416, "6.0Gb/s", 14.7, 63, 205, 70, 540, 500, 1.04),
+    (
         "SSDSA2SH064G1GC INTEL",
-        "ST3600057SS",
-        "ST3500630NS",
-        "MZQLB960HAJR",
-        "MZ1LB960HAJQ",
-        "MZ7KH960HAJR",
-        "EG000600JWEBH",
-        "MK000480GWXFH",
-        "ST373454FC",
-        "ioDrive 320GB",
-    ),
-    "vendor": ("ATA", "SEAGATE", "ATA", "SEAGATE", "ATA", "NVMe", "NVMe", "ATA", "HP", "ATA", "IBM-ESXS", "FUSIONIO"),
-    "firmware": (
-        "0007",
-        "0004",
+        "ATA",
         "045C8790",
-        "ES66",
-        "3.AEK",
-        "EDA5602Q",
-        "EDA7602Q",
-        "HXM7404Q",
-        "HPD4",
-        "HPG1",
-        "F3R1",
-        "v7.1.17",
-    ),
-    "media": (
-        Media.SSD,
-        Media.SSD,
-        Media.SSD,
-        Media.HDD,
-        Media.HDD,
-        Media.NVME,
-        Media.NVME,
-        Media.SSD,
-        Media.HDD,
-        Media.SSD,
-        Media.HDD,
-        Media.SSD,
-    ),
-    "interface": ("sata", "sas", "sata", "sas", "sata", "nvme", "nvme", "sata", "sas", "sata", "fc", "pcie"),
-    "size_bytes": (
-        256_060_514_304,
-        800_166_076_416,
+        _SSD,
+        "sata",
         64_023_257_088,
+        "3.0Gb/s",
+        28.6,
+        300,
+        85,
+        90,
+        250,
+        190,
+        1.6,
+    ),
+    (
+        "ST3600057SS",
+        "SEAGATE",
+        "ES66",
+        _HDD,
+        "sas",
         600_127_266_816,
+        "6.0Gb/s",
+        2900,
+        3100,
+        5400,
+        5800,
+        190,
+        188,
+        1.05,
+        0.7,
+        0.5,
+    ),
+    (
+        "ST3500630NS",
+        "ATA",
+        "3.AEK",
+        _HDD,
+        "sata",
         500_107_862_016,
-        960_197_124_096,
-        960_197_124_096,
-        960_197_124_096,
+        "3.0Gb/s",
+        6500,
+        3400,
+        12_800,
+        6100,
+        78,
+        76,
+        2.4,
+        1.0,
+        0.6,
+    ),
+    ("MZQLB960HAJR", "NVMe", "EDA5602Q", _NVME, "nvme", 960_197_124_096, "", 1.9, 11, 88, 22, 2900, 1350),
+    ("MZ1LB960HAJQ", "NVMe", "EDA7602Q", _NVME, "nvme", 960_197_124_096, "", 1.9, 10.5, 80, 22, 3500, 1170),
+    ("MZ7KH960HAJR", "ATA", "HXM7404Q", _SSD, "sata", 960_197_124_096, "6.0Gb/s", 7, 10, 92, 30, 655, 460),
+    (
+        "EG000600JWEBH",
+        "HP",
+        "HPD4",
+        _HDD,
+        "sas",
         600_127_266_816,
-        480_103_981_056,
-        73_407_865_856,
-        320_000_000_000,
-    ),
-    "link": (
-        "6.0Gb/s",
-        "6.0Gb/s",
-        "3.0Gb/s",
-        "6.0Gb/s",
-        "3.0Gb/s",
-        "",
-        "",
-        "6.0Gb/s",
         "12.0Gb/s",
-        "6.0Gb/s",
+        4200,
+        4400,
+        6200,
+        6400,
+        220,
+        215,
+        1.05,
+        0.9,
+        0.5,
+    ),
+    ("MK000480GWXFH", "ATA", "HPG1", _SSD, "sata", 480_103_981_056, "6.0Gb/s", 12, 22, 110, 45, 530, 440, 1.6),
+    (
+        "ST373454FC",
+        "IBM-ESXS",
+        "F3R1",
+        _HDD,
+        "fc",
+        73_407_865_856,
         "4.0Gb/s",
+        2900,
+        3100,
+        5400,
+        5800,
+        110,
+        105,
+        1.05,
+        0.9,
+        0.5,
+    ),
+    (
+        "ioDrive 320GB",
+        "FUSIONIO",
+        "v7.1.17",
+        _SSD,
+        "pcie",
+        320_000_000_000,
         "",
+        23.2,
+        169,
+        60,
+        40,
+        700,
+        500,
+        1.0,
+        1.0,
+        0.0,
+        3.92,
     ),
-    "read_us": (20.0, 14.7, 28.6, 2900.0, 7400.0, 1.9, 1.9, 7.0, 4200.0, 12.0, 2900.0, 25.4),
-    "write_us": (76.5, 63.0, 300.0, 3100.0, 6200.0, 11.0, 10.5, 10.0, 4400.0, 22.0, 3100.0, 170.0),
-    "read_alone_us": (150.0, 205.0, 85.0, 5400.0, 12_800.0, 88.0, 80.0, 92.0, 6200.0, 110.0, 5400.0, 60.0),
-    "write_alone_us": (75.0, 70.0, 90.0, 5800.0, 6100.0, 22.0, 22.0, 30.0, 6400.0, 45.0, 5800.0, 40.0),
-    "read_mbps": (355, 540, 250, 190, 78, 2900, 3500, 655, 220, 530, 110, 700),
-    "write_mbps": (215, 500, 190, 188, 76, 1350, 1170, 460, 215, 440, 105, 500),
-    "no_cache": (1.9, 1.04, 1.6, 1.05, 2.4, 1.0, 1.0, 1.0, 1.05, 1.6, 1.05, 1.0),
-    "cache": (1.0, 1.0, 1.0, 0.7, 1.0, 1.0, 1.0, 1.0, 0.9, 1.0, 0.9, 1.0),
-}
-DRIVES: Mapping[str, DriveType] = _columns(DriveType, _DRIVES)
-"""Drives by model. The first and the two of the md mirrors are fitted, the others follow data sheets and articles."""
+)
+"""Drives by model. What articles A and C to E measured is fitted, the others follow data sheets, B and F."""
 
-_CARDS = {
-    "product": (
-        "LSI MegaRAID SAS 9280-24i4e",
-        "AVAGO MegaRAID SAS 9361-8i",
+CARDS: Mapping[str, CardType] = _table(
+    CardType,
+    fields(CardType),
+    ("LSI MegaRAID SAS 9280-24i4e", 9, 6.2, 2.76, 5.25, 6, 30, 10.3, 12, 0.875, 32, 62, 1450, 1400, 240_000, 0.06),
+    ("AVAGO MegaRAID SAS 9361-8i", 1.9, 2.9, 2.1, 2.4, 1.6, 26.1, 9.7, 13, 0.835, 15, 57, 5800, 4600, 290_000, 0.3),
+    (
         "Intel(R) RAID Controller RS2BL080",
-        "MegaRAID SAS 84016E",
-        "HPE Smart Array P408i-a SR Gen10",
-        "Adaptec 5805",
-        "Adaptec SmartRAID 3204-8i",
-        "IBM DS4700-70",
+        9,
+        6.2,
+        2.76,
+        5.25,
+        6,
+        30,
+        10.3,
+        12,
+        0.875,
+        32,
+        62,
+        1200,
+        1400,
+        240_000,
+        0.06,
     ),
-    "read_us": (9.0, 1.9, 9.0, 21.0, 1.8, 20.0, 1.5, 14.0),
-    "sequential_us": (6.2, 2.9, 6.2, 14.0, 2.8, 12.0, 2.4, 8.6),
-    "read_ahead_us": (2.76, 2.1, 2.76, 3.5, 2.1, 3.5, 2.1, 3.5),
-    "cached_us": (5.25, 2.4, 5.25, 6.5, 2.4, 5.5, 2.4, 0.0),
-    "write_us": (6.0, 1.6, 6.0, 9.0, 1.6, 9.0, 1.4, 9.0),
-    "write_back_us": (30.0, 26.1, 30.0, 44.0, 20.0, 30.0, 16.0, 8.6),
-    "write_back_op_us": (10.3, 9.7, 10.3, 14.0, 8.0, 12.0, 7.0, 0.0),
-    "parity_us": (12.0, 13.0, 12.0, 24.0, 10.0, 20.0, 9.0, 12.0),
-    "parity_efficiency": (0.875, 0.835, 0.875, 0.8, 0.85, 0.8, 0.85, 0.85),
-    "mirror_gain": (1.155, 1.155, 1.155, 1.155, 1.155, 1.155, 1.155, 1.155),
-    "alone_us": (32.0, 15.0, 32.0, 60.0, 15.0, 45.0, 14.0, 120.0),
-    "write_back_alone_us": (62.0, 57.0, 62.0, 85.0, 55.0, 80.0, 50.0, 160.0),
-    "read_mbps": (1450, 5800, 1200, 845, 6000, 1200, 6400, 760),
-    "write_mbps": (1400, 4600, 1400, 700, 4500, 1000, 4800, 620),
-    "driver_iops": (240_000, 290_000, 240_000, 110_000, 400_000, 110_000, 500_000, 120_000),
-    "fastpath_us": (0.06, 0.3, 0.06, 0.0, 0.4, 0.0, 0.4, 0.0),
-}
-CARDS: Mapping[str, CardType] = _columns(CardType, _CARDS)
-"""Cards by product name."""
+    ("MegaRAID SAS 84016E", 21, 14, 3.5, 6.5, 9, 44, 14, 24, 0.8, 60, 85, 845, 700, 110_000),
+    ("HPE Smart Array P408i-a SR Gen10", 3.6, 3, 0, 2, 1.6, 20, 8, 10, 0.85, 15, 55, 6000, 4500, 400_000, 2.2),
+    ("Adaptec SmartRAID 3204-8i", 3, 2.6, 0, 1.8, 1.4, 16, 7, 9, 0.85, 14, 50, 6400, 4800, 500_000, 1.8),
+    ("Adaptec 5805", 20, 18.9, 3.5, 5.5, 9, 30, 12, 20, 0.8, 45, 80, 1200, 1000, 110_000, 0, 1.155, 30),
+    ("IBM DS4700-70", 7, 9, 0.2, 0.25, 9, 12, 6, 12, 0.85, 120, 160, 760, 620, 240_000, 0, 1.155, 0, 2, 0.026),
+)
+"""Cards by product name. Those of articles A, E and F are fitted to them, the others follow data sheets."""
 
 ONE_CORE_IOPS = 330_000.0
 """Requests a second that one fio job can submit and reap on one core of this host."""

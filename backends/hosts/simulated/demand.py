@@ -4,92 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
-from backends.hosts.simulated.calibration import CardType, DriveType
+from backends.hosts.simulated.calibration import CardType
+from backends.hosts.simulated.layout import PAGE, IoPattern, Layout
 from backends.model import Level, Media
 from backends.values import dataclass
 
-_PAGE = 4096
 _STATIONS = 8.0
 """Exponent with which the stations' demands add up: nearly the largest alone."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
-    """What is measured, in the state in force."""
-
-    card: CardType | None
-    """Its controller; None for a drive of the host's own."""
-    drive: DriveType
-    """Its members."""
-    level: Level = Level.RAID0
-    """Level."""
-    drives: int = 1
-    """Members that are there."""
-    spans: int = 1
-    """Spans of a spanned level."""
-    strip_bytes: int = 65536
-    """Strip."""
-    write_back: bool = False
-    """Writes are cached."""
-    read_ahead: bool = False
-    """Reads are looked ahead."""
-    cached: bool = False
-    """Reads go through the cache."""
-    fastpath: bool = False
-    """The activation key is there and nothing but the I/O policy keeps requests from the fast path."""
-    drive_cache: str = "default"
-    """`on`, `off`, `default`."""
-    degraded: int = 0
-    """Members missing."""
-    rebuild_share: float = 0.0
-    """Share of the drives' time that a rebuild takes."""
-    cache_bytes: int = 0
-    """The card's cache."""
-    size_bytes: int = 0
-    """Usable size."""
-    halves: tuple[DriveType, DriveType] | None = None
-    """The two copies of an md mirror, which need not be alike; None for everything else."""
-    read_from: tuple[bool, bool] = (True, True)
-    """Which of them are read."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IoPattern:
-    """What is asked of it."""
-
-    read_share: float = 1.0
-    """0..1."""
-    sequential: bool = False
-    """Offsets follow each other."""
-    sizes: tuple[tuple[int, float], ...] = ((_PAGE, 1.0),)
-    """Block sizes with their shares, which add up to 1."""
-    align: int | None = None
-    """Random offsets are multiples of it; None is the smallest block."""
-    depth: int = 1
-    """Requests in flight of each job."""
-    jobs: int = 1
-    """Threads."""
-    region_bytes: int = 0
-    """How much of the device is used; 0 is all of it."""
-    rate_iops: float | None = None
-    """Limit of all jobs together."""
-    at_random: bool = False
-    """Requests of that rate come at random, and wait for none before them."""
-    scheduler: str = "none"
-    """The kernel's I/O scheduler."""
-    tags: int = 1024
-    """Requests that the kernel passes on at once."""
-
-    @property
-    def alignment(self) -> int:
-        """Bytes of which every random offset is a multiple."""
-        return self.align or min(size for size, _ in self.sizes)
-
-    @property
-    def mean_bytes(self) -> float:
-        """Bytes of an average request."""
-        return sum(size * share for size, share in self.sizes)
+_HIT_US = 30.0
+"""Time of taking a block out of a card's cache, the card's own latency apart."""
+_ZEROS_US = 3.0
+"""Time in which a driver answers for flash that was never written, by itself."""
+_UNSORTED = 1.2
+"""Times by which a disk takes longer for writes that come from a cache in the order of their arrival."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,18 +61,28 @@ def of_sizes(of: Callable[[Layout, IoPattern, int], Demand], layout: Layout, wor
     )
 
 
-def _op(drive: DriveType, work: IoPattern, size: float, *, read: bool, cache: str = "default") -> float:
+def _op(layout: Layout, work: IoPattern, size: float, *, read: bool) -> float:
     """Time that one operation of `size` bytes takes of a drive, microseconds."""
+    drive = layout.drive
     base, speed = (drive.read_us, drive.read_mbps) if read else (drive.write_us, drive.write_mbps)
     slower = 1.0
     if not read:
-        slower = drive.no_cache if cache == "off" else drive.cache if cache == "on" else 1.0
+        slower = {"off": drive.no_cache, "on": drive.cache}.get(layout.drive_cache, 1.0)
     if work.sequential:
         return size / speed * slower
-    if work.alignment % _PAGE and drive.media is Media.SSD:
+    base *= _way(layout, work)
+    if work.alignment % PAGE and drive.media is Media.SSD:
         # Flash pages that are touched in part: one more to read, and to write they are read first.
         base *= 1.3 if read else 2.2
-    return base * slower + max(0.0, size - _PAGE) / speed
+    return base * slower + max(0.0, size - PAGE) / speed
+
+
+def _way(layout: Layout, work: IoPattern) -> float:
+    """Time of a random operation as a share of one on the whole device: in a small region heads have a short way."""
+    if not work.region_bytes or not layout.size_bytes:
+        return 1.0
+    # A seek takes about the root of its distance.
+    return 1 - layout.drive.seek * (1 - math.sqrt(min(1.0, work.region_bytes / layout.size_bytes)))
 
 
 def _parts(layout: Layout, work: IoPattern, size: int) -> float:
@@ -156,10 +95,29 @@ def _parts(layout: Layout, work: IoPattern, size: int) -> float:
     return max(1.0, (size - step) / strip + 1) if size > step or size > strip else 1.0
 
 
-def _hit(layout: Layout, work: IoPattern) -> float:
-    """Share of random requests whose block is in the card's cache already."""
+def _hit(layout: Layout, work: IoPattern, size: int, part: float) -> float:
+    """Share of the requests whose block is in the part of the card's cache that they may use."""
+    region, room = work.region_bytes or layout.size_bytes, 0.8 * layout.cache_bytes * part
+    share = min(1.0, room / region) if region else 0.0
+    if work.sequential:
+        return float(share == 1.0)  # what does not fit is gone when the stream comes by again
+    # Blocks larger than the requests are kept whole: until their neighbours are asked for, that is waste.
+    filled = min(1.0, size / layout.cache_block_bytes) if layout.cache_block_bytes else 1.0
+    return share * (filled + (1 - filled) * share)
+
+
+def _moving(layout: Layout, size: int, card: CardType) -> float:
+    """Time of moving a request in or out of the cache, block by block, beyond its first block."""
+    blocks = math.ceil(size / layout.cache_block_bytes) if layout.cache_block_bytes else 1
+    return (blocks - 1) * card.block_us
+
+
+def _unwritten(layout: Layout, work: IoPattern) -> float:
+    """Share of the reads that touch no flash, since nothing was ever written there."""
     region = work.region_bytes or layout.size_bytes
-    return min(1.0, 0.8 * layout.cache_bytes / region) if region and layout.cache_bytes else 0.0
+    if layout.written_bytes is None or not region:
+        return 0.0
+    return max(0.0, 1 - layout.written_bytes / region)
 
 
 def read_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
@@ -167,26 +125,34 @@ def read_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     drive, card = layout.drive, layout.card
     streaming = work.sequential and (layout.read_ahead or card is None)
     parts = _parts(layout, work, size)
-    op = _op(drive, work, size / parts, read=True)
+    op = _op(layout, work, size / parts, read=True)
     mirrored = layout.level in (Level.RAID1, Level.RAID10)
     spread = layout.drives * (card.mirror_gain if mirrored and card is not None else 1.0)
     drives = op * parts / spread / (1 - layout.rebuild_share)
     if layout.degraded:
         drives *= 1 + _lost(layout)
-    alone = drive.read_alone_us + (size - _PAGE) / drive.read_mbps / max(1.0, parts)
+    alone = drive.read_alone_us * _way(layout, work) + (size - PAGE) / drive.read_mbps / max(1.0, parts)
     if streaming:
         alone = 25.0 + size / drive.read_mbps / max(1, layout.drives)
     if card is None:
-        return Demand((0.0, drives, size / drive.read_mbps), max(alone, 5.0), drives)
-    time = card.sequential_us if work.sequential else card.read_us
-    if not work.sequential:
+        fresh = _unwritten(layout, work)
+        kept = 1 - fresh
+        link = size / drive.read_mbps / layout.drives
+        stations = (fresh * _ZEROS_US, drives * kept, link * kept)
+        return Demand(stations, max(alone * kept + fresh * _ZEROS_US, 5.0), drives * kept)
+    time = card.read_us
+    if work.sequential:
+        time = card.sequential_us + card.strip_us * size / layout.strip_bytes
+    else:
         time += layout.read_ahead * card.read_ahead_us + layout.cached * card.cached_us
         if layout.fastpath and not layout.cached and not layout.read_ahead:
             time -= card.fastpath_us
-        # Only cached I/O looks into the controller's cache for a read; direct I/O passes by it.
-        hit = _hit(layout, work) if layout.cached else 0.0
+    # Only cached I/O looks into the controller's cache for a read; direct I/O passes by it.
+    if layout.cached:
+        hit = _hit(layout, work, size, layout.read_part)
         drives *= 1 - hit
-        alone = alone * (1 - hit) + 30.0 * hit
+        alone = alone * (1 - hit) + _HIT_US * hit
+        time += _moving(layout, size, card)
     time += (parts - 1) * card.read_us * 0.25
     return Demand((time, drives, size / card.read_mbps), max(alone, 5.0) + card.alone_us, drives)
 
@@ -207,16 +173,18 @@ def write_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     """Of one write, with the reading before that parity makes necessary."""
     drive, card = layout.drive, layout.card
     parity = _parity(layout.level)
+    if layout.bypass_bytes and size >= layout.bypass_bytes and not parity:
+        layout = replace(layout, write_back=False)
     parts = _parts(layout, work, size)
     full = _full_stripes(layout, work, size) if parity else 0.0
-    op = _op(drive, work, size / parts, read=False, cache=layout.drive_cache)
+    op = _op(layout, work, size / parts, read=False)
     copies = 2 if layout.level in (Level.RAID1, Level.RAID10) else 1
     operations = float(copies)
     busy = op * parts * copies
-    alone = drive.write_alone_us + (size - _PAGE) / drive.write_mbps / max(1.0, parts)
+    alone = drive.write_alone_us * _way(layout, work) + (size - PAGE) / drive.write_mbps / max(1.0, parts)
     if parity:
         width = (layout.drives + layout.degraded) / layout.spans
-        fetch = _op(drive, work, size / parts, read=True)
+        fetch = _op(layout, work, size / parts, read=True)
         efficiency = card.parity_efficiency if card is not None and not _fast(layout) else 1.0
         # Read-modify-write: old data and old parity are read, both are written.
         again = (1 + parity) * (op + fetch) * parts / efficiency
@@ -229,15 +197,21 @@ def write_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     if layout.degraded:
         drives *= 1 + _lost(layout) / 2
     if card is None:
-        return Demand((0.0, drives, size / drive.write_mbps), max(alone, 5.0), drives)
+        return Demand((0.0, drives, size / drive.write_mbps / layout.drives), max(alone, 5.0), drives)
     link = size / card.write_mbps
     if not layout.write_back:
         return Demand((card.write_us * operations, drives, link), max(alone, 5.0) + card.alone_us, drives)
-    taken = card.write_back_us + card.write_back_op_us * operations + (card.parity_us if parity else 0.0)
+    hit = _hit(layout, work, size, layout.write_part)
+    taken = card.write_back_us + (card.write_back_op_us * operations + (card.parity_us if parity else 0.0)) * (1 - hit)
     if work.sequential:
-        taken = card.sequential_us * 2 + size / (4 * card.write_mbps)
-    else:
-        drives *= 1 - _hit(layout, work)
+        taken = card.sequential_us * 2 + size / (4 * card.write_mbps) + card.strip_us * size / layout.strip_bytes
+    elif drive.media is Media.HDD and not layout.sorts_writes:
+        drives *= _UNSORTED
+    # What is written again before it has left the cache costs the drives nothing.
+    drives *= 1 - hit
+    taken += _moving(layout, size, card)
+    if layout.mirrored:
+        taken *= 1 + card.copy_cost
     return Demand((taken, drives, link), card.write_back_alone_us + size / card.write_mbps, drives)
 
 

@@ -10,7 +10,8 @@ import math
 from dataclasses import replace
 
 from backends.hosts.simulated.calibration import CORES, ONE_CORE_IOPS, SCHEDULER_COST, SUBMIT_US
-from backends.hosts.simulated.demand import Demand, IoPattern, Layout, of_sizes, read_demand, write_demand
+from backends.hosts.simulated.demand import Demand, of_sizes, read_demand, write_demand
+from backends.hosts.simulated.layout import IoPattern, Layout
 from backends.hosts.simulated.mirror import mirror_demands
 from backends.model import Media
 from backends.values import dataclass
@@ -33,6 +34,8 @@ class Direction:
     """Its standard deviation as a share of the mean."""
     tail: float
     """How many times the mean the rare slow ones take."""
+    burst: float = 1.0
+    """How many times as fast as on average it goes between its pauses; 1 for a device that is even."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +74,10 @@ def expect(layout: Layout, work: IoPattern) -> Expected:
     population = work.depth * work.jobs
     # What is beyond the queue's tags waits in the host and adds to latency, not to throughput.
     inside = min(population, work.tags)
-    free = _throughput(inside, capacity, both.alone, knee)
+    at_drives = layout.member_depth * layout.drives or math.inf
+    free = _throughput(min(inside, at_drives), capacity, both.alone, knee)
     iops = min(free, _host(layout, work), work.rate_iops or math.inf)
+    burst = _burst(layout, work, iops) if iops > 0.9 * free and share < 1 else 1.0
     # Where the host is the bottleneck the array is not full: fewer requests are in it than were asked for.
     held = inside if iops >= free else _population(iops, capacity, both.alone, knee)
     submit = SUBMIT_US
@@ -83,14 +88,21 @@ def expect(layout: Layout, work: IoPattern) -> Expected:
     # What comes at random meets queues of any length; with a fixed number in flight they are all about as long.
     uneven = waiting / mean if work.at_random and iops == work.rate_iops else 0.0
     squeeze = min(1.0, mean / both.alone)
+    written = _direction(layout, iops * (1 - share), (writes.alone * squeeze) + waiting, False, share, uneven)
     return Expected(
         read=_direction(layout, iops * share, (reads.alone * squeeze) + waiting, True, share, uneven),
-        write=_direction(layout, iops * (1 - share), (writes.alone * squeeze) + waiting, False, share, uneven),
+        write=None if written is None else replace(written, burst=burst),
         submit_us=submit,
         core_percent=min(100.0 * min(work.jobs, CORES), iops / _one_core(work) * 100),
         flush_us=_flush(layout),
         drive_busy=min(1.0, iops * both.drives / 1e6),
     )
+
+
+def _burst(layout: Layout, work: IoPattern, iops: float) -> float:
+    """How much faster than on average a device that is written as fast as it can goes between its pauses."""
+    fastest = layout.drive.write_mbps * 1e6 / (iops * work.mean_bytes)
+    return max(1.0, min(layout.drive.burst, fastest)) if layout.card is None else 1.0
 
 
 def _flush(layout: Layout) -> float:

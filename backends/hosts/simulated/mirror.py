@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from backends.hosts.simulated.demand import Demand, IoPattern, Layout, of_sizes, read_demand, write_demand
+from backends.hosts.simulated.demand import Demand, of_sizes, read_demand, write_demand
+from backends.hosts.simulated.layout import IoPattern, Layout
 from backends.model import Level
 from backends.values import dataclass
 

@@ -13,6 +13,7 @@ from backends.hosts.simulated.fio.counters import RunCounters
 from backends.hosts.simulated.fio.document import Json, Moment, disk_entry, job_entry
 from backends.hosts.simulated.fio.job import FioJob
 from backends.hosts.simulated.fio.latency import latencies
+from backends.hosts.simulated.fio.stalls import Stalls, bursts
 from backends.hosts.simulated.load import Direction, Expected
 
 RUN_SPREAD = 0.007
@@ -38,7 +39,8 @@ class SimulatedTarget:
         still: tuple[float, float] | None = None,
     ) -> None:
         """`amount`: bytes after which it ends. `done` is told what was done in how many seconds: reads, bytes read,
-        writes, bytes written. `still`: from when to when, in seconds of fio, the device answers nothing.
+        writes, bytes written. `still`: from when to when, in seconds of fio, the device answers nothing, whatever
+        else keeps it from being even.
         """
         self.job = job
         """What was asked for."""
@@ -48,12 +50,14 @@ class SimulatedTarget:
         self._amount = amount
         self._chance = random.Random(seed)
         self._done = done
-        self._still = still
         self._read, self._write, self._flushes = RunCounters(), RunCounters(), RunCounters()
         # Runs of the same job differ by more than intervals of one run do: a level for each run, a walk within it.
         self._level = math.exp(self._chance.gauss(0.0, RUN_SPREAD))
         self._wander = 0.0
         self._runtime = 0.0
+        burst = expected.write.burst if expected.write is not None else 1.0
+        self._stalls = Stalls([still]) if still else bursts(burst, self._chance) if burst > 1 else Stalls()
+        self._late: Counter[int] = Counter()
 
     def clear(self) -> None:
         """Begin anew, as fio does when the ramp is over."""
@@ -84,37 +88,25 @@ class SimulatedTarget:
         held = self.job.rate_iops > 0
         if held:
             pace = min(pace, 1.0)
-        writes, working = expected.write, self._working() * self._answering(elapsed, seconds)
+        answering, over = self._stalls.during(elapsed, elapsed + seconds)
+        # What was in flight when the device stopped answering comes back when it does again, and took that long.
+        for each in over:
+            self._late[bucket_of(round(each * 1e9))] += self.job.depth * self.job.numjobs
+        if not timed:
+            self._late.clear()
+        pace *= self._stalls.pace
+        writes, working = expected.write, self._working() * answering
         moved: list[int] = []
         for direction, counters in ((expected.read, self._read), (writes, self._write)):
             before = counters.ios, counters.io_bytes
             if direction is not None:
-                self._count(direction, counters, pace, seconds * working, timed=timed)
+                self._count(direction, counters, pace, seconds, working=working, timed=timed)
             moved += [counters.ios - before[0], counters.io_bytes - before[1]]
-        self._answer_late(elapsed, seconds, timed=timed)
         self._done((moved[0], moved[1], moved[2], moved[3]), seconds)
         if writes is not None and (every := self.job.flush_every):
-            flushes = replace(
-                writes, iops=writes.iops * working / every, mean_us=expected.flush_us, spread=0.6, tail=6.0
-            )
-            self._count(flushes, self._flushes, pace, seconds, timed=timed)
+            flushes = replace(writes, iops=writes.iops / every, mean_us=expected.flush_us, spread=0.6, tail=6.0)
+            self._count(flushes, self._flushes, pace, seconds, working=working, timed=timed)
         self._runtime += seconds
-
-    def _answering(self, elapsed: float, seconds: float) -> float:
-        """Share of the interval in which the device answers."""
-        if self._still is None:
-            return 1.0
-        begin, end = self._still
-        return 1.0 - max(0.0, min(elapsed + seconds, end) - max(elapsed, begin)) / seconds
-
-    def _answer_late(self, elapsed: float, seconds: float, *, timed: bool) -> None:
-        """What was in flight when the device stopped answering comes back when it does again, and took that long."""
-        if self._still is None or not elapsed < self._still[1] <= elapsed + seconds:
-            return
-        late = bucket_of(round((self._still[1] - self._still[0]) * 1e9))
-        counters = self._read if self.expected.read is not None else self._write
-        count = self.job.depth * self.job.numjobs
-        counters.add(count, int(count * self.job.mean_bytes), Counter({late: count}) if timed else None, 0.0)
 
     def _working(self) -> float:
         """Share of the time that a job does not wait for its flushes."""
@@ -124,8 +116,18 @@ class SimulatedTarget:
         between = every * self.job.numjobs / expected.write.iops
         return between / (between + expected.flush_us / 1e6)
 
-    def _count(self, direction: Direction, counters: RunCounters, pace: float, seconds: float, *, timed: bool) -> None:
-        wanted = direction.iops * pace * seconds
+    def _count(
+        self,
+        direction: Direction,
+        counters: RunCounters,
+        pace: float,
+        seconds: float,
+        *,
+        working: float,
+        timed: bool,
+    ) -> None:
+        """`working`: share of the time in which something is done."""
+        wanted = direction.iops * pace * seconds * working
         ios = int(wanted) + (self._chance.random() < wanted - int(wanted))
         block = sum(size * share for size, share in self.job.sizes)
         moved = int(ios * block) // 512 * 512
@@ -134,11 +136,20 @@ class SimulatedTarget:
             moved = min(moved, left)
             ios = min(ios, math.ceil(left / block))
         found = None
-        if timed and ios:
-            found = latencies(ios, direction.mean_us * 1000 / pace, direction.spread, direction.tail, self._chance)
-        elif timed:
-            return
+        if timed:
+            late = self._come_back(ios)
+            mean = direction.mean_us * 1000 / pace
+            found = latencies(ios - late.total(), mean, direction.spread, direction.tail, self._chance)
+            found.update(late)
         counters.add(ios, moved, found, seconds)
+
+    def _come_back(self, count: int) -> Counter[int]:
+        """Those of the next `count` requests that a pause made late, by the bucket of their latency."""
+        found: Counter[int] = Counter()
+        for bucket in list(self._late):
+            found[bucket] = min(self._late[bucket], count - found.total())
+        self._late -= found
+        return found
 
     def entries(self, begun: float, elapsed: float, *, number: int, done: bool) -> tuple[Json, Json]:
         """What a document has of it: the figures, as group `number`, and the disk beneath."""
