@@ -27,6 +27,8 @@ class IoMemory:
     """What it is formatted to."""
     sector_bytes: int = 512
     """Size of a sector."""
+    written_bytes: int | None = None
+    """How much of it was written since it was formatted, from its beginning; None for all of it."""
     attached: bool = True
     """Whether it has its block device."""
     in_use: bool = False
@@ -84,7 +86,7 @@ class IoMemory:
             return Said(text=f"Error: Device /dev/{self.control} must be detached before formatting.\n", code=1)
         if size not in ("512", "4096"):
             return Said(text=f"Error: Invalid block size {size}.\n", code=1)
-        self.sector_bytes = int(size)
+        self.sector_bytes, self.written_bytes = int(size), 0
         return Said(text="Formatting: [====] (100%)\nFormat successful.\n", seconds=5, changed=True)
 
     def _text(self) -> str:

@@ -124,6 +124,7 @@ class SimulatedHost(MadeUpHost):
         """A job is over: what it did is part of the rack."""
         if self._counts.totals:
             with contextlib.suppress(RaidbenchError), self._file.changing() as rack:
+                rack.note_written({name: int(row[3]) * 512 for name, row in self._counts.totals.items()})
                 self._counts.move_to(rack.totals)
 
     def _battery_fails(self, number: int) -> None:

@@ -101,8 +101,9 @@ def expect(layout: Layout, work: IoPattern) -> Expected:
 
 def _burst(layout: Layout, work: IoPattern, iops: float) -> float:
     """How much faster than on average a device that is written as fast as it can goes between its pauses."""
-    fastest = layout.drive.write_mbps * 1e6 / (iops * work.mean_bytes)
-    return max(1.0, min(layout.drive.burst, fastest)) if layout.card is None else 1.0
+    if layout.card is not None or work.sequential:
+        return 1.0
+    return max(1.0, min(layout.drive.burst, layout.drive.write_mbps * 1e6 / (iops * work.mean_bytes)))
 
 
 def _flush(layout: Layout) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 
 from backends.hosts.simulated import speed
@@ -133,6 +133,12 @@ class Rack:
                     return speed.of_lun(system, one)
         own = DRIVES.get(disk.model)
         return None if own is None else Layout(card=None, drive=own, size_bytes=own.size_bytes)
+
+    def note_written(self, written: Mapping[str, int]) -> None:
+        """Bytes written to disks by kernel name: flash that was formatted is fresh no longer."""
+        for module in self.flash:
+            if module.written_bytes is not None:
+                module.written_bytes += written.get(module.volume, 0)
 
     def drive(self, name: str) -> DriveType | None:
         """A drive of the host's own."""

@@ -99,8 +99,11 @@ class DiskSystem:
     """Cache of a controller."""
 
     def writes_back(self, one: HostDisk) -> bool:
-        """Whether writes are cached now: as configured, while the batteries are well or it may do without them."""
-        return one.write_cache and (self.battery == "Optimal" or one.without_battery)
+        """Whether writes are cached now: as configured, while the batteries are well or it may do without them, and
+        while the other controller is there where it has to get a copy.
+        """
+        kept = self.battery == "Optimal" or one.without_battery
+        return one.write_cache and kept and (not one.mirroring or self.second == "Online")
 
     def said(self, words: Sequence[str]) -> Said:
         """What SMcli prints, and what it does to the disk system."""

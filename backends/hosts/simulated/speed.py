@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from backends.hosts.simulated.calibration import CARDS, DRIVES, MIB
 from backends.hosts.simulated.fusionio import IoMemory
 from backends.hosts.simulated.load import Layout
@@ -21,13 +23,21 @@ _LEVELS = {
 }
 """By ssacli's and SMcli's words."""
 
+_SCANNING = 0.05
+"""Share of the drives' time that a surface scan takes which waits for nothing."""
+
+
+_OWN_CACHES = {"enable": "on", "disable": "off"}
+"""Drives' own caches, by ssacli's words."""
+
+_BIG_BLOCK, _BIG_BYTES = "3", 65536
+"""The performance mode of series 2 to 8 in which large blocks go past the cache, and how large they are."""
+
 
 def of_logical_drive(card: SmartCard, volume: SmartVolume) -> Layout:
-    """A logical drive of a Smart Array or Adaptec card. The share of the cache that is for reads is what may be hit."""
+    """A logical drive of a Smart Array or Adaptec card."""
     members = [bay for bay in card.bays if bay.group == volume.group]
-    reads = 100 if card.series else int(card.values["cacheratio"].partition("/")[0])
-    cached = volume.read_cache if card.series else volume.acceleration == "cache" and reads > 0
-    return Layout(
+    common = Layout(
         card=CARDS[card.model],
         drive=DRIVES[members[0].model],
         level=_LEVELS[volume.level],
@@ -35,16 +45,36 @@ def of_logical_drive(card: SmartCard, volume: SmartVolume) -> Layout:
         spans=2 if volume.level in ("50", "60") else len(members) // 2 if volume.level == "1+0" else 1,
         strip_bytes=volume.strip_kib * 1024,
         write_back=card.writes_back(volume),
-        cached=cached,
-        fastpath=not card.series and volume.acceleration == "path",
-        drive_cache="on" if all(bay.own_cache for bay in members) else "off",
-        cache_bytes=card.cache_mib * MIB * reads // 100,
+        cache_bytes=card.cache_mib * MIB,
         size_bytes=volume.size_bytes,
+    )
+    if card.series:  # one switch for what was read and for reading ahead
+        return replace(
+            common,
+            cached=volume.read_cache,
+            read_ahead=volume.read_cache,
+            drive_cache="on" if all(bay.own_cache for bay in members) else "off",
+            bypass_bytes=_BIG_BYTES if card.performance == _BIG_BLOCK else 0,
+        )
+    values = card.values
+    reads, writes = (int(part) / 100 for part in values["cacheratio"].split("/"))
+    depth = values["queuedepth"]
+    return replace(
+        common,
+        cached=volume.acceleration == "cache" and reads > 0 and not card.cache_problem,
+        fastpath=volume.acceleration == "path",
+        read_part=reads,
+        write_part=writes,
+        drive_cache=_OWN_CACHES.get(values["drivewritecache configured"], "default"),
+        bypass_bytes=int(values["writecachebypassthreshold"]) * 1024,
+        member_depth=int(depth) if depth.isdigit() else 0,
+        sorts_writes=values["elevatorsort"] == "enable",
+        rebuild_share=_SCANNING if values["surfacescanmode"] == "high" else 0.0,
     )
 
 
 def of_lun(system: DiskSystem, one: HostDisk) -> Layout:
-    """A logical drive of a disk system."""
+    """A logical drive of a disk system. Its cache holds unwritten data up to the share at which flushing begins."""
     return Layout(
         card=CARDS[system.product],
         drive=DRIVES[system.drive],
@@ -55,13 +85,17 @@ def of_lun(system: DiskSystem, one: HostDisk) -> Layout:
         read_ahead=one.prefetch,
         cached=one.read_cache,
         cache_bytes=system.cache_mib * MIB,
+        # Between both thresholds it is half full on average; what leaves at once is never written over.
+        write_part=0.0 if one.flush == 0 else (system.flush_start + system.flush_stop) / 200,
+        cache_block_bytes=system.block_kib * 1024,
+        mirrored=one.mirroring,
         size_bytes=one.size_bytes,
     )
 
 
 def of_flash(card: IoMemory) -> Layout:
     """An ioMemory module."""
-    return Layout(card=None, drive=DRIVES[card.model], size_bytes=card.size_bytes)
+    return Layout(card=None, drive=DRIVES[card.model], written_bytes=card.written_bytes, size_bytes=card.size_bytes)
 
 
 def of_striped(array: MdArray, model: str) -> Layout:

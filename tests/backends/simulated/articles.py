@@ -1,4 +1,4 @@
-"""What the administrators measured: tables A and E, as the model has to give them."""
+"""What the administrators measured: tables A, D and E, and the peaks of F, as the model has to give them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 from backends.hosts.simulated.calibration import CARDS, DRIVES, MIB
 from backends.hosts.simulated.load import IoPattern, Layout
+from backends.hosts.simulated.machines.hpe import hpe_rack
+from backends.hosts.simulated.rack import Rack
 from backends.model import Level
 
 _A = Layout(
@@ -100,3 +102,38 @@ TABLE_E = tuple(
     )
 )
 """9361-8i, six SAS SSDs, 4 KiB."""
+
+
+def of(rack: Rack, device: str) -> Layout:
+    """What the model knows of a device that is there."""
+    found = rack.layout(device)
+    assert found is not None
+    return found
+
+
+_HPE = hpe_rack()
+_FILE = 20 << 30
+_LUN = IoPattern(depth=128, sizes=((512, 1.0),))
+
+TABLE_D = tuple(
+    Cell(
+        name=f"{device} random {'read' if reads else 'write'}",
+        layout=of(_HPE, device),
+        work=IoPattern(read_share=reads, depth=32, region_bytes=_FILE),
+        iops=iops,
+        mean_us=mean_ms * 1000,
+    )
+    for device, reads, iops, mean_ms in (
+        ("fioa", 1.0, 39_403, 0.79),
+        ("fioa", 0.0, 5_851, 5.30),
+        ("md0", 1.0, 868, 36.8),
+        ("md0", 0.0, 2_518, 12.31),
+    )
+)
+"""ioDrive and md RAID 0 of four SATA disks, 4 KiB, queue depth 32, a file of 20 GiB."""
+
+PEAKS_F = (
+    ("Adaptec 5805, small sequential reads", of(_HPE, "sdd"), IoPattern(sequential=True, depth=64), 50_000),
+    ("DS4700, reads of a logical drive that fits the cache", of(_HPE, "dm-0"), _LUN, 116_000),
+)
+"""The most IOPS that were seen; the article gives no latencies."""

@@ -10,7 +10,7 @@ import pytest
 from backends.hosts.simulated.calibration import CARDS, DRIVES, GB, MIB
 from backends.hosts.simulated.load import Expected, IoPattern, Layout, expect
 from backends.model import Level
-from tests.backends.simulated.articles import TABLE_A, TABLE_E, Cell
+from tests.backends.simulated.articles import PEAKS_F, TABLE_A, TABLE_D, TABLE_E, Cell
 
 A = TABLE_A[0].layout
 X25 = Layout(
@@ -34,11 +34,18 @@ def mean_us(found: Expected) -> float:
     return sum(part.iops * part.mean_us for part in parts) / found.iops
 
 
-@pytest.mark.parametrize("cell", [*TABLE_A, *TABLE_E], ids=lambda cell: cell.name)
+@pytest.mark.parametrize("cell", [*TABLE_A, *TABLE_D, *TABLE_E], ids=lambda cell: cell.name)
 def test_every_cell_of_the_articles_is_within_five_percent(cell: Cell) -> None:
     found = expect(cell.layout, cell.work)
     assert found.iops == pytest.approx(cell.iops, rel=0.05)
     assert mean_us(found) == pytest.approx(cell.mean_us, rel=0.05)
+
+
+@pytest.mark.parametrize(("name", "layout", "work", "iops"), PEAKS_F, ids=lambda value: str(value)[:12])
+def test_every_peak_of_article_f_is_within_five_percent(
+    name: str, layout: Layout, work: IoPattern, iops: float
+) -> None:
+    assert expect(layout, work).iops == pytest.approx(iops, rel=0.05), name
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.67, 1.0])

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 Window = tuple[float, float]
 """Seconds of fio: from when to when nothing is answered."""
 
-_PERIOD = 1.2
+_PERIOD = 1.0
 """Seconds from one pause of an uneven device to the next, on average."""
 
 
@@ -48,6 +48,6 @@ def _pauses(pace: float, chance: random.Random) -> Iterator[Window]:
     # Each round is even by itself, however long it is: what is done in all is what the mean says.
     at = 0.0
     while True:
-        whole = _PERIOD * chance.uniform(0.6, 1.4)
+        whole = _PERIOD * chance.uniform(0.7, 1.3)
         yield at + whole / pace, at + whole
         at += whole

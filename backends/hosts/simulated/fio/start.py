@@ -90,7 +90,7 @@ def _target(
         amount=job.amount if whole is None else whole * max(1, job.number("loops", 1)),
         seed=f"{rack.seed}/{rack.runs}" + (f"/{number}" if number else ""),
         done=done,
-        still=STILL if layout.rebuild_share else None,
+        still=STILL if layout.rebuild_share and layout.degraded else None,
     )
     return target
 

@@ -157,7 +157,8 @@ class SmartCard:
         if self.series:
             return volume.write_cache == "wb" or (volume.write_cache == "wbb" and self.protected)
         keeps = self.protected or self.values["nobatterywritecache"] == "enable"
-        return volume.acceleration == "cache" and keeps and self.values["cacheratio"] != "100/0"
+        works = not self.cache_problem and self.values["cacheratio"] != "100/0"
+        return volume.acceleration == "cache" and keeps and works
 
     def flash(self, group: str) -> bool:
         """Whether an array is of flash alone."""
