@@ -43,7 +43,11 @@ def _alone() -> bool:
     if not strange:
         return True
     if os.path.realpath(os.path.dirname(os.path.dirname(__file__))) not in strange:
-        os.execv(sys.executable, (sys.executable, "-I", "-m", "app", *sys.argv[1:]))
+        sys.path[:] = [place for place in sys.path if os.path.realpath(place or ".") not in strange]
+        from backends.again import again
+
+        words = again("app")
+        os.execv(words[0], (*words, *sys.argv[1:]))
     print("raidbench does not run as root from a folder of somebody else: install it for all users.", file=sys.stderr)
     return False
 

@@ -11,6 +11,7 @@ from app.cli.opening import refuse_read_only
 from app.cli.options import current
 from app.cli.output import lines, say
 from app.engine.change import boot_unit
+from backends.again import lasting
 from backends.errors import RefusedError
 from backends.settings import Risk
 
@@ -25,7 +26,7 @@ async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
     host = _this_machine(bench)
     side = host.root_side
     if side is None:
-        unit = await boot_unit.plan_unit(host, boot_unit.own_command(), bench.journal.file, environment)
+        unit = await boot_unit.plan_unit(host, lasting(), bench.journal.file, environment)
     else:
         unit = boot_unit.BootUnit(**await side.ask("unit", do="plan"))
     say(f"{boot_unit.PATH} {'holds' if unit.there else 'will hold'}:")

@@ -16,11 +16,11 @@ from app.engine.session.json_values import structure, unstructure
 from app.engine.session.locks import HeldLock, hold_lock, lock_name
 from app.engine.session.paths import Paths
 from app.priv.words import FIELDS, NotAllowedError
+from backends.again import lasting
 from backends.change import Change
 from backends.errors import BlockedError, RefusedError
 from backends.host import Command, Custody, custody
 from backends.hosts.local import LocalHost
-from backends.hosts.local.elevated import isolated_words
 from backends.model import Scope, Target
 from backends.protocol import CanPersist, CanRemake, PlansTogether
 from backends.registry import Machine
@@ -201,7 +201,7 @@ class GuardedChanges:
         if do == "remove":
             return {"there": await boot_unit.remove_unit(self._host)}
         kept = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
-        unit = await boot_unit.plan_unit(self._host, isolated_words("app"), self._journal.file, kept)
+        unit = await boot_unit.plan_unit(self._host, lasting(), self._journal.file, kept)
         if do == "install":
             await boot_unit.install_unit(self._host, unit)
         return {"text": unit.text, "there": unit.there}

@@ -12,10 +12,11 @@ from app.priv.changing import GuardedChanges
 from app.priv.holding import Holding
 from app.priv.looking import Looking
 from app.priv.words import NotAllowedError, checked
+from backends.again import again
 from backends.errors import RaidbenchError, RefusedError
 from backends.host import to_the_end
 from backends.hosts.local import LocalHost
-from backends.hosts.local.elevated import COMPANION, isolated_words, start_beside
+from backends.hosts.local.elevated import COMPANION, start_beside
 from backends.hosts.split.frames import MalformedError, unpack
 from backends.registry import Machine
 from backends.rootside import told
@@ -111,7 +112,7 @@ class Desk:
 
     def companion(self) -> tuple[Mapping[str, Any], tuple[int, ...]]:
         """A further helper of the same user, for a process that outlives this one; it ends with that."""
-        with start_beside(isolated_words("app.priv"), COMPANION, gid=self._gid) as sock:
+        with start_beside(again("app.priv"), COMPANION, gid=self._gid) as sock:
             return {}, (sock.detach(),)
 
     def refuse_bytes(self, error: MalformedError) -> ReplyFrame:

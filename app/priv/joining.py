@@ -6,6 +6,7 @@ import os
 import sys
 
 from app.priv import reading
+from backends.again import again
 from backends.errors import RefusedError
 from backends.host import Host
 from backends.hosts.local import LocalHost
@@ -14,7 +15,6 @@ from backends.hosts.local.elevated import (
     become,
     connected,
     invoker,
-    isolated_words,
     start,
     start_beside,
     ways,
@@ -56,7 +56,7 @@ def helper(*, ask: bool) -> Connection:
 
 def _by(way: Elevation) -> tuple[Connection | None, str]:
     """The helper by one way; None, and a sentence, where it does not come."""
-    sock, process = start(way, isolated_words(PROGRAM))
+    sock, process = start(way, again(PROGRAM))
     side = Connection(sock)
     try:
         side.greeting(None if way.asks else SILENT_SECONDS)
@@ -92,9 +92,9 @@ def split(arguments: list[str]) -> str:
     who = invoker()
     if who is None:
         return ""
-    sock = start_beside(isolated_words(PROGRAM))
+    sock = start_beside(again(PROGRAM))
     try:
-        become(*who, (*isolated_words("app"), *arguments), sock.fileno())
+        become(*who, (*again("app"), *arguments), sock.fileno())
     except OSError as error:
         return f"raidbench cannot go on as the user who called sudo: {error.strerror}."
     finally:

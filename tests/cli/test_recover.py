@@ -127,7 +127,7 @@ def test_at_boot_nothing_else_is_touched(cli: Cli, machine: str, crashed: None) 
 
 
 def test_without_systemd_no_unit_is_installed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boot_unit, "_BOOTED", "/no/such/folder")
+    monkeypatch.setattr(boot_unit, "BOOTED", "/no/such/folder")
     outcome = cli("recover", "--install-unit", "--yes")
     assert (outcome.status, "not booted by systemd" in outcome.err) == (3, True)
 
@@ -141,7 +141,7 @@ def test_a_recorded_machine_gets_no_unit(cli: Cli, machine: str) -> None:
 def booted(monkeypatch: pytest.MonkeyPatch) -> Booted:
     """A machine that systemd booted, on which raidbench lies where it should."""
     host = Booted()
-    monkeypatch.setattr(boot_unit, "own_command", lambda: ("/usr/bin/raidbench",))
+    monkeypatch.setattr(recover_unit, "lasting", lambda: ("/usr/bin/raidbench",))
     monkeypatch.setattr(recover_unit, "_this_machine", lambda _bench: host)
     return host
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from app.engine.change.boot_unit import NAME
 from app.engine.session import journal as journal_module
-from app.engine.session.journal import Journal
+from app.engine.session.journal import Journal, boot_clock
 from app.engine.workbench import Workbench
 from backends.model import Target
 from tests.lab.disks import Disks
@@ -42,6 +43,25 @@ SuccessAction=exit-force
 [Service]
 Type=oneshot
 ExecStart=/bin/true
+"""
+TRIED = f"""
+[Service]
+Type=oneshot
+TimeoutStopSec=1s
+Environment=RAIDBENCH_STATE_DIR={{state}} PYTHONPATH={ROOT}
+WorkingDirectory={ROOT}
+ExecStart={sys.executable} -m app set {{device}} drive_cache=off --trial 30 --yes
+StandardOutput=file:{{said}}
+StandardError=file:{{said}}
+"""
+WAITS = f"""
+[Unit]
+After=lab-tried.service
+[Service]
+Type=oneshot
+TimeoutStartSec=infinity
+WorkingDirectory={ROOT}
+ExecStart={sys.executable} -m tests.lab.test_unit {{state}} {{said}}
 """
 BOOT = f"""
 mount --make-rprivate / && mount -t proc proc /proc
@@ -83,6 +103,29 @@ def boot() -> None:
     subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=250)
 
 
+def wait_for_the_end(state: Path, said: Path) -> None:
+    """Note what else runs while something is on trial, until nothing is, or it is long overdue."""
+    journal = Journal(state / "journal")
+    with said.open("a") as out:
+        for trial in journal.trials():
+            out.write(subprocess.run(["systemctl", "list-units", "raidbench*"], capture_output=True, text=True).stdout)
+            out.flush()
+            while journal.trials() and boot_clock() < (trial.until or 0.0) + 60:
+                time.sleep(0.5)
+
+
+async def test_a_trial_comes_back_though_all_that_the_session_left_was_ended(
+    workbench: Workbench, disks: Disks, units: Path, state: Path, tmp_path: Path
+) -> None:
+    disk, said = disks["scsi0"], tmp_path / "said"
+    wanted(units, "lab-tried.service", TRIED.format(state=state, said=said, device=f"scsi:{disk.kernel}"))
+    wanted(units, "lab-waits.service", WAITS.format(state=state, said=said))
+    wanted(units, "lab-end.service", END.replace("lab-install", "lab-waits"))
+    boot()
+    told = said.read_text()
+    assert ("raidbench-trial-" in told, caches(disk), Journal(state / "journal").trials()) == (True, "on", ()), told
+
+
 async def test_what_was_on_trial_when_the_machine_went_down_is_put_back_at_boot(
     workbench: Workbench, disks: Disks, units: Path, state: Path, table: Results, tmp_path: Path
 ) -> None:
@@ -105,3 +148,7 @@ async def test_what_was_on_trial_when_the_machine_went_down_is_put_back_at_boot(
     ok = seen == "enabled: True, cache off; at the next boot: on, 0 left"
     told = said.read_text() if said.exists() else "nothing"
     assert table.add("Faults", "the machine goes down during a trial", NAME, seen, ok=ok), f"{seen}\n{told}"
+
+
+if __name__ == "__main__":
+    wait_for_the_end(*map(Path, sys.argv[1:]))

@@ -9,9 +9,9 @@ import pytest
 
 from app.engine.change.boot_unit import NAME, PATH
 from app.priv.joining import split_host
+from backends.again import lasting
 from backends.firmware import Question
 from backends.hosts.local import LocalHost
-from backends.hosts.local.elevated import isolated_words
 from tests.backends.hba.answers import ANSWERS, AnsweringCard
 from tests.engine.change.test_boot_unit import Booted
 from tests.priv.racks import side_on
@@ -39,7 +39,7 @@ async def test_the_unit_that_was_shown_is_the_one_that_is_enabled(
 async def test_the_unit_starts_the_helpers_own_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = (await side_on(RootsOwn(), tmp_path, monkeypatch).ask("unit", do="plan"))["text"]
 
-    assert f"ExecStart={' '.join(isolated_words('app'))} recover --trials\n" in shown
+    assert f"ExecStart={' '.join(lasting())} recover --trials\n" in shown
 
 
 async def test_the_unit_is_taken_away_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

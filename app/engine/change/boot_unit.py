@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from backends.errors import RefusedError, ToolFailedError
 from backends.host import Command, Host
+from backends.hosts.local.detached import BOOTED
+from backends.hosts.local.programs import is_roots
 from backends.values import dataclass
 
 NAME = "raidbench-recover.service"
 PATH = f"/etc/systemd/system/{NAME}"
-
-_BOOTED = "/run/systemd/system"
-"""A folder that is there exactly where systemd is the init (sd_booted(3))."""
 
 _BY_HAND = "Have what boots this machine run `raidbench recover --trials` once the disks are there."
 
@@ -48,14 +45,6 @@ class BootUnit:
     """Whether it holds that already."""
 
 
-def own_command() -> tuple[str, ...]:
-    """The words that start this very program again, whatever it was started from."""
-    started = Path(os.path.abspath(sys.argv[0]))
-    if started.name == "__main__.py":
-        return (sys.executable, "-I", "-m", started.parent.name)
-    return (str(started),) if os.access(started, os.X_OK) else (sys.executable, "-I", str(started))
-
-
 async def plan_unit(host: Host, command: Sequence[str], journal: Path, environment: Mapping[str, str]) -> BootUnit:
     """The unit that runs `command`, which is this program, with `recover --trials` at boot.
 
@@ -63,7 +52,7 @@ async def plan_unit(host: Host, command: Sequence[str], journal: Path, environme
     """
     await _require_systemd(host)
     for word in command:
-        if word.startswith("/") and host.which((word,)) is None:
+        if word.startswith("/") and not (is_roots(word) if word != command[0] else host.which((word,))):
             raise RefusedError(
                 f"{word} is not root's alone, along its whole path: root must not run it at boot.",
                 hint="Install raidbench where only root may write, and do it again from there.",
@@ -96,7 +85,7 @@ async def remove_unit(host: Host) -> bool:
 
 
 async def _require_systemd(host: Host) -> None:
-    if await host.stat(_BOOTED) is None or host.which(("systemctl",)) is None:
+    if await host.stat(BOOTED) is None or host.which(("systemctl",)) is None:
         raise RefusedError("This machine was not booted by systemd, so it runs no units.", hint=_BY_HAND)
     if not host.is_root:
         raise RefusedError("Only root may install or remove a unit.", hint="Run it again with sudo.")

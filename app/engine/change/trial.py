@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from app.engine.session.paths import Paths
@@ -55,7 +56,8 @@ async def arm(paths: Paths, session: Path, until: float) -> None:
         }
     )
     try:
-        answer = await start_detached("app.engine.change.watchdog", order + "\n", ARM_SECONDS)
+        unit = f"raidbench-trial-{os.getpid()}-{until:.0f}"
+        answer = await start_detached("app.engine.change.watchdog", order + "\n", ARM_SECONDS, unit=unit)
     except OSError as error:
         raise RefusedError(f"The watchdog of the trial could not be started: {error.strerror}.") from error
     if answer != "armed":

@@ -22,6 +22,7 @@ from app.engine.session.paths import Paths, keep_private
 from backends.errors import HeldError, RaidbenchError, RefusedError
 from backends.host import Command
 from backends.hosts.local import LocalHost
+from backends.hosts.local.detached import STAY
 from backends.protocol import Finds, Sets
 from backends.registry import Machine
 
@@ -38,7 +39,9 @@ LONGEST_WAIT = 3600.0
 """Seconds after the deadline that a program which still sets the value is waited for."""
 
 _NEVER_NEEDED = ("backends.conformance", "app.engine.change.watchdog")
-_OTHER_HOSTS = ("backends.hosts.simulated", "backends.hosts.recorded")
+_OTHER_HOSTS = ("backends.hosts.simulated", "backends.hosts.recorded", "backends.hosts.streams")
+_LATE = ("cattrs", "importlib.metadata")
+"""What modules of ours import when they first need it."""
 
 
 async def watch(paths: Paths, session: str, until: float, found: Mapping[str, Finds | Sets]) -> str:
@@ -89,6 +92,8 @@ def load_all() -> None:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if module.name not in _NEVER_NEEDED and not module.name.startswith(_OTHER_HOSTS):
                 importlib.import_module(module.name)
+    for name in _LATE:
+        importlib.import_module(name)
 
 
 async def rehearse(journal: Journal, session: str, until: float) -> Mapping[str, Finds]:
@@ -134,7 +139,7 @@ def main() -> int:
     keep_private()
     order = json.loads(sys.stdin.readline())
     paths = Paths(**{name: Path(order[name]) for name in ("sessions", "journal", "locks", "config")})
-    if os.fork():  # whoever asked waits for this process and is told the rest by the journal
+    if STAY not in sys.argv and os.fork():  # whoever asked waits for this process and is told the rest by the journal
         return 0
     asyncio.run(_live(paths, order["session"], float(order["until"])))
     return 0

@@ -7,34 +7,60 @@ import contextlib
 import os
 import select
 import subprocess
-import sys
 from collections.abc import Sequence
 
+from backends.again import again
 from backends.hosts.local.child import clean_environment
+from backends.hosts.local.programs import find_program
 
-_BEGIN = "import runpy, sys; sys.path[:] = sys.argv[2:]; runpy.run_module(sys.argv[1], run_name='__main__')"
+STAY = "--stay"
+"""The word with which a module is told that it must not fork: systemd holds its first process to be all of it."""
+
+BOOTED = "/run/systemd/system"
+"""A folder that is there exactly where systemd is the init (sd_booted(3))."""
+
+_PROPERTIES = ("CollectMode=inactive-or-failed", "UMask=0077", "TimeoutStopSec=2s")
 
 
-def own_program(module: str) -> tuple[str, ...]:
-    """The words that start a module of this program in an interpreter of its own, isolated from the environment.
-
-    It looks for modules where this process does: in a folder, an archive or whatever else it was started from.
-    """
-    return (sys.executable, "-I", "-c", _BEGIN, module, *(os.path.abspath(place) for place in sys.path if place))
-
-
-async def start_detached(module: str, order: str, seconds: float, keep: Sequence[int] = ()) -> str:
+async def start_detached(module: str, order: str, seconds: float, keep: Sequence[int] = (), *, unit: str = "") -> str:
     """Start a module that is to outlive this program and its terminal; give it `order`, return its first line.
 
-    It must fork once more and let its parent end when it has spoken, so that nobody here has a child to wait for.
-    "" when it says nothing within `seconds`; then it is killed. `keep`: descriptors that it inherits. Raises OSError.
+    It must fork once more and let its parent end when it has spoken, so that nobody here has a child to wait for;
+    not where it is told `STAY`. "" when it says nothing within `seconds`; then it is killed. `keep`: descriptors that
+    it inherits. `unit`: what it is called where systemd runs it for root: a logout ends whatever else belongs to the
+    session (KillUserProcesses in logind.conf(5)). Raises OSError.
     """
-    return await asyncio.to_thread(_start_detached, module, order, seconds, keep)
+    if unit and (before := _in_a_unit(unit)):
+        answer = await asyncio.to_thread(_start_detached, (*before, *again(module), STAY), order, seconds, (), True)
+        if answer is not None:
+            return answer
+    return await asyncio.to_thread(_start_detached, again(module), order, seconds, keep, False) or ""
 
 
-def _start_detached(module: str, order: str, seconds: float, keep: Sequence[int]) -> str:
+def _in_a_unit(name: str) -> tuple[str, ...]:
+    """The words before a command that systemd is to run; () where it does not run or does not see what we see."""
+    program = find_program(("systemd-run",))
+    if os.geteuid() != 0 or program is None or not os.path.isdir(BOOTED) or not _sees_what_init_sees():
+        return ()
+    properties = [f"--property={one}" for one in _PROPERTIES]
+    environment = [f"--setenv={key}={value}" for key, value in clean_environment({}).items()]
+    return (program, "--quiet", "--pipe", f"--unit={name}", *properties, *environment, "--")
+
+
+def _sees_what_init_sees() -> bool:
+    """Whether paths mean the same here and for what systemd starts: no other root, no mounts of our own."""
+    try:
+        return all(os.path.samefile(f"/proc/1/{what}", f"/proc/self/{what}") for what in ("root", "ns/mnt"))
+    except OSError:
+        return False
+
+
+def _start_detached(
+    argv: Sequence[str], order: str, seconds: float, keep: Sequence[int], in_a_unit: bool
+) -> str | None:
+    """Its first line; None where it ended without one."""
     with subprocess.Popen(
-        own_program(module),
+        argv,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -50,7 +76,7 @@ def _start_detached(module: str, order: str, seconds: float, keep: Sequence[int]
             process.stdin.write(order.encode())
             process.stdin.close()
         ready, _, _ = select.select([process.stdout], [], [], seconds)
-        if not ready:
-            process.kill()
-            return ""
-        return process.stdout.readline().decode("utf-8", "replace").strip()
+        line = process.stdout.readline() if ready else None
+        if in_a_unit or line is None:
+            process.kill()  # systemd-run would wait for the unit's end; killed it leaves the unit alone
+        return "" if line is None else line.decode("utf-8", "replace").strip() or None

@@ -6,11 +6,10 @@ import os
 import pwd
 import socket
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 
+from backends.again import again
 from backends.errors import RefusedError
-from backends.hosts.local.detached import own_program
 from backends.hosts.local.programs import find_program
 from backends.values import dataclass
 
@@ -119,7 +118,7 @@ def become(uid: int, gid: int, argv: Sequence[str], keep: int) -> None:
         pass
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "XDG_"))}
     environment |= {"HOME": home, "USER": name, "LOGNAME": name, CONNECTED: str(keep)}
-    if not _may_run(uid, gid, name, argv[0], environment):
+    if not _may_run(uid, gid, name, environment):
         return
     os.set_inheritable(keep, True)
     _drop(uid, gid, name)
@@ -149,19 +148,15 @@ def _drop(uid: int, gid: int, name: str) -> None:
     os.setresuid(uid, uid, uid)
 
 
-def _may_run(uid: int, gid: int, name: str, interpreter: str, environment: Mapping[str, str]) -> bool:
+def _may_run(uid: int, gid: int, name: str, environment: Mapping[str, str]) -> bool:
     """Whether that user can run the interpreter and read this program, tried in a process of its own."""
+    words = again(__name__)
     child = os.fork()
     if child == 0:
         try:
             _drop(uid, gid, name)
             os.dup2(os.open(os.devnull, os.O_RDWR), 2)
-            os.execve(interpreter, [interpreter, "-I", "-c", f"import {__name__}"], environment)
+            os.execve(words[0], words, environment)
         finally:
             os._exit(1)
     return os.waitpid(child, 0)[1] == 0
-
-
-def isolated_words(module: str) -> tuple[str, ...]:
-    """The words that start a module of this installation in an interpreter that heeds nothing of the user's."""
-    return (sys.executable, "-I", "-m", module) if os.path.exists(__file__) else own_program(module)

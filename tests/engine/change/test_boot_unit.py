@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from app.engine.change.boot_unit import NAME, PATH, BootUnit, install_unit, own_command, plan_unit, remove_unit
+from app.engine.change.boot_unit import NAME, PATH, BootUnit, install_unit, plan_unit, remove_unit
 from backends.errors import RefusedError, ToolFailedError
 from backends.host import Command, Completed, FileStat
 from tests.backends.fakes import FakeHost
@@ -141,22 +140,12 @@ async def test_what_systemctl_does_not_do_is_a_failure_in_its_words() -> None:
     assert failure.value.evidence == "no"
 
 
-@pytest.mark.parametrize(
-    ("started", "runs"),
-    [
-        ("/opt/raidbench/app/__main__.py", ("PYTHON", "-I", "-m", "app")),
-        ("SCRIPT", ("SCRIPT",)),
-        ("/opt/raidbench.pyz", ("PYTHON", "-I", "/opt/raidbench.pyz")),
-    ],
-)
-def test_the_program_that_runs_now_is_the_one_that_runs_at_boot(
-    started: str, runs: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    script = tmp_path / "raidbench"
-    script.touch(mode=0o755)
-    monkeypatch.setattr(sys, "argv", [started.replace("SCRIPT", str(script)), "recover"])
-    monkeypatch.setattr(sys, "executable", "PYTHON")
-    assert own_command() == tuple(word.replace("SCRIPT", str(script)) for word in runs)
+async def test_root_runs_no_archive_at_boot_that_somebody_else_can_exchange(tmp_path: Path) -> None:
+    archive = tmp_path / "raidbench.pyz"
+    archive.touch(mode=0o666)
+    archive.chmod(0o666)
+    with pytest.raises(RefusedError, match=r"raidbench\.pyz is not root's alone"):
+        await unit(Booted(), "/usr/bin/raidbench", "-I", str(archive))
 
 
 @pytest.mark.skipif(bool(absence("systemd-analyze")), reason=absence("systemd-analyze") or "it is there")

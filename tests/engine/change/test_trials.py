@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -221,7 +220,7 @@ async def test_a_device_that_was_held_long_does_not_keep_the_rest_of_the_set(tmp
 
 
 async def test_a_watchdog_that_does_not_answer_is_a_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def mute(_argv: object, _order: str, _seconds: float) -> str:
+    async def mute(_module: str, _order: str, _seconds: float, *, unit: str) -> str:
         return ""
 
     monkeypatch.setattr(trial_module, "start_detached", mute)
@@ -291,61 +290,46 @@ async def test_a_real_watchdog_says_that_it_is_armed_and_ends_when_nothing_is_on
     await asyncio.wait_for(arm(paths(tmp_path), tmp_path / "session", boot_clock() + 60), timeout=60)
 
 
-# -- a program that is removed meanwhile ---------------------------------------------------------------------------
+# -- a program that is removed meanwhile: tests/test_forms.py removes it ----------------------------------------------
 
-REMOVED = """
-import asyncio, os, shutil, sys
-from pathlib import Path
-sys.path[:] = [sys.argv[1], *(place for place in sys.path if place != sys.argv[4])]
-from app.engine.session.journal import boot_clock
-from app.engine.workbench import Workbench
-from backends.hosts.local import LocalHost
+COMPLETE = """
+import ast, importlib.util, sys
+from app.engine.change import watchdog
 
-async def main():
-    bench = Workbench(LocalHost())
-    await bench.open(None)
-    target = (await bench.find(sys.argv[2])).target
-    async for _, ended in bench.apply_all((await bench.plan(target, "read_ahead_kb", sys.argv[3]),), trial=10):
-        print(ended.result, flush=True)
-    gone = Path(sys.argv[1])
-    shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
+def asked(module):  # at its head or anywhere in it
+    found = ast.parse(open(module.__file__).read())
+    types = {id(one) for node in ast.walk(found) if isinstance(node, ast.If) for one in ast.walk(node)
+             if ast.unparse(node.test) == "TYPE_CHECKING"}
+    for node in ast.walk(found):
+        if isinstance(node, ast.Import) and id(node) not in types:
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and id(node) not in types:
+            yield node.module
+            yield from (name for alias in node.names if is_module(name := f"{node.module}.{alias.name}"))
 
-asyncio.run(main())
+def is_module(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ImportError:
+        return False
+
+watchdog.load_all()
+there = dict(sys.modules)
+for name, module in there.items():
+    if name.split(".")[0] in ("app", "backends"):
+        print(*(f"{name} asks for {one}\\n" for one in asked(module) if one not in there), end="")
 """
+NEVER_CALLED = "app.engine.session.paths asks for platformdirs\n"
+"""The watchdog is told where things lie."""
 
 
-@needs_loops()
-@pytest.mark.slow
-@pytest.mark.parametrize("form", ["folder", "archive"])
-def test_a_trial_comes_back_though_the_program_was_removed_meanwhile(tmp_path: Path, form: str) -> None:
-    program = copied(tmp_path / "program", form)
-    with loop(tmp_path / "disk.img") as disk:
-        setting = Path(f"/sys/block/{disk.name}/queue/read_ahead_kb")
-        before = setting.read_text().strip()
-        wanted = "1024" if before != "1024" else "2048"
-        done = subprocess.run(
-            [sys.executable, "-c", REMOVED, str(program), disk.sure(), wanted, str(ROOT)],
-            cwd=tmp_path,
-            env={**os.environ, "RAIDBENCH_STATE_DIR": str(tmp_path / "state")},
-            capture_output=True,
-            text=True,
-        )
-        wait_for_the_watchdog(tmp_path / "state", time.monotonic() + 60)
-        assert (done.stdout, program.exists()) == ("verified\n", False), done.stderr  # it was read back then
-        assert setting.read_text().strip() == before
-
-
-def copied(place: Path, form: str) -> Path:
-    """The program's own packages alone, as a folder or as an archive that they are imported from."""
-    for package in ("app", "backends", "widgets"):
-        shutil.copytree(ROOT / package, place / package, ignore=shutil.ignore_patterns("__pycache__"))
-    if form == "folder":
-        return place
-    return Path(shutil.make_archive(str(place), "zip", place))
+def test_whatever_the_watchdog_may_ask_for_is_there_before_it_says_that_it_is_armed() -> None:
+    done = subprocess.run([sys.executable, "-c", COMPLETE], cwd=ROOT, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (NEVER_CALLED, "")
 
 
 ARMED = """
-import asyncio, sys
+import asyncio, os, sys
 from pathlib import Path
 from app.engine.change import watchdog
 from app.engine.session.journal import Journal, boot_clock
@@ -356,9 +340,15 @@ async def main():
     (trial,) = Journal(folder / "journal").trials()
     watchdog.load_all()
     found = await watchdog.rehearse(Journal(folder / "journal"), trial.session, trial.until)
-    ready = set(sys.modules)
+    asked, program = [], (sys.prefix, os.path.dirname(os.__file__), os.getcwd())
+
+    def hears(event, words):
+        if event == "import" or (event == "open" and str(words[0]).startswith(program)):
+            asked.append(f"{event} {words[0]}")
+
+    sys.addaudithook(hears)
     print(await watchdog.watch(paths(folder), trial.session, trial.until, found))
-    print(*sorted(set(sys.modules) - ready))
+    print(*asked)
 
 asyncio.run(main())
 """
@@ -366,7 +356,7 @@ asyncio.run(main())
 
 @needs_loops()
 @pytest.mark.slow
-async def test_nothing_is_imported_any_more_when_the_deadline_comes(tmp_path: Path) -> None:
+async def test_when_the_deadline_comes_nothing_is_read_from_where_the_program_lay(tmp_path: Path) -> None:
     with loop(tmp_path / "disk.img") as disk:
         bench = Workbench(LocalHost(), paths=paths(tmp_path))
         await bench.open(None)

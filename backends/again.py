@@ -1,0 +1,65 @@
+"""How this program is started again, whatever it was started from; what that was."""
+
+from __future__ import annotations
+
+import os
+import site
+import sys
+from collections.abc import Iterator
+
+LAUNCHER = "RAIDBENCH_LAUNCHER"
+"""Variable with the path of the file that a person starts, set by one that unpacks or wraps what is started then."""
+
+_BEGIN = (
+    "import runpy, sys; end = sys.argv.index('--'); module, sys.path[:] = sys.argv[1], sys.argv[2:end]; "
+    "sys.argv[1:] = sys.argv[end + 1:]; runpy.run_module(module, run_name='__main__', alter_sys=True)"
+)
+
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+"""The folder, or the archive, that the packages of this program lie in."""
+
+
+def again(module: str) -> tuple[str, ...]:
+    """The words that start a module of this program in an interpreter of its own that heeds nothing of the user's.
+
+    More words may follow. Where an isolated interpreter would not find this program (a tree, an archive, a user's own
+    packages) it is told to look for modules where this process does.
+    """
+    # Empty where a launcher gave the interpreter another name than its own.
+    python = sys.executable or os.readlink("/proc/self/exe")
+    words = (python, "-I", "-B") if sys.flags.isolated and sys.flags.dont_write_bytecode else (python, "-I")
+    if os.path.realpath(_HERE) in _found_by_itself():
+        return (*words, "-m", module)
+    places = dict.fromkeys((*(os.path.abspath(place) for place in sys.path if os.path.exists(place)), _HERE))
+    return (*words, "-c", _BEGIN, module, *places, "--")
+
+
+def lasting() -> tuple[str, ...]:
+    """The words that start this program at any later time: nothing in them is of this one process alone."""
+    launcher = os.environ.get(LAUNCHER)
+    if not launcher:
+        return again("app")
+    return (launcher,) if os.access(launcher, os.X_OK) else (again("app")[0], "-I", launcher)
+
+
+def form() -> str:
+    """What this program was started from: `one file`, `package`, `zipapp`, `wheel` or `tree`."""
+    if os.environ.get(LAUNCHER) and _HERE.startswith(f"{sys.prefix}/"):
+        return "package" if sys.prefix.startswith("/usr/") else "one file"
+    if os.environ.get(LAUNCHER) or not os.path.isdir(_HERE):
+        return "zipapp"
+    installed = any(name.startswith("raidbench-") and name.endswith(".dist-info") for name in os.listdir(_HERE))
+    return "wheel" if installed else "tree"
+
+
+def _found_by_itself() -> Iterator[str]:
+    """Folders in which an interpreter that heeds nothing of the user's finds what is installed (site, .pth)."""
+    for place in site.getsitepackages():
+        yield os.path.realpath(place)
+        try:
+            files = [name for name in os.listdir(place) if name.endswith(".pth")]
+        except OSError:
+            continue
+        for name in files:
+            with open(os.path.join(place, name), encoding="utf-8", errors="replace") as lines:
+                yield from (os.path.realpath(os.path.join(place, line.strip())) for line in lines)

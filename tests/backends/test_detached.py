@@ -1,0 +1,86 @@
+"""What is to outlive a logout runs as a unit of systemd, where that is the init."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.engine.change.trial import arm
+from app.engine.session.journal import boot_clock
+from app.engine.session.paths import Paths
+from backends.hosts.local import detached
+from tests.packages import needs
+from tests.priv.helping import needs_root
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = [needs_root, needs("setsid", "unshare")]
+
+RUNS = """\
+#!/bin/sh
+echo "$*" >>"$(dirname "$0")/said"
+while [ "$1" != -- ]; do shift; done
+shift
+exec 3<&0
+setsid "$@" <&3 &
+wait
+"""
+"""A systemd-run: it starts something that is no child of whoever asked, and stays until that ends."""
+
+
+@pytest.fixture
+def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What systemd-run was told on a machine that systemd booted."""
+    folder = tmp_path / "bin"
+    folder.mkdir(mode=0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.setattr(detached, "BOOTED", str(folder))
+    monkeypatch.setattr(detached, "_sees_what_init_sees", lambda: True)
+    systemd_run(folder, RUNS)
+    return folder / "said"
+
+
+def systemd_run(folder: Path, text: str) -> None:
+    (folder / "systemd-run").write_text(text)
+    (folder / "systemd-run").chmod(0o755)
+
+
+async def armed(folder: Path) -> None:
+    """The real watchdog of a journal without a trial."""
+    names = {name: folder / name for name in ("sessions", "journal", "locks", "config")}
+    await asyncio.wait_for(arm(Paths(**names), folder / "sessions/one", boot_clock() + 60), timeout=120)
+
+
+async def test_the_watchdog_of_root_is_a_unit_of_its_own(said: Path, tmp_path: Path) -> None:
+    await armed(tmp_path)
+    (words,) = said.read_text().splitlines()
+    assert words.startswith("--quiet --pipe --unit=raidbench-trial-")
+    assert f"-- {sys.executable} -I -m app.engine.change.watchdog --stay" in words
+
+
+async def test_where_systemd_does_not_start_it_the_watchdog_is_a_process_all_the_same(
+    said: Path, tmp_path: Path
+) -> None:
+    systemd_run(said.parent, '#!/bin/sh\necho no >"$(dirname "$0")/said"\nexit 1\n')
+    await armed(tmp_path)
+    assert said.read_text() == "no\n"
+
+
+async def test_where_systemd_is_not_the_init_it_is_not_asked(
+    said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(detached, "BOOTED", "/no/such/folder")
+    await armed(tmp_path)
+    assert not said.exists()
+
+
+@pytest.mark.parametrize(("before", "sees"), [((), "True"), (("unshare", "--mount"), "False")])
+def test_among_mounts_of_its_own_systemd_would_not_see_what_is_seen_here(before: tuple[str, ...], sees: str) -> None:
+    code = "from backends.hosts.local.detached import _sees_what_init_sees; print(_sees_what_init_sees())"
+    machine = ("unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", '"$@"; exit', "sh")
+    done = subprocess.run([*machine, *before, sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == f"{sees}\n", done.stderr

@@ -1,0 +1,184 @@
+"""The program works from every form that it comes in, and goes on though what it came in is removed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+import time
+import zipapp
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from app.engine.session.journal import Journal
+from backends.again import LAUNCHER
+from tests.backends.loops import loop, needs_loops
+from tests.priv.helping import NOBODY, PYTHON, needs_python, needs_root
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("app", "backends", "widgets")
+
+pytestmark = [pytest.mark.slow, needs_python]
+
+ARCHIVE = """\
+import sys
+sys.path.insert(1, {lent!r})
+from app.__main__ import main
+sys.exit(main())
+"""
+"""What an archive begins with: packages that cannot lie in one are unpacked elsewhere."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """The program in one of its forms."""
+
+    place: Path
+    """All of it, to be removed."""
+    argv: tuple[str, ...]
+    cwd: Path = Path("/")
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def run(self, state: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """A command of it, on a state of its own."""
+        env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "RAIDBENCH_STATE_DIR": str(state)}
+        return subprocess.run(
+            [*self.argv, *words],
+            env={**env, **self.environment, **environment},
+            cwd=self.cwd,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+
+
+def copied(to: Path) -> Path:
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, to / package, ignore=shutil.ignore_patterns("__pycache__"))
+    return to
+
+
+def interpreter(place: Path, *, copies: bool = False) -> Path:
+    """An environment with what the program asks for, lent by that of the tests, and without the program itself."""
+    words = ["--copies"] if copies else []
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", *words, place], check=True, cwd="/")
+    (packages,) = place.glob("lib/python3*/site-packages")
+    (packages / "lent.pth").write_text(f"{LENT}\n")
+    return place / "bin" / "python"
+
+
+LENT = sysconfig.get_path("purelib")
+
+
+def tree(place: Path) -> Form:
+    """The sources, moved elsewhere, where nothing is installed."""
+    python = interpreter(place.with_name("python"))
+    return Form(copied(place), (str(python), "-m", "app"), cwd=place)
+
+
+def archive(place: Path) -> Form:
+    """One file for any Python (zipapp, shiv)."""
+    python = interpreter(place.with_name("python"))
+    sources = copied(place.with_name("sources"))
+    (sources / "__main__.py").write_text(ARCHIVE.format(lent=LENT))
+    zipapp.create_archive(sources, place)
+    shutil.rmtree(sources)
+    return Form(place, (str(python), place.name), cwd=place.parent)
+
+
+def one_file(place: Path) -> Form:
+    """A launcher that becomes the interpreter which it unpacked, as the one file and the system's packages have it."""
+    python = interpreter(place, copies=True)
+    (packages,) = place.glob("lib/python3*/site-packages")
+    copied(packages)
+    launcher = place.with_name("raidbench")
+    launcher.write_text(f'#!/bin/sh\n{LAUNCHER}="$0" exec {python} -I -B -m app "$@"\n')
+    launcher.chmod(0o755)
+    return Form(place, (str(launcher),))
+
+
+FORMS = {"tree": tree, "zipapp": archive, "one file": one_file}
+
+
+@pytest.fixture
+def form(request: pytest.FixtureRequest) -> Iterator[Form]:
+    """One of them, where every user may run it."""
+    folder = Path(tempfile.mkdtemp(prefix="raidbench-form-"))
+    folder.chmod(0o755)
+    yield FORMS[request.param](folder / "program")
+    shutil.rmtree(folder)
+
+
+each = pytest.mark.parametrize("form", FORMS, indirect=True)
+
+
+@each
+@needs_loops()
+def test_a_trial_comes_back_though_the_program_was_removed_meanwhile(form: Form, tmp_path: Path) -> None:
+    with loop(tmp_path / "disk") as disk:
+        setting = Path(f"/sys/block/{disk.name}/queue/read_ahead_kb")
+        before = setting.read_text()
+        wanted = "1024" if before != "1024\n" else "2048"
+        done = form.run(
+            tmp_path / "state", "set", disk.sure(), f"read_ahead_kb={wanted}", "--trial", "10", "--yes", "--json"
+        )
+        during = setting.read_text()
+        shutil.rmtree(form.place) if form.place.is_dir() else form.place.unlink()
+        assert (done.returncode, during) == (0, f"{wanted}\n"), done.stderr
+        deadline = time.monotonic() + 120
+        while Journal(tmp_path / "state" / "journal").trials() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert setting.read_text() == before
+
+
+PLAN = """
+[targets]
+array = "megaraid:/c0/v1"
+[measure]
+target = "array"
+repeats = 1
+[job]
+rw = "randread"
+runtime = "1s"
+ramp = "0s"
+[[axis]]
+setting = "read_ahead"
+values = ["none"]
+"""
+
+
+@each
+def test_a_sweep_in_the_background_comes_to_its_end(form: Form, tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(PLAN)
+    words = ("--demo", "--demo-speed", "1000", "sweep", str(tmp_path / "plan.toml"), "--yes", "--detach", "--json")
+    begun = form.run(tmp_path, *words)
+    assert begun.returncode == 0, begun.stderr
+    shown = form.run(tmp_path, "attach", Path(json.loads(begun.stdout)["session"]).name, "--json")
+    sweep = json.loads(shown.stdout)["sweep"]
+    assert (sweep["result"], sweep["pid"]) == ("finished", json.loads(begun.stdout)["pid"])
+
+
+@each
+@needs_root
+def test_under_sudo_it_leaves_a_helper_that_is_root(form: Form, tmp_path: Path) -> None:
+    user = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY), "SUDO_COMMAND": "raidbench"}
+    state = form.place.with_name("state")
+    state.mkdir()
+    state.chmod(0o1777)
+    done = form.run(state, "doctor", **user)
+    assert "a helper does what needs root" in done.stdout, done.stderr
+
+
+@each
+@needs_root
+def test_root_leaves_out_what_a_stranger_put_into_its_way(form: Form, tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("raise SystemExit('a stranger ran')")
+    os.chown(tmp_path, NOBODY, NOBODY)
+    done = form.run(tmp_path / "state", "keys", PYTHONPATH=str(tmp_path))
+    assert (done.returncode, "a stranger ran" in done.stderr) == (0, False), done.stderr
