@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from backends.change import Change
 from backends.host import Host
-from backends.model import Inventory, Problem, Target, Task
+from backends.model import Controller, Inventory, Problem, Target, Task
 from backends.settings import Reading, Setting
 from backends.values import dataclass
 
@@ -61,6 +61,15 @@ class Backend(Finds, Sets, Protocol):
 
 Told = Callable[[str, Inventory], None]
 """Hears of a part of an inventory by the part's name; a later one of the same name takes its place."""
+
+
+BEING_READ = "being read ..."
+"""The model of a card of which only its being there is known yet."""
+
+
+def awaited(card: Target) -> Inventory:
+    """The part of an inventory that a card is until it has answered."""
+    return Inventory(controllers=(Controller(target=card, vendor=card.backend, model=BEING_READ),))
 
 
 @runtime_checkable

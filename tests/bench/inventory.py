@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from backends.host import Command, Completed
 from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.tools import PATHS
+from backends.hosts.simulated.programs import PATHS
 from backends.vendors.megaraid.storcli import StorCli7
 from tests.backends.simulated.racks import rack_of
 from tests.bench.figures import Figure, median

@@ -17,8 +17,8 @@ class IoMemory:
 
     number: int = 0
     """Of its control node."""
-    model: str = "ioDrive 320GB"
-    """Key of `DRIVES`."""
+    model: str = "ioDrive2 320GB"
+    """What it is; on a rack a key of `DRIVES`."""
     serial: str = "1149D0969"
     """Serial number."""
     pci: str = "07:00.0"
@@ -92,14 +92,17 @@ class IoMemory:
     def _text(self) -> str:
         sectors = self.size_bytes // self.sector_bytes
         size = f"{self.size_bytes / 10**9:.2f} GBytes device size"
-        board = "ioDrive2 Adapter Controller"
+        second = self.model.startswith("ioDrive2")
+        board = "ioDrive2 Adapter Controller" if second else "Low-Profile ioDIMM Adapter"
+        maker = "" if second else "Fusion-io "
+        number = "F00-001-320G-CS-0001" if second else "FS1-001-321-CS"
         lines = [
             "",
             "Found 1 ioMemory device in this system",
             "Driver version: 3.2.16 build 1731",
             "",
             "Adapter: Single Controller Adapter",
-            f"\tioDrive2 320GB, Product Number:F00-001-320G-CS-0001, SN:{self.serial}, FIO SN:{self.serial}",
+            f"\t{maker}{self.model}, Product Number:{number}, SN:{self.serial}, FIO SN:{self.serial}",
             "\tExternal Power: NOT connected",
             "\tPCIe Bus power: avg 10.83W max 15.23W",
             "\tPCIe Power limit threshold: 24.75W",

@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import fnmatch
 import posixpath
+import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,14 +17,14 @@ from backends.host import MADE_UP, Command, Completed, FileStat, Process
 from backends.hosts.made_up import MadeUpHost
 from backends.hosts.simulated.diskstats import DISKSTATS, DiskCounts, diskstats
 from backends.hosts.simulated.fio.start import start
-from backends.hosts.simulated.linux import NAME, Kernel, kernel
-from backends.hosts.simulated.mdadm import mdadm_said
-from backends.hosts.simulated.megacli import answer as megacli_answer
+from backends.hosts.simulated.linux.chassis import CHASSIS
+from backends.hosts.simulated.linux.machine import kernel
+from backends.hosts.simulated.linux.tree import Kernel
 from backends.hosts.simulated.printed import Said
-from backends.hosts.simulated.queue import DEPTH, TAGS, write_depth, write_queue
+from backends.hosts.simulated.programs import ANOTHER, PROGRAMS, VendorProgram, program_said
+from backends.hosts.simulated.queue import CACHE, DEPTH, TAGS, write_cache_type, write_depth, write_queue
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.state import RackFile
-from backends.hosts.simulated.storcli import answer as storcli_answer
 from backends.hosts.simulated.tools import PATHS, disks_said, fio_said
 
 _FOLDERS = ("/", "/root", "/home", "/tmp", "/var", "/var/tmp", "/srv", "/srv/vm", "/dev", "/proc", "/sys")
@@ -48,8 +49,8 @@ class SimulatedHost(MadeUpHost):
 
     @property
     def name(self) -> str:
-        """`rack-demo`."""
-        return NAME
+        """`rack-demo`, `rack-hpe`, `rack-linux`."""
+        return CHASSIS[self._file.rack.name].host
 
     @property
     def is_root(self) -> bool:
@@ -66,34 +67,37 @@ class SimulatedHost(MadeUpHost):
 
         Raises ToolMissingError, ToolTimeoutError, StorageError, InvalidValueError.
         """
-        said = self._said(command)
-        patience = said.seconds if command.mutates else min(said.seconds, command.timeout)
-        await asyncio.sleep(patience / self._speed)
+        with self._alone(command.argv[0]) as alone:
+            said = self._said(command) if alone else Said(text=ANOTHER, code=1)
+            patience = said.seconds if command.mutates else min(said.seconds, command.timeout)
+            await asyncio.sleep(patience / self._speed)
         if patience < said.seconds:
             raise ToolTimeoutError(f"{command.argv[0]} gave no answer in {command.timeout:g} s.")
         return Completed(returncode=said.code, stdout=said.text, stderr="", seconds=said.seconds)
 
     def _said(self, command: Command) -> Said:
-        tool = next((name for name, path in PATHS.items() if path == command.argv[0]), None)
-        words = command.argv[1:]
-        match tool:
-            case "storcli64" | "MegaCli64":
-                answer = storcli_answer.answer if tool == "storcli64" else megacli_answer.answer
-                if not command.mutates:
-                    return answer(self._file.rack, words)
-                with self._file.changing() as rack:
-                    return answer(rack, words)
-            case "mdadm":
-                if not command.mutates:
-                    return mdadm_said(self._file.rack, words)
-                with self._file.changing() as rack:
-                    return mdadm_said(rack, words)
+        words, path = command.argv[1:], command.argv[0]
+        if (program := self._program(path)) is not None:
+            changes = command.mutates or bool(self._file.rack.late)
+            with self._file.changing() if changes else nullcontext(self._file.rack) as rack:
+                return program_said(program, rack, words)
+        match next((name for name, where in PATHS.items() if where == path), None):
+            case None:
+                raise ToolMissingError(f"{path} is not installed on the simulated host.")
             case "fio":
                 return fio_said(words)
-            case None:
-                raise ToolMissingError(f"{command.argv[0]} is not installed on the simulated host.")
-            case _:
+            case tool:
                 return disks_said(tool, words, self._linux())
+
+    def _alone(self, path: str) -> AbstractContextManager[bool]:
+        """Whether a program that gives up beside another of its kind is the only one."""
+        program = self._program(path)
+        return self._file.alone_with(Path(path).name) if program and program.lonely else nullcontext(True)
+
+    def _program(self, path: str) -> VendorProgram | None:
+        """The vendor's program at a path, where it is installed."""
+        found = next((one for one in PROGRAMS.values() if one.path == path), None)
+        return found if found is not None and found.there(self._file.rack) else None
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
         """fio on a simulated device. Raises ToolMissingError for any other program."""
@@ -170,12 +174,18 @@ class SimulatedHost(MadeUpHost):
             raise NotFoundError(f"{path} is not there.")
         if words[:3] == ["", "sys", "block"] and words[4:] == ["device", DEPTH]:
             with self._file.changing() as rack:
-                write_depth(rack, words[3], text)
+                write_depth(rack, words[3], text, self._can_queue(words[3]))
             return
         if words[:3] == ["", "sys", "block"] and words[4:5] == ["md"]:
             with self._file.changing() as rack:
                 rack.md[words[3]].write("/".join(words[5:]), text)
             return
+        if words[:4] == ["", "sys", "class", "scsi_disk"] and words[5:] == [CACHE]:
+            name = self._own_drive(words[4])
+            if name is not None:
+                with self._file.changing() as rack:
+                    write_cache_type(rack, name, text)
+                return
         if len(words) != 6 or words[:3] != ["", "sys", "block"] or words[4] != "queue":
             raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=path)
         name, key = words[3], words[5]
@@ -183,6 +193,18 @@ class SimulatedHost(MadeUpHost):
         tags = int(now.get(f"/sys/block/{name}/mq/0/nr_tags", str(TAGS)))
         with self._file.changing() as rack:
             write_queue(rack, name, key, text, queue, tags)
+
+    def _own_drive(self, address: str) -> str | None:
+        """The drive at a SCSI address, where no RAID controller stands before it."""
+        names = (*self._file.rack.sata, *(path for disk in self._file.rack.pathed if disk.model for path in disk.paths))
+        return next((one for one in names if f"/{address}/" in self._linux().links[f"/sys/block/{one}"]), None)
+
+    def _can_queue(self, name: str) -> int:
+        """Commands that the SCSI host of a disk takes at a time."""
+        linux = self._linux()
+        folders = linux.links[f"/sys/block/{name}"].split("/")
+        host = next(folder for folder in folders if re.fullmatch(r"host\d+", folder))
+        return int(linux.files[f"/sys/class/scsi_host/{host}/can_queue"])
 
     async def install(self, path: str, text: str) -> None:
         """Remembered with the rack; "" removes it, a scratch file too."""
@@ -230,13 +252,10 @@ class SimulatedHost(MadeUpHost):
 
     def which(self, names: Sequence[str]) -> str | None:
         """The first that is installed."""
-        known = set(PATHS.values())
-        for name in names:
-            if name in known:
-                return name
-            if name in PATHS:
-                return PATHS[name]
-        return None
+        vendors = {name: one.path for name, one in PROGRAMS.items() if one.there(self._file.rack)}
+        paths = {**PATHS, **vendors}
+        known = set(paths.values())
+        return next((paths.get(name, name) for name in names if name in paths or name in known), None)
 
 
 def _keys(files: Mapping[str, str], name: str) -> list[str]:

@@ -41,7 +41,7 @@ class MdArray:
     uuid: str
     """In the kernel's spelling."""
     level: str
-    """`raid0`, `raid1`, `raid5`, `raid10`."""
+    """`raid0`, `raid1`, `raid10`."""
     members: list[MdMember]
     """By slot."""
     component_kib: int
@@ -68,8 +68,17 @@ class MdArray:
     @property
     def size_bytes(self) -> int:
         """What is usable."""
-        count = len(self.members)
-        return self.component_kib * 1024 * {"raid0": count, "raid5": count - 1}.get(self.level, count // 2)
+        return self.component_kib * 1024 * len(self.members) // (1 if self.level == "raid0" else 2)
+
+    @property
+    def now(self) -> str:
+        """Its level now: RAID 0 is a RAID 4 without its parity while it is reshaped."""
+        return "raid4" if self.level == "raid0" and self.work else self.level
+
+    @property
+    def redundant(self) -> bool:
+        """Whether it can resync."""
+        return self.now != "raid0"
 
     def flagged(self, flag: str) -> set[str]:
         """Members that bear a flag."""
@@ -94,27 +103,31 @@ class MdArray:
         total = self.component_kib * 2
         done = f"{int(total * self.progress(now))} / {total}" if self.work else "none"
         speed = str(self.limits.get("sync_speed_max", SYSTEM["sync_speed_max"])) if self.work else "none"
+        lost = int(self.now == "raid4")
         found = {
             "array_state": "clean",
-            "level": self.level,
-            "raid_disks": str(len(self.members)),
+            "level": self.now,
+            "raid_disks": str(len(self.members) + lost),
             "chunk_size": f"{self.chunk} ({self.old_chunk})" if self.old_chunk else str(self.chunk),
             "layout": str(self.layout),
             "metadata_version": "1.2",
             "uuid": self.uuid,
-            "degraded": "0",
-            "component_size": str(self.component_kib),
-            "consistency_policy": "bitmap" if self.bitmap else "resync",
-            "sync_action": self.work or "idle",
-            "sync_completed": done,
-            "sync_speed": speed,
-            "mismatch_cnt": "0",
+            "component_size": str(self.component_kib if self.redundant else 0),
+            "consistency_policy": "bitmap" if self.bitmap else "resync" if self.redundant else "none",
             "safe_mode_delay": f"{self.safe_mode_ms // 1000}.{self.safe_mode_ms % 1000:03d}",
             "bitmap/location": "+8" if self.bitmap else "none",
             "bitmap/chunksize": str(64 << 20) if self.bitmap else "0",
             "bitmap/metadata": "internal",
         }
-        for key, system in SYSTEM.items():
+        if self.redundant:
+            found |= {
+                "degraded": str(lost),
+                "sync_action": self.work or "idle",
+                "sync_completed": done,
+                "sync_speed": speed,
+                "mismatch_cnt": "0",
+            }
+        for key, system in SYSTEM.items() if self.redundant else ():
             own = self.limits.get(key)
             found[key] = f"{system} (system)" if own is None else f"{own} (local)"
         for slot, member in enumerate(self.members):
@@ -130,7 +143,7 @@ class MdArray:
 
     def write(self, key: str, text: str) -> None:
         """What the kernel makes of a write to a file of its `md` folder. Raises ToolFailedError as it refuses."""
-        if key in SYSTEM:
+        if key in SYSTEM and self.redundant:
             self._limit(key, text)
         elif key == "safe_mode_delay" and (found := re.fullmatch(r"(\d{1,5})\.(\d{3})", text)):
             self.safe_mode_ms = int(found[1]) * 1000 + int(found[2])
@@ -154,15 +167,27 @@ class MdArray:
             f"{member.name}[{slot}]{''.join(letters.get(flag, '') for flag in member.flags)}"
             for slot, member in enumerate(self.members)
         ]
-        copies = f"{self.chunk // 1024}K chunks 2 near-copies " if self.level == "raid10" else ""
-        blocks = f"      {self.size_bytes // 1024} blocks super 1.2 {copies}[2/2] [UU]"
-        lines = [f"{self.name} : active {self.level} {' '.join(reversed(parts))}", blocks]
+        chunks = {
+            "raid4": f" level 4, {self.chunk // 1024}k chunk, algorithm 5",
+            "raid10": f" {self.chunk // 1024}K chunks 2 near-copies",
+            "raid0": f" {self.chunk // 1024}k chunks",
+        }
+        count = len(self.members)
+        lost = int(self.now == "raid4")
+        well = f" [{count + lost}/{count}] [{'U' * count}{'_' * lost}]" if self.redundant else ""
+        blocks = f"      {self.size_bytes // 1024} blocks super 1.2{chunks.get(self.now, '')}{well}"
+        lines = [f"{self.name} : active {self.now} {' '.join(reversed(parts))}", blocks]
         if self.work:
             share = self.progress(now)
             lines.append(f"      [>....................]  {self.work} = {share:5.1%} ({0}/{self.component_kib}) ")
         if self.bitmap:
             lines.append("      bitmap: 0/8 pages [0KB], 65536KB chunk")
         return [*lines, ""]
+
+
+def component_of(size_bytes: int) -> int:
+    """KiB of a drive that an array can use, in whole MiB behind the metadata."""
+    return size_bytes // 1024 // 1024 * 1024 - OFFSET_SECTORS // 2
 
 
 def _flag(member: MdMember, text: str) -> None:

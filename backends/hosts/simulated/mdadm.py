@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from backends.hosts.simulated.md_array import OFFSET_SECTORS, MdArray, MdMember
+from backends.hosts.simulated.md_array import OFFSET_SECTORS, MdArray, MdMember, component_of
 from backends.hosts.simulated.printed import Said
 from backends.hosts.simulated.rack import Rack
 
@@ -87,7 +87,7 @@ def _grow(rack: Rack, array: MdArray, options: dict[str, str]) -> Said:
     if chunk := options.get("chunk"):
         if array.work:
             return _failed(f"/dev/{array.name} is performing resync/recovery and cannot be reshaped")
-        if array.level != "raid10" or array.layout >> 8 != 1:
+        if array.level != "raid0" and (array.level != "raid10" or array.layout >> 8 != 1):
             return _failed("Cannot change chunk size of this array")
         array.old_chunk, array.chunk = array.chunk, int(chunk.removesuffix("K")) * 1024
         array.begin("reshape", rack.now())
@@ -100,21 +100,25 @@ def _create(rack: Rack, name: str, members: list[str], options: dict[str, str]) 
     used = next((one for one in members if one in taken or rack.drive(one) is None), None)
     if used is not None or name in rack.md:
         return _failed(f"cannot open /dev/{used or name}: Device or resource busy")
+    level = options.get("level", "raid1")
+    whole = min((drive.size_bytes for one in members if (drive := rack.drive(one)) is not None), default=0)
+    component = int(options.get("size", "0K").removesuffix("K")) or component_of(whole)
     rack.made += 1
     digits = options.get("uuid", f"{rack.made:032x}").replace(":", "")
     array = MdArray(
         name=name,
         label=options.get("name", name),
         uuid=f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}",
-        level=options.get("level", "raid1"),
+        level=level,
         members=[MdMember(name=one) for one in members],
-        component_kib=int(options.get("size", "0K").removesuffix("K")),
+        component_kib=component,
         chunk=int(options.get("chunk", "0K").removesuffix("K")) * 1024,
         layout=_LAYOUTS.get(options.get("layout", ""), 0),
         bitmap=options.get("bitmap") == "internal",
         sequence=rack.made,
     )
-    array.begin("resync", rack.now())
+    if array.redundant:
+        array.begin("resync", rack.now())
     rack.stopped.pop(name, None)
     rack.md[name] = array
     return Said(text=f"mdadm: array /dev/{name} started.\n", seconds=0.8)

@@ -22,6 +22,9 @@ _NUMBERS = {
 DEPTH = "queue_depth"
 """A SCSI device's own file, kept beside those of its queue."""
 
+CACHE = "cache_type"
+"""What the sd driver has of a drive's own cache, kept there too."""
+
 CAN_QUEUE = 928
 """Commands that a card's driver takes at a time (scsi_host/can_queue)."""
 
@@ -68,11 +71,25 @@ def write_queue(rack: Rack, name: str, key: str, text: str, now: dict[str, str],
         raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=key)
 
 
-def write_depth(rack: Rack, name: str, text: str) -> None:
-    """Set a disk's `device/queue_depth`. Raises ToolFailedError as the kernel refuses."""
-    if not re.fullmatch(r"\d{1,9}", text) or not 1 <= int(text) <= CAN_QUEUE:
+def write_depth(rack: Rack, name: str, text: str, most: int) -> None:
+    """Set a disk's `device/queue_depth`; its host takes so many at `most`. Raises ToolFailedError as refused."""
+    if not re.fullmatch(r"\d{1,9}", text) or not 1 <= int(text) <= most:
         raise _invalid(text)
     rack.queues.setdefault(name, {})[DEPTH] = str(int(text))
+
+
+def write_cache_type(rack: Rack, name: str, text: str) -> None:
+    """Switch a drive's own cache, with the sd driver as go-between; "temporary" only tells the kernel another thing.
+
+    Raises ToolFailedError as the kernel refuses.
+    """
+    kind = text.removeprefix("temporary ")
+    if kind not in ("write back", "write through"):
+        raise _invalid(text)
+    own = rack.queues.setdefault(name, {})
+    own["write_cache"] = kind
+    if text == kind:
+        own[CACHE] = kind
 
 
 def _schedule(own: dict[str, str], text: str, now: dict[str, str], tags: int) -> None:

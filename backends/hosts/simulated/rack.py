@@ -15,7 +15,7 @@ from backends.hosts.simulated.md_array import SAFE_MODE_MS, MdArray
 from backends.hosts.simulated.pathed import PathedDisk
 from backends.hosts.simulated.smartarray.cards import SmartCard, SmartVolume
 from backends.hosts.simulated.smcli import DiskSystem
-from backends.hosts.simulated.volume import Volume
+from backends.hosts.simulated.volume import Content, Volume
 from backends.model import Level
 from backends.values import dataclass
 
@@ -61,6 +61,10 @@ class Rack:
     """Loads run so far: each has noise of its own."""
     made: int = 0
     """Volumes made so far; a new disk under an old name has a new sequence number."""
+    states: list[str] = field(default_factory=list)
+    """What it is made to suffer from: see `machines.states`."""
+    late: dict[str, SmartCard] = field(default_factory=dict)
+    """Cards that arcconf shows once more as they were before a change, by number."""
     clock: Clock = time.time
     """Not part of the state."""
 
@@ -98,6 +102,23 @@ class Rack:
         """The volume behind a kernel name such as `sdb`."""
         return next(((card, volume) for card, volume in self.volumes() if volume.device == name), None)
 
+    def contents(self) -> Iterator[tuple[str, Content]]:
+        """What lies on the volumes, by kernel name."""
+        for _, volume in self.volumes():
+            if volume.content is not None:
+                yield volume.device, volume.content
+        for _, drive in self.logical_drives():
+            if drive.content is not None and drive.device is not None:
+                yield drive.device.removeprefix("/dev/"), drive.content
+
+    def overwrite(self, name: str) -> None:
+        """What lay on a raw device is gone with the first write."""
+        found = self.on_device(name)
+        if found is not None:
+            found[1].content = None
+        for tool, cards in self.smart.items():
+            self.smart[tool] = tuple(card.emptied(f"/dev/{name}") for card in cards)
+
     def free_device(self) -> str:
         """The first kernel name that no volume has."""
         used = {volume.device for _, volume in self.volumes()} | set(self.sata)
@@ -123,7 +144,10 @@ class Rack:
         if name in self.md:
             return self._array(self.md[name])
         own = self.drive(name)
-        return None if own is None else Layout(card=None, drive=own, size_bytes=own.size_bytes)
+        if own is None:
+            return None
+        through = self.queues.get(name, {}).get("cache_type") == "write through"
+        return Layout(card=None, drive=own, drive_cache="off" if through else "default", size_bytes=own.size_bytes)
 
     def _pathed(self, disk: PathedDisk) -> Layout | None:
         """A disk behind several ports: a logical drive of a disk system, or a drive."""
@@ -171,6 +195,7 @@ class Rack:
             card.options = tuple(name for name in active if without is None or without.lower() not in name.lower())
             card.pending = ()
         self.queues.clear()
+        self.late.clear()
         self.totals.clear()
         for array in self.md.values():
             array.limits.clear()

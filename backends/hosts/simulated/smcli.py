@@ -109,7 +109,7 @@ class DiskSystem:
         """What SMcli prints, and what it does to the disk system."""
         match list(words):
             case ["-d"]:
-                return Said(text=f"{self.name}\t192.0.2.10\t192.0.2.11\n\nSMcli completed successfully.\n", seconds=4)
+                return Said(text=f"{self.name}\t192.0.2.10\t192.0.2.11\n\nSMcli completed successfully.\n", seconds=1)
             case ["-n", self.name, "-c", statement]:
                 return self._statement(statement)
             case ["-n", name, *_]:
@@ -119,7 +119,7 @@ class DiskSystem:
 
     def _statement(self, text: str) -> Said:
         if text == "show storageSubsystem profile;":
-            return Said(text=f"{_BEGIN}{self._profile()}\n{_END}", seconds=8)
+            return Said(text=f"{_BEGIN}{self._profile()}\n{_END}", seconds=3)
         if self.locked:
             return _failed("error code 4 - Resource is busy: another process changes the storage subsystem.")
         if found := _SET_SYSTEM.fullmatch(text):
@@ -209,7 +209,7 @@ class DiskSystem:
         head = _rows(3, {"Number of arrays": "1"}) + "\n"
         own = {"Name": "1", "Status": "Optimal", "RAID level": "5", "Drive media type": "Hard Disk Drive"}
         places = "".join(f"         0          {slot}\n" for slot in range(1, self.drives + 1))
-        lying = "".join(f"         {one.name:<12}{one.gigabytes:,.3f} GB\n" for one in self.volumes)
+        lying = "".join(f"         {one.name:<12}{_capacity(one.gigabytes)}\n" for one in self.volumes)
         logical = f"      Associated logical drives and free capacity\n\n         Logical Drive  Capacity\n{lying}"
         present = f"      Associated drives - present (in piece order)\n\n         Enclosure  Slot\n{places}"
         return f"{head}{_rows(6, own)}\n{logical}\n{present}"
@@ -224,7 +224,7 @@ class DiskSystem:
         flush = "Infinite" if one.flush is None else "Immediate" if not one.flush else f"{one.flush:.2f}"
         rows = {
             "Logical Drive status": "Optimal",
-            "Capacity": f"{one.gigabytes:,.3f} GB",
+            "Capacity": _capacity(one.gigabytes),
             "Logical Drive ID": spelled,
             "Subsystem ID (SSID)": "0",
             "Associated array": one.array,
@@ -290,6 +290,10 @@ def _section(title: str, body: str) -> str:
 
 def _rows(indent: int, rows: dict[str, str]) -> str:
     return "".join(f"{' ' * indent}{label + ':':<46}{value}\n" for label, value in rows.items())
+
+
+def _capacity(gigabytes: float) -> str:
+    return f"{gigabytes:,.3f} GB" if gigabytes >= 1 else f"{gigabytes * 1024:,.3f} MB"
 
 
 def _switch(on: bool) -> str:

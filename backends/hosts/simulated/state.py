@@ -90,6 +90,7 @@ def _volume(row: dict[str, Any]) -> Volume:
 _MADE: Mapping[str, Callable[[Any], Any]] = {
     "cards": lambda rows: [_card(row) for row in rows],
     "smart": lambda tools: {tool: tuple(map(_smart, rows)) for tool, rows in tools.items()},
+    "late": lambda cards: {number: _smart(row) for number, row in cards.items()},
     "systems": lambda rows: [_system(row) for row in rows],
     "flash": lambda rows: [IoMemory(**row) for row in rows],
     "pathed": lambda rows: [_pathed(row) for row in rows],
@@ -111,6 +112,7 @@ class RackFile:
         self._rack: Rack | None = None
         self._seen: tuple[int, int] | None = None
         self._changes = 0
+        self._running: set[str] = set()
 
     def _now(self) -> float:
         """Time that runs as fast as the rest of the simulation."""
@@ -145,6 +147,28 @@ class RackFile:
             finally:
                 self._changes += 1
             self._write(rack)
+
+    @contextmanager
+    def alone_with(self, program: str) -> Iterator[bool]:
+        """Whether nobody else runs a program on this rack now, in whatever process; nobody can while this lasts."""
+        if self._path is None:
+            free = program not in self._running
+            self._running.add(program)
+            try:
+                yield free
+            finally:
+                if free:
+                    self._running.discard(program)
+            return
+        with contextlib.ExitStack() as stack:
+            free = True
+            with contextlib.suppress(FileNotFoundError):
+                held = stack.enter_context(open(self._path.with_suffix(f".{program}"), "a"))
+                try:
+                    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    free = False
+            yield free
 
     def _mark(self) -> tuple[int, int] | None:
         if self._path is None:

@@ -7,21 +7,18 @@ import re
 from collections.abc import Sequence
 
 from backends.hosts.simulated.fio.document import VERSION
-from backends.hosts.simulated.linux import Kernel
+from backends.hosts.simulated.linux.tree import Kernel
 from backends.hosts.simulated.printed import Said
 from backends.json_text import indented
 
 PATHS = {
-    "storcli64": "/opt/MegaRAID/storcli/storcli64",
-    "MegaCli64": "/opt/MegaRAID/MegaCli/MegaCli64",
     "fio": "/usr/bin/fio",
-    "mdadm": "/usr/sbin/mdadm",
     "lsblk": "/usr/bin/lsblk",
     "blkid": "/usr/sbin/blkid",
     "wipefs": "/usr/sbin/wipefs",
     "udevadm": "/usr/bin/udevadm",
 }
-"""Where each is installed."""
+"""Where each is installed, on every host."""
 
 _ENGINES = ("cpuio", "mmap", "sync", "psync", "vsync", "pvsync", "pvsync2", "null", "libaio", "posixaio", "io_uring")
 

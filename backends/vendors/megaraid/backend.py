@@ -23,8 +23,8 @@ from backends.errors import (
 from backends.guard import require_free
 from backends.host import Host
 from backends.identity import Identity, Signature
-from backends.model import Controller, Inventory, Problem, Target, Task
-from backends.protocol import Told
+from backends.model import Inventory, Problem, Target, Task
+from backends.protocol import Told, awaited
 from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.topology import Topology, look
@@ -65,8 +65,8 @@ class MegaRaid:
         if not units:
             return Inventory(problems=await nothing_seen(self._host, search))
         for unit in units:
-            waiting = Controller(target=card_target(unit.prefix), vendor=NAME, model="being read ...")
-            told(str(waiting.target), Inventory(controllers=(waiting,)))
+            waiting = card_target(unit.prefix)
+            told(str(waiting), awaited(waiting))
         picture = self._picture = await look(self._host)
 
         async def one(unit: Unit) -> Inventory:

@@ -16,10 +16,11 @@ from backends.errors import RefusedError, ToolFailedError
 from backends.host import Command, Host
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target, Task
+from backends.protocol import Told, awaited
 from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.topology import Topology, look
-from backends.vendors.smartarray.addresses import CardSpot, parse
+from backends.vendors.smartarray.addresses import CardSpot, card_target, parse
 from backends.vendors.smartarray.diagnosis import troubles, unseen
 from backends.vendors.smartarray.facts import CardText
 from backends.vendors.smartarray.inventory import card_identity, drive_identity, inventory, tasks, volume_identity
@@ -47,15 +48,31 @@ class SmartArray:
 
     async def inventory(self) -> Inventory:
         """All cards. One that cannot be read is a problem, the others stand."""
-        units = await self._units.look()
+        return await self.inventory_in_parts(lambda _part, _inventory: None)
+
+    async def inventory_in_parts(self, told: Told) -> Inventory:
+        """As `inventory`; every card is told at once, and again as it answers: a tool takes seconds for each."""
+        picture: Topology | None = None
+        read: dict[str, Inventory] = {}
+
+        async def heard(address: str, card: CardUnit | Problem | None) -> None:
+            nonlocal picture
+            part = card_target(address)
+            if isinstance(card, CardUnit):
+                picture = picture or await look(self._host)
+                found = read[card.prefix] = inventory(card.prefix, card.text, card.pci, card.tool.tool, picture)
+            elif card is None:
+                found = awaited(part)
+            else:
+                found = Inventory(problems=(card,))
+            told(str(part), found)
+
+        units = await self._units.look(heard)
         problems = (*troubles(self._units.tried), *await unseen(self._host, self._units.tried), *self._units.problems)
-        found = Inventory(problems=problems)
-        if not units:
-            return found
-        picture = await look(self._host)
+        merged = Inventory(problems=problems)
         for unit in units:
-            found = found.merge(inventory(unit.prefix, unit.text, unit.pci, unit.tool.tool, picture))
-        return found
+            merged = merged.merge(read[unit.prefix])
+        return merged
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Every tool that gave no answer and, where the kernel has cards that none sees, what was tried."""

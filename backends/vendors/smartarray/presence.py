@@ -21,6 +21,9 @@ ARCCONF_PLACES = ("/usr/Arcconf/arcconf", "/usr/StorMan/arcconf", "/opt/StorMan/
 DRIVERS = ("hpsa", "cciss", "smartpqi", "aacraid")
 """Kernel drivers of the cards that these tools serve."""
 
+SERIES_DRIVERS = ("aacraid",)
+"""That of Adaptec's series 2 to 8."""
+
 
 async def kernel_cards(host: Host, drivers: Sequence[str] = DRIVERS) -> tuple[str, ...]:
     """PCI addresses of the cards that these drivers have bound."""

@@ -96,6 +96,7 @@ def _card_value(view: PartView, key: str) -> Reading:
             _sayable(legal, lambda value: view.tool.set_card(view.text, key, value))
             or (None if view.text.volumes else "the card has no logical drive, and its firmware refuses it until then")
             or (_no_ratio(view) if key == "cache_ratio" else None)
+            or (_all_bypass(view) if key == "no_battery_write_cache" else None)
         )
     return _reading(view, phrase, legal, against, span=span)
 
@@ -106,6 +107,12 @@ def _no_ratio(view: PartView) -> str | None:
     if card.power is not None and card.power.healthy is False and not without_battery(card):
         return f"the firmware refuses another ratio while nothing keeps the cache: {power_words(card)}"
     return f"the firmware refuses another ratio while {cache_words(card)}" if cache_works(card) is False else None
+
+
+def _all_bypass(view: PartView) -> str | None:
+    """Without a logical drive that may use the cache the firmware does not care for its battery (the same library)."""
+    found = {None if one.acceleration is None else one.acceleration.value for one in view.text.volumes}
+    return "the firmware refuses it while every logical drive bypasses the cache" if found == {"smart-path"} else None
 
 
 def _busy(view: PartView) -> str | None:

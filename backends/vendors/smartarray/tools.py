@@ -13,7 +13,16 @@ from backends.host import Host
 from backends.values import dataclass
 from backends.vendors.smartarray.arcconf.tool import Arcconf
 from backends.vendors.smartarray.dialect import ArrayTool
-from backends.vendors.smartarray.presence import ARCCONF, ARCCONF_PLACES, DRIVERS, SSACLI, SSACLI_PLACES, kernel_cards
+from backends.vendors.smartarray.facts import Family
+from backends.vendors.smartarray.presence import (
+    ARCCONF,
+    ARCCONF_PLACES,
+    DRIVERS,
+    SERIES_DRIVERS,
+    SSACLI,
+    SSACLI_PLACES,
+    kernel_cards,
+)
 from backends.vendors.smartarray.ssacli.tool import Ssacli
 
 
@@ -80,6 +89,14 @@ class Attempt:
         return f"{self.path} sees {len(self.numbers) or 'no'} card{'' if len(self.numbers) == 1 else 's'}"
 
 
+async def places_of(host: Host, program: Program, family: Family) -> tuple[str, ...]:
+    """PCI addresses of the cards of a family that may be a program's: only aacraid serves the old ones."""
+    old = await kernel_cards(host, SERIES_DRIVERS)
+    if family is Family.SERIES:
+        return old
+    return tuple(address for address in await cards_of(host, program) if address not in old)
+
+
 async def cards_of(host: Host, program: Program) -> tuple[str, ...]:
     """PCI addresses of the cards that may be a program's."""
     found = []
@@ -90,26 +107,24 @@ async def cards_of(host: Host, program: Program) -> tuple[str, ...]:
     return tuple(found)
 
 
-async def attempts(host: Host, made: dict[str, ArrayTool]) -> tuple[Attempt, ...]:
-    """Every program that was asked; what speaks to each is kept in `made`.
+async def attempts(host: Host, program: Program, made: dict[str, ArrayTool]) -> tuple[Attempt, ...]:
+    """Every copy of a program that was asked, up to one that sees a card; what speaks to each is kept in `made`.
 
     Where the kernel has cards, a tool that none of them may belong to is not asked.
     """
     tried: list[Attempt] = []
-    any_cards = bool(await kernel_cards(host, DRIVERS))
-    for program in PROGRAMS:
-        if any_cards and not await cards_of(host, program):
+    if await kernel_cards(host, DRIVERS) and not await cards_of(host, program):
+        return ()
+    asked: set[str] = set()
+    for name in (*program.places, *program.names):
+        path = host.which((name,))
+        real = path and (await host.link(path) or path)
+        if path is None or real in asked or real is None:
             continue
-        asked: set[str] = set()
-        for name in (*program.places, *program.names):
-            path = host.which((name,))
-            real = path and (await host.link(path) or path)
-            if path is None or real in asked or real is None:
-                continue
-            asked.add(real)
-            tried.append(await _ask(program, path, made.setdefault(path, program.make(host, path))))
-            if tried[-1].numbers:
-                break
+        asked.add(real)
+        tried.append(await _ask(program, path, made.setdefault(path, program.make(host, path))))
+        if tried[-1].numbers:
+            break
     return tuple(tried)
 
 

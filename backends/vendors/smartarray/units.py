@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from backends.changing import not_found
 from backends.errors import RaidbenchError
@@ -14,7 +15,7 @@ from backends.vendors.smartarray.addresses import NAME
 from backends.vendors.smartarray.dialect import ArrayTool
 from backends.vendors.smartarray.facts import CardText, Family
 from backends.vendors.smartarray.matching import pci_address
-from backends.vendors.smartarray.tools import Attempt, attempts, cards_of
+from backends.vendors.smartarray.tools import PROGRAMS, Attempt, Program, attempts, places_of
 
 
 @dataclass(slots=True)
@@ -38,6 +39,14 @@ class CardUnit:
         return self.text
 
 
+Heard = Callable[[str, CardUnit | Problem | None], Awaitable[None]]
+"""Hears of a card by its address: None when it is known to be there, then what was read of it, or why not."""
+
+
+async def _nobody(address: str, card: CardUnit | Problem | None) -> None:
+    pass
+
+
 class CardUnits:
     """All cards of a host; found at the first question and at every look round."""
 
@@ -51,28 +60,40 @@ class CardUnits:
         self.problems: tuple[Problem, ...] = ()
         """Cards that could not be read."""
 
-    async def look(self) -> tuple[CardUnit, ...]:
-        """Search for tools and cards, and read each card anew."""
+    async def look(self, heard: Heard = _nobody) -> tuple[CardUnit, ...]:
+        """Search for tools and cards, and read each card anew; the tools are asked at the same time."""
         async with self._searching:
-            self.tried = await attempts(self._host, self._made)
+            found = await asyncio.gather(*(self._look(program, heard) for program in PROGRAMS))
+            self.tried = tuple(one for tried, _ in found for one in tried)
+            read = [one for _, cards in found for one in cards]
+            self.problems = tuple(one for one in read if isinstance(one, Problem))
             units: dict[str, CardUnit] = {}
-            problems: list[Problem] = []
-            for tried in self.tried:
-                known = await cards_of(self._host, tried.kind)
-                for number in tried.numbers:
-                    try:
-                        text = await tried.tool.read(number)
-                    except RaidbenchError as error:
-                        where = f"{NAME}:{tried.tool.address(number, Family.SMART)}"
-                        problems.append(Problem(where=where, message=clean(error.message, 400), hint=error.hint))
-                        continue
-                    at = pci_address(text.card.pci, known if len(tried.numbers) == 1 else ())
-                    if at is not None and any(unit.pci == at for unit in units.values()):
-                        continue  # two tools see one card: the first one keeps it
-                    prefix = tried.tool.address(number, text.card.family)
-                    units.setdefault(prefix, CardUnit(prefix, number, tried.tool, at, text))
-            self._units, self.problems = units, tuple(problems)
+            for unit in (one for one in read if isinstance(one, CardUnit)):
+                if unit.pci is None or all(unit.pci != other.pci for other in units.values()):
+                    units.setdefault(unit.prefix, unit)  # two tools see one card: the first one keeps it
+            self._units = units
             return tuple(units.values())
+
+    async def _look(self, program: Program, heard: Heard) -> tuple[tuple[Attempt, ...], list[CardUnit | Problem]]:
+        """What one program sees, one card after the other."""
+        tried = await attempts(self._host, program, self._made)
+        asked = [(one.tool, number) for one in tried for number in one.numbers]
+        for tool, number in asked:
+            await heard(tool.address(number, Family.SMART), None)
+        found: list[CardUnit | Problem] = []
+        for tool, number in asked:
+            found.append(await self._read(program, tool, number))
+            await heard(tool.address(number, Family.SMART), found[-1])
+        return tried, found
+
+    async def _read(self, program: Program, tool: ArrayTool, number: str) -> CardUnit | Problem:
+        try:
+            text = await tool.read(number)
+        except RaidbenchError as error:
+            where = f"{NAME}:{tool.address(number, Family.SMART)}"
+            return Problem(where=where, message=clean(error.message, 400), hint=error.hint)
+        at = pci_address(text.card.pci, await places_of(self._host, program, text.card.family))
+        return CardUnit(tool.address(number, text.card.family), number, tool, at, text)
 
     async def at(self, prefix: str, target: Target) -> CardUnit:
         """The card of an address. Raises NotFoundError."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from backends.host import Command, Completed
 from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.tools import PATHS
+from backends.hosts.simulated.programs import PATHS
 from backends.vendors.megaraid.dialect import Dialect
 from backends.vendors.megaraid.megacli import MegaCli
 from backends.vendors.megaraid.storcli import StorCli7

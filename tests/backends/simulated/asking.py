@@ -8,8 +8,8 @@ from typing import Any
 from backends.host import Command, Completed
 from backends.hosts.simulated.host import SimulatedHost
 from backends.hosts.simulated.machines.lsi import demo_rack
+from backends.hosts.simulated.programs import PATHS
 from backends.hosts.simulated.rack import Rack
-from backends.hosts.simulated.tools import PATHS
 
 NOW = 1_700_000_000.0
 """A moment at which time stands still."""

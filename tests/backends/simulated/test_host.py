@@ -7,7 +7,7 @@ import pytest
 from backends.errors import NotFoundError, ToolFailedError, ToolMissingError, ToolTimeoutError
 from backends.host import Command
 from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.tools import PATHS
+from backends.hosts.simulated.programs import PATHS
 from backends.model import Array, Inventory, Level, State
 from backends.registry import Machine
 from backends.topology import look

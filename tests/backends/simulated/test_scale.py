@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.tools import PATHS
+from backends.hosts.simulated.programs import PATHS
 from backends.vendors.megaraid.storcli import StorCli7
 from tests.backends.simulated.asking import FAST, NOW
 from tests.backends.simulated.racks import rack_of

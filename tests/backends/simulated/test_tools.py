@@ -6,7 +6,7 @@ import pytest
 
 from backends.host import Command, Completed
 from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.tools import PATHS
+from backends.hosts.simulated.programs import PATHS
 from backends.vendors.megaraid.addresses import volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.dialect import Contents

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -16,9 +17,11 @@ from backends.errors import (
     RefusedError,
     ToolFailedError,
 )
+from backends.host import Command, Completed
 from backends.hosts.simulated.printed import Said
 from backends.hosts.simulated.smartarray.cards import DEFAULTS, SmartCard
 from backends.model import Inventory, State, Target
+from backends.protocol import BEING_READ
 from backends.settings import Effect, Risk
 from backends.vendors.smartarray import tools
 from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
@@ -105,7 +108,8 @@ async def test_the_maker_of_the_card_decides_which_tool_is_asked(vendor: str, as
     files = {f"/sys/bus/pci/devices/{address}/subsystem_vendor": vendor}
     host = PlayedCards((HPE,), (SMARTRAID,), **files)
     host.links[f"/sys/bus/pci/drivers/smartpqi/{address}"] = "/sys/devices/pci0000:00/0000:5c:00.0"
-    assert [one.kind.name for one in await tools.attempts(host, {})] == asked
+    tried = [await tools.attempts(host, program, {}) for program in tools.PROGRAMS]
+    assert [one.kind.name for some in tried for one in some] == asked
 
 
 async def test_a_card_that_no_tool_sees_is_told_with_what_to_install() -> None:
@@ -371,3 +375,50 @@ async def test_what_is_no_question_is_not_asked() -> None:
     with pytest.raises(RefusedError, match="is no question"):
         await Ssacli(host, SSACLI)._ask(("ctrl", "slot=0", "modify", "elevatorsort=disable"))
     assert host.ran == []
+
+
+async def test_a_card_is_told_while_another_tools_answer_is_held_back() -> None:
+    host, held, out = PlayedCards((HPE,), (SMARTRAID,)), asyncio.Event(), asyncio.Event()
+    answer = host.run
+
+    async def run(command: Command) -> Completed:
+        if command.argv[0] == SSACLI and "detail" in command.argv:
+            await held.wait()
+        return await answer(command)
+
+    host.run = run  # type: ignore[method-assign]
+    parts: dict[str, Inventory] = {}
+
+    def told(part: str, inventory: Inventory) -> None:
+        parts[part] = inventory
+        if any(inventory.arrays for inventory in parts.values()):
+            out.set()
+
+    looking = asyncio.create_task(SmartArray(host).inventory_in_parts(told))
+    await asyncio.wait_for(out.wait(), 120)
+    waiting, known = parts["smartarray:/slot0"], parts["smartarray:/arc1"]
+    assert ([one.model for one in waiting.controllers], waiting.arrays) == ([BEING_READ], ())
+    assert [array.device for array in known.arrays] == ["/dev/sdb"]
+    held.set()
+    assert [str(one.target) for one in (await looking).controllers] == ["smartarray:/arc1", "smartarray:/slot0"]
+    assert parts["smartarray:/slot0"].arrays
+
+
+async def test_a_card_that_cannot_be_read_is_not_waited_for_any_longer() -> None:
+    host = PlayedCards((HPE,))
+    host.instead["ctrl slot=0"] = Said(text="Error: no.\n\n", code=1)
+    parts: dict[str, Inventory] = {}
+    await SmartArray(host).inventory_in_parts(parts.__setitem__)
+    assert [problem.where for problem in parts["smartarray:/slot0"].problems] == ["smartarray:/slot0"]
+    assert parts["smartarray:/slot0"].controllers == ()
+
+
+async def test_an_old_card_beside_a_newer_one_is_found_on_the_bus_by_its_driver() -> None:
+    host = PlayedCards(adaptec=(SERIES, replace(SMARTRAID, number="2")))
+    host.links["/sys/bus/pci/drivers/aacraid/0000:05:00.0"] = "/sys/devices/pci0000:00/0000:05:00.0"
+    host.links["/sys/bus/pci/drivers/smartpqi/0000:60:00.0"] = "/sys/devices/pci0000:00/0000:60:00.0"
+    found = await found_on(host)
+    assert {str(one.target): one.pci for one in found.controllers} == {
+        "smartarray:/aac1": "0000:05:00.0",
+        "smartarray:/arc2": "0000:60:00.0",
+    }

@@ -9,7 +9,7 @@ from backends.hosts.simulated.diskstats import DiskCounts, shares
 from backends.hosts.simulated.fio.job import FioJob, parse_jobs, size
 from backends.hosts.simulated.fio.process import Failure, SimulatedFio
 from backends.hosts.simulated.fio.target import SimulatedTarget
-from backends.hosts.simulated.linux import Kernel
+from backends.hosts.simulated.linux.tree import Kernel
 from backends.hosts.simulated.load import expect
 from backends.hosts.simulated.rack import Rack
 
@@ -67,8 +67,8 @@ def _target(
     members = [member.name for member in rack.md[disk].members] if disk in rack.md else []
     disks = shares(disk, members, layout, work, expected)
     found = rack.on_device(disk)
-    if job.writes and path in linux.nodes and found is not None:
-        found[1].content = None  # what lay on the raw device is gone with the first write
+    if job.writes and path in linux.nodes:
+        rack.overwrite(disk)
     whole = _whole(linux, job, disk) if job.runtime is None else None
     if whole is not None and path not in linux.nodes:
         rack.scratch[path] = whole
@@ -115,10 +115,10 @@ def _queue(linux: Kernel, disk: str) -> tuple[str, int, int]:
 def _beneath(rack: Rack, path: str) -> str:
     """The disk under a file: that of the longest mount point above it, else the system's."""
     best, disk = "", "sda"
-    for _, volume in rack.volumes():
-        mount = volume.content.mount if volume.content is not None else None
+    for name, content in rack.contents():
+        mount = content.mount
         if mount is not None and len(mount) > len(best) and posixpath.join(mount, "") in posixpath.join(path, ""):
-            best, disk = mount, volume.device
+            best, disk = mount, name
     return disk
 
 

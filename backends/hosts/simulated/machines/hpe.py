@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backends.hosts.simulated.calibration import DRIVES
 from backends.hosts.simulated.fusionio import IoMemory
-from backends.hosts.simulated.md_array import MdArray, MdMember
+from backends.hosts.simulated.md_array import MdArray, MdMember, component_of
 from backends.hosts.simulated.pathed import PathedDisk
 from backends.hosts.simulated.rack import Clock, Rack
 from backends.hosts.simulated.smartarray.cards import SmartBay, SmartCard, SmartVolume
@@ -12,7 +12,7 @@ from backends.hosts.simulated.smcli import DiskSystem, HostDisk
 from backends.hosts.simulated.volume import Content
 
 SAS, SATA_SSD, X25E, SM883 = "EG000600JWEBH", "MK000480GWXFH", "SSDSA2SH064G1GC INTEL", "MZ7KH960HAJR"
-HDD = "ST3500630NS"
+HDD, IODRIVE = "ST3500630NS", "ioDrive 320GB"
 """Drive models."""
 
 _PORTS = ("0000:af:00.0", "0000:af:00.1")
@@ -28,7 +28,7 @@ def hpe_rack(clock: Clock | None = None, *, seed: int = 58) -> Rack:
         seed=seed,
         smart={"ssacli": (_p408(),), "arcconf": (_series_5(), _smart_raid())},
         systems=[_ds4700()],
-        flash=[IoMemory(number=0, pci="d8:00.0", size_bytes=DRIVES["ioDrive 320GB"].size_bytes)],
+        flash=[IoMemory(model=IODRIVE, serial="440178", pci="d8:00.0", size_bytes=DRIVES[IODRIVE].size_bytes)],
         sata=dict.fromkeys(("sdf", "sdg", "sdh", "sdi"), HDD),
         md={"md0": _stripes()},
     )
@@ -162,7 +162,7 @@ def _lun(number: int, one: HostDisk) -> PathedDisk:
         device=f"dm-{number}",
         alias=f"mpath{chr(ord('a') + number)}",
         paths=(("sdj", "sdk"), ("sdl", "sdm"))[number],
-        hosts=(7, 8),
+        hosts=(4, 5),
         pci=_PORTS,
         lun=number,
         wwn=one.wwn,
@@ -179,7 +179,7 @@ def _stripes() -> MdArray:
         uuid="7d2c5f10-4e83-4b6a-9f0d-c15a8e2b7d40",
         level="raid0",
         members=[MdMember(name=name) for name in ("sdf", "sdg", "sdh", "sdi")],
-        component_kib=DRIVES[HDD].size_bytes // 1024 // 512 * 512 - 132_096,
+        component_kib=component_of(DRIVES[HDD].size_bytes),
         chunk=64 * 1024,
         bitmap=False,
         sequence=1,

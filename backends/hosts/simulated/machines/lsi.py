@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from backends.hosts.simulated.calibration import DRIVES
 from backends.hosts.simulated.card import MEGACLI, Battery, SimulatedCard
 from backends.hosts.simulated.disk import FOREIGN, ONLINE, REBUILD, SPARE, SimulatedDrive
-from backends.hosts.simulated.md_array import MdArray, MdMember
+from backends.hosts.simulated.md_array import MdArray, MdMember, component_of
 from backends.hosts.simulated.rack import Clock, Rack
 from backends.hosts.simulated.rules import naa
 from backends.hosts.simulated.volume import Content, Volume
@@ -80,7 +80,7 @@ def _unequal(name: str, level: str, number: int) -> MdArray:
         uuid=f"4be4a19c-7c0e-4d2f-9b61-0c8a5d3e7f0{number}",
         level=level,
         members=[MdMember(name=f"nvme{number}n1"), MdMember(name=("sdf", "sdg")[number - 1])],
-        component_kib=DRIVES[SM883].size_bytes // 1024 // 1024 * 1024 - 132_096,
+        component_kib=component_of(DRIVES[SM883].size_bytes),
         chunk=512 * 1024 if level == "raid10" else 0,
         layout=258 if level == "raid10" else 0,
         sequence=number,

@@ -33,8 +33,8 @@ USAGE = """ Usage: SETCACHE <Controller#> LOGICALDRIVE <LogicalDrive#> <logical 
 """
 
 
-def answer(cards: Cards, words: Sequence[str]) -> tuple[Said, Cards]:
-    """What is printed, and the cards as they are afterwards."""
+def answer(cards: Cards, words: Sequence[str], *, old: bool = False) -> tuple[Said, Cards]:
+    """What is printed, and the cards as they are afterwards. A tool too `old` for the cards cannot reach them."""
     lowered = [word.lower() for word in words]
     match lowered:
         case ["list"]:
@@ -49,6 +49,8 @@ def answer(cards: Cards, words: Sequence[str]) -> tuple[Said, Cards]:
             card = next((one for one in cards if one.number == number), None)
             if card is None:
                 return _aborted(cards, "The specified controller does not exist."), cards
+            if old and not card.series:
+                return _out_of_reach(cards, verb), cards
             return _of_card(cards, card, verb, rest)
         case _:
             return _aborted(cards, "Invalid command."), cards
@@ -58,12 +60,22 @@ def _aborted(cards: Cards, sentence: str) -> Said:
     return Said(text=f"Controllers found: {len(cards)}\n{sentence}\n\nCommand aborted.\n", code=1)
 
 
+def _out_of_reach(cards: Cards, verb: str) -> Said:
+    """What a program says of a card that is newer than itself, and calls done."""
+    if verb != "getconfig":
+        return _aborted(cards, "The specified controller is inaccessible.")
+    lines = [f"Controllers found: {len(cards)}", *_heading("Controller information")]
+    lines += [*_fields(("Controller Status", "Inaccessible")), "", *_heading("Logical device information")]
+    lines += ["   No logical devices configured", "", *_heading("Physical Device information"), "", "", _DONE]
+    return Said(text="\n".join(lines) + "\n")
+
+
 def _of_card(cards: Cards, card: SmartCard, verb: str, words: list[str]) -> tuple[Said, Cards]:
     outcome: Outcome
     match [verb, *(word for word in words if word != "noprompt")]:
         case ["getconfig", "al"]:
             text = "\n".join((f"Controllers found: {len(cards)}", *_config(card), "", "", _DONE))
-            return Said(text=text), cards
+            return Said(text=text, seconds=0.3), cards
         case ["getstatus"]:
             return Said(
                 text=f"Controllers found: {len(cards)}\nCurrent operation              : None\n{_DONE}\n"

@@ -60,8 +60,23 @@ DEFAULTS: Mapping[str, str] = {
 NO_CHANGE = "The requested value is the same as the old one."
 LOCKED = (
     "The cache on this controller has a problem. To prevent data loss, configuration changes to this controller are "
-    "not allowed."
+    "not allowed. Please replace the cache to be able to continue to configure this controller."
 )
+IN_HBA_MODE = "The requested operation is not supported while the controller is in HBA mode."
+EMPTY = "The controller does not have any logical drives."
+NO_POWER = "The cache ratio cannot be changed: the backup power source is bad or missing."
+NOT_ACTIVE = "The cache ratio cannot be changed: the cache is not active."
+ALL_BYPASS = "The no-battery write cache cannot be changed: every logical drive bypasses the cache."
+NO_FLASH = "Smart Path is supported on arrays of solid state drives only."
+CACHED = "Smart Path cannot be enabled while caching is enabled on a logical drive of the array."
+NOT_PRESERVED = "The logical drive cannot be migrated: the cache is not able to preserve data."
+BUSY: Mapping[str, str] = {
+    "Transforming": "The operation is not possible while the array is transforming.",
+    "Recovering": "The operation is not possible while the array is recovering.",
+    "Initializing": "The operation is not possible while the logical drive is initializing.",
+}
+"""By the beginning of a logical drive's status."""
+STATUS = "The operation is not possible in the present status of the logical drive."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +175,13 @@ class SmartCard:
         works = not self.cache_problem and self.values["cacheratio"] != "100/0"
         return volume.acceleration == "cache" and keeps and works
 
+    def emptied(self, device: str) -> SmartCard:
+        """The card after something was written to a logical drive: whatever lay there is gone."""
+        if all(one.content is None or one.device != device for one in self.volumes):
+            return self
+        volumes = (replace(one, content=None) if one.device == device else one for one in self.volumes)
+        return replace(self, volumes=tuple(volumes))
+
     def flash(self, group: str) -> bool:
         """Whether an array is of flash alone."""
         mine = [bay.ssd for bay in self.bays if bay.group == group]
@@ -181,16 +203,18 @@ def with_value(card: SmartCard, word: str, value: str) -> Outcome:
         return NO_CHANGE
     if word == "cacheratio":
         if not card.protected and card.values["nobatterywritecache"] != "enable":
-            return "The cache ratio cannot be changed: the backup power source is bad or missing."
+            return NO_POWER
         if not card.cached:
-            return "The cache ratio cannot be changed: the cache is not active."
+            return NOT_ACTIVE
+    if word == "nobatterywritecache" and all(one.acceleration == "path" for one in card.volumes):
+        return ALL_BYPASS
     return replace(card, values={**card.values, word: value})
 
 
 def with_caching(card: SmartCard, number: int, on: bool) -> Outcome:
     """Caching of a logical drive. Under Smart Path the answer is a lie: the logical drive is there."""
     volume = next((one for one in card.volumes if one.number == number), None)
-    against = _against(card)
+    against = _against(card, *(() if volume is None else (volume,)))
     if against is not None or volume is None:
         return against or f"Invalid drive specified: {number}"
     if volume.acceleration == "path" and on:
@@ -203,15 +227,15 @@ def with_caching(card: SmartCard, number: int, on: bool) -> Outcome:
 def with_smart_path(card: SmartCard, group: str, on: bool) -> Outcome:
     """Smart Path of an array: of flash alone, and of none with a cached logical drive."""
     mine = [one for one in card.volumes if one.group == group]
-    against = _against(card)
+    against = _against(card, *mine)
     if against is not None or not mine:
         return against or f"Invalid array specified: {group}"
     if all(one.acceleration == "path" for one in mine) == on:
         return NO_CHANGE
     if on and not card.flash(group):
-        return "Smart Path is supported on arrays of solid state drives only."
+        return NO_FLASH
     if on and any(one.acceleration == "cache" for one in mine):
-        return "Smart Path cannot be enabled while caching is enabled on a logical drive of the array."
+        return CACHED
     for one in mine:
         card = _replaced(card, replace(one, acceleration="path" if on else "none"))
     return card
@@ -220,7 +244,7 @@ def with_smart_path(card: SmartCard, group: str, on: bool) -> Outcome:
 def with_strip(card: SmartCard, number: int, kib: str) -> Outcome:
     """Strips of another size. The simulated card is done at once."""
     volume = next((one for one in card.volumes if one.number == number), None)
-    against = _against(card)
+    against = _against(card, *(() if volume is None else (volume,)))
     if against is not None or volume is None:
         return against or f"Invalid drive specified: {number}"
     if kib not in STRIPS:
@@ -228,7 +252,7 @@ def with_strip(card: SmartCard, number: int, kib: str) -> Outcome:
     if str(volume.strip_kib) == kib:
         return NO_CHANGE
     if not card.protected and card.values["nobatterywritecache"] != "enable":
-        return "The logical drive cannot be migrated: the cache is not able to preserve data."
+        return NOT_PRESERVED
     return _replaced(card, replace(volume, strip_kib=int(kib)))
 
 
@@ -257,12 +281,15 @@ def with_drive_cache(card: SmartCard, device: str, on: bool) -> Outcome:
     return replace(card, bays=bays)
 
 
-def _against(card: SmartCard) -> str | None:
+def _against(card: SmartCard, *volumes: SmartVolume) -> str | None:
     if card.hba:
-        return "The requested operation is not supported while the controller is in HBA mode."
+        return IN_HBA_MODE
     if card.cache_problem:
         return LOCKED
-    return None if card.volumes else "The controller does not have any logical drives."
+    unwell = next((one.state for one in volumes if one.state != "OK"), None)
+    if unwell is not None:
+        return next((why for start, why in BUSY.items() if unwell.startswith(start)), STATUS)
+    return None if card.volumes else EMPTY
 
 
 def _replaced(card: SmartCard, volume: SmartVolume) -> SmartCard:

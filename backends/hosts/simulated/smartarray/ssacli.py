@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
 from backends.hosts.simulated.printed import Said
 from backends.hosts.simulated.smartarray.cards import (
@@ -70,7 +71,7 @@ def _error(sentence: str) -> Said:
 def _of_card(cards: Cards, card: SmartCard, words: list[str]) -> tuple[Said, Cards]:
     match words:
         case ["show", "config", "detail"]:
-            return Said(text="\n".join(_detail(card)) + "\n\n"), cards
+            return Said(text="\n".join(_detail(card)) + "\n\n", seconds=0.3), cards
         case ["modify", word] if word.endswith("=?"):
             return _offered(LEGAL.get(word[:-2], ())), cards
         case ["ld", _, "modify", word] if word.endswith("=?"):
@@ -114,7 +115,7 @@ def _done(cards: Cards, card: SmartCard, outcome: Outcome) -> tuple[Said, Cards]
 def _detail(card: SmartCard) -> Iterator[str]:
     yield f"\n{card.model} in Slot {card.number} (Embedded){' (HBA Mode)' if card.hba else ''}"
     if card.cache_problem:
-        yield f"\nCACHE STATUS PROBLEM DETECTED: {LOCKED}\n"
+        yield f"\nCACHE STATUS PROBLEM DETECTED: {_folded(LOCKED)}\n"
     domain, bus, device = card.pci.upper().split(":")
     lines = [
         ("Bus Interface", "PCI"),
@@ -154,6 +155,11 @@ def _detail(card: SmartCard) -> Iterator[str]:
         yield from _bay(card, bay)
 
 
+def _folded(sentence: str) -> str:
+    """As it stands under its heading: some fifty characters a line."""
+    return "\n".join(wrap(sentence, 50)).replace("\n", f"\n{' ' * 31}")
+
+
 def _group(card: SmartCard, group: str) -> Iterator[str]:
     mine = [one for one in card.volumes if one.group == group]
     path = "enable" if all(one.acceleration == "path" for one in mine) else "disable"
@@ -177,7 +183,7 @@ def _volume(volume: SmartVolume) -> Iterator[str]:
         ("Status", volume.state),
         ("Caching", f" {'Enabled' if volume.acceleration == 'cache' else 'Disabled'}"),
         ("Unique Identifier", volume.wwn.upper()),
-        ("Disk Name", f"{volume.device or 'None'} "),
+        ("Disk Name", _disk_name(volume)),
         ("Logical Drive Label", volume.name),
         ("Drive Type", "Data"),
         ("LD Acceleration Method", method),
@@ -185,6 +191,13 @@ def _volume(volume: SmartVolume) -> Iterator[str]:
     yield f"\n      Logical Drive: {volume.number}"
     yield from (f"         {label}: {value}" for label, value in lines)
     yield ""
+
+
+def _disk_name(volume: SmartVolume) -> str:
+    """A line end is missing behind the name of a disk that is mounted."""
+    if volume.content is None or volume.content.mount is None:
+        return f"{volume.device or 'None'} "
+    return f"{volume.device}      Mount Points: {volume.size_gib:.1f} GiB Partition   2 {volume.content.mount}"
 
 
 def _bay(card: SmartCard, bay: SmartBay) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""The simulated host as Linux tells it: sysfs, procfs, the database of udev."""

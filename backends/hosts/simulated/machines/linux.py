@@ -1,0 +1,65 @@
+"""The rack `linux`: no RAID controller at all, only what the kernel has: md, NVMe, SATA, multipath."""
+
+from __future__ import annotations
+
+from backends.hosts.simulated.calibration import DRIVES
+from backends.hosts.simulated.machines.lsi import NVME, PM983, S1200, SM883
+from backends.hosts.simulated.md_array import MdArray, MdMember, component_of
+from backends.hosts.simulated.pathed import PathedDisk
+from backends.hosts.simulated.rack import Clock, Rack
+
+HDD = "ST3500630NS"
+_SHELF = ("0000:12:00.0", "0000:37:00.0")
+"""Two adapters, each with a cable to the shelf."""
+
+
+def linux_rack(clock: Clock | None = None, *, seed: int = 61) -> Rack:
+    """Everything new. Every rack of the same seed is the same."""
+    rack = Rack(
+        name="linux",
+        seed=seed,
+        nvme={"nvme0n1": NVME, "nvme1n1": PM983, "nvme2n1": PM983},
+        sata={"sda": SM883, "sdb": SM883, "sdc": HDD, "sdd": HDD, "sde": HDD, "sdf": HDD},
+        md={
+            "md0": _array("md0", "raid1", ("sda", "sdb"), SM883, 1),
+            "md1": _array("md1", "raid10", ("sdc", "sdd", "sde", "sdf"), HDD, 2),
+            "md2": _array("md2", "raid0", ("nvme1n1", "nvme2n1"), PM983, 3),
+        },
+        pathed=[_pathed(at) for at in range(2)],
+    )
+    if clock is not None:
+        rack.clock = clock
+    return rack
+
+
+def _array(name: str, level: str, members: tuple[str, ...], model: str, number: int) -> MdArray:
+    return MdArray(
+        name=name,
+        label=f"rack-linux:{name}",
+        uuid=f"9a3e6f07-52cd-4b18-8e40-17d5c2f0ab3{number}",
+        level=level,
+        members=[MdMember(name=one) for one in members],
+        component_kib=component_of(DRIVES[model].size_bytes),
+        chunk=0 if level == "raid1" else 512 * 1024,
+        layout=258 if level == "raid10" else 0,
+        bitmap=level != "raid0",
+        sequence=number,
+    )
+
+
+def _pathed(number: int) -> PathedDisk:
+    """A SAS SSD of a shelf with two expanders."""
+    return PathedDisk(
+        device=f"dm-{number}",
+        alias=f"mpath{chr(ord('a') + number)}",
+        paths=(("sdg", "sdi"), ("sdh", "sdj"))[number],
+        hosts=(1, 2),
+        pci=_SHELF,
+        lun=number,
+        wwn=f"5000c5003014f0{number:02x}",
+        vendor="SEAGATE",
+        product=S1200,
+        model=S1200,
+        rev="0004",
+        transport="sas",
+    )
