@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from backends.hosts.simulated import tools
@@ -13,6 +13,7 @@ from backends.hosts.simulated.printed import Said
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.smartarray import arcconf, ssacli
 from backends.hosts.simulated.storcli import answer as storcli
+from backends.values import dataclass
 
 ANOTHER = (
     "\nError: Another instance of ACU is already running (possibly a service). Please \n"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from backends.values import dataclass
 
 AHCI_HOST = 8
 """SCSI host number of the mainboard's first SATA port."""

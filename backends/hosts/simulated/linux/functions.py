@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.hosts.simulated.linux.chassis import AHCI_HOST, CHASSIS, folder_of
 from backends.hosts.simulated.linux.tree import Kernel
 from backends.hosts.simulated.rack import Rack
+from backends.values import dataclass
 
 SLOT = {
     "numa_node": "0",

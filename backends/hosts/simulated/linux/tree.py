@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from backends.host import FileStat
 from backends.hosts.simulated.queue import CACHE, DEPTH, default_queue
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.volume import Content
+from backends.values import dataclass
 
 _MAJORS = (8, *range(65, 72), *range(128, 136))
 """Numbers of SCSI disks, sixteen each (Documentation/admin-guide/devices.txt)."""
