@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from backends.text import clean
+from backends.foreign_json import document, rows, table, whole, word
 from backends.vendors.fusionio.facts import Adapter, Cards, IoVolume, Module
 from backends.vendors.fusionio.text import MODULE, VOLUME
 
-_WHOLE = re.compile(r"\d{1,18}", re.ASCII)
+_MOST = 64
+"""Cards, modules or volumes of one: more than a machine has room for."""
 _DECIMAL = re.compile(r"\d{1,12}(?:\.\d{1,6})?", re.ASCII)
 _PCI = re.compile(r"(?:^|\s)([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])$", re.ASCII | re.IGNORECASE)
 _CONNECTED = {"0": "NOT connected", "1": "connected"}
@@ -22,15 +22,10 @@ Known = TypeVar("Known", Adapter, Module, IoVolume)
 
 def parse_document(text: str) -> Cards:
     """What the JSON tells, all of whose values are strings; an empty answer where it is none."""
-    start = text.find("{")
-    try:
-        found = json.loads(text[start:]) if start >= 0 else None
-    except (ValueError, RecursionError):
-        return Cards()
     adapters: list[Adapter] = []
     modules: dict[str, Module] = {}
-    for row in _rows(found, "adapter"):
-        own = [one for each in _rows(row, "iomemory") if (one := _module(each)) is not None]
+    for row in rows(table(document(text)).get("adapter"), _MOST):
+        own = [one for each in rows(row.get("iomemory"), _MOST) if (one := _module(each)) is not None]
         for one in own:
             modules.setdefault(one.name, one)
         adapters.append(_adapter(row, tuple(dict.fromkeys(one.name for one in own))))
@@ -70,65 +65,49 @@ def _filled(one: Known, other: Known | None) -> Known:
     return replace(one, **missing)
 
 
-def _adapter(row: dict[str, Any], modules: tuple[str, ...]) -> Adapter:
+def _adapter(row: Mapping[str, object], modules: tuple[str, ...]) -> Adapter:
     return Adapter(
-        kind=_word(row, "board_kind"),
-        product=_word(row, "product_name"),
-        serial=_word(row, "serial_number"),
-        external_power=_CONNECTED.get(_word(row, "external_power_connected") or ""),
+        kind=word(row.get("board_kind"), 200),
+        product=word(row.get("product_name"), 200),
+        serial=word(row.get("serial_number"), 200),
+        external_power=_CONNECTED.get(word(row.get("external_power_connected"), 200) or ""),
         power_limit=_decimal(row, "power_limit_watts"),
         power=_decimal(row, "bus_watts"),
         modules=modules,
     )
 
 
-def _module(row: dict[str, Any]) -> Module | None:
-    name = _word(row, "device_name")
+def _module(row: Mapping[str, object]) -> Module | None:
+    name = word(row.get("device_name"), 200)
     if name is None or MODULE.fullmatch(name) is None:
         return None
-    place = _PCI.search(_word(row, "device_label") or "")
+    place = _PCI.search(word(row.get("device_label"), 200) or "")
     active = _decimal(row, "active_media_pct")
     return Module(
         name=name,
-        product=_word(row, "board_name"),
+        product=word(row.get("board_name"), 200),
         pci=place[1].lower() if place else None,
         active_percent=None if active is None else float(active),
-        throttling=_word(row, "write_throttling_state"),
-        trouble=tuple(filter(None, (_word(row, "current_errors"), _word(row, "current_warnings")))),
-        volumes=tuple(one for each in _rows(row, "vsu") if (one := _volume(each)) is not None),
+        throttling=word(row.get("write_throttling_state"), 200),
+        trouble=tuple(filter(None, (word(row.get("current_errors"), 200), word(row.get("current_warnings"), 200)))),
+        volumes=tuple(one for each in rows(row.get("vsu"), _MOST) if (one := _volume(each)) is not None),
     )
 
 
-def _volume(row: dict[str, Any]) -> IoVolume | None:
-    name = _word(row, "device_name")
+def _volume(row: Mapping[str, object]) -> IoVolume | None:
+    name = word(row.get("device_name"), 200)
     if name is None or VOLUME.fullmatch(name) is None:
         return None
     return IoVolume(
         name=name,
-        state=_word(row, "vsu_state"),
-        kind=_word(row, "vsu_type"),
-        size_bytes=_whole(row, "size_bytes"),
-        sectors=_whole(row, "sector_count"),
-        sector_bytes=_whole(row, "sector_size_bytes"),
+        state=word(row.get("vsu_state"), 200),
+        kind=word(row.get("vsu_type"), 200),
+        size_bytes=whole(row.get("size_bytes")),
+        sectors=whole(row.get("sector_count")),
+        sector_bytes=whole(row.get("sector_size_bytes")),
     )
 
 
-def _rows(found: object, key: str) -> Iterator[dict[str, Any]]:
-    """The objects in a list of that name."""
-    rows = found.get(key) if isinstance(found, dict) else None
-    yield from (row for row in rows[:64] if isinstance(row, dict)) if isinstance(rows, list) else ()
-
-
-def _word(row: dict[str, Any], key: str) -> str | None:
-    value = row.get(key)
-    return clean(value, 200) or None if isinstance(value, str) else None
-
-
-def _whole(row: dict[str, Any], key: str) -> int | None:
-    value = _word(row, key) or ""
-    return int(value) if _WHOLE.fullmatch(value) else None
-
-
-def _decimal(row: dict[str, Any], key: str) -> str | None:
-    value = _word(row, key) or ""
+def _decimal(row: Mapping[str, object], key: str) -> str | None:
+    value = word(row.get(key)) or ""
     return value if _DECIMAL.fullmatch(value) else None

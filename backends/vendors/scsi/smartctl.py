@@ -5,10 +5,9 @@ Its exit status is a bit mask that is seldom 0 on a worn drive (smartctl(8)); wh
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 
-from backends.text import clean
+from backends.foreign_json import document, flag, rows, table, whole, word
 from backends.values import dataclass
 
 ASK = ("--json", "--nocheck=standby", "--info", "--health", "--attributes", "--log=ssd")
@@ -89,28 +88,23 @@ class Health:
 
 def parse_smartctl(text: str) -> Health | None:
     """The health in one JSON document; None for what is none."""
-    start = text.find("{")
-    try:
-        document: object = json.loads(text[start:], strict=False) if start >= 0 else None
-    except (ValueError, RecursionError):
-        return None
-    top = _object(document)
+    top = table(document(text))
     if "smartctl" not in top:
         return None
-    said = [_text(row.get("string")) for row in _rows(_object(top["smartctl"]).get("messages"))]
+    said = [word(row.get("string")) for row in rows(table(top["smartctl"]).get("messages"))]
     message = next(filter(None, said), None)
     attributes = _attributes(top)
-    speed = _object(_object(top.get("interface_speed")).get("current"))
+    speed = table(table(top.get("interface_speed")).get("current"))
     return Health(
-        model=_text(top.get("model_name")) or _text(top.get("scsi_model_name")),
-        serial=_text(top.get("serial_number")),
-        firmware=_text(top.get("firmware_version")) or _text(top.get("scsi_revision")),
-        rpm=_whole(top.get("rotation_rate"), 100_000),
-        form=_text(_object(top.get("form_factor")).get("name")),
-        speed=_text(speed.get("string")),
-        passed=_flag(_object(top.get("smart_status")).get("passed")),
+        model=word(top.get("model_name")) or word(top.get("scsi_model_name")),
+        serial=word(top.get("serial_number")),
+        firmware=word(top.get("firmware_version")) or word(top.get("scsi_revision")),
+        rpm=whole(top.get("rotation_rate"), 100_000),
+        form=word(table(top.get("form_factor")).get("name")),
+        speed=word(speed.get("string")),
+        passed=flag(table(top.get("smart_status")).get("passed")),
         celsius=_celsius(top),
-        hours=_whole(_object(top.get("power_on_time")).get("hours"), 10_000_000),
+        hours=whole(table(top.get("power_on_time")).get("hours"), 10_000_000),
         used_percent=_used(top),
         life_left=_life_left(attributes),
         power_loss=next(_power_losses(attributes), None),
@@ -123,35 +117,35 @@ def _attributes(top: Mapping[str, object]) -> list[Mapping[str, object]]:
     """Those whose names are the maker's: of a drive that is not in smartctl's database they are guesses by number."""
     if top.get("in_smartctl_database") is not True:
         return []
-    return list(_rows(_object(top.get("ata_smart_attributes")).get("table")))
+    return list(rows(table(top.get("ata_smart_attributes")).get("table")))
 
 
 def _celsius(top: Mapping[str, object]) -> int | None:
     """Zero with a trip point of zero is how smartctl prints a drive that reports none."""
-    found = _object(top.get("temperature"))
-    now = _whole(found.get("current"), 200)
-    trips = (found.get("drive_trip"), _object(top.get("scsi_temperature")).get("drive_trip"))
+    found = table(top.get("temperature"))
+    now = whole(found.get("current"), 200)
+    trips = (found.get("drive_trip"), table(top.get("scsi_temperature")).get("drive_trip"))
     return None if now == 0 and any(trip == 0 for trip in trips) else now
 
 
 def _used(top: Mapping[str, object]) -> int | None:
     for key in ("scsi_percentage_used_endurance_indicator",):
-        if (used := _whole(top.get(key), 255)) is not None:
+        if (used := whole(top.get(key), 255)) is not None:
             return used
-    if (used := _whole(_object(top.get("endurance_used")).get("current_percent"), 255)) is not None:
+    if (used := whole(table(top.get("endurance_used")).get("current_percent"), 255)) is not None:
         return used
-    for page in _rows(_object(top.get("ata_device_statistics")).get("pages")):
-        for row in _rows(page.get("table")):
-            valid = _object(row.get("flags")).get("valid", True)
+    for page in rows(table(top.get("ata_device_statistics")).get("pages")):
+        for row in rows(page.get("table")):
+            valid = table(row.get("flags")).get("valid", True)
             if row.get("name") == _ENDURANCE and valid is True:
-                return _whole(row.get("value"), 255)
+                return whole(row.get("value"), 255)
     return None
 
 
 def _life_left(attributes: list[Mapping[str, object]]) -> str | None:
     for row in attributes:
-        number, name = _whole(row.get("id"), 255), _text(row.get("name")) or ""
-        value = _whole(row.get("value"), 100)
+        number, name = whole(row.get("id"), 255), word(row.get("name")) or ""
+        value = whole(row.get("value"), 100)
         if number is not None and value is not None and name.lower() in _LIFE_LEFT.get(number, ()):
             return f"{value} % (attribute {number} {name})"
     return None
@@ -159,29 +153,8 @@ def _life_left(attributes: list[Mapping[str, object]]) -> str | None:
 
 def _power_losses(attributes: list[Mapping[str, object]]) -> Iterator[PowerLoss]:
     for row in attributes:
-        number, name = _whole(row.get("id"), 255), _text(row.get("name")) or ""
-        value, threshold = _whole(row.get("value"), 255), _whole(row.get("thresh"), 255)
+        number, name = whole(row.get("id"), 255), word(row.get("name")) or ""
+        value, threshold = whole(row.get("value"), 255), whole(row.get("thresh"), 255)
         known = any(part in name.lower() for part in _POWER_LOSS_NAMES)
         if known and number is not None and value is not None and threshold is not None:
             yield PowerLoss(id=number, name=name, value=value, threshold=threshold)
-
-
-def _object(value: object) -> Mapping[str, object]:
-    return value if isinstance(value, dict) else {}
-
-
-def _rows(value: object) -> Iterator[Mapping[str, object]]:
-    return (row for row in value if isinstance(row, dict)) if isinstance(value, list) else iter(())
-
-
-def _text(value: object) -> str | None:
-    return clean(value) or None if isinstance(value, str) else None
-
-
-def _flag(value: object) -> bool | None:
-    return value if isinstance(value, bool) else None
-
-
-def _whole(value: object, most: int) -> int | None:
-    """A whole number from 0 to `most`."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most else None
