@@ -15,10 +15,10 @@ import fcntl
 import os
 import stat
 import struct
-import threading
 
 from backends.errors import RefusedError, ToolFailedError, ToolMissingError, ToolTimeoutError
 from backends.firmware import Question
+from backends.hosts.local.apart import apart
 
 NODE = "/dev/megaraid_sas_ioctl_node"
 """Made by the vendor's tools, not by the kernel."""
@@ -74,29 +74,9 @@ async def ask(host_number: int, question: Question, subject: int, size: int | No
     length = question.value.size if size is None else size
     if not 0 < length <= question.value.size:
         raise ValueError(f"{question.name} has no answer of {length} bytes")
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[bytes] = loop.create_future()
-
-    def settle(data: bytes | None, error: Exception | None) -> None:
-        if not answer.done():
-            answer.set_exception(error) if error is not None else answer.set_result(data or b"")
-
-    def work() -> None:
-        data: bytes | None = None
-        trouble: Exception | None = None
-        try:
-            data = _ask(host_number, question, subject, length)
-        except Exception as error:
-            trouble = error
-        try:
-            loop.call_soon_threadsafe(settle, data, trouble)
-        except RuntimeError:  # the loop is gone: nobody waits any more
-            return
-
-    # A thread of its own, which does not keep the program from ending: the call cannot be interrupted.
-    threading.Thread(target=work, name=f"firmware of host{host_number}", daemon=True).start()
+    asking = apart(f"firmware of host{host_number}", lambda: _ask(host_number, question, subject, length))
     try:
-        return await asyncio.wait_for(answer, SECONDS)
+        return await asyncio.wait_for(asking, SECONDS)
     except TimeoutError:
         raise ToolTimeoutError(
             f"The card of host{host_number} did not answer within {SECONDS:.0f} s.",
