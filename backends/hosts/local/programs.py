@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import grp
 import os
-import shutil
 import stat
 from collections.abc import Sequence
 
@@ -31,10 +30,13 @@ def search_path() -> str:
 
 def find_program(names: Sequence[str]) -> str | None:
     """Absolute path of the first name that may be executed; root takes only what nobody but root can exchange."""
+    folders: list[str] = []  # whose each is takes a while to find out: not for every name
     for name in names:
-        for folder in ("",) if os.path.isabs(name) else search_path().split(os.pathsep):
-            path = shutil.which(os.path.join(folder, name))
-            if path is not None and (os.geteuid() != 0 or is_roots(path)):
+        if not folders and not os.path.isabs(name):
+            folders = search_path().split(os.pathsep)
+        for folder in ("",) if os.path.isabs(name) else folders:
+            path = os.path.join(folder, name)
+            if os.access(path, os.X_OK) and not os.path.isdir(path) and (os.geteuid() != 0 or is_roots(path)):
                 return path
     return None
 
