@@ -24,6 +24,7 @@ from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.topology import look
 from backends.values import dataclass
+from backends.vendors._disk_systems import lock_name
 from backends.vendors.smcli.facts import SystemProfile
 from backends.vendors.smcli.inventory import NAME, inventory, node_of
 from backends.vendors.smcli.presence import PLACES
@@ -141,9 +142,7 @@ class Smcli:
         """That of the disk, which runs on it take too; of the disk system for what holds for all of it."""
         node = node_of(view.volume, await look(self._host)) if view.volume is not None else None
         return (
-            await lock_of(self._host, node.name)
-            if node is not None
-            else f"{NAME}-{view.profile.wwn or view.profile.name}"
+            await lock_of(self._host, node.name) if node is not None else lock_name(view.profile.wwn, view.profile.name)
         )
 
     async def _view(self, target: Target, *, kept: bool = False) -> SystemView:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from backends.identity import Identity
-from backends.model import Array, Controller, Drive, Fact, Inventory, Level, Media, Protection, Scope, State, Target
+from backends.model import Array, Controller, Drive, Fact, Inventory, Media, Protection, Scope, State, Target
 from backends.topology import Node, Topology
 from backends.topology.naming import identity
+from backends.vendors import _disk_systems
+from backends.vendors._disk_systems import battery_state, data_drives, level_of
 from backends.vendors.smcli.facts import VOLUME_ID, SystemPart, SystemProfile
 
 NAME = "smcli"
@@ -22,8 +24,6 @@ _STATES = {
     "missing": State.MISSING,
 }
 _MODES = {"assigned": State.ONLINE, "unassigned": State.UNASSIGNED, "hot spare": State.SPARE, "standby": State.SPARE}
-_LEVELS = {"0": Level.RAID0, "1": Level.RAID1, "3": Level.RAID4, "5": Level.RAID5, "6": Level.RAID6, "10": Level.RAID10}
-_PARITY = {Level.RAID0: 0, Level.RAID4: 1, Level.RAID5: 1, Level.RAID6: 2}
 
 
 def system_target(name: str) -> Target:
@@ -53,14 +53,8 @@ def inventory(profile: SystemProfile, picture: Topology) -> Inventory:
 
 
 def node_of(volume: SystemPart, picture: Topology) -> Node | None:
-    """The kernel's disk that a logical drive is: the multipath device, where there is one, else its only path."""
-    wwn = volume.wwn(*VOLUME_ID)
-    if wwn is None:
-        return None
-    nodes = [node for node in picture.tree.nodes.values() if node.parent is None]
-    several = [node for node in nodes if node.attributes.get("dm/uuid", "").lower() == f"mpath-3{wwn}"]
-    paths = [node for node in nodes if (node.attributes.get("device/wwid") or "").lower() == f"naa.{wwn}"]
-    return next(iter(several), None) or (paths[0] if len(paths) == 1 else None)
+    """The kernel's disk that a logical drive is."""
+    return _disk_systems.node_of(volume.wwn(*VOLUME_ID), picture)
 
 
 def _each_once(records: Iterable[SystemPart]) -> tuple[SystemPart, ...]:
@@ -74,7 +68,7 @@ def _each_once(records: Iterable[SystemPart]) -> tuple[SystemPart, ...]:
 def _system(profile: SystemProfile, owner: Target) -> Controller:
     first = profile.controllers[0] if profile.controllers else SystemPart(name="")
     bad = next((one for one in profile.batteries if not one.startswith("Optimal")), None)
-    state = None if not profile.batteries else "optimal" if bad is None else _battery(bad)
+    state = None if not profile.batteries else "optimal" if bad is None else battery_state(bad)
     told = [(f"Controller in {one.name}", one.said("status")) for one in profile.controllers]
     told += [("Battery", bad), ("World wide name", profile.wwn)]
     serials = [one.said("serial number") for one in profile.controllers[1:]]
@@ -90,18 +84,10 @@ def _system(profile: SystemProfile, owner: Target) -> Controller:
     )
 
 
-def _battery(words: str) -> str:
-    """In the common vocabulary."""
-    known = {"learning": "learning", "charging": "learning", "missing": "missing", "removed": "missing"}
-    return next((state for word, state in known.items() if word in words.lower()), "failed")
-
-
 def _volume(profile: SystemProfile, volume: SystemPart, owner: Target, picture: Topology) -> Array:
     array = profile.array_of(volume)
     members = array.members if array is not None else ()
-    level = _LEVELS.get((volume.said("raid level") or "").removeprefix("RAID "), Level.UNKNOWN)
-    if level is Level.RAID1 and len(members) > 2:
-        level = Level.RAID10
+    level = level_of((volume.said("raid level") or "").removeprefix("RAID "), len(members))
     node = node_of(volume, picture)
     state = volume.said("logical drive status", "volume status", "virtual disk status")
     told = [
@@ -119,7 +105,7 @@ def _volume(profile: SystemProfile, volume: SystemPart, owner: Target, picture: 
         state=_state(state, _STATES),
         size_bytes=volume.size("capacity"),
         strip_bytes=volume.size("segment size"),
-        data_drives=_data_drives(level, len(members)),
+        data_drives=data_drives(level, len(members)),
         spans=1 if members else None,
         device=node.device if node is not None else None,
         members=tuple(drive_target(profile.name, place) for place in members),
@@ -132,14 +118,6 @@ def _known(volume: SystemPart) -> Identity | None:
     """What a logical drive is that is no disk of this machine."""
     wwn = volume.wwn(*VOLUME_ID)
     return None if wwn is None else Identity(name=volume.name, wwn=f"naa.{wwn}")
-
-
-def _data_drives(level: Level, members: int) -> int | None:
-    if not members:
-        return None
-    if level in (Level.RAID1, Level.RAID10):
-        return members // 2
-    return members - _PARITY[level] if level in _PARITY and members > _PARITY[level] else None
 
 
 def _drive(profile: SystemProfile, drive: SystemPart, owner: Target, array: SystemPart | None) -> Drive:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from backends.settings import Availability, Choice, Reading, Risk, Span
 from backends.values import dataclass
+from backends.vendors._disk_systems import DELAYS, INFINITE, SECONDS, switched, written
 from backends.vendors.smcli.facts import SystemPart, SystemProfile
 from backends.vendors.smcli.settings import (
     CACHE_BLOCK,
@@ -24,10 +25,6 @@ from backends.vendors.smcli.settings import (
     Knob,
 )
 from backends.vendors.smcli.words import sayable
-
-SECONDS = ("immediate", "0.25", "0.5", "0.75", "1", "1.5", "2", "5", "10", "20", "60", "120", "300", "1200", "3600")
-"""Legal times of the write cache, then `infinite`."""
-INFINITE = "infinite"
 
 _NUMBER = re.compile(r"\d{1,7}(?:\.\d{1,3})?", re.ASCII)
 _ON = re.compile(r"(Enabled|Disabled)\b(?: \((.{1,120})\))?", re.IGNORECASE)
@@ -137,46 +134,14 @@ def _choices(view: SystemView, key: str, now: str | None) -> tuple[Choice, ...]:
                 Choice(value=size, label=size, help=moved, risk=Risk.OUTAGE) for size in _sorted(_SEGMENTS, present)
             )
         case FLUSH_MODIFIER.setting.key:
-            return (
-                *(_plain(one, "Seconds until cached data are written out.") for one in SECONDS),
-                Choice(
-                    value=INFINITE,
-                    label=INFINITE,
-                    help="Cached data are written out only when their room is needed.",
-                    risk=Risk.POWER_LOSS,
-                ),
-            )
+            return DELAYS
         case PRIORITY.setting.key:
             return tuple(_plain(one, "Share of the controllers for background work.") for one in _PRIORITIES)
         case WRITE_CACHE.setting.key:
             unsafe = value_of(view.record, WITHOUT_BATTERY) == "on" and view.profile.protected is not True
-            return (
-                Choice(
-                    value="write-back",
-                    label="write-back",
-                    help="A write is reported done when it is in the cache.",
-                    risk=Risk.POWER_LOSS if unsafe else Risk.NONE,
-                ),
-                Choice(
-                    value="write-through", label="write-through", help="A write is reported done when it is on disk."
-                ),
-            )
+            return written(unsafe=unsafe)
         case _:
-            return _switch(key)
-
-
-def _switch(key: str) -> tuple[Choice, ...]:
-    """The two values of a switch; the one that can lose data says so."""
-    losing = {WITHOUT_BATTERY.setting.key: "on", MIRRORING.setting.key: "off"}.get(key)
-    return tuple(
-        Choice(
-            value=value,
-            label=value,
-            help=KNOBS[key].setting.help if value != losing else KNOBS[key].setting.risk_text,
-            risk=Risk.POWER_LOSS if value == losing else Risk.NONE,
-        )
-        for value in ("on", "off")
-    )
+            return switched(KNOBS[key].setting)
 
 
 def _plain(value: str, help: str) -> Choice:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from backends.change import Change, Write
 from backends.changing import Wanted
 from backends.identity import Identity
+from backends.vendors._disk_systems import INFINITE
 from backends.vendors.smcli.facts import VOLUME_ID
-from backends.vendors.smcli.readings import INFINITE, SystemView
+from backends.vendors.smcli.readings import SystemView
 from backends.vendors.smcli.settings import FLUSH_MODIFIER, KNOBS
 
 

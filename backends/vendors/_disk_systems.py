@@ -1,0 +1,203 @@
+"""What SMcli and SANtricity's REST interface share: settings, what they may be, and which disk a volume is."""
+
+from __future__ import annotations
+
+from backends.model import Level
+from backends.settings import Choice, Effect, Persistence, Risk, Setting
+from backends.topology import Node, Topology
+
+_GUIDE = " (IBM System Storage DS3000, DS4000 and DS5000 Command Line Interface and Script Commands Programming Guide)."
+
+
+def _setting(
+    key: str, label: str, help: str, risk: Risk, risk_text: str, unit: str = "", effect: Effect = Effect.AT_ONCE
+) -> Setting:
+    return Setting(
+        key=key,
+        label=label,
+        help=help + _GUIDE,
+        risk=risk,
+        risk_text=risk_text,
+        unit=unit,
+        persistence=Persistence.STORED,
+        confirmed=False,
+        effect=effect,
+    )
+
+
+_ALL = "It holds for every logical drive of the disk system, on both controllers."
+
+CACHE_BLOCK = _setting(
+    "cache_block_size",
+    "Cache block size",
+    f"Bytes of one block of the controllers' cache. Small for small random requests, large for sequential ones. {_ALL}",
+    Risk.PERFORMANCE,
+    f"The cache is emptied and laid out anew. {_ALL}",
+    "KiB",
+)
+FLUSH_START = _setting(
+    "cache_flush_start",
+    "Cache flush starts at",
+    f"Share of the cache that holds unwritten data from which on the controllers write it out. {_ALL}",
+    Risk.PERFORMANCE,
+    "A cache that is nearly full of unwritten data makes bursts of writes wait for the disks.",
+    "%",
+)
+FLUSH_STOP = _setting(
+    "cache_flush_stop",
+    "Cache flush stops at",
+    f"Share of unwritten data down to which they go on writing it out; not above where it starts. {_ALL}",
+    Risk.PERFORMANCE,
+    "A large distance to where it starts makes long bursts of writes to the disks.",
+    "%",
+)
+READ_CACHE = _setting(
+    "read_cache",
+    "Read cache",
+    "Whether what is read is kept in the controllers' cache.",
+    Risk.PERFORMANCE,
+    "Off, every read goes to the disks.",
+)
+WRITE_CACHE = _setting(
+    "write_cache",
+    "Write cache",
+    "write-back: a write is reported done when it is in the cache. The controllers write through all the same "
+    "while a battery is not charged (unless they may cache without batteries), or while the controller to which "
+    "the cache is mirrored is missing.",
+    Risk.POWER_LOSS,
+    "A power cut loses writes that were reported done where the cache is not kept alive.",
+)
+WITHOUT_BATTERY = _setting(
+    "cache_without_battery",
+    "Write cache without batteries",
+    "Whether writes are cached even while the batteries are missing, discharged or not fully charged. It has no "
+    "effect while the write cache is off.",
+    Risk.POWER_LOSS,
+    "A power cut loses writes that were reported done, unless an uninterruptible supply stands behind the system.",
+)
+MIRRORING = _setting(
+    "cache_mirroring",
+    "Write cache with mirroring",
+    "Whether the other controller keeps a copy of what is cached. It costs a few percent.",
+    Risk.POWER_LOSS,
+    "Off, a controller that fails takes writes along that were reported done.",
+)
+PREFETCH = _setting(
+    "read_prefetch",
+    "Read prefetch",
+    "Whether the controllers read on into the cache when reads are sequential; how far they decide themselves.",
+    Risk.PERFORMANCE,
+    "On, random load may read more than it uses; off, sequential reads wait for the disks.",
+)
+FLUSH_MODIFIER = _setting(
+    "flush_modifier",
+    "Flush after",
+    "How long data stay in the write cache at most before they are written out.",
+    Risk.POWER_LOSS,
+    "The longer it is, the more a cache that is not kept alive loses at a power cut.",
+    "s",
+)
+SEGMENT = _setting(
+    "segment_size",
+    "Segment size",
+    "Bytes on one drive before the next one follows. To change it all data are moved: that takes hours, cannot be "
+    "stopped once it has begun, and nothing else can be changed in the array meanwhile. It works on while in use.",
+    Risk.OUTAGE,
+    "All data of the logical drive are moved; it takes hours, is slow meanwhile, and cannot be stopped. Undo moves "
+    "them once more.",
+    "KiB",
+    effect=Effect.RESHAPE,
+)
+PRIORITY = _setting(
+    "modification_priority",
+    "Modification priority",
+    "How much of the controllers a rebuild, a copy or a change of the logical drive may take from its users.",
+    Risk.PERFORMANCE,
+    "highest slows its users down while it lasts.",
+)
+
+SECONDS = ("immediate", "0.25", "0.5", "0.75", "1", "1.5", "2", "5", "10", "20", "60", "120", "300", "1200", "3600")
+"""Legal times of the write cache, then `infinite`."""
+INFINITE = "infinite"
+
+DELAYS = (
+    *(Choice(value=one, label=one, help="Seconds until cached data are written out.") for one in SECONDS),
+    Choice(
+        value=INFINITE,
+        label=INFINITE,
+        help="Cached data are written out only when their room is needed.",
+        risk=Risk.POWER_LOSS,
+    ),
+)
+"""What `flush_modifier` may be."""
+
+
+def written(*, unsafe: bool) -> tuple[Choice, ...]:
+    """What `write_cache` may be. `unsafe`: it may cache without batteries, and is not known to have any."""
+    return (
+        Choice(
+            value="write-back",
+            label="write-back",
+            help="A write is reported done when it is in the cache.",
+            risk=Risk.POWER_LOSS if unsafe else Risk.NONE,
+        ),
+        Choice(value="write-through", label="write-through", help="A write is reported done when it is on disk."),
+    )
+
+
+def switched(setting: Setting) -> tuple[Choice, ...]:
+    """The two values of a switch; the one that can lose data says so."""
+    losing = {WITHOUT_BATTERY.key: "on", MIRRORING.key: "off"}.get(setting.key)
+    return tuple(
+        Choice(
+            value=value,
+            label=value,
+            help=setting.help if value != losing else setting.risk_text,
+            risk=Risk.POWER_LOSS if value == losing else Risk.NONE,
+        )
+        for value in ("on", "off")
+    )
+
+
+LEVELS = {"0": Level.RAID0, "1": Level.RAID1, "3": Level.RAID4, "5": Level.RAID5, "6": Level.RAID6, "10": Level.RAID10}
+"""RAID levels by their numbers; the controllers' level 3 keeps parity on one drive, as our 4."""
+_PARITY = {Level.RAID0: 0, Level.RAID4: 1, Level.RAID5: 1, Level.RAID6: 2}
+
+
+def level_of(number: str, members: int) -> Level:
+    """By its number; a mirror of more than two drives is striped."""
+    level = LEVELS.get(number, Level.UNKNOWN)
+    return Level.RAID10 if level is Level.RAID1 and members > 2 else level
+
+
+def data_drives(level: Level, members: int) -> int | None:
+    """Drives whose worth of data a stripe holds; None if that is not known."""
+    if not members:
+        return None
+    if level in (Level.RAID1, Level.RAID10):
+        return members // 2
+    return members - _PARITY[level] if level in _PARITY and members > _PARITY[level] else None
+
+
+def node_of(wwn: str | None, picture: Topology) -> Node | None:
+    """The kernel's disk of a world wide name: the multipath device, where there is one, else its only path.
+
+    `wwn`: hexadecimal digits, small.
+    """
+    if wwn is None:
+        return None
+    nodes = [node for node in picture.tree.nodes.values() if node.parent is None]
+    several = [node for node in nodes if node.attributes.get("dm/uuid", "").lower() == f"mpath-3{wwn}"]
+    paths = [node for node in nodes if (node.attributes.get("device/wwid") or "").lower() == f"naa.{wwn}"]
+    return next(iter(several), None) or (paths[0] if len(paths) == 1 else None)
+
+
+def lock_name(wwn: str | None, name: str) -> str:
+    """The lock of a disk system, by whichever door it is reached."""
+    return f"disk-system-{wwn or name}"
+
+
+def battery_state(words: str) -> str:
+    """A battery that is not well, in the common vocabulary."""
+    known = {"learn": "learning", "charging": "learning", "missing": "missing", "removed": "missing"}
+    return next((state for word, state in known.items() if word in words.lower()), "failed")
