@@ -74,7 +74,7 @@ Page = tuple[str, tuple[Setting, ...], Mapping[str, Reading]]
 
 
 def target_page(found: Thing, parts: Sequence[Page]) -> None:
-    """Facts first, then the settings, then why some cannot be changed: its own, then those of its queue."""
+    """Facts first, then settings, then why some are not in force or cannot be changed: its own, then its queue's."""
     for at, group in enumerate(device.facts(found)):
         lines([*([""] if at else []), *fact_lines(group)])
     shown = [part for part in parts if any(each.key in part[2] for each in part[1])]
@@ -87,7 +87,11 @@ def target_page(found: Thing, parts: Sequence[Page]) -> None:
 def _settings_page(heading: str, declared: tuple[Setting, ...], readings: Mapping[str, Reading], scope: Scope) -> None:
     shown = setting.settings_table(declared, readings, scope, heading=heading)
     lines(["", *table_lines(shown.only(*_SETTINGS), terminal_width())])
+    told = ((one.key, setting.why_in_force(one, readings[one.key])) for one in declared if one.key in readings)
+    other = [f"{key}: {clean(why, 300)}" for key, why in told if why is not None]
+    if other:
+        lines(["", "Not in force as set:", *other])
     reasons = setting.why_not(declared, readings)
     if reasons:
-        told = [f"{DIM_MARK} {', '.join(keys)}: {clean(reason, 300)}" for reason, keys in reasons]
-        lines(["", "Cannot be changed:", *told])
+        blocked = [f"{DIM_MARK} {', '.join(keys)}: {clean(reason, 300)}" for reason, keys in reasons]
+        lines(["", "Cannot be changed:", *blocked])

@@ -8,7 +8,7 @@ from app.engine.session.figures import Advice
 from backends.model import State, Task
 from widgets.plain import units
 
-POLICIES = ("write_cache", "read_ahead", "io_policy")
+POLICIES = ("write_cache", "read_cache", "read_ahead", "io_policy")
 """Settings that a controller puts out of force by itself."""
 
 FOREIGN_SHARE = 0.05

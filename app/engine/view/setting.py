@@ -65,9 +65,11 @@ def legal_labels(setting: Setting, reading: Reading) -> list[tuple[str | None, s
     return [(None, words)] if words else []
 
 
-def in_force_words(setting: Setting, reading: Reading) -> str:
-    """What is in force."""
-    return value_words(setting, reading, reading.effective or reading.now)
+def why_in_force(setting: Setting, reading: Reading) -> str | None:
+    """What is in force instead of what is set, and why, as a sentence; None where that is not told."""
+    if not reading.why_effective:
+        return None
+    return f"In force is {value_words(setting, reading, reading.effective or reading.now)}: {reading.why_effective}."
 
 
 def risk_of(setting: Setting, reading: Reading, value: str | None = None) -> Risk:

@@ -75,6 +75,28 @@ def test_what_is_set_and_what_is_in_force_are_shown_with_the_reason(path: Path) 
     assert setting["why_effective"] == "the cache is Temporarily Disabled: Cache disabled; low batteries"
 
 
+def test_the_table_of_devices_and_the_page_of_the_drive_say_so_too(path: Path) -> None:
+    install(path, LOW)
+    code, text = raidbench("devices", "--wide")
+    assert code == 0
+    assert "back ▲ through" in next(line for line in text.splitlines() if "smartarray:/slot0/ld1" in line)
+    code, text = raidbench("show", "smartarray:/slot0/ld1")
+    assert code == 0
+    assert "▲ write-back, in force write-through" in text
+    why = "In force is write-through: the cache is Temporarily Disabled: Cache disabled; low batteries."
+    assert f"Not in force as set:\nwrite_cache: {why}\n" in text
+
+
+def test_the_list_of_devices_in_json_has_both_and_the_reason(path: Path) -> None:
+    install(path, LOW)
+    code, text = raidbench("devices", "--json")
+    assert code == 0
+    (drive,) = [one for one in json.loads(text)["arrays"] if one["address"] == "smartarray:/slot0/ld1"]
+    (setting,) = [one for one in drive["settings"] if one["key"] == "write_cache"]
+    assert (setting["now"], setting["effective"]) == ("write-back", "write-through")
+    assert setting["why_effective"].endswith("low batteries")
+
+
 @needs_root
 def test_a_refusal_is_told_in_the_words_of_the_tool(path: Path) -> None:
     log = install(path, HPE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.engine.view.effects import effect_words, kept_words
-from app.engine.view.setting import in_force_words, legal_labels
+from app.engine.view.setting import legal_labels, why_in_force
 from backends.model import Scope
 from backends.settings import Reading, Setting
 from backends.values import dataclass
@@ -48,10 +48,8 @@ class SettingHelp(Lines):
         lines: list[Line] = [(("title", clean(setting.label)), ("label", clean(when)))]
         if reading.availability.why_not is not None:
             lines += _said(f"Cannot be changed: {reading.availability.why_not}.", "warning", width)
-        if reading.why_effective:
-            lines += _said(
-                f"In force is {in_force_words(setting, reading)}: {reading.why_effective}.", "warning", width
-            )
+        if (why := why_in_force(setting, reading)) is not None:
+            lines += _said(why, "warning", width)
         lines += _values(spot, width)
         return [*lines, *_said(setting.explained, "label", width)]
 
