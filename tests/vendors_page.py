@@ -24,6 +24,7 @@ from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.nvme.addresses import namespace_target
 from backends.vendors.nvme.backend import Nvme
+from backends.vendors.santricity.backend import Santricity
 from backends.vendors.smartarray.addresses import card_target as smart_card
 from backends.vendors.smartarray.addresses import drive_target as smart_drive
 from backends.vendors.smartarray.addresses import volume_target as smart_volume
@@ -37,6 +38,7 @@ from tests.backends.fusionio.cards import PlayedCard as PlayedIoMemory
 from tests.backends.listed.texts import PlayedUnit
 from tests.backends.megaraid.cards import PlayedCard
 from tests.backends.nvme.drives import PlayedDrive
+from tests.backends.santricity.services import PlayedServices, PlayedWeb
 from tests.backends.smartarray.cards import HPE, SERIES, SMARTRAID, PlayedCards
 from tests.backends.smcli.systems import PlayedSystem
 
@@ -103,6 +105,13 @@ SECTIONS = (
         well=lambda: Smcli(PlayedSystem()),
         targets=(system_target("DS4700_A"), logical_drive("DS4700_A", "fast")),
         troubled=(lambda: Smcli(PlayedSystem(DiskSystem(battery="Failed"))),),
+    ),
+    Section(
+        title="E-Series, EF (SANtricity's web services)",
+        page="santricity.md",
+        well=lambda: Santricity(PlayedWeb()),
+        targets=(Target(backend="santricity", address="lab/array1/fast", scope=Scope.ARRAY),),
+        troubled=(lambda: Santricity(PlayedWeb(PlayedServices(battery="failed", second="failed"))),),
     ),
     Section(
         title="Fusion-io ioMemory (fio-status, fio-format)",

@@ -63,10 +63,10 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights
     local = LocalHost(child_nice=child_nice, firmware_queries=options.may_ask_cards())
     side = helper_of(options, wanted=rights, read_only=read_only)
     if side is None:
-        return local
+        return options.opened(local)
     from app.priv.joining import split_host
 
-    return split_host(local, side)
+    return options.opened(split_host(local, side))
 
 
 def _rack(options: Options, speed: float) -> Host:

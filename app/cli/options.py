@@ -15,6 +15,7 @@ from backends.values import dataclass
 
 if TYPE_CHECKING:
     from app.engine.config import Config
+    from backends.host import Host
 
 REDACTED = "host and user names, addresses, WWNs, labels, UUIDs, mount points"
 """What `--redact` hides besides serial numbers."""
@@ -95,6 +96,13 @@ class Options:
             return self.load_config().endurance_tbw
         except RaidbenchError:
             return {}
+
+    def opened(self, host: Host) -> Host:
+        """This machine with what the configuration names beside it."""
+        from app.engine.doors import opened
+        from app.engine.session.paths import Paths
+
+        return opened(host, self.config or Paths.default().config)
 
     def may_ask_cards(self) -> bool:
         """Whether cards may be asked; not with a configuration that cannot be read, which is told elsewhere."""

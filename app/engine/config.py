@@ -6,14 +6,18 @@ import json
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from app.engine.doors import doors_of
 from app.engine.fio.sizes import parse_size
 from app.engine.themes import THEMES
-from app.engine.toml_table import Parse, flag, read_toml, text, whole
+from app.engine.toml_table import Parse, absolute, flag, read_toml, text, whole
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
 from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from backends.hosts.web.door import Door
 
 
 class ConfigError(InvalidValueError):
@@ -50,6 +54,8 @@ class Config:
     """What it is sorted by."""
     endurance_tbw: Mapping[str, float] = field(default_factory=dict)
     """Terabytes that drives are rated to have written to them, by model: `{"SAMSUNG MZQLB960HAJR" = 1400}`."""
+    santricity: tuple[Door, ...] = ()
+    """Web services of E-Series disk systems: `[santricity.lab]`. Nothing else is ever asked over the network."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Keys by command id: `{"bench.run": "f5"}`."""
 
@@ -72,13 +78,6 @@ def _theme(value: Any) -> str:
     if text(value) not in THEMES:
         raise ValueError(f"wants one of {', '.join(THEMES)}")
     return text(value)
-
-
-def _folder(value: Any) -> str:
-    path = Path(text(value)).expanduser()
-    if not path.is_absolute():
-        raise ValueError("wants an absolute path")
-    return str(path)
 
 
 def _keymap(value: Any) -> dict[str, str]:
@@ -119,7 +118,7 @@ KEYS: Mapping[str, Parse[Any]] = {
     "fps": whole(1, 30),
     "theme": _theme,
     "ascii": flag,
-    "scratch_dir": _folder,
+    "scratch_dir": absolute,
     "scratch_size": _size,
     "profile": _profile,
     "firmware_queries": flag,
@@ -129,6 +128,7 @@ KEYS: Mapping[str, Parse[Any]] = {
     "devices_columns": _columns,
     "devices_order": _order,
     "endurance_tbw": _endurance,
+    "santricity": doors_of,
     "keymap": _keymap,
 }
 """Every key there is, and how its value is read."""

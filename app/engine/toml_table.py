@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 from app.engine.toml_lines import TomlLines
@@ -101,6 +102,14 @@ def text(value: Any) -> str:
     if not found:
         raise ValueError("wants a text in quotes")
     return found
+
+
+def absolute(value: Any) -> str:
+    """An absolute path; `~` is the home of whoever asks."""
+    path = Path(text(value)).expanduser()
+    if not path.is_absolute():
+        raise ValueError("wants an absolute path")
+    return str(path)
 
 
 def flag(value: Any) -> bool:

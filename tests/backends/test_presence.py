@@ -11,7 +11,7 @@ from backends.protocol import Vendor
 from backends.registry import find_vendors
 from tests.backends.fakes import FakeHost, machine
 
-QUIET = ("areca", "fusionio", "hba", "marvell", "megaraid", "smartarray", "smcli", "threeware")
+QUIET = ("areca", "fusionio", "hba", "marvell", "megaraid", "santricity", "smartarray", "smcli", "threeware")
 """Vendors of cards and disk systems: most machines have none."""
 VENDORS = {vendor.name: vendor for vendor in find_vendors(plugins=()).vendors}
 

@@ -61,4 +61,6 @@ async def arm(paths: Paths, session: Path, until: float) -> None:
     except OSError as error:
         raise RefusedError(f"The watchdog of the trial could not be started: {error.strerror}.") from error
     if answer != "armed":
-        raise RefusedError(f"The watchdog of the trial is not armed: {answer or 'it said nothing'}. Nothing was set.")
+        raise RefusedError(
+            f"The watchdog of the trial is not armed: {answer.rstrip('.') or 'it said nothing'}. Nothing was set."
+        )

@@ -17,6 +17,7 @@ import app.engine.change
 import app.engine.session
 import backends
 from app.engine.change.changer import Changer
+from app.engine.doors import opened
 from app.engine.session.journal import Journal, OpenChange, boot_clock
 from app.engine.session.paths import Paths, keep_private
 from backends.errors import HeldError, RaidbenchError, RefusedError
@@ -39,7 +40,8 @@ LONGEST_WAIT = 3600.0
 """Seconds after the deadline that a program which still sets the value is waited for."""
 
 _NEVER_NEEDED = ("backends.conformance", "app.engine.change.watchdog")
-_OTHER_HOSTS = ("backends.hosts.simulated", "backends.hosts.recorded", "backends.hosts.streams")
+_OTHER_HOSTS = ("backends.hosts.simulated", "backends.hosts.recorded", "backends.hosts.streams", "backends.hosts.web")
+"""Those of other machines; what asks over the network is imported by the rehearsal of a trial that needs it."""
 _LATE = ("cattrs", "importlib.metadata")
 """What modules of ours import when they first need it."""
 
@@ -96,15 +98,15 @@ def load_all() -> None:
         importlib.import_module(name)
 
 
-async def rehearse(journal: Journal, session: str, until: float) -> Mapping[str, Finds]:
+async def rehearse(paths: Paths, session: str, until: float) -> Mapping[str, Finds]:
     """Do once what the deadline takes, short of setting anything; the backends that it was done with.
 
     Raises RaidbenchError when what is on trial cannot be read.
     """
-    host = LocalHost()
+    host = opened(LocalHost(), paths.config)
     found = Machine.of(host).backends
     everyone = dict(found)  # each made now
-    for trial in journal.trials_of(Path(session), until):
+    for trial in Journal(paths.journal).trials_of(Path(session), until):
         backend = found[trial.change.target.backend]
         if isinstance(backend, Sets):
             await backend.read(trial.change.target)
@@ -117,7 +119,7 @@ async def rehearse(journal: Journal, session: str, until: float) -> Mapping[str,
 async def _live(paths: Paths, session: str, until: float) -> None:
     try:
         load_all()
-        found = await rehearse(Journal(paths.journal), session, until)
+        found = await rehearse(paths, session, until)
     except Exception as error:  # told to whoever asked, who then sets nothing
         _say(f"{type(error).__name__}: {error}")
         return

@@ -339,7 +339,7 @@ async def main():
     folder = Path(sys.argv[1])
     (trial,) = Journal(folder / "journal").trials()
     watchdog.load_all()
-    found = await watchdog.rehearse(Journal(folder / "journal"), trial.session, trial.until)
+    found = await watchdog.rehearse(paths(folder), trial.session, trial.until)
     asked, program = [], (sys.prefix, os.path.dirname(os.__file__), os.getcwd())
 
     def hears(event, words):

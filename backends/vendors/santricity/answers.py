@@ -1,0 +1,249 @@
+"""From what SANtricity's web services answer to facts. Pure; what is not understood is left out.
+
+Fields as in recorded answers of versions 1.5 to 5.x (volumes, storage pools, storage systems) and in NetApp's published
+models (VolumeEx, DriveEx, ControllerEx, BatteryEx of the SANtricity Web Services API).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from backends.errors import NotFoundError, RefusedError, ToolFailedError
+from backends.foreign_json import document, flag, rows, table, whole, word
+from backends.host import Completed
+from backends.text import clean
+from backends.vendors.santricity.facts import (
+    WebController,
+    WebDrive,
+    WebGroup,
+    WebHardware,
+    WebSystem,
+    WebVolume,
+)
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+"""What may stand in a path: ids are digits, UUIDs or references of 40 hexadecimal digits."""
+_NAME = re.compile(r"[A-Za-z0-9_.#-]{1,64}", re.ASCII)
+_WWN = re.compile(r"[0-9a-z]{16}(?:[0-9a-z]{16})?", re.ASCII)
+"""Any letters: what stands for one in a recording is not hexadecimal."""
+_ZEROS = frozenset("0")
+_TELLING = ("serialnumber", "vendorsn", "worldwidename", "wwn", "portname", "nodename", "macaddr", "iqn", "addressid")
+"""Ends of the names of fields that tell one part from all others."""
+_MOST_PARTS = 100_000
+"""Objects and lists of a hardware inventory that are looked through."""
+
+
+def is_whole(text: str, begin: str) -> bool:
+    """Whether an answer is a whole list (`[`) or object (`{`), and nothing else: half of one would hide the rest."""
+    found = document(text, begin) if text.lstrip().startswith(begin) else None
+    return isinstance(found, list if begin == "[" else dict)
+
+
+def systems(text: str, door: str) -> tuple[WebSystem, ...]:
+    """Disk systems in an answer of `storage-systems`."""
+    named = [(row, one) for row in rows(document(text, "["), 256) if (one := _id(row.get("id"))) is not None]
+    names = _distinct((word(row.get("name")), one) for row, one in named)
+    return tuple(
+        WebSystem(
+            door=door,
+            id=one,
+            name=names[one],
+            model=word(row.get("model")),
+            firmware=word(row.get("fwVersion")),
+            wwn=_wwn(row.get("wwn")),
+            serial=word(row.get("chassisSerialNumber")),
+            status=word(row.get("status")),
+            password=word(row.get("passwordStatus")),
+        )
+        for row, one in named
+    )
+
+
+def volumes(text: str) -> tuple[WebVolume, ...]:
+    """Volumes in an answer of `volumes`."""
+    told = [(row, one) for row in rows(document(text, "[")) if (one := _id(_first(row, "volumeRef", "id"))) is not None]
+    names = _distinct((word(_first(row, "label", "name")), one) for row, one in told)
+    return tuple(_volume(row, one, names[one]) for row, one in told)
+
+
+def _volume(row: Mapping[str, object], id: str, name: str) -> WebVolume:
+    return WebVolume(
+        id=id,
+        name=name,
+        wwn=_wwn(_first(row, "worldWideName", "wwn")),
+        level=word(row.get("raidLevel")),
+        status=word(row.get("status")),
+        action=word(row.get("action")),
+        size_bytes=whole(_first(row, "capacity", "totalSizeInBytes")),
+        segment_bytes=whole(row.get("segmentSize"), 1 << 30),
+        group=_id(row.get("volumeGroupRef")),
+        owner=_id(_first(row, "currentManager", "currentControllerId")),
+        preferred=_id(_first(row, "preferredManager", "preferredControllerId")),
+        thin=flag(row.get("thinProvisioned")) is True,
+        changeable=flag(table(row.get("perms")).get("cacheParametersChangeable")),
+        cache=table(_first(row, "cache", "cacheSettings")),
+    )
+
+
+def groups(text: str) -> tuple[WebGroup, ...]:
+    """Volume groups and pools in an answer of `storage-pools`."""
+    return tuple(
+        WebGroup(
+            id=one,
+            name=word(_first(row, "label", "name")),
+            pool=flag(row.get("diskPool")) is True or row.get("raidLevel") == "raidDiskPool",
+            wwn=_wwn(row.get("worldWideName")),
+        )
+        for row in rows(document(text, "["))
+        if (one := _id(_first(row, "volumeGroupRef", "id"))) is not None
+    )
+
+
+def hardware(text: str) -> WebHardware:
+    """What an answer of `hardware-inventory` tells of."""
+    found = table(document(text))
+    trays = {_id(row.get("trayRef")): whole(row.get("trayId"), 999) for row in rows(found.get("trays"))}
+    batteries = tuple(rows(found.get("batteries")))
+    drives: dict[str, WebDrive] = {}
+    for row in rows(found.get("drives")):
+        one = _drive(row, trays)
+        if one is not None:
+            drives.setdefault(one.place, one)
+    return WebHardware(
+        controllers=tuple(_controller(row) for row in rows(found.get("controllers"), 16)),
+        drives=tuple(drives.values()),
+        batteries=tuple(word(row.get("status")) or "unknown" for row in batteries),
+        serials=tuple(_telling({name: part for name, part in found.items() if name not in ("drives", "controllers")})),
+    )
+
+
+def _telling(found: object) -> dict[str, None]:
+    """What tells the parts of it from all others, so that a recording can hide it: serial numbers and addresses."""
+    told: dict[str, None] = {}
+    waiting = [found]
+    for _ in range(_MOST_PARTS):
+        if not waiting:
+            break
+        match waiting.pop():
+            case dict() as row:
+                waiting += row.values()
+                names = (name for name in row if isinstance(name, str) and name.lower().endswith(_TELLING))
+                told |= {one: None for name in names if (one := word(row[name])) is not None and set(one) != _ZEROS}
+            case list() as several:
+                waiting += several
+            case _:
+                pass
+    return told
+
+
+def _controller(row: Mapping[str, object]) -> WebController:
+    spot = table(row.get("physicalLocation"))
+    slot = whole(spot.get("slot"), 99)
+    return WebController(
+        id=_id(_first(row, "controllerRef", "id")) or "",
+        place=word(spot.get("label"), 16) or ("?" if slot is None else {1: "A", 2: "B"}.get(slot, str(slot))),
+        model=word(row.get("modelName")),
+        serial=word(row.get("serialNumber")),
+        firmware=word(row.get("appVersion")),
+        status=word(row.get("status")),
+    )
+
+
+def _drive(row: Mapping[str, object], trays: Mapping[str | None, int | None]) -> WebDrive | None:
+    spot = table(row.get("physicalLocation"))
+    tray, slot = trays.get(_id(spot.get("trayRef"))), whole(spot.get("slot"), 9999)
+    known = _id(_first(row, "driveRef", "id"))
+    place = f"{tray},{slot}" if tray is not None and slot is not None else known
+    if place is None:
+        return None
+    return WebDrive(
+        place=place,
+        group=_id(row.get("currentVolumeGroupRef")),
+        model=word(row.get("productID")),
+        serial=word(row.get("serialNumber")),
+        firmware=word(_first(row, "firmwareVersion", "softwareVersion")),
+        wwn=_wwn(row.get("worldWideName")),
+        media=word(row.get("driveMediaType")),
+        interface=word(row.get("phyDriveType")),
+        size_bytes=whole(_first(row, "rawCapacity", "usableCapacity")),
+        status=word(row.get("status")),
+        spare=flag(row.get("hotSpare")) is True,
+    )
+
+
+def refusal(done: Completed, shown: str) -> NotFoundError | RefusedError | ToolFailedError:
+    """What an answer that is not the one asked for means; `shown` is who gave it."""
+    status = next(iter(re.findall(r"^HTTP (\d{3})\b", done.stderr, re.ASCII)), "")
+    told = table(document(done.stdout))
+    own = word(told.get("errorMessage"), 300) or word(told.get("localizedMessage"), 300)
+    words = f": {own.rstrip('.')}." if own else "."
+    evidence = f"{done.stderr}\n{done.stdout[:4000]}"
+    match status:
+        case "401":
+            return RefusedError(
+                f"{shown} does not accept the user and password{words}",
+                hint="Check user and password_file in the configuration.",
+                evidence=evidence,
+            )
+        case "403":
+            return ToolFailedError(
+                f"{shown} does not let this user do that{words}",
+                hint="Reading wants the role monitor, changing storage.admin.",
+                evidence=evidence,
+            )
+        case "404":
+            return NotFoundError(f"{shown} has no such thing{words}", evidence=evidence)
+        case "409" | "423":
+            return ToolFailedError(
+                f"{shown} is at something else{words}", hint="Try again when it has finished.", evidence=evidence
+            )
+        case "422":
+            return ToolFailedError(f"{shown} refuses that value{words}", evidence=evidence)
+        case _ if status.startswith("3"):
+            return ToolFailedError(
+                f"{shown} leads elsewhere ({clean(done.stderr, 60)}), which is not followed.",
+                hint="Put the address it leads to into the configuration, if that is right.",
+                evidence=evidence,
+            )
+        case _:
+            return ToolFailedError(f"{shown} failed ({clean(done.stderr, 60)}){words}", evidence=evidence)
+
+
+def strange(done: Completed, shown: str) -> ToolFailedError:
+    """The error for an answer that says it is good and is none of the web services."""
+    return ToolFailedError(
+        f"{shown} does not answer as SANtricity's web services do.",
+        hint="Is its address in the configuration right?",
+        evidence=done.stdout[:4000],
+    )
+
+
+def _first(row: Mapping[str, object], *names: str) -> object:
+    return next((row[name] for name in names if row.get(name) is not None), None)
+
+
+def _id(value: object) -> str | None:
+    """What may stand in a path; a reference of zeros only refers to nothing."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 32:
+        value = str(value)
+    if not isinstance(value, str) or _ID.fullmatch(value) is None:
+        return None
+    return None if len(value) > 8 and set(value) == _ZEROS else value
+
+
+def _wwn(value: object) -> str | None:
+    found = (word(value) or "").lower().replace(":", "")
+    return found if _WWN.fullmatch(found) else None
+
+
+def _distinct(told: Iterable[tuple[str | None, str]]) -> dict[str, str]:
+    """A name in addresses for each id: its own where that can be one and no other has it, else the id."""
+    pairs = list(told)
+    count = Counter(name for name, _ in pairs)
+    taken = {one for _, one in pairs}
+    return {
+        one: name if name is not None and count[name] == 1 and name not in taken and _NAME.fullmatch(name) else one
+        for name, one in pairs
+    }

@@ -1,0 +1,235 @@
+"""The backend of SANtricity's web services: inventory, reading, planning and applying."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+from backends.change import Change, Write
+from backends.changing import (
+    denial_of,
+    gone,
+    lock_of,
+    not_found,
+    require_same,
+    setting_of,
+    take_steps,
+    wanted,
+)
+from backends.errors import NotFoundError, RaidbenchError, RefusedError, ToolFailedError
+from backends.host import Command, Completed, Host
+from backends.model import Inventory, Problem, Target
+from backends.settings import Reading, Setting
+from backends.text import clean
+from backends.topology import Topology, look
+from backends.vendors._disk_systems import lock_name, node_of
+from backends.vendors.santricity import answers
+from backends.vendors.santricity.facts import WebHardware, WebSystem, WebView, WebVolume
+from backends.vendors.santricity.fields import BY_KEY, SETTINGS, sent
+from backends.vendors.santricity.inventory import (
+    NAME,
+    door_name,
+    inventory,
+    named,
+    problems,
+    system_address,
+)
+from backends.vendors.santricity.readings import asks_why, readings
+
+DOORS = f"/{NAME}:/*"
+"""What a host lists that has any. See `backends.hosts.web`."""
+
+ROOT = "/devmgr/v2/storage-systems"
+
+READ_SECONDS = 60.0
+"""A proxy asks the controllers in turn; the web services of a busy one take seconds."""
+
+SET_SECONDS = 180.0
+"""After this a change has not been answered; what is read afterwards says whether it took."""
+
+_THROUGH_ROOT = "the root helper changes only this machine: start raidbench with --no-helper for this one"
+
+
+class Santricity:
+    """The disk systems behind each door that the configuration names, one request at a time for each door."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._one: dict[str, asyncio.Lock] = {}
+        self._kept: dict[Target, WebView] = {}
+
+    async def inventory(self) -> Inventory:
+        """Every disk system behind every door. A door that does not answer is a problem."""
+        doors = await self._host.list(DOORS)
+        if not doors:
+            return Inventory()
+        picture = await look(self._host)
+        found = Inventory()
+        for part in await asyncio.gather(*(self._behind(door, picture) for door in doors)):
+            found = found.merge(part)
+        return found
+
+    async def _behind(self, door: str, picture: Topology) -> Inventory:
+        found = Inventory()
+        where = f"{NAME}:{door_name(door)}"
+        try:
+            for system in await self._systems(door):
+                where = f"{NAME}:{system_address(system)}"
+                found = found.merge(await self._whole(system, picture))
+        except RaidbenchError as error:
+            problem = Problem(where=where, message=error.message, hint=error.hint)
+            found = found.merge(Inventory(problems=(problem,)))
+        return found
+
+    async def _whole(self, system: WebSystem, picture: Topology) -> Inventory:
+        """A disk system; where a part of it is not told, the rest stands and the reason is a problem."""
+        missing: list[Problem] = []
+
+        async def part(what: str, begin: str = "[") -> str:
+            try:
+                return await self._asked(system.door, f"{ROOT}/{system.id}/{what}", begin)
+            except RaidbenchError as error:
+                missing.append(
+                    Problem(where=f"{NAME}:{system_address(system)}", message=error.message, hint=error.hint)
+                )
+                return ""
+
+        volumes = answers.volumes(await part("volumes"))
+        groups = answers.groups(await part("storage-pools"))
+        hardware = answers.hardware(await part("hardware-inventory", "{"))
+        found = inventory(system, volumes, groups, hardware, picture)
+        for array, volume in zip(found.arrays, volumes, strict=True):
+            self._kept[array.target] = WebView(system=system, volume=volume, hardware=hardware)
+        return found.merge(Inventory(problems=tuple(missing[:1])))
+
+    def settings(self, target: Target) -> tuple[Setting, ...]:
+        """Those of a volume; nothing else has any."""
+        return SETTINGS if _place_of(target) is not None else ()
+
+    async def read(self, target: Target) -> Mapping[str, Reading]:
+        """Every setting now, asked of the disk system. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        return readings(await self._view(target)) if self.settings(target) else {}
+
+    async def readings(self, target: Target) -> Mapping[str, Reading]:
+        """The same as of the last inventory: to ask takes seconds."""
+        kept = self._kept.get(target)
+        if kept is None:
+            return await self.read(target)
+        return readings(replace(kept, frozen=await self._frozen(kept.system.door)))
+
+    async def plan(self, target: Target, key: str, value: str) -> Change:
+        """The request that sets `key` to `value`, and the one that brings the present value back."""
+        setting = setting_of(self.settings(target), target, key)
+        view = await self._view(target)
+        wish = wanted(target, setting, readings(view)[key], value)
+        node = node_of(view.volume.wwn, await look(self._host))
+        lock = lock_name(view.system.wwn, view.system.name) if node is None else await lock_of(self._host, node.name)
+        steps = (step(view, key, wish.value),), (step(view, key, wish.now.now or ""),)
+        return wish.change(*steps, named(view.system, view.volume), lock)
+
+    async def apply(self, change: Change) -> None:
+        """Send the request, if it is for what it was planned for; none where the value is there already."""
+        view = await self._view(change.target)
+        require_same(change, named(view.system, view.volume))
+        own = step(view, change.key, change.after) if change.key in BY_KEY else None
+        if change.writes != ((own,) if own is not None else None):
+            shown = clean("; ".join(one.shown() for one in change.writes), 300)
+            raise RefusedError(f"This does not set {change.label.lower()} of {change.target}: {shown}.")
+        if readings(view)[change.key].now == change.after:
+            return
+
+        async def take(one: Write) -> None:
+            done = await self._run(Command(argv=one.argv, timeout=SET_SECONDS, mutates=True))
+            if done.returncode != 0:
+                raise _as_failure(answers.refusal(done, _shown(view.system.door)))
+
+        await take_steps(change, take)
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        """Doors that do not answer, and disk systems that are not well."""
+        found: list[Problem] = []
+        for door in await self._host.list(DOORS):
+            try:
+                for system in await self._systems(door):
+                    found += problems(system, await self._hardware(system))
+            except RaidbenchError as error:
+                found.append(Problem(where=f"{NAME}:{door_name(door)}", message=error.message, hint=error.hint))
+        return tuple(found)
+
+    async def _view(self, target: Target) -> WebView:
+        """What a target is now. Raises NotFoundError, DeviceGoneError, RefusedError, ToolFailedError."""
+        place = _place_of(target)
+        if place is None:
+            raise not_found(target)
+        door, name, volume_name = place
+        if door not in await self._host.list(DOORS):
+            raise NotFoundError(
+                f"The configuration names no {NAME} {door_name(door)}.", hint=f"It is named there as [{NAME}.NAME]."
+            )
+        system = next((one for one in await self._systems(door) if one.name == name), None)
+        if system is None:
+            raise gone(target)
+        volume = next((one for one in await self._volumes(system) if one.name == volume_name), None)
+        if volume is None:
+            raise gone(target)
+        view = WebView(system=system, volume=volume, frozen=await self._frozen(door))
+        if asks_why(view):
+            view = view.knowing(await self._hardware(system))
+        self._kept[target] = view
+        return view
+
+    async def _frozen(self, door: str) -> str | None:
+        return await denial_of(self._host, door) or (_THROUGH_ROOT if self._host.root_side is not None else None)
+
+    async def _systems(self, door: str) -> tuple[WebSystem, ...]:
+        return answers.systems(await self._asked(door, ROOT), door)
+
+    async def _volumes(self, system: WebSystem) -> tuple[WebVolume, ...]:
+        return answers.volumes(await self._asked(system.door, f"{ROOT}/{system.id}/volumes"))
+
+    async def _hardware(self, system: WebSystem) -> WebHardware:
+        """What it is made of; nothing where this user is not told that."""
+        try:
+            return answers.hardware(await self._asked(system.door, f"{ROOT}/{system.id}/hardware-inventory", "{"))
+        except ToolFailedError:
+            return WebHardware()
+
+    async def _asked(self, door: str, path: str, begin: str = "[") -> str:
+        """A good answer, the whole of it. Raises NotFoundError, RefusedError, ToolFailedError, ToolTimeoutError."""
+        done = await self._run(Command(argv=(door, "GET", path), timeout=READ_SECONDS))
+        if done.returncode != 0:
+            raise answers.refusal(done, _shown(door))
+        if not answers.is_whole(done.stdout, begin):
+            raise answers.strange(done, _shown(door))
+        return done.stdout
+
+    async def _run(self, command: Command) -> Completed:
+        async with self._one.setdefault(command.argv[0], asyncio.Lock()):
+            return await self._host.run(command)
+
+
+def step(view: WebView, key: str, value: str) -> Write:
+    """The one request that sets a value: of one volume, and of one of its fields."""
+    body = json.dumps({"cacheSettings": {BY_KEY[key].sent: sent(key, value)}})
+    return Write(argv=(view.system.door, "POST", f"{ROOT}/{view.system.id}/volumes/{view.volume.id}", body))
+
+
+def _shown(door: str) -> str:
+    return f"{NAME} {door_name(door)}"
+
+
+def _as_failure(error: RaidbenchError) -> ToolFailedError:
+    """Any refusal of a change is the verdict of a step."""
+    if isinstance(error, ToolFailedError):
+        return error
+    return ToolFailedError(error.message, hint=error.hint, evidence=error.evidence)
+
+
+def _place_of(target: Target) -> tuple[str, str, str] | None:
+    """Door, disk system and volume of an address; None for a drive, and for what can be no volume."""
+    parts = target.address.split("/")
+    if target.backend != NAME or len(parts) != 3 or not all(parts) or parts[2].startswith("drive "):
+        return None
+    return f"/{NAME}:/{parts[0]}", parts[1], parts[2]

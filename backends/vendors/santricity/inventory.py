@@ -1,0 +1,182 @@
+"""From what the web services tell to controllers, arrays and drives. Pure."""
+
+from __future__ import annotations
+
+from backends.identity import Identity
+from backends.model import (
+    Array,
+    Controller,
+    Drive,
+    Inventory,
+    Media,
+    Problem,
+    Protection,
+    Scope,
+    State,
+    Target,
+    Task,
+)
+from backends.topology import Topology
+from backends.topology.naming import identity
+from backends.vendors._disk_systems import battery_state, data_drives, level_of, node_of
+from backends.vendors._listed import facts
+from backends.vendors.santricity.facts import WebDrive, WebGroup, WebHardware, WebSystem, WebVolume
+
+NAME = "santricity"
+"""The prefix of this backend's targets."""
+
+_STATES = {
+    "optimal": State.OPTIMAL,
+    "degraded": State.DEGRADED,
+    "impaired": State.DEGRADED,
+    "failed": State.FAILED,
+    "offline": State.OFFLINE,
+    "removed": State.MISSING,
+    "missing": State.MISSING,
+}
+_MEDIA = {"hdd": Media.HDD, "ssd": Media.SSD}
+_TASKS = {"initializing": "initialisation", "reconstructing": "rebuild", "copyback": "rebuild", "verifying": "check"}
+
+
+def door_name(door: str) -> str:
+    """`lab` of `/santricity:/lab`."""
+    return door.rpartition("/")[2]
+
+
+def system_address(system: WebSystem) -> str:
+    """`lab/array1`: by the name of the door and its own."""
+    return f"{door_name(system.door)}/{system.name}"
+
+
+def volume_target(system: WebSystem, name: str) -> Target:
+    """The target of a volume."""
+    return Target(backend=NAME, address=f"{system_address(system)}/{name}", scope=Scope.ARRAY)
+
+
+def drive_target(system: WebSystem, place: str) -> Target:
+    """The target of a drive, by tray and slot."""
+    return Target(backend=NAME, address=f"{system_address(system)}/drive {place}")
+
+
+def inventory(
+    system: WebSystem,
+    volumes: tuple[WebVolume, ...],
+    groups: tuple[WebGroup, ...],
+    hardware: WebHardware,
+    picture: Topology,
+) -> Inventory:
+    """A disk system with all that is in it."""
+    owner = Target(backend=NAME, address=system_address(system), scope=Scope.CONTROLLER)
+    return Inventory(
+        controllers=(_controller(system, groups, hardware, owner),),
+        arrays=tuple(_array(system, one, groups, hardware, owner, picture) for one in volumes),
+        drives=tuple(_drive(system, one, volumes, owner) for one in hardware.drives),
+        problems=problems(system, hardware),
+    )
+
+
+def problems(system: WebSystem, hardware: WebHardware) -> tuple[Problem, ...]:
+    """What is wrong with a disk system."""
+    where = f"{NAME}:{system_address(system)}"
+    found = []
+    if system.out_of_reach:
+        said = f"The proxy does not reach {system.name} ({system.status}): what it tells of it is old."
+        found.append(Problem(where=where, message=said, hint="Look at its network and at its controllers."))
+    if system.password == "invalid":
+        said = f"The proxy does not have the right password of {system.name}, so nothing there can be changed."
+        found.append(Problem(where=where, message=said, hint="Give the proxy the password."))
+    if (bad := hardware.bad_controller) is not None:
+        said = f"Controller {bad.place} of {system.name} is {bad.status}."
+        found.append(Problem(where=where, message=said, hint="Look at it in SANtricity."))
+    return tuple(found)
+
+
+def _controller(system: WebSystem, groups: tuple[WebGroup, ...], hardware: WebHardware, owner: Target) -> Controller:
+    first = hardware.controllers[0] if hardware.controllers else None
+    bad = hardware.bad_battery
+    serials = (*(one.serial for one in hardware.controllers), *hardware.serials, *(one.wwn for one in groups))
+    told = [
+        ("Status", system.status),
+        *((f"Controller {one.place}", one.status) for one in hardware.controllers),
+        ("Battery", bad),
+        ("World wide name", system.wwn),
+        ("Serial numbers", " ".join(filter(None, serials))),
+    ]
+    return Controller(
+        target=owner,
+        vendor=NAME,
+        model=system.model or (first.model if first is not None else None),
+        serial=system.serial or system.wwn,
+        firmware=system.firmware or (first.firmware if first is not None else None),
+        protection=Protection(kind="bbu", state="optimal" if bad is None else battery_state(bad))
+        if hardware.batteries
+        else None,
+        facts=facts(told),
+    )
+
+
+def _array(
+    system: WebSystem,
+    volume: WebVolume,
+    groups: tuple[WebGroup, ...],
+    hardware: WebHardware,
+    owner: Target,
+    picture: Topology,
+) -> Array:
+    group = next((one for one in groups if one.id == volume.group), None)
+    drives = [one for one in hardware.drives if volume.group is not None and one.group == volume.group]
+    members = len([one for one in drives if not one.spare])
+    pool = group is not None and group.pool
+    number = (volume.level or "").removeprefix("raid")
+    level = level_of(number, 0 if pool else members)  # a pool's mirror has two copies, whatever drives there are
+    node = node_of(volume.wwn, picture)
+    names = {one.id: one.place for one in hardware.controllers}
+    owned, preferred = names.get(volume.owner or ""), names.get(volume.preferred or "")
+    told = [
+        ("Pool" if pool else "Volume group", group.name if group is not None else None),
+        ("Owner", owned),
+        ("Preferred owner", preferred if preferred != owned else None),
+        ("Thin", "yes" if volume.thin else None),
+    ]
+    return Array(
+        target=volume_target(system, volume.name),
+        controller=owner,
+        name=volume.name,
+        level=level,
+        state=_STATES.get(volume.status or "", State.UNKNOWN),
+        size_bytes=volume.size_bytes,
+        strip_bytes=volume.segment_bytes,
+        data_drives=None if pool else data_drives(level, members),
+        spans=1 if members and not pool else None,
+        device=node.device if node is not None else None,
+        members=tuple(drive_target(system, one.place) for one in drives),
+        identity=identity(node) if node is not None else named(system, volume) if volume.wwn is not None else None,
+        tasks=(Task(kind=_TASKS.get(volume.action, volume.action)),) if volume.action not in (None, "none") else (),
+        facts=facts(told),
+    )
+
+
+def named(system: WebSystem, volume: WebVolume) -> Identity:
+    """What a volume is, on whichever machine."""
+    wwn = None if volume.wwn is None else f"naa.{volume.wwn}"
+    return Identity(name=f"{system_address(system)}/{volume.name}", wwn=wwn)
+
+
+def _drive(system: WebSystem, drive: WebDrive, volumes: tuple[WebVolume, ...], owner: Target) -> Drive:
+    state = _STATES.get(drive.status or "", State.UNKNOWN)
+    mode = State.SPARE if drive.spare else State.ONLINE if drive.group is not None else State.UNASSIGNED
+    lying = next((one for one in volumes if drive.group is not None and one.group == drive.group), None)
+    return Drive(
+        target=drive_target(system, drive.place),
+        controller=owner,
+        array=volume_target(system, lying.name) if lying is not None else None,
+        model=drive.model,
+        serial=drive.serial,
+        firmware=drive.firmware,
+        wwn=None if drive.wwn is None else f"naa.{drive.wwn[:16]}",
+        media=_MEDIA.get(drive.media or "", Media.UNKNOWN),
+        interface=(drive.interface or "").lower() or None,
+        size_bytes=drive.size_bytes,
+        state=mode if state is State.OPTIMAL else state,
+        facts=facts([("Place", drive.place.replace(",", ":"))]),
+    )

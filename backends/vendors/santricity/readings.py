@@ -1,0 +1,100 @@
+"""From a volume to readings of its settings: values, what is in force, what may be chosen. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from backends.settings import Availability, Choice, Reading
+from backends.text import clean
+from backends.vendors import _disk_systems
+from backends.vendors._disk_systems import DELAYS, switched, written
+from backends.vendors.santricity.facts import WebView
+from backends.vendors.santricity.fields import CACHE_FIELDS, WRITE_CACHE, CacheField, value_of
+
+_OTHER = {"on": "off", "off": "on", "write-back": "write-through", "write-through": "write-back"}
+
+
+def readings(view: WebView) -> Mapping[str, Reading]:
+    """Every setting of it."""
+    return {one.setting.key: _reading(view, one) for one in CACHE_FIELDS} | {
+        _disk_systems.SEGMENT.key: _segment(view.volume.segment_bytes)
+    }
+
+
+def asks_why(view: WebView) -> bool:
+    """Whether what its disk system is made of has a part in what is in force."""
+    cache = view.volume.cache
+    return cache.get("cwob") is True or any(
+        one.force is not None and cache.get(one.told) is True and cache.get(one.force) is False for one in CACHE_FIELDS
+    )
+
+
+def _reading(view: WebView, one: CacheField) -> Reading:
+    told = view.volume.cache.get(one.told)
+    now = value_of(one.setting.key, told)
+    effective, why = _in_force(view, one, now)
+    return Reading(
+        now=now,
+        raw=None if told is None else clean(told if isinstance(told, str) else json.dumps(told), 60),
+        effective=effective,
+        why_effective=why,
+        choices=_choices(view, one),
+        availability=Availability(why_not=_why_not(view, now)),
+    )
+
+
+def _choices(view: WebView, one: CacheField) -> tuple[Choice, ...]:
+    if one is WRITE_CACHE:
+        safe = bool(view.hardware.batteries) and view.hardware.bad_battery is None
+        return written(unsafe=view.volume.cache.get("cwob") is True and not safe)
+    return DELAYS if one.setting is _disk_systems.FLUSH_MODIFIER else switched(one.setting)
+
+
+def _in_force(view: WebView, one: CacheField, now: str | None) -> tuple[str | None, str | None]:
+    """What the disk system says is in force where that is not what is set, and the likeliest reason it tells of."""
+    if one.force is None or now not in _OTHER:
+        return None, None
+    cache, bad = view.volume.cache, view.hardware.bad_battery
+    told = cache.get(one.force)
+    if isinstance(told, bool) and told is not cache.get(one.told):
+        if told:
+            return _OTHER[now], "the disk system says that it is still active"
+        return _OTHER[now], f"the disk system says that it is not active{_reason(view)}"
+    if one is WRITE_CACHE and now == "write-back" and bad is not None and cache.get("cwob") is True:
+        return "write-back, not protected", f"a battery is {bad}, and caching without batteries is on"
+    return None, None
+
+
+def _reason(view: WebView) -> str:
+    if (bad := view.hardware.bad_battery) is not None:
+        return f"; a battery is {bad}"
+    if (controller := view.hardware.bad_controller) is not None:
+        return f"; controller {controller.place} is {controller.status}"
+    return ""
+
+
+def _why_not(view: WebView, now: str | None) -> str | None:
+    """The first reason against a change."""
+    if now is None:
+        return "the web services do not tell of it"
+    if now == "unknown":
+        return "what the web services say of it is not understood"
+    if view.system.out_of_reach:
+        return f"the proxy does not reach its disk system ({view.system.status})"
+    if view.volume.thin:
+        return "it is a thin volume, of which raidbench only shows settings"
+    if view.volume.changeable is False:
+        return "the disk system says that its cache settings cannot be changed"
+    return view.frozen
+
+
+def _segment(size: int | None) -> Reading:
+    """Shown only: another one moves all data for hours."""
+    return Reading(
+        now=None if size is None else str(size >> 10),
+        raw=None if size is None else f"{size} bytes",
+        availability=Availability(
+            why_not="another one moves all data for hours: raidbench leaves that to the disk system's own management"
+        ),
+    )
