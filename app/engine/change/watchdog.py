@@ -40,8 +40,7 @@ LONGEST_WAIT = 3600.0
 """Seconds after the deadline that a program which still sets the value is waited for."""
 
 _NEVER_NEEDED = ("backends.conformance", "app.engine.change.watchdog")
-_OTHER_HOSTS = ("backends.hosts.simulated", "backends.hosts.recorded", "backends.hosts.streams", "backends.hosts.web")
-"""Those of other machines; what asks over the network is imported by the rehearsal of a trial that needs it."""
+_OTHER_HOSTS = ("backends.hosts.simulated", "backends.hosts.recorded", "backends.hosts.streams")
 _LATE = ("cattrs", "importlib.metadata")
 """What modules of ours import when they first need it."""
 
