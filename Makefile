@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-quick test-exhaustive browser lab check trust mutants method bench screenshots cast build
+.PHONY: help run demo test test-quick test-exhaustive browser lab check trust mutants method bench screenshots cast build package package-test
 
 SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
@@ -30,12 +30,12 @@ demo: ## open the workbench on a simulated rack of RAID controllers: nothing the
 test: ## run the tests (ARGS="-k journal" for some of them)
 	$(SETUP) test
 	$(COMPILED)
-	@$(PYTHON) -m pytest -q $(ON_ALL_CORES) -m "not exhaustive and not browser" $(ARGS)
+	@$(PYTHON) -m pytest -q $(ON_ALL_CORES) -m "not exhaustive and not browser and not package" $(ARGS)
 
 test-quick: ## run those of engine, backends and widgets that start no program, for while you write
 	$(SETUP) test
 	$(COMPILED)
-	@$(PYTHON) -m pytest -q $(ONE_A_CORE) -m "not (exhaustive or browser or slow or fio or root)" \
+	@$(PYTHON) -m pytest -q $(ONE_A_CORE) -m "not (exhaustive or browser or package or slow or fio or root)" \
 		tests/engine tests/backends tests/widgets $(ARGS)
 
 test-exhaustive: ## run those that try everything: statistics, garbled answers, kills at any moment
@@ -85,6 +85,13 @@ cast: ## play the loop anew for screenshots/loop.cast, on simulated hardware
 
 build: ## build wheel and sdist into dist/ and try the wheel away from the sources
 	$(SETUP) test
-	rm -rf dist
+	rm -f dist/*.whl dist/*.tar.gz
 	@sh tools/bootstrap uv build -q --out-dir dist
 	$(PYTHON) -m pytest -q tests/test_wheel.py
+
+package: ## build what is shipped into dist/: one file a machine, .deb, .rpm, .pyz (needs Go; ARGS="--out DIR")
+	$(SETUP) test
+	@$(PYTHON) -m tools.package $(ARGS)
+
+package-test: package ## try what was built on old and odd hosts, as root: the launcher's rules, starts, installing, removing
+	@$(PYTHON) -m pytest -q -m package tests/package

@@ -17,9 +17,9 @@ PATH = f"/etc/systemd/system/{NAME}"
 _BY_HAND = "Have what boots this machine run `raidbench recover --trials` once the disks are there."
 
 _TEXT = """\
-# Written by `raidbench recover --install-unit`; `raidbench recover --remove-unit` removes it.
+# {told}
 [Unit]
-Description=Take back storage settings that were on trial and that nobody kept
+Description={what}
 ConditionPathExists={journal}
 RequiresMountsFor={folder}
 Wants=systemd-udev-settle.service
@@ -57,13 +57,29 @@ async def plan_unit(host: Host, command: Sequence[str], journal: Path, environme
                 f"{word} is not root's alone, along its whole path: root must not run it at boot.",
                 hint="Install raidbench where only root may write, and do it again from there.",
             )
-    text = _TEXT.format(
+    text = unit_text(
+        (*command, "recover", "--trials"),
+        journal,
+        environment,
+        told="Written by `raidbench recover --install-unit`; `raidbench recover --remove-unit` removes it.",
+        what="Take back storage settings that were on trial and that nobody kept",
+    )
+    return BootUnit(text=text, there=await host.read(PATH) == text.rstrip())
+
+
+def unit_text(command: Sequence[str], journal: Path, environment: Mapping[str, str], *, told: str, what: str) -> str:
+    """A unit that runs `command` once at boot, when the disks are there, if there is a journal.
+
+    `told` is its first line, `what` its description. Raises RefusedError for words that a unit cannot hold.
+    """
+    return _TEXT.format(
+        told=told,
+        what=what,
         journal=_word(str(journal)),
         folder=_word(str(journal.parent)),
         environment="".join(f"Environment={_word(f'{name}={value}')}\n" for name, value in environment.items()),
-        command=" ".join(map(_word, (*command, "recover", "--trials"))),
+        command=" ".join(map(_word, command)),
     )
-    return BootUnit(text=text, there=await host.read(PATH) == text.rstrip())
 
 
 async def install_unit(host: Host, unit: BootUnit) -> None:

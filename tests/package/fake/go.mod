@@ -1,0 +1,3 @@
+module raidbench/tests/package/fake
+
+go 1.24

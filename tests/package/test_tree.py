@@ -1,0 +1,138 @@
+"""What goes into the tree, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.engine.session.version import program_version
+from tools.package import elf, tree
+from tools.package.tree import MACHINES
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bin/python3.14",
+        "lib/python3.14/os.py",
+        "lib/python3.14/asyncio/base_events.py",
+        "lib/python3.14/lib-dynload/_dbm.cpython-314-x86_64-linux-gnu.so",
+        "lib/python3.14/LICENSE.txt",
+    ],
+)
+def test_what_the_program_runs_on_is_taken(name: str) -> None:
+    assert tree.wanted(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bin/pip3",
+        "bin/python3.14-config",
+        "include/python3.14/Python.h",
+        "lib/libpython3.14.so.1.0",
+        "lib/tcl9.0/init.tcl",
+        "lib/python3.14/tkinter/__init__.py",
+        "lib/python3.14/test/test_os.py",
+        "lib/python3.14/site-packages/pip/__init__.py",
+        "lib/python3.14/config-3.14-x86_64-linux-gnu/Makefile",
+        "lib/python3.14/lib-dynload/_testcapi.cpython-314-x86_64-linux-gnu.so",
+    ],
+)
+def test_what_it_never_needs_is_left_out(name: str) -> None:
+    assert not tree.wanted(name)
+
+
+def test_the_product_in_a_tree_is_all_of_its_files_and_nothing_else(tmp_path: Path) -> None:
+    tree.put_ourselves(tmp_path)
+    kept = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    sources = {
+        str(path.relative_to(ROOT))
+        for package in ("app", "widgets", "backends")
+        for path in (ROOT / package).rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    plans = {f"app/plans/{path.name}" for path in (ROOT / "plans").iterdir()}
+    about = {f"raidbench-{tree.VERSION}.dist-info/{name}" for name in ("METADATA", "LICENSE")}
+    assert kept == sources | plans | about
+
+
+def test_a_tree_says_its_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree.put_ourselves(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert program_version() == tree.VERSION
+
+
+def test_bytecode_depends_on_no_time_and_on_no_folder(tmp_path: Path) -> None:
+    for name, moment in (("one", 1_000_000_000), ("other", 1_500_000_000)):
+        library = tmp_path / name / "lib" / f"python{tree.MINOR}"
+        library.mkdir(parents=True)
+        (library / "module.py").write_text("def told():\n    raise ValueError\n")
+        os.utime(library / "module.py", (moment, moment))
+        tree.compile_all(tmp_path / name, Path(sys.executable))
+    made = [path.read_bytes() for path in sorted(tmp_path.rglob("*.pyc"))]
+    assert (len(made), made[0] == made[1], made[0][4] & 3) == (2, True, 1)  # PEP 552: by hash, never checked
+
+
+def test_modes_are_those_of_no_umask(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir(0o700)
+    for name, mode in (("bin/program", 0o700), ("bin/text", 0o600)):
+        (tmp_path / name).touch()
+        (tmp_path / name).chmod(mode)
+    tree.settle_modes(tmp_path)
+    modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("bin", "bin/program", "bin/text")]
+    assert modes == [0o755, 0o755, 0o644]
+
+
+def asked(path: Path) -> str:
+    """The newest glibc by the versions that a program's text names, the slow way."""
+    names = {word.decode() for word in path.read_bytes().split(b"\0") if word.startswith(b"GLIBC_2.")}
+    return max(names, key=lambda name: tuple(map(int, name.removeprefix("GLIBC_").split("."))), default="")
+
+
+def test_the_glibc_that_a_program_asks_for_is_read_off_it() -> None:
+    program = Path(str(shutil.which("sleep"))).resolve()
+    found = elf.glibc(program)
+    assert found is not None
+    assert f"GLIBC_{'.'.join(map(str, found))}" == asked(program)
+    assert not elf.is_static(program)
+
+
+def test_a_program_that_needs_a_newer_glibc_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(str(shutil.which("sleep")), tmp_path / "program")
+    here = next(machine for machine in MACHINES if machine.name == os.uname().machine)
+    other = next(machine for machine in MACHINES if machine is not here)
+    monkeypatch.setattr(tree, "GLIBC", (2, 2))
+    assert "program needs glibc 2." in tree.too_new(tmp_path, here)[0]
+    assert f"program is for {here.name}." in tree.too_new(tmp_path, other)[0]
+
+
+def test_a_file_that_is_no_program_is_none(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("\x7fEL")
+    assert tree.too_new(tmp_path, MACHINES[0]) == []
+
+
+def test_without_go_it_is_said_what_is_missing_and_what_can_be_built(tmp_path: Path) -> None:
+    code = "from tools.package import golang; golang._PLACES = (); from tools.package.__main__ import main; main()"
+    done = subprocess.run(
+        (sys.executable, "-c", code), env={"PATH": str(tmp_path)}, cwd=ROOT, capture_output=True, text=True
+    )
+    assert "Go 1.24 or newer cannot be found" in done.stderr
+    assert "`make build` makes the wheel" in done.stderr
+
+
+def test_an_old_go_is_named_with_the_version_that_is_needed(tmp_path: Path) -> None:
+    (tmp_path / "go").write_text("#!/bin/sh\necho go1.19.8\n")
+    (tmp_path / "go").chmod(0o755)
+    code = "from tools.package.__main__ import main; raise SystemExit(main())"
+    done = subprocess.run(
+        (sys.executable, "-c", code), env={"PATH": f"{tmp_path}:/bin"}, cwd=ROOT, capture_output=True, text=True
+    )
+    assert (done.returncode, "go1.19.8; Go 1.24 or newer is needed" in done.stderr) == (1, True)

@@ -1,0 +1,118 @@
+"""`make package`: everything that is shipped, into dist/. The same sources make the same bytes."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tools.package import golang, onefile, pyz, sbom, system, tree
+from tools.package.tree import INTERPRETER, MACHINES, ROOT, SITE, VERSION
+
+SUMS = "SHA256SUMS"
+
+
+def main() -> int:
+    """Build; the exit status."""
+    parser = argparse.ArgumentParser(prog="make package", description=__doc__)
+    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="where the files go")
+    parser.add_argument(
+        "--work", type=Path, default=ROOT / "build" / "package", help="a folder to build in, emptied first"
+    )
+    asked = parser.parse_args()
+    try:
+        golang.go()
+        files = build(asked.out.absolute(), asked.work.absolute(), epoch())
+    except golang.GoMissingError as error:
+        print(f"{error} `make build` makes the wheel, which needs Python 3.11 on the machine.", file=sys.stderr)
+        return 1
+    except subprocess.CalledProcessError as error:
+        print(f"{' '.join(map(str, error.cmd[:4]))} failed:\n{error.stderr or ''}", file=sys.stderr)
+        return 1
+    for file in files:
+        print(f"{file.stat().st_size / 1e6:6.1f} MB  {file.name}")
+    return 0
+
+
+def epoch() -> int:
+    """The moment that everything is dated by, in seconds: SOURCE_DATE_EPOCH, or that of the commit."""
+    if given := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(given)
+    argv = ("git", "log", "-1", "--format=%ct")
+    told = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    return int(told or 315532800)  # 1980, before which no zip knows a date
+
+
+def build(out: Path, work: Path, moment: int) -> list[Path]:
+    """Every file that is shipped. Raises GoMissingError, CalledProcessError, ValueError."""
+    shutil.rmtree(work, ignore_errors=True)
+    for folder in (work, out):
+        folder.mkdir(parents=True, exist_ok=True)
+    requirements = tree.locked(work / "requirements.txt")
+    module = golang.download(golang.PYTHON, work)
+    trees = {machine: work / f"tree-{machine.name}" for machine in MACHINES}
+    here = next(machine for machine in MACHINES if machine.name == os.uname().machine)
+    python = trees[here] / INTERPRETER
+    for machine, place in sorted(trees.items(), key=lambda one: one[0] is not here):
+        say(f"the tree for {machine.name}")
+        tree.make(machine, module, requirements, None if machine is here else python, place)
+    made = []
+    for machine, place in trees.items():
+        file = out / f"raidbench-{VERSION}-linux-{machine.name}"
+        say(file.name)
+        onefile.make(place, machine.go, python, moment, work, file)
+        made.append(file)
+    say("raidbench.pyz")
+    made.append(out / "raidbench.pyz")
+    pyz.make({machine.name: place / SITE for machine, place in trees.items()}, python, moment, work, made[-1])
+    bill = out / "sbom.json"
+    bill.write_text(_bill(trees[here], requirements, made[0], work, moment))
+    made += _packages(trees, bill, out, work, moment)
+    made.append(bill)
+    (out / SUMS).write_text("".join(f"{_sum(file)}  {file.name}\n" for file in sorted(made)))
+    return [*made, out / SUMS]
+
+
+def _bill(place: Path, requirements: Path, launcher: Path, work: Path, moment: int) -> str:
+    info = golang.run("version", "-m", str(launcher), folder=work)
+    components = [
+        *sbom.wheels(place / SITE, requirements.read_text()),
+        *sbom.python(place / INTERPRETER),
+        *sbom.launcher(info),
+    ]
+    return json.dumps(sbom.document(components, moment), indent=2) + "\n"
+
+
+def _packages(trees: dict[tree.Machine, Path], bill: Path, out: Path, work: Path, moment: int) -> list[Path]:
+    say("nfpm, which writes the packages")
+    nfpm = system.build_nfpm(work)
+    folder = system.lay_out(work, bill, moment)
+    made = []
+    for machine, place in trees.items():
+        told = work / f"nfpm-{machine.go}.json"
+        told.write_text(json.dumps(system.configuration(place, folder, machine.go, moment), indent=1))
+        names = {"deb": f"raidbench_{VERSION}_{machine.go}.deb", "rpm": f"raidbench-{VERSION}.{machine.name}.rpm"}
+        for kind, name in names.items():
+            say(name)
+            argv = (nfpm, "package", "-f", told, "-p", kind, "-t", out / name)
+            subprocess.run(argv, check=True, capture_output=True, text=True)
+            made.append(out / name)
+    return made
+
+
+def _sum(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def say(what: str) -> None:
+    """What is being made, for whoever waits."""
+    print(f"package: {what} ...", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

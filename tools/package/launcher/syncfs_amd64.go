@@ -1,0 +1,3 @@
+package main
+
+const sysSyncfs = 306 // syncfs(2)

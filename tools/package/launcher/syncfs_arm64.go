@@ -1,0 +1,3 @@
+package main
+
+const sysSyncfs = 267 // syncfs(2)

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// ready is the unpacked tree of a place, unpacked now where it is not there.
+func ready(at place) (string, error) {
+	if at.borrowed {
+		return lent(at.dir)
+	}
+	base, err := private(at.dir)
+	if err != nil {
+		return "", err
+	}
+	tree := filepath.Join(base, digest[:16])
+	if _, err := os.Lstat(tree); err == nil {
+		return owned(tree, os.Geteuid())
+	}
+	if err := unpack(base, tree); err != nil {
+		return "", err
+	}
+	removeOld(base, tree)
+	return tree, nil
+}
+
+// lent is the tree that root has unpacked there, or an error that says nothing: nobody asked for it.
+func lent(dir string) (string, error) {
+	tree := filepath.Join(dir, digest[:16])
+	if _, err := os.Stat(filepath.Join(tree, interpreter)); err != nil {
+		return "", errUnasked
+	}
+	tree, err := owned(tree, 0)
+	if err != nil {
+		return "", errUnasked
+	}
+	return tree, nil
+}
+
+var errUnasked = errors.New("root has unpacked nothing")
+
+// unpack makes a tree beside its place and puts it there when it is whole; who is faster has made it for all.
+func unpack(base, tree string) error {
+	fresh, err := os.MkdirTemp(base, ".new-")
+	if err != nil {
+		return err
+	}
+	stopped := make(chan os.Signal, 1)
+	signal.Notify(stopped, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(stopped)
+	defer os.RemoveAll(fresh)
+	if err := extract(bytes.NewReader(payload), fresh, stopped); err != nil {
+		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+			return fmt.Errorf("there is not enough room in %s", base)
+		}
+		return err
+	}
+	if err := settle(fresh); err != nil {
+		return err
+	}
+	err = os.Rename(fresh, tree)
+	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {
+		return nil
+	}
+	return err
+}
+
+// settle brings a tree to the disk: after a power failure it is whole or not there.
+func settle(tree string) error {
+	mode := os.FileMode(0o700)
+	if os.Geteuid() == 0 {
+		mode = 0o755
+	}
+	if err := os.Chmod(tree, mode); err != nil {
+		return err
+	}
+	folder, err := os.Open(tree)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	if _, _, failed := syscall.Syscall(sysSyncfs, folder.Fd(), 0, 0); failed != 0 {
+		return fmt.Errorf("%s: %w", tree, failed)
+	}
+	return nil
+}
+
+func extract(from io.Reader, to string, stopped <-chan os.Signal) error {
+	plain, err := zstd.NewReader(from)
+	if err != nil {
+		return err
+	}
+	defer plain.Close()
+	for entries := tar.NewReader(plain); ; {
+		entry, err := entries.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case got := <-stopped:
+			os.RemoveAll(to)
+			os.Exit(128 + int(got.(syscall.Signal)))
+		default:
+		}
+		if err := put(entry, entries, filepath.Join(to, entry.Name)); err != nil {
+			return err
+		}
+	}
+}
+
+func put(entry *tar.Header, data io.Reader, path string) error {
+	switch entry.Typeflag {
+	case tar.TypeDir:
+		return makeAll(path, 0o755)
+	case tar.TypeSymlink:
+		return os.Symlink(entry.Linkname, path)
+	}
+	mode := os.FileMode(entry.Mode) & 0o755
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, data)
+	return errors.Join(err, file.Chmod(mode), file.Close())
+}

@@ -1,0 +1,37 @@
+"""The one file: a launcher that needs nothing, with a tree packed inside it."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+from pathlib import Path
+
+from tools.package import golang
+from tools.package.tree import INTERPRETER
+
+SOURCES = Path(__file__).parent / "launcher"
+
+
+def pack(kind: str, folder: Path, file: Path, python: Path, epoch: int) -> None:
+    """Pack a folder as `zstd` or `zip` with the portable Python, so that the same folder makes the same bytes."""
+    script = Path(__file__).parent / "archive.py"
+    subprocess.run((python, "-I", "-B", script, kind, folder, file, str(epoch)), check=True)
+
+
+def make(tree: Path, architecture: str, python: Path, epoch: int, work: Path, file: Path) -> None:
+    """The program of one architecture (Go's name) out of its tree. Raises GoMissingError, CalledProcessError."""
+    folder = work / f"launcher-{architecture}"
+    shutil.copytree(SOURCES, folder)
+    pack("zstd", tree, folder / "payload.tar.zst", python, epoch)
+    size = sum(path.stat().st_size for path in tree.rglob("*") if path.is_file() and not path.is_symlink())
+    build(folder, architecture, size, file)
+
+
+def build(folder: Path, architecture: str, unpacked: int, file: Path) -> None:
+    """The launcher in `folder`, beside whose sources its payload lies, which takes `unpacked` bytes."""
+    digest = hashlib.sha256((folder / "payload.tar.zst").read_bytes()).hexdigest()
+    values = {"digest": digest, "interpreter": INTERPRETER, "unpacked": str(unpacked)}
+    flags = " ".join(("-s -w -buildid=", *(f"-X main.{name}={value}" for name, value in values.items())))
+    golang.run(*("build", "-trimpath", "-ldflags", flags, "-o", str(file), "."), folder=folder, GOARCH=architecture)
+    file.chmod(0o755)

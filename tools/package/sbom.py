@@ -1,0 +1,149 @@
+"""What the one file and the packages are made of, in CycloneDX 1.5: names, versions, licences, sums."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import uuid
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from email.parser import HeaderParser
+from pathlib import Path
+from typing import Any
+
+from tools.package import golang
+from tools.package.tree import PROJECT, VERSION
+
+Component = dict[str, Any]
+
+WITHIN = {
+    "OpenSSL": ("openssl", "Apache-2.0", "import ssl; print(ssl.OPENSSL_VERSION.split()[1])"),
+    "SQLite": ("sqlite", "blessing", "import sqlite3; print(sqlite3.sqlite_version)"),
+    "zlib": ("zlib", "Zlib", "import zlib; print(zlib.ZLIB_RUNTIME_VERSION.split('.zlib')[0])"),
+    "Expat": ("expat", "MIT", "import pyexpat; print(pyexpat.EXPAT_VERSION.removeprefix('expat_'))"),
+    "Zstandard": ("zstd", "BSD-3-Clause", "from compression import zstd; print(zstd.zstd_version)"),
+    "mpdecimal": ("mpdecimal", "BSD-2-Clause", "import _decimal; print(_decimal.__libmpdec_version__)"),
+    "ncurses": ("ncurses", "X11", "import curses; print('%d.%d.%d' % curses.ncurses_version)"),
+}
+"""What is linked into the portable Python and tells its version: name in purls, licence, how it is asked."""
+
+SILENT = {
+    "bzip2": "bzip2-1.0.6",
+    "XZ Utils": "0BSD",
+    "libffi": "MIT",
+    "libedit": "BSD-3-Clause",
+    "libuuid": "BSD-3-Clause",
+    "HACL*": "MIT",
+}
+"""What is linked into it and does not: licence by name."""
+
+CLASSIFIED = {
+    "License :: OSI Approved :: MIT License": "MIT",
+    "License :: OSI Approved :: BSD License": "BSD-3-Clause",
+    "License :: OSI Approved :: Apache Software License": "Apache-2.0",
+    "License :: OSI Approved :: Python Software Foundation License": "PSF-2.0",
+}
+"""SPDX names of the classifiers that older wheels tell their licence by."""
+
+
+def licence(metadata: str) -> str | None:
+    """The SPDX expression of a wheel's licence by its METADATA; None where it tells none that is known."""
+    told = HeaderParser().parsestr(metadata)
+    if expression := told["License-Expression"]:
+        return str(expression)
+    for classifier in told.get_all("Classifier", []):
+        if classifier in CLASSIFIED:
+            return CLASSIFIED[classifier]
+    named = str(told["License"] or "")
+    return named if named in CLASSIFIED.values() else None
+
+
+def sums(requirements: str) -> dict[str, list[str]]:
+    """SHA-256 of the locked files of each package, by its name."""
+    found: dict[str, list[str]] = {}
+    name = ""
+    for row in requirements.splitlines():
+        if start := re.match(r"([A-Za-z0-9._-]+)==", row):
+            name = start[1].lower()
+        found.setdefault(name, []).extend(re.findall(r"--hash=sha256:([0-9a-f]{64})", row))
+    return found
+
+
+def wheels(site: Path, requirements: str) -> list[Component]:
+    """The Python packages of a tree. Raises ValueError where one tells no licence."""
+    locked, made = sums(requirements), []
+    for folder in sorted(site.glob("*.dist-info")):
+        metadata = (folder / "METADATA").read_text("utf-8")
+        told = HeaderParser().parsestr(metadata)
+        name, version, terms = told["Name"], told["Version"], licence(metadata)
+        if terms is None:
+            raise ValueError(f"{name} {version} tells no licence that is known: see {folder.name}/METADATA.")
+        purl = f"pkg:pypi/{re.sub('[-_.]+', '-', name).lower()}@{version}"
+        found = [{"alg": "SHA-256", "content": one} for one in locked.get(name.lower(), [])]
+        more = {"externalReferences": [{"type": "distribution", "url": purl, "hashes": found}]} if found else {}
+        if name != PROJECT["project"]["name"]:
+            made.append(_component("library", name, version, terms, purl) | more)
+    return made
+
+
+def python(interpreter: Path) -> list[Component]:
+    """The portable Python and what is linked into it, by what it says itself."""
+    made = [
+        _component(
+            "platform", "CPython", golang.PYTHON_VERSION, "PSF-2.0", f"pkg:generic/python@{golang.PYTHON_VERSION}"
+        ),
+        _module(golang.PYTHON.name, golang.PYTHON.version, "Apache-2.0"),
+    ]
+    for name, (short, terms, question) in WITHIN.items():
+        argv = (interpreter, "-I", "-B", "-c", question)
+        version = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
+        made.append(_component("library", name, version, terms, f"pkg:generic/{short}@{version}"))
+    return made + [_component("library", name, None, terms, None) for name, terms in SILENT.items()]
+
+
+def launcher(build_info: str) -> list[Component]:
+    """The Go modules in the launcher, by what `go version -m` says of it."""
+    found = re.findall(r"^\tdep\t(\S+)\t(\S+)", build_info, re.MULTILINE)
+    compiler = re.search(r": go(\S+)", build_info)
+    made = [_module(name, version, "BSD-3-Clause AND Apache-2.0 AND MIT") for name, version in found]
+    if compiler:
+        made.append(
+            _component("library", "Go standard library", compiler[1], "BSD-3-Clause", f"pkg:golang/std@{compiler[1]}")
+        )
+    return made
+
+
+def document(components: Iterable[Component], epoch: int) -> Mapping[str, Any]:
+    """The whole: the same components make the same document."""
+    listed = sorted(components, key=lambda one: (one["name"].lower(), one.get("version", "")))
+    project = PROJECT["project"]
+    product = _component(
+        "application", project["name"], VERSION, project["license"], f"pkg:generic/raidbench@{VERSION}"
+    )
+    content = json.dumps([product, listed])
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, content)}",
+        "version": 1,
+        "metadata": {"timestamp": datetime.fromtimestamp(epoch, UTC).isoformat(), "component": product},
+        "components": listed,
+    }
+
+
+def _component(kind: str, name: str, version: str | None, terms: str, purl: str | None) -> Component:
+    named = [{"expression": terms}] if re.search(" (AND|OR|WITH) ", terms) else [{"license": {"id": terms}}]
+    made = {
+        "type": kind,
+        "bom-ref": purl or f"within:{name}",
+        "name": name,
+        "version": version,
+        "licenses": named,
+        "purl": purl,
+    }
+    return {key: value for key, value in made.items() if value is not None}
+
+
+def _module(name: str, version: str, terms: str) -> Component:
+    return _component("library", name, version, terms, f"pkg:golang/{name}@{version}")

@@ -1,0 +1,143 @@
+"""The .deb and the .rpm: the same tree below /usr/lib/raidbench, with manual pages, completion and a unit."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from app.engine.change import boot_unit
+from app.engine.session.journal import Journal
+from app.engine.session.paths import ROOTS_STATE
+from tools.package import completion, golang, man
+from tools.package.tree import GLIBC, INTERPRETER, PROJECT, ROOT, VERSION
+
+PREFIX = f"/usr/lib/raidbench/{VERSION}"
+"""A folder of its own for every version: one that runs never meets the modules of another."""
+
+_OLDEST = ".".join(map(str, GLIBC))
+_SOURCES = Path(__file__).parent / "hooks"
+_TOOL = "github.com/goreleaser/nfpm/v2/cmd/nfpm"
+_USEFUL = ("fio", "smartmontools", "nvme-cli", "mdadm", "sdparm", "hdparm")
+
+HOOKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "deb": {
+        "preremove": ("guard.sh", 'refuse_while_running\n[ "$1" != remove ] || tell_what_a_crash_left\n'),
+        "postinstall": ("after.sh", "prepare\n"),
+        "postremove": ("after.sh", '[ "$1" != remove ] || name_what_stays\n'),
+    },
+    "rpm": {
+        "preinstall": ("guard.sh", '[ "$1" -lt 2 ] || refuse_while_running\n'),
+        "preremove": (
+            "guard.sh",
+            'if [ "$1" -eq 0 ]; then\n    refuse_while_running\n    tell_what_a_crash_left\nfi\n',
+        ),
+        "postinstall": ("after.sh", "prepare\n"),
+        "postremove": ("after.sh", '[ "$1" -gt 0 ] || name_what_stays\n'),
+    },
+}
+"""What runs before and after, by the kind of package: its functions, and which of them when."""
+
+
+def unit() -> str:
+    """The unit of the packages: says at boot what a crash left, and puts nothing back."""
+    return boot_unit.unit_text(
+        ("/usr/bin/raidbench", "recover", "--list"),
+        Journal(ROOTS_STATE / "journal").file,
+        {},
+        told="Changes nothing. `raidbench recover --install-unit` puts one in its place that takes trials back.",
+        what="Tell which storage settings a crash left",
+    )
+
+
+def hook(kind: str, name: str) -> str:
+    """The script of a package."""
+    functions, call = HOOKS[kind][name]
+    return (_SOURCES / functions).read_text() + "\n" + call
+
+
+def lay_out(work: Path, sbom: Path, epoch: int) -> Path:
+    """Write what goes into the packages beside the tree into a folder; the folder."""
+    folder = work / "system"
+    folder.mkdir()
+    man.write(folder / "man", _date(epoch), VERSION)
+    completion.write(folder)
+    wrapper = (_SOURCES / "raidbench.sh").read_text().replace("@PREFIX@", PREFIX).replace("@INTERPRETER@", INTERPRETER)
+    (folder / "raidbench").write_text(wrapper)
+    (folder / boot_unit.NAME).write_text(unit())
+    (folder / "copyright").write_text((_SOURCES / "copyright").read_text() + (ROOT / "LICENSE").read_text())
+    for source in (_SOURCES / "tmpfiles.conf", ROOT / "CHANGELOG.md", sbom):
+        shutil.copyfile(source, folder / source.name)
+    for kind, names in HOOKS.items():
+        for name in names:
+            (folder / f"{kind}-{name}").write_text(hook(kind, name))
+            (folder / f"{kind}-{name}").chmod(0o755)
+    return folder
+
+
+def contents(tree: Path, folder: Path) -> list[dict[str, Any]]:
+    """What lies where, as nfpm reads it."""
+    units = "/usr/lib/systemd/system"
+    plain = {
+        "raidbench.bash": "/usr/share/bash-completion/completions/raidbench",
+        "raidbench.fish": "/usr/share/fish/vendor_completions.d/raidbench.fish",
+        "tmpfiles.conf": "/usr/lib/tmpfiles.d/raidbench.conf",
+        boot_unit.NAME: f"{units}/{boot_unit.NAME}",
+        **{name: f"/usr/share/doc/raidbench/{name}" for name in ("copyright", "CHANGELOG.md", "sbom.json")},
+        **{
+            str(page.relative_to(folder)): f"/usr/share/{page.relative_to(folder)}"
+            for page in sorted(folder.glob("man/man*/*"))
+        },
+    }
+    zsh = {"deb": "/usr/share/zsh/vendor-completions/_raidbench", "rpm": "/usr/share/zsh/site-functions/_raidbench"}
+    return [
+        {"src": str(tree), "dst": PREFIX, "type": "tree"},
+        {"src": str(folder / "raidbench"), "dst": "/usr/bin/raidbench", "file_info": {"mode": 0o755}},
+        *({"src": str(folder / name), "dst": place, "file_info": {"mode": 0o644}} for name, place in plain.items()),
+        *(
+            {"src": str(folder / "raidbench.zsh"), "dst": place, "packager": kind, "file_info": {"mode": 0o644}}
+            for kind, place in zsh.items()
+        ),
+        {"src": f"../{boot_unit.NAME}", "dst": f"{units}/multi-user.target.wants/{boot_unit.NAME}", "type": "symlink"},
+        {"dst": "/usr/lib/raidbench", "type": "dir", "file_info": {"mode": 0o755}},
+        {"dst": "/var/lib/raidbench", "type": "dir", "file_info": {"mode": 0o700}},
+    ]
+
+
+def configuration(tree: Path, folder: Path, architecture: str, epoch: int) -> dict[str, Any]:
+    """All that nfpm is told."""
+    project = PROJECT["project"]
+    return {
+        "name": project["name"],
+        "arch": architecture,
+        "version": VERSION,
+        "section": "admin",
+        "priority": "optional",
+        "maintainer": project["authors"][0]["name"],
+        "description": project["description"],
+        "license": project["license"],
+        "mtime": datetime.fromtimestamp(epoch, UTC).isoformat(),
+        "contents": contents(tree, folder),
+        "deb": {"compression": "xz"},
+        "rpm": {"compression": "xz", "buildhost": "raidbench", "group": "Applications/System"},
+        "overrides": {
+            kind: {
+                "depends": [needed],
+                "recommends": list(_USEFUL),
+                "scripts": {name: str(folder / f"{kind}-{name}") for name in HOOKS[kind]},
+            }
+            for kind, needed in (("deb", f"libc6 (>= {_OLDEST})"), ("rpm", f"glibc >= {_OLDEST}"))
+        },
+    }
+
+
+def build_nfpm(work: Path) -> Path:
+    """The program that writes packages, pinned by its go.sum. Raises GoMissingError, CalledProcessError."""
+    golang.run("build", "-o", str(work / "nfpm"), _TOOL, folder=Path(__file__).parent / "nfpm")
+    return work / "nfpm"
+
+
+def _date(epoch: int) -> str:
+    return datetime.fromtimestamp(epoch, UTC).date().isoformat()

@@ -1,0 +1,108 @@
+"""Within raidbench.pyz: unpacks it once into a private folder and becomes the program there, as the launcher does.
+
+The standard library alone: nothing else can be imported out of the archive, since a part of it is a native module.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import platform
+import re
+import shutil
+import stat
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+MACHINES = ("x86_64", "aarch64")
+
+
+def start() -> None:
+    """Become the program; ends with a sentence where that is not possible."""
+    archive = Path(sys.argv[0]).resolve()
+    machine = platform.machine()
+    if sys.platform != "linux" or machine not in MACHINES:
+        sys.exit(f"raidbench.pyz is for Linux on {' and '.join(MACHINES)}, not {sys.platform} on {machine}.")
+    reasons = []
+    for base in places():
+        try:
+            tree = ready(archive, private(base), machine)
+        except OSError as error:
+            reasons.append(f"{error.filename or base}: {error.strerror}" if error.strerror else str(error))
+            continue
+        drop = re.compile("PYTHON|LD_|RAIDBENCH_LAUNCHER$")
+        kept = {name: value for name, value in os.environ.items() if not drop.match(name)}
+        words = (sys.executable, "-I", str(tree), *sys.argv[1:])
+        os.execve(sys.executable, words, {**kept, "RAIDBENCH_LAUNCHER": str(archive)})
+    print(f"raidbench cannot unpack itself: {'; '.join(reasons)}.", file=sys.stderr)
+    sys.exit("Name a folder of your own, with 30 MB free, in RAIDBENCH_UNPACK_DIR.")
+
+
+def places() -> Iterator[Path]:
+    """The folders to try, in order."""
+    if named := os.environ.get("RAIDBENCH_UNPACK_DIR"):
+        yield Path(named).absolute()
+    elif os.geteuid() == 0:
+        yield from map(Path, ("/var/cache/raidbench", "/opt/raidbench", "/root/.cache/raidbench"))
+    else:
+        for cache in (os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~/.cache")):
+            if os.path.isabs(cache):
+                yield Path(cache, "raidbench")
+                break
+        yield Path(f"/var/tmp/raidbench-{os.geteuid()}")
+
+
+def private(base: Path) -> Path:
+    """Make the folder; its real path. Raises OSError where somebody else can put something there."""
+    base.mkdir(mode=0o755 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+    base = base.parent.resolve() / base.name
+    loose = stat.S_IWGRP | stat.S_IWOTH
+    for folder in (base, *base.parents):
+        info = folder.lstat()
+        if not stat.S_ISDIR(info.st_mode):
+            raise OSError(f"{folder} is not a folder")
+        if info.st_uid not in ({os.geteuid()} if folder == base else {os.geteuid(), 0}):
+            raise OSError(f"{folder} belongs to another user")
+        lax = stat.S_IWOTH if folder != base and os.geteuid() else loose  # a user's own group may be that of ~/.cache
+        if info.st_mode & lax and (folder == base or not info.st_mode & stat.S_ISVTX):
+            raise OSError(f"others may write to {folder}")
+    if os.statvfs(base).f_flag & os.ST_NOEXEC:
+        raise OSError(f"{base} lies on a file system mounted noexec")
+    return base
+
+
+def ready(archive: Path, base: Path, machine: str) -> Path:
+    """The unpacked tree, unpacked now where it is not there. Raises OSError."""
+    with zipfile.ZipFile(archive) as packed:
+        tree = base / f"{packed.read('digest').decode()[:16]}-pyz"
+        if tree.is_dir():
+            return tree
+        fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=base))
+        try:
+            unpack(packed, machine, fresh)
+            fresh.chmod(stat.S_IMODE(base.stat().st_mode))
+            os.sync()
+            fresh.rename(tree)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise OSError(f"there is not enough room in {base}") from None
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # else somebody was faster
+                raise
+        finally:
+            with contextlib.suppress(OSError):
+                shutil.rmtree(fresh)
+    return tree
+
+
+def unpack(packed: zipfile.ZipFile, machine: str, folder: Path) -> None:
+    """What every machine takes, and what this kind of machine does. Raises OSError."""
+    for name in packed.namelist():
+        kind, _, place = name.partition("/")
+        if kind in ("any", machine):
+            file = folder / place
+            file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            file.write_bytes(packed.read(name))
