@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from app.cli.sweep_background import HURRY
 from tests.cli.conftest import Cli, Outcome, argv, program, run_here
 
 FAST = ("--demo", "--demo-speed", "1000")
@@ -34,23 +33,6 @@ setting = "read_ahead"
 values = ["none", "read-ahead"]
 """
 STRIP = '[[axis]]\nsetting = "strip_size"\nvalues = ["64k", "128k"]\n'
-
-TABLE_A = {
-    ("WT NORA 64K Direct", "rw=randread"): 83_364,
-    ("WT NORA 64K Direct", "rw=randwrite"): 13_706,
-    ("WT RA 64K Direct", "rw=randread"): 67_792,
-    ("WT ADRA 64K Direct", "rw=randread"): 67_999,
-    ("WB NORA 64K Direct", "rw=randwrite"): 11_612,
-    ("WT NORA 64K Direct FastPath", "rw=randread"): 84_005,
-    ("WT NORA 64K Direct FastPath", "rw=randwrite"): 15_602,
-    ("WT NORA 8K Direct FastPath", "rw=randread"): 83_318,
-    ("WT NORA 8K Direct FastPath", "rw=randwrite"): 15_630,
-    ("WT NORA 512K Direct FastPath", "rw=randread"): 83_720,
-    ("WT NORA 512K Direct FastPath", "rw=randwrite"): 15_486,
-    ("WT NORA 64K Cached FastPath", "rw=randread"): 58_131,
-    ("WT NORA 64K Cached FastPath", "rw=randwrite"): 15_573,
-}
-"""Published IOPS, single runs; docs/simulation.md says whose."""
 
 
 @pytest.fixture
@@ -289,33 +271,3 @@ def test_recover_puts_back_what_a_killed_sweep_left(plan: str, state: Path, cli:
     assert cli(*FAST, "recover", "--restore").status == 0
     assert now(cli, "read_ahead") == "none"
     assert "cut short" not in cli(*FAST, "devices").err
-
-
-@pytest.mark.exhaustive
-def test_the_published_table_comes_out_of_one_command(cli: Cli) -> None:
-    assert HURRY >= 1
-    done = cli("--demo", "--demo-speed", "1000", "sweep", "9280-raid5", "--confirm", "6ef362", "--seed", "1", "--json")
-    assert done.status == 0, done.err
-    cells = {(each["row"], each["column"]): each for each in done.json["sweep"]["cells"]}
-    assert {place: cells[place]["iops"] for place in TABLE_A} == pytest.approx(TABLE_A, rel=0.05)
-    verdicts = {place: (cell["judgement"] or {}).get("verdict") for place, cell in cells.items()}
-    assert verdicts["WT RA 64K Direct", "rw=randread"] == "slower"
-    assert verdicts["WT ADRA 64K Direct", "rw=randread"] == "slower"
-    assert verdicts["WT NORA 64K Cached FastPath", "rw=randread"] == "slower"
-    assert verdicts["WB NORA 64K Direct", "rw=randwrite"] == "slower"
-    for strip in ("8K", "512K"):
-        for workload in ("rw=randread", "rw=randwrite"):
-            # Arrays made anew are not measured in turn: what their baseline drifted by may leave it open.
-            assert verdicts[f"WT NORA {strip} Direct FastPath", workload] in ("no-difference", "not-decided")
-
-
-@pytest.mark.exhaustive
-def test_write_mostly_takes_the_reads_off_the_slow_disk_of_a_mirror(cli: Cli) -> None:
-    roles = ("array=md:md1", "fast=/dev/nvme2n1", "slow=/dev/sdg")
-    words = [word for role in roles for word in ("--target", role)]
-    done = cli("--demo", "--demo-speed", "1000", "sweep", "write-mostly", *words, "--confirm", "md1", "--seed", "1")
-    assert done.status == 0, done.err
-    said = [line.strip() for line in done.out.splitlines()]
-    assert "mirror, slow disk write-mostly, random read: sdg 0.0 %, nvme2n1 100 %" in said
-    assert "mirror, random read: sdg 16 %, nvme2n1 84 %" in said
-    assert "the settings are as before" in done.out + done.err
