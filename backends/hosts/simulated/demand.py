@@ -175,7 +175,7 @@ def write_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     """Of one write, with the reading before that parity makes necessary."""
     drive, card = layout.drive, layout.card
     parity = _parity(layout.level)
-    if layout.bypass_bytes and size >= layout.bypass_bytes and not parity:
+    if layout.bypass_bytes and size >= layout.bypass_bytes:
         layout = replace(layout, write_back=False)
     parts = _parts(layout, work, size)
     full = _full_stripes(layout, work, size) if parity else 0.0

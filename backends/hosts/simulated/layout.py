@@ -51,7 +51,7 @@ class Layout:
     mirrored: bool = False
     """Another controller gets a copy of what is cached."""
     bypass_bytes: int = 0
-    """Writes of this size and larger go past the cache, but for those with parity; 0 for none."""
+    """Writes of this size and larger go past the cache; 0 for none."""
     sorts_writes: bool = True
     """What leaves the cache is sorted by its place on the drives."""
     member_depth: int = 0

@@ -10,6 +10,7 @@ from backends.hosts.simulated.load import Layout
 from backends.hosts.simulated.md_array import MdArray
 from backends.hosts.simulated.smartarray.cards import SmartCard, SmartVolume
 from backends.hosts.simulated.smcli import DiskSystem, HostDisk
+from backends.hosts.simulated.volume import PARITY
 from backends.model import Level
 
 _LEVELS = {
@@ -66,7 +67,8 @@ def of_logical_drive(card: SmartCard, volume: SmartVolume) -> Layout:
         read_part=reads,
         write_part=writes,
         drive_cache=_OWN_CACHES.get(values["drivewritecache configured"], "default"),
-        bypass_bytes=int(values["writecachebypassthreshold"]) * 1024,
+        # Of logical drives without parity (Microchip's online documentation, 7.4.1).
+        bypass_bytes=0 if common.level in PARITY else int(values["writecachebypassthreshold"]) * 1024,
         member_depth=int(depth) if depth.isdigit() else 0,
         sorts_writes=values["elevatorsort"] == "enable",
         rebuild_share=_SCANNING if values["surfacescanmode"] == "high" else 0.0,

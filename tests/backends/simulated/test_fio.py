@@ -91,6 +91,24 @@ async def test_runs_differ_by_less_than_two_per_cent(host: SimulatedHost, tmp_pa
     assert 0.002 < statistics.stdev(rates) / statistics.mean(rates) < 0.02
 
 
+async def test_flash_that_writes_in_bursts_is_uneven_and_as_fast_as_published(
+    host: SimulatedHost, tmp_path: Path
+) -> None:
+    host.rack.nvme["nvme0n1"] = "ioDrive 320GB"
+    ran = await run(host, Job(rw=Pattern.RANDWRITE, iodepth=32, runtime=20, ramp=19), tmp_path, "/dev/nvme0n1")
+    found = ran.figures.write
+    assert found is not None
+    assert found.iops == pytest.approx(5_851, rel=0.05)
+    assert found.latency_ns.mean == pytest.approx(5.30e6, rel=0.08)
+    rates = [one.write.iops for one in ran.samples if one.phase.value == "measuring" and one.write is not None]
+    assert min(rates) == 0
+    assert max(rates) * 4096 == pytest.approx(94e6, rel=0.1)
+    assert standstills(ran.samples) == ()
+    assert found.latency_ns.p99 is not None
+    assert found.latency_ns.p99_9 is not None
+    assert found.latency_ns.p99 < 1e7 < 5e8 < found.latency_ns.p99_9  # few wait, and those for long
+
+
 async def test_an_array_that_is_rebuilt_stands_still_once(host: SimulatedHost, tmp_path: Path) -> None:
     ran = await run(host, Job(rw=Pattern.RANDREAD, iodepth=64, runtime=20, ramp=10), tmp_path, "/dev/sdd")
     (still,) = standstills(ran.samples)

@@ -23,11 +23,11 @@ STREAM = replace(LARGE_READS, sequential=True)
 
 
 def value(word: str, to: str) -> Change:
-    """A setting of the Smart Array."""
+    """A setting of the Smart Array and of the SmartRAID, which have the same firmware."""
 
     def change(rack: Rack) -> None:
-        [card] = rack.smart["ssacli"]
-        rack.smart["ssacli"] = (replace(card, values={**card.values, word: to}),)
+        for tool, cards in rack.smart.items():
+            rack.smart[tool] = tuple(replace(card, values={**card.values, word: to}) for card in cards)
 
     return change
 
@@ -95,6 +95,7 @@ FASTER = {
     "Smart Path against the cache": ("sdb", READS, acceleration(2, "cache"), acceleration(2, "path")),
     "more of the cache for reads": ("sdc", NEAR, value("cacheratio", "10/90"), value("cacheratio", "90/10")),
     "a battery that is well": ("sda", WRITES, battery, value("cacheratio", "10/90")),
+    "a cache that works, for reads": ("sdc", replace(NEAR, depth=1), problem, value("cacheratio", "90/10")),
     "a cache that works": ("sda", WRITES, problem, value("cacheratio", "10/90")),
     "more of the cache for writes": ("sda", AGAIN, value("cacheratio", "75/25"), value("cacheratio", "10/90")),
     "drives' caches on": (
@@ -109,6 +110,18 @@ FASTER = {
     "drives' caches on, Adaptec": ("sdd", WRITES, own_caches_off, adaptec()),
     "streams in strips of 1 MiB, Adaptec": ("sdd", STREAM, adaptec(strip_kib=64), adaptec(strip_kib=1024)),
     "streams that are read ahead, Adaptec": ("sdd", replace(STREAM, depth=1), adaptec(read_cache=False), adaptec()),
+    "blocks that were read before, Adaptec": (
+        "sdd",
+        replace(NEAR, depth=1, region_bytes=256 << 20),
+        adaptec(read_cache=False),
+        adaptec(),
+    ),
+    "written streams in strips of 1 MiB, Adaptec": (
+        "sdd",
+        replace(STREAM, read_share=0.0),
+        adaptec(strip_kib=64),
+        adaptec(strip_kib=1024),
+    ),
     "no mirroring": ("dm-0", WRITES, system(mirroring=True), system(mirroring=False)),
     "a write cache": ("dm-0", WRITES, system(write_cache=False), system(write_cache=True)),
     "batteries that are well": ("dm-0", WRITES, system(battery="Failed"), system(battery="Optimal")),
@@ -144,6 +157,8 @@ SAME = {
     "what is set without a battery": ("sda", WRITES, (battery, value("cacheratio", "25/75")), (battery,)),
     "mirroring of what is not cached": ("dm-0", WRITES, (system(write_cache=False, mirroring=True),), ()),
     "the size of blocks that is small enough": ("dm-0", READS, (system(block_kib=4),), (system(block_kib=16),)),
+    "sorting of what goes to flash": ("sdc", WRITES, (value("elevatorsort", "disable"),), ()),
+    "the performance mode for large blocks, when they are small": ("sdd", WRITES, (adaptec(performance="3"),), ()),
     "a priority of rebuilds while there is none": ("sda", WRITES, (value("rebuildpriority", "low"),), ()),
     "how long a monitor waits": ("sdc", READS, (value("mnpdelay", "5"),), ()),
 }
@@ -171,6 +186,12 @@ def test_writes_beyond_the_bypass_threshold_go_past_the_cache_and_smaller_ones_d
     assert found("sde", HUGE_WRITES, low) == found("sde", HUGE_WRITES)
 
 
+def test_the_performance_mode_for_large_blocks_keeps_them_out_of_the_cache() -> None:
+    mode, through = adaptec(performance="3"), adaptec(write_cache="wt")
+    assert found("sdd", LARGE_WRITES, mode).iops == found("sdd", LARGE_WRITES, through).iops
+    assert found("sdd", LARGE_WRITES, mode).iops != found("sdd", LARGE_WRITES).iops
+
+
 def test_mirroring_off_gains_two_to_three_per_cent() -> None:
     gain = found("dm-0", WRITES, system(mirroring=False)).iops / found("dm-0", WRITES).iops - 1
     assert 0.02 <= gain <= 0.03
@@ -182,17 +203,41 @@ def test_flash_that_was_never_written_answers_without_being_read() -> None:
     size = 20 << 30
     work = IoPattern(depth=32, region_bytes=size)
     written = expect(of(rack, "fioa"), work)
-    module.written_bytes = 0
+    for program, *words in (("fio-detach",), ("fio-format", "-y", "-b4096"), ("fio-attach",)):
+        module.said(program, [*words, "/dev/fct0"])
     fresh = expect(of(rack, "fioa"), work)
     assert fresh.iops > 3 * written.iops
     assert fresh.drive_busy == 0
-    rack.note_written({"fioa": size, "sdb": size})
+    rack.note_written({"sdb": size})
+    assert expect(of(rack, "fioa"), work) == fresh
+    rack.note_written({"fioa": size})
     assert expect(of(rack, "fioa"), work) == written
 
 
 def test_heads_have_a_short_way_in_a_small_region() -> None:
     assert found("md0", replace(READS, region_bytes=20 << 30)).iops > 1.5 * found("md0", READS).iops
     assert found("sdb", replace(READS, region_bytes=20 << 30)).iops == found("sdb", READS).iops
+    alone = replace(WRITES, depth=1)
+    assert found("md0", replace(alone, region_bytes=20 << 30)).iops > 1.5 * found("md0", alone).iops
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_four_disks_stream_nearly_four_times_as_fast_as_one(share: float) -> None:
+    work = IoPattern(read_share=share, sequential=True, depth=32, sizes=((1 << 20, 1.0),))
+    assert 3.9 < found("md0", work).iops / found("sdf", work).iops < 4.1
+
+
+def test_a_stream_is_answered_from_the_cache_only_if_all_of_it_fits() -> None:
+    fits, spills, large = (
+        found("dm-1", replace(STREAM, region_bytes=size)).iops for size in (1 << 30, 3 << 29, 64 << 30)
+    )
+    assert fits > 1.2 * spills
+    assert spills == large
+
+
+def test_what_is_written_over_in_the_cache_costs_no_parity() -> None:
+    assert found("dm-0", WRITES).iops > 0.5 * found("dm-0", READS).iops
+    assert found("dm-1", WRITES).iops < 0.1 * found("dm-0", WRITES).iops
 
 
 def test_only_random_writes_at_full_speed_come_in_bursts() -> None:

@@ -33,8 +33,7 @@ class Stalls:
             still += max(0.0, min(last, end) - max(first, begin))
             if last > end:
                 break
-            if last > begin:
-                over.append(last - first)
+            over.append(last - first)
             self._next = next(self._coming, None)
         return (1.0 - still / (end - begin) if end > begin else 1.0), over
 
