@@ -95,7 +95,6 @@ FASTER = {
     "Smart Path against the cache": ("sdb", READS, acceleration(2, "cache"), acceleration(2, "path")),
     "more of the cache for reads": ("sdc", NEAR, value("cacheratio", "10/90"), value("cacheratio", "90/10")),
     "a battery that is well": ("sda", WRITES, battery, value("cacheratio", "10/90")),
-    "a cache that works, for reads": ("sdc", replace(NEAR, depth=1), problem, value("cacheratio", "90/10")),
     "a cache that works": ("sda", WRITES, problem, value("cacheratio", "10/90")),
     "more of the cache for writes": ("sda", AGAIN, value("cacheratio", "75/25"), value("cacheratio", "10/90")),
     "drives' caches on": (
@@ -175,6 +174,11 @@ def test_without_a_battery_the_cache_takes_writes_only_when_told_to() -> None:
     kept = found("sdc", WRITES)
     assert found("sdc", WRITES, battery, value("nobatterywritecache", "enable")) == kept
     assert found("sdc", WRITES, battery) != kept
+
+
+def test_a_cache_with_a_problem_takes_no_reads() -> None:
+    work, mostly_read = replace(NEAR, depth=1), value("cacheratio", "90/10")
+    assert found("sdc", work, mostly_read).iops > 1.02 * found("sdc", work, mostly_read, problem).iops
 
 
 def test_writes_beyond_the_bypass_threshold_go_past_the_cache_and_smaller_ones_do_not() -> None:
