@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ FORMAT = 2
 
 def dumped(rack: Rack) -> dict[str, Any]:
     """The rack as JSON."""
-    data = asdict(rack)
+    data = asdict(replace(rack, clock=time.time))  # a clock of its own would be copied with all that it hangs from
     del data["clock"]
     return {"format": FORMAT, **data}
 

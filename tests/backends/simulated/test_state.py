@@ -9,6 +9,7 @@ import pytest
 
 from backends.errors import InvalidValueError
 from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.machines.hpe import hpe_rack
 from backends.hosts.simulated.state import RackFile, dumped, loaded
 from tests.backends.simulated.asking import FAST, SDB, cache, still_rack, storcli
 from tests.backends.simulated.racks import rack_of
@@ -34,6 +35,16 @@ def test_a_rack_outlives_being_written_down() -> None:
 def test_a_large_rack_does_too() -> None:
     rack = rack_of(4, 24, 64)
     assert loaded(json.loads(json.dumps(dumped(rack)))).cards == rack.cards
+
+
+def test_the_second_rack_is_written_by_the_command_that_changes_it(path: Path) -> None:
+    file = RackFile(path, make=hpe_rack, speed=60)
+    with file.changing() as rack:
+        rack.runs = 7
+    with file.changing() as rack:
+        rack.runs += 1
+    again = RackFile(path, make=still_rack).rack
+    assert (again.runs, again.smart) == (8, hpe_rack().smart)
 
 
 async def test_looking_writes_nothing(path: Path) -> None:

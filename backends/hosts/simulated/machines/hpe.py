@@ -94,7 +94,7 @@ def _p408() -> SmartCard:
 
 
 def _series_5() -> SmartCard:
-    """Article F: eight X25-E in RAID 5, strips of 1 MiB."""
+    """Article F: eight X25-E in RAID 5, a third of them in strips of each of three sizes."""
     return SmartCard(
         number="1",
         model="Adaptec 5805",
@@ -105,17 +105,18 @@ def _series_5() -> SmartCard:
         cache_mib=512,
         series=True,
         bays=_bays("0", 8, X25E, "CVEM0058", "A", 0),
-        volumes=(
+        volumes=tuple(
             SmartVolume(
-                number=0,
+                number=number,
                 level="5",
-                size_gib=416.5,
-                strip_kib=1024,
+                size_gib=138.5,
+                strip_kib=strip,
                 data_drives=7,
-                name="adaptec5",
+                name=f"strip{strip}",
                 wwn="",
-                device="/dev/sdd",
-            ),
+                device=device,
+            )
+            for number, strip, device in ((0, 1024, "/dev/sdd"), (1, 256, "/dev/sdn"), (2, 64, "/dev/sdo"))
         ),
     )
 
@@ -149,6 +150,8 @@ def _smart_raid() -> SmartCard:
 def _ds4700() -> DiskSystem:
     """Article F: a logical drive that fits into the cache, and one that does not."""
     return DiskSystem(
+        flush_start=95,
+        flush_stop=90,
         volumes=[
             HostDisk(name="fast", wwn="600a0b80002618d6000004d44a2f7a01", gigabytes=200 / 1024),
             HostDisk(name="data", wwn="600a0b80002618d6000004d54a2f7a1c", gigabytes=200.0),
