@@ -155,7 +155,7 @@ def _ds4700() -> DiskSystem:
         volumes=[
             HostDisk(name="fast", wwn="600a0b80002618d6000004d44a2f7a01", gigabytes=200 / 1024),
             HostDisk(name="data", wwn="600a0b80002618d6000004d54a2f7a1c", gigabytes=200.0),
-        ]
+        ],
     )
 
 
