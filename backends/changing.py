@@ -151,6 +151,24 @@ def require_same(change: Change, present: Identity) -> None:
         )
 
 
+def require_own(change: Change, own: tuple[Write, ...]) -> None:
+    """Raises RefusedError unless its steps are `own`, which set this value of this very thing; without any, always."""
+    if not own or change.writes != own:
+        shown = clean("; ".join(one.shown() for one in change.writes), 300)
+        raise RefusedError(f"This does not set {change.label.lower()} of {change.target}: {shown}.")
+
+
+async def run_step(host: Host, step: Write, seconds: float, refusal: Callable[[Completed], str]) -> None:
+    """Run the program of a step. `refusal`: why it did not do it, by its own words; "" if it did.
+
+    Raises ToolFailedError with these.
+    """
+    command = Command(argv=step.argv, timeout=seconds, mutates=True)
+    done = await host.run(command)
+    if why_not := refusal(done):
+        raise ToolFailedError(why_not, evidence=evidence_of(command, done))
+
+
 async def take_steps(
     change: Change,
     take: Callable[[Write], Awaitable[None]],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import partial
 
 from backends.errors import InvalidValueError
 from backends.values import dataclass
@@ -80,6 +81,10 @@ class Setting:
     def with_help(self, text: str) -> str:
         """The help of it or of one of its values, with that reservation where it applies."""
         return text if self.confirmed else f"{text} {UNCONFIRMED}".strip()
+
+
+unconfirmed = partial(Setting, persistence=Persistence.STORED, confirmed=False)
+"""A setting that the device keeps, and to a change of which no answer of hardware has been recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

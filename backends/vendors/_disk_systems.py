@@ -3,117 +3,107 @@
 from __future__ import annotations
 
 from backends.model import Level
-from backends.settings import Choice, Effect, Persistence, Risk, Setting
+from backends.settings import Choice, Effect, Risk, Setting, unconfirmed
 from backends.topology import Node, Topology
 
 _GUIDE = " (IBM System Storage DS3000, DS4000 and DS5000 Command Line Interface and Script Commands Programming Guide)."
 
 
-def _setting(
-    key: str, label: str, help: str, risk: Risk, risk_text: str, unit: str = "", effect: Effect = Effect.AT_ONCE
-) -> Setting:
-    return Setting(
-        key=key,
-        label=label,
-        help=help + _GUIDE,
-        risk=risk,
-        risk_text=risk_text,
-        unit=unit,
-        persistence=Persistence.STORED,
-        confirmed=False,
-        effect=effect,
-    )
-
-
 _ALL = "It holds for every logical drive of the disk system, on both controllers."
 
-CACHE_BLOCK = _setting(
-    "cache_block_size",
-    "Cache block size",
-    f"Bytes of one block of the controllers' cache. Small for small random requests, large for sequential ones. {_ALL}",
-    Risk.PERFORMANCE,
-    f"The cache is emptied and laid out anew. {_ALL}",
-    "KiB",
+CACHE_BLOCK = unconfirmed(
+    key="cache_block_size",
+    label="Cache block size",
+    help="Bytes of one block of the controllers' cache. Small for small random requests, large for sequential ones. "
+    f"{_ALL}" + _GUIDE,
+    risk=Risk.PERFORMANCE,
+    risk_text=f"The cache is emptied and laid out anew. {_ALL}",
+    unit="KiB",
 )
-FLUSH_START = _setting(
-    "cache_flush_start",
-    "Cache flush starts at",
-    f"Share of the cache that holds unwritten data from which on the controllers write it out. {_ALL}",
-    Risk.PERFORMANCE,
-    "A cache that is nearly full of unwritten data makes bursts of writes wait for the disks.",
-    "%",
+FLUSH_START = unconfirmed(
+    key="cache_flush_start",
+    label="Cache flush starts at",
+    help=f"Share of the cache that holds unwritten data from which on the controllers write it out. {_ALL}" + _GUIDE,
+    risk=Risk.PERFORMANCE,
+    risk_text="A cache that is nearly full of unwritten data makes bursts of writes wait for the disks.",
+    unit="%",
 )
-FLUSH_STOP = _setting(
-    "cache_flush_stop",
-    "Cache flush stops at",
-    f"Share of unwritten data down to which they go on writing it out; not above where it starts. {_ALL}",
-    Risk.PERFORMANCE,
-    "A large distance to where it starts makes long bursts of writes to the disks.",
-    "%",
+FLUSH_STOP = unconfirmed(
+    key="cache_flush_stop",
+    label="Cache flush stops at",
+    help=f"Share of unwritten data down to which they go on writing it out; not above where it starts. {_ALL}" + _GUIDE,
+    risk=Risk.PERFORMANCE,
+    risk_text="A large distance to where it starts makes long bursts of writes to the disks.",
+    unit="%",
 )
-READ_CACHE = _setting(
-    "read_cache",
-    "Read cache",
-    "Whether what is read is kept in the controllers' cache.",
-    Risk.PERFORMANCE,
-    "Off, every read goes to the disks.",
+READ_CACHE = unconfirmed(
+    key="read_cache",
+    label="Read cache",
+    help="Whether what is read is kept in the controllers' cache." + _GUIDE,
+    risk=Risk.PERFORMANCE,
+    risk_text="Off, every read goes to the disks.",
 )
-WRITE_CACHE = _setting(
-    "write_cache",
-    "Write cache",
-    "write-back: a write is reported done when it is in the cache. The controllers write through all the same "
+WRITE_CACHE = unconfirmed(
+    key="write_cache",
+    label="Write cache",
+    help="write-back: a write is reported done when it is in the cache. The controllers write through all the same "
     "while a battery is not charged (unless they may cache without batteries), or while the controller to which "
-    "the cache is mirrored is missing.",
-    Risk.POWER_LOSS,
-    "A power cut loses writes that were reported done where the cache is not kept alive.",
+    "the cache is mirrored is missing." + _GUIDE,
+    risk=Risk.POWER_LOSS,
+    risk_text="A power cut loses writes that were reported done where the cache is not kept alive.",
 )
-WITHOUT_BATTERY = _setting(
-    "cache_without_battery",
-    "Write cache without batteries",
-    "Whether writes are cached even while the batteries are missing, discharged or not fully charged. It has no "
-    "effect while the write cache is off.",
-    Risk.POWER_LOSS,
-    "A power cut loses writes that were reported done, unless an uninterruptible supply stands behind the system.",
+WITHOUT_BATTERY = unconfirmed(
+    key="cache_without_battery",
+    label="Write cache without batteries",
+    help="Whether writes are cached even while the batteries are missing, discharged or not fully charged. It has no "
+    "effect while the write cache is off." + _GUIDE,
+    risk=Risk.POWER_LOSS,
+    risk_text="A power cut loses writes that were reported done, unless an uninterruptible supply stands behind the "
+    "system.",
 )
-MIRRORING = _setting(
-    "cache_mirroring",
-    "Write cache with mirroring",
-    "Whether the other controller keeps a copy of what is cached. It costs a few percent.",
-    Risk.POWER_LOSS,
-    "Off, a controller that fails takes writes along that were reported done.",
+MIRRORING = unconfirmed(
+    key="cache_mirroring",
+    label="Write cache with mirroring",
+    help="Whether the other controller keeps a copy of what is cached. It costs a few percent." + _GUIDE,
+    risk=Risk.POWER_LOSS,
+    risk_text="Off, a controller that fails takes writes along that were reported done.",
 )
-PREFETCH = _setting(
-    "read_prefetch",
-    "Read prefetch",
-    "Whether the controllers read on into the cache when reads are sequential; how far they decide themselves.",
-    Risk.PERFORMANCE,
-    "On, random load may read more than it uses; off, sequential reads wait for the disks.",
+PREFETCH = unconfirmed(
+    key="read_prefetch",
+    label="Read prefetch",
+    help="Whether the controllers read on into the cache when reads are sequential; how far they decide themselves."
+    + _GUIDE,
+    risk=Risk.PERFORMANCE,
+    risk_text="On, random load may read more than it uses; off, sequential reads wait for the disks.",
 )
-FLUSH_MODIFIER = _setting(
-    "flush_modifier",
-    "Flush after",
-    "How long data stay in the write cache at most before they are written out.",
-    Risk.POWER_LOSS,
-    "The longer it is, the more a cache that is not kept alive loses at a power cut.",
-    "s",
+FLUSH_MODIFIER = unconfirmed(
+    key="flush_modifier",
+    label="Flush after",
+    help="How long data stay in the write cache at most before they are written out." + _GUIDE,
+    risk=Risk.POWER_LOSS,
+    risk_text="The longer it is, the more a cache that is not kept alive loses at a power cut.",
+    unit="s",
 )
-SEGMENT = _setting(
-    "segment_size",
-    "Segment size",
-    "Bytes on one drive before the next one follows. To change it all data are moved: that takes hours, cannot be "
-    "stopped once it has begun, and nothing else can be changed in the array meanwhile. It works on while in use.",
-    Risk.OUTAGE,
-    "All data of the logical drive are moved; it takes hours, is slow meanwhile, and cannot be stopped. Undo moves "
+SEGMENT = unconfirmed(
+    key="segment_size",
+    label="Segment size",
+    help="Bytes on one drive before the next one follows. To change it all data are moved: that takes hours, cannot be "
+    "stopped once it has begun, and nothing else can be changed in the array meanwhile. It works on while in use."
+    + _GUIDE,
+    risk=Risk.OUTAGE,
+    risk_text="All data of the logical drive are moved; it takes hours, is slow meanwhile, and cannot be stopped. "
+    "Undo moves "
     "them once more.",
-    "KiB",
+    unit="KiB",
     effect=Effect.RESHAPE,
 )
-PRIORITY = _setting(
-    "modification_priority",
-    "Modification priority",
-    "How much of the controllers a rebuild, a copy or a change of the logical drive may take from its users.",
-    Risk.PERFORMANCE,
-    "highest slows its users down while it lasts.",
+PRIORITY = unconfirmed(
+    key="modification_priority",
+    label="Modification priority",
+    help="How much of the controllers a rebuild, a copy or a change of the logical drive may take from its users."
+    + _GUIDE,
+    risk=Risk.PERFORMANCE,
+    risk_text="highest slows its users down while it lasts.",
 )
 
 SECONDS = ("immediate", "0.25", "0.5", "0.75", "1", "1.5", "2", "5", "10", "20", "60", "120", "300", "1200", "3600")

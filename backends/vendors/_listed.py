@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from backends.errors import RaidbenchError
 from backends.host import Command, Denial, Host
-from backends.model import Fact, Problem
+from backends.model import Fact, Inventory, Problem
 
 READ_SECONDS = 60.0
 """After this a tool that does not answer is given up."""
@@ -26,11 +26,15 @@ async def only_card(host: Host, pattern: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def unread(host: Host, name: str, tool: str) -> tuple[Problem, ...]:
-    """Why a tool that is installed was not asked."""
+def program_of(host: Host, places: Sequence[str], name: str, tool: str) -> str | Inventory:
+    """The program that may be asked; where there is none, or only root may ask it, what can be told instead."""
+    program = host.which(places)
+    if program is None:
+        return Inventory()
     if host.is_root:
-        return ()
-    return (Problem(where=name, message=f"{tool} is not asked: {Denial.NEEDS_ROOT}.", hint="Start raidbench as root."),)
+        return program
+    problem = Problem(where=name, message=f"{tool} is not asked: {Denial.NEEDS_ROOT}.", hint="Start raidbench as root.")
+    return Inventory(problems=(problem,))
 
 
 def facts(told: Iterable[tuple[str, str | None]]) -> tuple[Fact, ...]:

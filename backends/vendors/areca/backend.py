@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from backends.host import Host
 from backends.model import Array, Controller, Drive, Inventory, Problem, Protection, Scope, State, Target
-from backends.vendors._listed import facts, only_card, said, unread
+from backends.vendors._listed import facts, only_card, program_of, said
 from backends.vendors.areca import CARDS
 from backends.vendors.areca.answers import ArecaDrive, RaidSet, drives, pairs, raid_sets, size_of
 from backends.vendors.areca.presence import PLACES, READS, UNRECORDED
@@ -49,11 +49,9 @@ class Areca:
 
     async def inventory(self) -> Inventory:
         """The card, its raid sets and drives."""
-        program = self._host.which(PLACES)
-        if program is None:
-            return Inventory()
-        if problems := unread(self._host, NAME, "cli64"):
-            return Inventory(problems=problems)
+        program = program_of(self._host, PLACES, NAME, "cli64")
+        if not isinstance(program, str):
+            return program
         told = [await said(self._host, program, *words) for words in READS]
         if not pairs(told[0]):
             return Inventory()

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from backends.change import Change, Write
 from backends.changing import (
     denial_of,
-    evidence_of,
     gone,
     lock_of,
     not_found,
     require_same,
+    run_step,
     setting_of,
     take_steps,
     wanted,
 )
 from backends.errors import RefusedError, ToolFailedError
 from backends.guard import require_free
-from backends.host import Command, Denial, Host
+from backends.host import Completed, Denial, Host
 from backends.model import Inventory, Problem, Target
 from backends.settings import Reading, Setting
 from backends.text import clean
@@ -85,12 +85,7 @@ class FusionIo:
                 await require_free(self._host, view.node.device, change.found)
             elif step.argv[0] == view.programs.format:
                 await self._require_detached(view)
-            command = Command(argv=step.argv, timeout=SET_SECONDS, mutates=True)
-            done = await self._host.run(command)
-            if done.returncode != 0:
-                said = next((line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()), "")
-                words = clean(said, 300) or f"it ended with exit status {done.returncode}"
-                raise ToolFailedError(words, evidence=evidence_of(command, done))
+            await run_step(self._host, step, SET_SECONDS, _refusal)
 
         await take_steps(change, take, apart="detached")
 
@@ -147,3 +142,10 @@ class FusionIo:
         if programs.status is None:
             return "fio-status is not installed"
         return None if self._host.is_root else Denial.NEEDS_ROOT
+
+
+def _refusal(done: Completed) -> str:
+    if done.returncode == 0:
+        return ""
+    said = next((line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()), "")
+    return clean(said, 300) or f"it ended with exit status {done.returncode}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from backends.settings import Effect, Persistence, Risk, Setting
+from backends.settings import Effect, Risk, unconfirmed
 
-SECTOR_SIZE = Setting(
+SECTOR_SIZE = unconfirmed(
     key="sector_size",
     label="Sector size",
     help="Size of a sector that the card offers, in bytes (fio-format -b). 4096 takes less memory of the host and "
@@ -13,9 +13,7 @@ SECTOR_SIZE = Setting(
     risk=Risk.DESTROYS_DATA,
     risk_text="The card is formatted: everything on it is lost. Undo brings the old sector size back, not the data.",
     effect=Effect.RECREATED,
-    persistence=Persistence.STORED,
     unit="bytes",
-    confirmed=False,
 )
 
 SECTORS = (512, 4096)

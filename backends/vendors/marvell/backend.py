@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from backends.host import Host
 from backends.model import Array, Controller, Drive, Inventory, Level, Media, Problem, Scope, State, Target
-from backends.vendors._listed import facts, said, unread
+from backends.vendors._listed import facts, program_of, said
 from backends.vendors.marvell.answers import ADAPTER, DISK, VOLUME, kibibytes, records
 from backends.vendors.marvell.presence import PLACES, READS
 
@@ -34,11 +34,9 @@ class Marvell:
 
     async def inventory(self) -> Inventory:
         """The card, its virtual disks and drives."""
-        program = self._host.which(PLACES)
-        if program is None:
-            return Inventory()
-        if problems := unread(self._host, NAME, "mvcli"):
-            return Inventory(problems=problems)
+        program = program_of(self._host, PLACES, NAME, "mvcli")
+        if not isinstance(program, str):
+            return program
         cards, volumes, disks = [await said(self._host, program, *words) for words in READS]
         found = records(cards, *ADAPTER)
         if not found:

@@ -13,16 +13,16 @@ from backends.changing import (
     gone,
     lock_of,
     not_found,
+    require_own,
     require_same,
     setting_of,
     take_steps,
     wanted,
 )
-from backends.errors import NotFoundError, RaidbenchError, RefusedError, ToolFailedError
+from backends.errors import NotFoundError, RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import Inventory, Problem, Target
 from backends.settings import Reading, Setting
-from backends.text import clean
 from backends.topology import Topology, look
 from backends.vendors._disk_systems import lock_name, node_of
 from backends.vendors.santricity import answers
@@ -133,10 +133,7 @@ class Santricity:
         """Send the request, if it is for what it was planned for; none where the value is there already."""
         view = await self._view(change.target)
         require_same(change, named(view.system, view.volume))
-        own = step(view, change.key, change.after) if change.key in BY_KEY else None
-        if change.writes != ((own,) if own is not None else None):
-            shown = clean("; ".join(one.shown() for one in change.writes), 300)
-            raise RefusedError(f"This does not set {change.label.lower()} of {change.target}: {shown}.")
+        require_own(change, (step(view, change.key, change.after),) if change.key in BY_KEY else ())
         if readings(view)[change.key].now == change.after:
             return
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from backends.settings import Effect, Persistence, Risk, Setting
+from backends.settings import Effect, Persistence, Risk, Setting, unconfirmed
 from backends.vendors.smartarray.facts import Family
 
 _recorded = partial(Setting, persistence=Persistence.STORED)
 """A setting that the card keeps."""
-_stored = partial(_recorded, confirmed=False)
-"""One of which no recording shows what the tool answers when it is set."""
 
 _WITHOUT_POWER = "Without a healthy battery or capacitor a power cut loses what was reported written."
 _OWN_CACHES = (
@@ -18,7 +16,7 @@ _OWN_CACHES = (
     "keep it."
 )
 
-ACCELERATION = _stored(
+ACCELERATION = unconfirmed(
     key="acceleration",
     label="Acceleration",
     help="What serves the logical drive: the card's cache, Smart Path (the short way past the cache to flash, which "
@@ -27,13 +25,13 @@ ACCELERATION = _stored(
     risk=Risk.POWER_LOSS,
     risk_text="With the no-battery write cache on, the cache keeps writes without a battery. " + _WITHOUT_POWER,
 )
-FOLLOWING_WRITE_CACHE = _stored(
+FOLLOWING_WRITE_CACHE = unconfirmed(
     key="write_cache",
     label="Write cache",
     help="When a write is reported done. It follows from the acceleration, the cache ratio and the no-battery write "
     "cache, and is not set by itself; what is in force depends on the battery as well.",
 )
-WRITE_CACHE = _stored(
+WRITE_CACHE = unconfirmed(
     key="write_cache",
     label="Write cache",
     help="When a write is reported done: write-through on the drives, write-back in the card's memory while a battery "
@@ -46,7 +44,7 @@ READ_CACHE = _recorded(
     label="Read cache",
     help="Whether the card keeps what was read and reads ahead. (arcconf: setcache ron, roff)",
 )
-STRIP_SIZE = _stored(
+STRIP_SIZE = unconfirmed(
     key="strip_size",
     label="Strip size",
     help="Bytes on one drive before the next one follows. The card can move all data into strips of another size while "
@@ -59,7 +57,7 @@ STRIP_SIZE = _stored(
     effect=Effect.RESHAPE,
     unit="bytes",
 )
-DRIVE_CACHE = _stored(
+DRIVE_CACHE = unconfirmed(
     key="drive_cache",
     label="Drive cache",
     help="The drive's own write cache. (arcconf: setcache device)",
@@ -78,7 +76,7 @@ DRIVE_SETTINGS: dict[Family, tuple[Setting, ...]] = {Family.SMART: (), Family.SE
 
 
 def _policy(key: str, label: str, which: str) -> Setting:
-    return _stored(
+    return unconfirmed(
         key=key,
         label=label,
         help=f"The own write caches of {which}, for the whole card. Old cards have one policy for all drives. (ssacli: "
@@ -89,11 +87,13 @@ def _policy(key: str, label: str, which: str) -> Setting:
 
 
 def _priority(key: str, label: str, work: str) -> Setting:
-    return _stored(key=key, label=label, help=f"How much {work} may slow the host. (ssacli: {key.replace('_', '')})")
+    return unconfirmed(
+        key=key, label=label, help=f"How much {work} may slow the host. (ssacli: {key.replace('_', '')})"
+    )
 
 
 SMART_CARD_SETTINGS = (
-    _stored(
+    unconfirmed(
         key="cache_ratio",
         label="Cache ratio",
         help="Share of the card's cache for reads and for writes, in percent: 10/90 is 10 % read, 90 % write. 100/0 "
@@ -102,7 +102,7 @@ SMART_CARD_SETTINGS = (
         risk=Risk.PERFORMANCE,
         risk_text="The whole cache is flushed and divided anew: all logical drives of the card pause.",
     ),
-    _stored(
+    unconfirmed(
         key="no_battery_write_cache",
         label="No-battery write cache",
         help="Whether the card caches writes while nothing keeps its cache over a power cut. (ssacli: "
@@ -113,25 +113,25 @@ SMART_CARD_SETTINGS = (
     _policy("drive_write_cache", "Drive write cache", "drives in arrays"),
     _policy("drive_write_cache_unconfigured", "Drive write cache, unassigned", "drives in no array"),
     _policy("drive_write_cache_hba", "Drive write cache, HBA", "drives that are handed to the system"),
-    _stored(
+    unconfirmed(
         key="write_cache_bypass",
         label="Write cache bypass",
         help="Writes of this size and larger go past the cache; only of logical drives without parity. (ssacli: "
         "writecachebypassthreshold; Microchip online documentation 7.4.1)",
         unit="KiB",
     ),
-    _stored(
+    unconfirmed(
         key="wait_for_cache_room",
         label="Wait for cache room",
         help="Whether a write waits for room in a full cache instead of going to the drives. (ssacli: "
         "waitforcacheroom)",
     ),
-    _stored(
+    unconfirmed(
         key="elevator_sort",
         label="Elevator sort",
         help="Whether the card sorts writes from its cache by their place on the drives. (ssacli: elevatorsort)",
     ),
-    _stored(
+    unconfirmed(
         key="queue_depth",
         label="Queue depth",
         help="Requests that the card has under way on a drive. (ssacli: queuedepth)",
@@ -139,7 +139,7 @@ SMART_CARD_SETTINGS = (
     ),
     _priority("rebuild_priority", "Rebuild priority", "a rebuild"),
     _priority("expand_priority", "Expand priority", "a change of an array"),
-    _stored(
+    unconfirmed(
         key="surface_scan_mode",
         label="Surface scan",
         help="Reads all drives for bad sectors: idle when nothing else is to do, high always, disable never. It takes "
@@ -147,30 +147,30 @@ SMART_CARD_SETTINGS = (
         risk=Risk.PERFORMANCE,
         risk_text="While it is off, bad sectors stay unnoticed until a rebuild needs them. Set it back afterwards.",
     ),
-    _stored(
+    unconfirmed(
         key="surface_scan_delay",
         label="Surface scan delay",
         help="How long the card has to be idle before the surface scan goes on. (ssacli: surfacescandelay)",
         unit="s",
     ),
-    _stored(
+    unconfirmed(
         key="parallel_surface_scan",
         label="Parallel surface scans",
         help="Logical drives that are scanned at the same time. (ssacli: parallelsurfacescancount)",
     ),
-    _stored(
+    unconfirmed(
         key="degraded_performance",
         label="Degraded performance",
         help="Whether a degraded RAID 5 or 6 reads what is whole at full speed. (ssacli: "
         "degradedperformanceoptimization)",
     ),
-    _stored(
+    unconfirmed(
         key="inconsistency_repair",
         label="Inconsistency repair",
         help="Whether parity that is found wrong by the surface scan is written anew. (ssacli: "
         "inconsistencyrepairpolicy)",
     ),
-    _stored(
+    unconfirmed(
         key="monitor_delay",
         label="Monitor delay",
         help="Minutes between the card's own samples of its load. (ssacli: mnpdelay)",
@@ -180,13 +180,13 @@ SMART_CARD_SETTINGS = (
 """Settings of a Smart Array or SmartRAID card."""
 
 SERIES_CARD_SETTINGS = (
-    _stored(
+    unconfirmed(
         key="performance_mode",
         label="Performance mode",
         help="How the card's cache is run: dynamic by the load, for databases (OLTP), or past the cache with large "
         "blocks. (arcconf: setperform)",
     ),
-    _stored(
+    unconfirmed(
         key="task_priority",
         label="Task priority",
         help="How much rebuilds, builds and checks may slow the host. (arcconf: setpriority)",

@@ -8,17 +8,18 @@ from collections.abc import Mapping
 from backends.change import Change, Write
 from backends.changing import (
     denial_of,
-    evidence_of,
     gone,
     lock_of,
     not_found,
+    require_own,
     require_same,
+    run_step,
     setting_of,
     take_steps,
     wanted,
 )
-from backends.errors import RaidbenchError, RefusedError, ToolFailedError
-from backends.host import Command, Host
+from backends.errors import RaidbenchError, ToolFailedError
+from backends.host import Command, Completed, Host
 from backends.model import Inventory, Problem, Target
 from backends.settings import Reading, Setting
 from backends.text import clean
@@ -98,19 +99,13 @@ class Smcli:
         """Run the statement, if it is for what it was planned for; none where the value is there already."""
         view = await self._view(change.target)
         require_same(change, identity(view))
-        own = step(view, change.key, change.after) if change.key in readings(view) else None
-        if change.writes != ((own,) if own is not None else None):
-            shown = clean("; ".join(one.shown() for one in change.writes), 300)
-            raise RefusedError(f"This does not set {change.label.lower()} of {change.target}: {shown}.")
+        require_own(change, (step(view, change.key, change.after),) if change.key in readings(view) else ())
         if readings(view)[change.key].now == change.after:
             return
 
         async def take(one: Write) -> None:
-            command = Command(argv=one.argv, timeout=SET_SECONDS, mutates=True)
             async with self._one:
-                ended = await self._host.run(command)
-            if not done(ended.stdout):
-                raise ToolFailedError(refusal(f"{ended.stdout}\n{ended.stderr}"), evidence=evidence_of(command, ended))
+                await run_step(self._host, one, SET_SECONDS, _refusal)
 
         await take_steps(change, take)
 
@@ -186,3 +181,7 @@ def _place_of(target: Target) -> _SystemPlace | None:
     if target.backend != NAME or not sayable(system) or volume.startswith("drive ") or (slash and not volume):
         return None
     return _SystemPlace(system=system, volume=volume or None)
+
+
+def _refusal(ended: Completed) -> str:
+    return "" if done(ended.stdout) else refusal(f"{ended.stdout}\n{ended.stderr}")

@@ -8,17 +8,17 @@ from collections.abc import Mapping
 from backends.change import Change, Write
 from backends.changing import (
     denial_of,
-    evidence_of,
     gone,
     lock_of,
     not_found,
+    require_own,
     require_same,
+    run_step,
     setting_of,
     take_steps,
     wanted,
 )
-from backends.errors import RefusedError, ToolFailedError
-from backends.host import Command, Completed, Host
+from backends.host import Completed, Host
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
 from backends.settings import Availability, Choice, Reading, Risk, Setting
@@ -26,7 +26,7 @@ from backends.text import clean
 from backends.topology import look
 from backends.topology.naming import identity
 from backends.values import dataclass
-from backends.vendors._listed import only_card, said, unread
+from backends.vendors._listed import only_card, program_of, said
 from backends.vendors.threeware import CARDS
 from backends.vendors.threeware.inventory import NAME, UNIT, ThreewareCard, inventory, node_of
 from backends.vendors.threeware.presence import PLACES, UNRECORDED
@@ -57,11 +57,9 @@ class Threeware:
 
     async def inventory(self) -> Inventory:
         """Every card that tw_cli sees, with units and drives."""
-        program = self._host.which(PLACES)
-        if program is None:
-            return Inventory()
-        if problems := unread(self._host, NAME, "tw_cli"):
-            return Inventory(problems=problems)
+        program = program_of(self._host, PLACES, NAME, "tw_cli")
+        if not isinstance(program, str):
+            return program
         picture, found = await look(self._host), Inventory()
         for card in await self._cards(program):
             found = found.merge(inventory(card, picture))
@@ -98,19 +96,11 @@ class Threeware:
         """Run the command, if the unit is the one that was planned for; none where the value is there already."""
         view = await self._view(change.target)
         require_same(change, view.identity)
-        if change.key not in WORDS or change.writes != (_step(view.program, change.target, change.key, change.after),):
-            shown = clean("; ".join(step.shown() for step in change.writes), 300)
-            raise RefusedError(f"This does not set {change.label.lower()} of {change.target}: {shown}.")
+        known = change.key in WORDS
+        require_own(change, (_step(view.program, change.target, change.key, change.after),) if known else ())
         if _readings(view)[change.key].now == change.after:
             return
-
-        async def take(step: Write) -> None:
-            command = Command(argv=step.argv, timeout=SET_SECONDS, mutates=True)
-            done = await self._host.run(command)
-            if why_not := _refusal(done):
-                raise ToolFailedError(why_not, evidence=evidence_of(command, done))
-
-        await take_steps(change, take)
+        await take_steps(change, lambda step: run_step(self._host, step, SET_SECONDS, _refusal))
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Nothing of its own: of a card without its tool the bus tells."""

@@ -4,44 +4,33 @@ from __future__ import annotations
 
 import re
 
-from backends.settings import Persistence, Risk, Setting
+from backends.settings import Risk, unconfirmed
 
 _GUIDE = " (3ware 9650SE/9690SA/9750 CLI Guide)."
 
 
-def _setting(key: str, label: str, help: str, risk: Risk, risk_text: str) -> Setting:
-    return Setting(
-        key=key,
-        label=label,
-        help=help + _GUIDE,
-        risk=risk,
-        risk_text=risk_text,
-        persistence=Persistence.STORED,
-        confirmed=False,
-    )
-
-
-WRITE_CACHE = _setting(
-    "write_cache",
-    "Write cache",
-    "write-back: a write is reported done when it is in the card's memory. With a battery that is fitted and not ready "
-    "the card turns it off and does not let it be turned on.",
-    Risk.POWER_LOSS,
-    "A power cut loses writes that were reported done, where no battery keeps the card's memory alive.",
+WRITE_CACHE = unconfirmed(
+    key="write_cache",
+    label="Write cache",
+    help="write-back: a write is reported done when it is in the card's memory. With a battery that is fitted and "
+    "not ready "
+    "the card turns it off and does not let it be turned on." + _GUIDE,
+    risk=Risk.POWER_LOSS,
+    risk_text="A power cut loses writes that were reported done, where no battery keeps the card's memory alive.",
 )
-READ_CACHE = _setting(
-    "read_cache",
-    "Read cache",
-    "off, basic, or intelligent, which reads on where reads are sequential.",
-    Risk.PERFORMANCE,
-    "Reading on serves sequential load and may cost random load.",
+READ_CACHE = unconfirmed(
+    key="read_cache",
+    label="Read cache",
+    help="off, basic, or intelligent, which reads on where reads are sequential." + _GUIDE,
+    risk=Risk.PERFORMANCE,
+    risk_text="Reading on serves sequential load and may cost random load.",
 )
-AUTO_VERIFY = _setting(
-    "auto_verify",
-    "Auto-verify",
-    "Whether the card verifies the unit by itself, by its schedule.",
-    Risk.PERFORMANCE,
-    "A verification slows down what runs beside it; without one, errors of the medium are found late.",
+AUTO_VERIFY = unconfirmed(
+    key="auto_verify",
+    label="Auto-verify",
+    help="Whether the card verifies the unit by itself, by its schedule." + _GUIDE,
+    risk=Risk.PERFORMANCE,
+    risk_text="A verification slows down what runs beside it; without one, errors of the medium are found late.",
 )
 
 UNIT_SETTINGS = (WRITE_CACHE, READ_CACHE, AUTO_VERIFY)
