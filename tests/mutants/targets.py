@@ -56,6 +56,30 @@ TARGETS: dict[str, Target] = {
     "mdraid": Target(modules=("backends/vendors/mdraid/running.py",), tests=("tests/backends/mdraid",)),
     "nvme": Target(modules=("backends/vendors/nvme/running.py",), tests=("tests/backends/nvme",)),
     "scsi": Target(modules=("backends/vendors/scsi/running.py",), tests=("tests/backends/scsi",)),
+    "smartarray": Target(
+        modules=tuple(f"backends/vendors/smartarray/{name}.py" for name in ("ssacli/tool", "arcconf/tool", "plans")),
+        tests=("tests/backends/smartarray/test_backend.py", "tests/backends/smartarray/test_conformance.py"),
+    ),
+    "smcli": Target(
+        modules=("backends/vendors/smcli/backend.py", "backends/vendors/smcli/statements.py"),
+        tests=("tests/backends/smcli/test_backend.py", "tests/backends/smcli/test_conformance.py"),
+    ),
+    "santricity": Target(
+        modules=("backends/vendors/santricity/backend.py", "backends/vendors/santricity/fields.py"),
+        tests=("tests/backends/santricity/test_backend.py", "tests/backends/santricity/test_conformance.py"),
+    ),
+    "web": Target(
+        modules=tuple(f"backends/hosts/web/{name}.py" for name in ("door", "host", "password", "exchange")),
+        tests=("tests/backends/web", "tests/engine/test_doors.py"),
+    ),
+    "fusionio": Target(
+        modules=("backends/vendors/fusionio/backend.py", "backends/vendors/fusionio/sector.py"),
+        tests=("tests/backends/fusionio/test_backend.py", "tests/backends/fusionio/test_conformance.py"),
+    ),
+    "threeware": Target(
+        modules=("backends/vendors/threeware/backend.py",),
+        tests=("tests/backends/listed/test_backends.py", "tests/backends/listed/test_conformance.py"),
+    ),
     "judge": Target(
         modules=("app/engine/judge/verdict.py", "app/engine/judge/stats.py"),
         tests=("tests/engine/judge",),

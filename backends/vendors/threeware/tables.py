@@ -36,8 +36,15 @@ def _rows(text: str) -> Iterator[Row]:
         if _RULE.fullmatch(following.strip()):
             columns = [(match[0], match.start()) for match in _NAME.finditer(line)]
         elif columns and not _RULE.fullmatch(line.strip()):
-            ends = [start for _, start in columns[1:]] + [len(line)]
-            cells = [line[start:end] for (_, start), end in zip(columns, ends, strict=True)]
+            cells = _cells(line, [start for _, start in columns])
             row = {name: clean(cell) for (name, _), cell in zip(reversed(columns), reversed(cells), strict=True)}
             if _FIRST.fullmatch(row[columns[0][0]]):
                 yield {name: row[name] for name in dict.fromkeys(name for name, _ in columns)}
+
+
+def _cells(line: str, starts: list[int]) -> list[str]:
+    """Cut where the titles begin; where a word lies across a cut, word by word, if there are as many as titles."""
+    if any(len(line[start - 1 : start + 1].strip()) == 2 for start in starts[1:]):
+        words = line.split()
+        return words if len(words) == len(starts) else [""] * len(starts)
+    return [line[start:end] for start, end in pairwise([*starts, len(line)])]

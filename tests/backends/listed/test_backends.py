@@ -137,6 +137,30 @@ def test_a_system_without_cards_has_no_rows(text: str) -> None:
     assert rows(text, "Ctl") == ()
 
 
+UNITS = """
+Unit  UnitType  Status         %RCmpl  %V/I/M  Stripe  Size(GB)  Cache  AVrfy
+------------------------------------------------------------------------------
+{row}
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "found"),
+    [
+        ("u0    RAID-1    OK             -       -       -       698.637   ON     -", ("u0", "OK", "ON")),
+        (" u0    RAID-1    OK             -       -       -       698.637   ON     -", ("u0", "OK", "ON")),
+        (
+            "u0    RAID-1    VERIFY-AND-BUILD 12   -       -       698.637   ON     -",
+            ("u0", "VERIFY-AND-BUILD", "ON"),
+        ),
+        ("u0    RAID-1    VERIFY-AND-BUILD 12%  -       -       698.637   ON", None),
+    ],
+)
+def test_a_cell_that_is_wider_than_its_title_moves_no_other(row: str, found: tuple[str, str, str] | None) -> None:
+    read = [(one["Unit"], one["Status"], one["Cache"]) for one in rows(UNITS.format(row=row), "Unit", "Status")]
+    assert read == ([] if found is None else [found])
+
+
 @pytest.mark.parametrize("root", [True, False])
 async def test_without_root_nothing_is_asked_and_the_reason_is_told(root: bool) -> None:
     for found in (

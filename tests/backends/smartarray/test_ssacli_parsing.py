@@ -295,3 +295,22 @@ PAGE = Path(__file__).parents[3] / "docs" / "smartarray.md"
 @pytest.mark.parametrize("module", [commands, arcconf_commands])
 def test_the_page_has_every_command_as_documented(module: ModuleType) -> None:
     assert (module.__doc__ or "").partition("\n")[2].strip() in PAGE.read_text()
+
+
+@pytest.mark.parametrize("front", ["\t", "    ", "\ufeff"])
+def test_a_text_that_somebody_pasted_is_read_as_it_was(front: str) -> None:
+    pasted = front + OLD.lstrip() if front == "\ufeff" else "".join(f"{front}{line}\n" for line in OLD.splitlines())
+    assert cards(pasted) == cards(OLD)
+
+
+def test_lines_may_end_as_on_another_system() -> None:
+    assert cards(OLD.replace("\n", "\r\n")) == cards(OLD)
+
+
+def test_a_cache_that_is_off_for_good_is_not_in_force() -> None:
+    said = "Cache disabled; backup power source failed to charge to an acceptable level"
+    gone = OLD.replace("Temporarily Disabled", "Permanently Disabled").replace("Cache disabled; low batteries.", said)
+    gone = "\n".join(line for line in gone.splitlines() if "Accelerator Ratio" not in line)
+    (one,) = cards(gone)
+    force, why = effective.write_cache(one.card, one.volumes[0])
+    assert (force, why) == ("write-through", f"the cache is Permanently Disabled: {said}")

@@ -164,7 +164,7 @@ class _Reader:
 
 def read(text: str) -> list[CardSections]:
     """The cards of an answer, in its order."""
-    rows = list(texts.lines(text))
+    rows = _flush(list(texts.lines(text.removeprefix("\ufeff"))))
     reader = _Reader(flat=not any(indent for indent, _ in rows))
     paragraph: list[str] | None = None
     for indent, bare in rows:
@@ -182,6 +182,14 @@ def read(text: str) -> list[CardSections]:
                 if not reader.heading(indent, part) and (reader.found or indent):
                     reader.line(indent, part)
     return [one for one in reader.found if one.model or one.sections or one.card.fields]
+
+
+def _flush(rows: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """A text that was moved to the right as a whole (a recording that somebody pasted), back to where titles begin."""
+    least = min((indent for indent, bare in rows if bare), default=0)
+    if not least or not any(indent == least and _TITLE.fullmatch(bare) for indent, bare in rows):
+        return rows
+    return [(indent - least, bare) for indent, bare in rows]
 
 
 def _starts_paragraph(indent: int, bare: str) -> bool:
