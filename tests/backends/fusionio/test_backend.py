@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from backends.change import Change, Write
-from backends.errors import BlockedError, DeviceGoneError, RefusedError, ToolFailedError
+from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Command, Completed
 from backends.hosts.simulated.fusionio import IoMemory
 from backends.hosts.simulated.printed import Said
@@ -213,3 +213,102 @@ class _Unnoticed(PlayedCard):
 async def test_a_sector_size_that_the_kernel_does_not_have_is_told() -> None:
     reading = (await FusionIo(_Unnoticed(IoMemory(sector_bytes=4096))).read(CARD))["sector_size"]
     assert (reading.now, reading.effective) == ("4096", "512")
+
+
+async def test_a_card_of_which_nothing_is_told_has_no_sector_size_and_is_left_alone() -> None:
+    host = PlayedCard()
+    host.missing = ("fio-status",)
+    reading = (await FusionIo(host).read(CARD))["sector_size"]
+    assert (reading.now, reading.effective) == (None, None)
+    assert [choice.value for choice in reading.choices] == ["512", "4096"]
+    assert reading.availability.why_not == "fio-status is not installed"
+
+
+class _OfAnother(IoMemory):
+    """fio-status tells of another card than the kernel has."""
+
+    def said(self, program: str, words: Sequence[str]) -> Said:
+        return replace(super().said(program, words), text=super().said(program, words).text.replace("fioa", "fiob"))
+
+
+async def test_a_device_that_fio_status_does_not_name_is_left_alone() -> None:
+    reading = (await FusionIo(PlayedCard(_OfAnother())).read(CARD))["sector_size"]
+    assert (reading.now, reading.effective) == (None, None)
+    assert reading.availability.why_not == "fio-status does not tell of it"
+
+
+async def test_a_card_in_use_is_not_formatted_and_says_by_what() -> None:
+    host = PlayedCard()
+    line = "36 35 252:0 / /srv rw,noatime shared:1 - ext4 /dev/fioa rw\n"
+    host.files["/proc/self/mountinfo"] = host.files["/proc/1/mountinfo"] = line
+    assert (await why_not(host) or "").startswith("it is in use: mounted on /srv")
+
+
+async def test_a_module_has_no_settings_and_what_is_none_of_ours_has_none() -> None:
+    backend = FusionIo(PlayedCard())
+    module = (await backend.inventory()).controllers[0].target
+    assert backend.settings(module) == ()
+    assert await backend.read(module) == {}
+    for other in (replace(module, backend="block"), replace(CARD, backend="block"), replace(CARD, address="sda")):
+        assert backend.settings(other) == ()
+        with pytest.raises(NotFoundError):
+            await backend.read(other)
+
+
+async def test_a_device_that_is_gone_is_told_as_such() -> None:
+    with pytest.raises(DeviceGoneError):
+        await FusionIo(PlayedCard()).read(drive_target("fiob"))
+
+
+async def test_nothing_remains_of_a_change_whose_card_is_attached_or_not_known() -> None:
+    host = PlayedCard()
+    change = await planned(host)
+    assert await FusionIo(host).remains(change) is None
+    host.card.attached = False
+    assert await FusionIo(host).remains(replace(change, identity=None)) is None
+    host.card.serial = "another"
+    assert await FusionIo(host).remains(change) is None
+
+
+async def test_a_program_that_went_away_keeps_every_step_from_being_taken() -> None:
+    host = PlayedCard()
+    change = await planned(host)
+    host.missing = ("fio-format",)
+    with pytest.raises(RefusedError, match="This is no step of formatting"):
+        await FusionIo(host).apply(change)
+    assert host.ran == []
+
+
+@pytest.mark.parametrize("driver", [True, False])
+async def test_doctor_has_nothing_to_say_of_a_driver_with_its_program_or_of_neither(driver: bool) -> None:
+    host = PlayedCard()
+    if not driver:
+        host = PlayedCard()
+        host.files = {path: text for path, text in host.files.items() if "/sys/module" not in path}
+        host.missing = ("fio-status",)
+    assert await FusionIo(host).diagnose() == ()
+
+
+async def test_without_root_fio_status_is_not_run() -> None:
+    class Silent(PlayedCard):
+        async def run(self, command: Command) -> Completed:
+            assert "fio-status" not in command.argv[0]
+            return await super().run(command)
+
+    assert (await FusionIo(Silent(root=False)).inventory()).drives == ()
+
+
+class _Exchanged(IoMemory):
+    """Another card is in its place once it was detached."""
+
+    def said(self, program: str, words: Sequence[str]) -> Said:
+        answer = super().said(program, words)
+        self.serial = "another" if program == "fio-detach" else self.serial
+        return answer
+
+
+async def test_a_card_that_was_exchanged_while_it_was_detached_is_not_formatted() -> None:
+    host = PlayedCard(_Exchanged())
+    with pytest.raises(ToolFailedError, match="does not say that fct0 is detached"):
+        await FusionIo(host).apply(await planned(host))
+    assert host.ran == STEPS[:1]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from backends.change import Write
-from backends.errors import RefusedError, ToolFailedError
+from backends.errors import DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.hosts.simulated.tw_cli import ThreewareDemo
 from backends.hosts.wrapped import HostWrapper
@@ -123,6 +123,104 @@ async def test_a_command_that_is_not_of_this_change_is_not_run() -> None:
     with pytest.raises(RefusedError, match="This does not set write cache"):
         await Threeware(host).apply(replace(change, writes=(foreign,)))
     assert host.ran == []
+
+
+@pytest.mark.parametrize("address", [("c0", "u1"), ("c9", "u0")])
+async def test_a_unit_that_is_gone_is_told_as_such(address: tuple[str, str]) -> None:
+    with pytest.raises(DeviceGoneError):
+        await Threeware(PlayedUnit()).read(unit_target(*address))
+
+
+async def test_only_units_of_a_card_that_can_be_asked_have_settings() -> None:
+    backend = Threeware(PlayedUnit())
+    found = await backend.inventory()
+    for target in (*(one.target for one in found.controllers), *(one.target for one in found.drives)):
+        assert backend.settings(target) == ()
+        assert await backend.read(target) == {}
+    for target in (replace(UNIT, backend="areca"), replace(UNIT, address="/c0/u0;x")):
+        assert backend.settings(target) == ()
+        with pytest.raises(NotFoundError):
+            await backend.read(target)
+    missing = PlayedUnit()
+    missing.which = lambda names: None  # type: ignore[method-assign]
+    with pytest.raises(NotFoundError):
+        await Threeware(missing).read(UNIT)
+
+
+async def test_a_change_is_locked_with_the_disk_where_there_is_one() -> None:
+    here, elsewhere = PlayedUnit(), PlayedUnit()
+    elsewhere.files["/sys/block/sdb/size"] = "1000"
+    here.files["/sys/block/sdb/device/vpd_pg80"] = "\0\x80\0\x08WD-12345"
+    one = await Threeware(here).plan(UNIT, "read_cache", "off")
+    other = await Threeware(elsewhere).plan(UNIT, "read_cache", "off")
+    assert (other.lock, one.lock.startswith("disk-")) == ("threeware-c0", True)
+    assert one.identity is not None
+    assert other.identity is not None
+    assert (one.identity.model, one.identity.serial, other.identity.serial) == ("9650SE-4LPML", "WD-12345", None)
+
+
+@pytest.mark.parametrize(("battery", "asked"), [("OK", True), ("-", False)])
+async def test_a_battery_is_asked_about_where_there_is_one(battery: str, asked: bool) -> None:
+    heard: list[str] = []
+
+    class Heard(PlayedUnit):
+        async def run(self, command: Command) -> Completed:
+            heard.append(command.argv[-1])
+            return await super().run(command)
+
+    found = await Threeware(Heard(ThreewareDemo(battery=battery))).inventory()
+    assert ("bbustatus" in heard) is asked
+    assert (found.controllers[0].protection is not None) is asked
+
+
+async def test_every_setting_tells_the_word_of_its_own_column() -> None:
+    found = await Threeware(PlayedUnit()).read(UNIT)
+    assert {key: one.raw for key, one in found.items()} == {
+        "write_cache": "RiW",
+        "read_cache": "RiW",
+        "auto_verify": "ON",
+    }
+
+
+async def test_a_battery_that_is_not_ready_stands_against_the_write_cache_alone() -> None:
+    found = await Threeware(PlayedUnit(ThreewareDemo(battery="Charging", write=False))).read(UNIT)
+    assert [key for key, one in found.items() if not one.availability.available] == ["write_cache"]
+    without = await Threeware(PlayedUnit(ThreewareDemo(battery="-", write=False))).read(UNIT)
+    assert without["write_cache"].availability.available
+
+
+@pytest.mark.parametrize(
+    ("done", "why"),
+    [
+        (Completed(returncode=0, stdout="Setting x to [on] ... Done.\n", stderr=""), None),
+        (Completed(returncode=0, stdout="Setting x ... Failed.\nmore\n", stderr=""), "Setting x ... Failed."),
+        (Completed(returncode=0, stdout="first\n(0x0B:0x0017): Not ready\n", stderr=""), "(0x0B:0x0017): Not ready"),
+        (Completed(returncode=0, stdout="", stderr="Error: (CLI:008) Invalid.\n"), "Error: (CLI:008) Invalid."),
+        (Completed(returncode=1, stdout="first\nlast\n", stderr=""), "last"),
+        (Completed(returncode=3, stdout="\n", stderr=""), "it ended with exit status 3"),
+    ],
+)
+async def test_what_tw_cli_says_decides_and_its_exit_status_where_it_says_nothing(
+    done: Completed, why: str | None
+) -> None:
+    class Saying(PlayedUnit):
+        async def run(self, command: Command) -> Completed:
+            return done if command.mutates else await super().run(command)
+
+    host = Saying()
+    change = await Threeware(host).plan(UNIT, "read_cache", "off")
+    if why is None:
+        await Threeware(host).apply(change)
+        return
+    with pytest.raises(ToolFailedError) as caught:
+        await Threeware(host).apply(change)
+    assert caught.value.message == f"Read cache of threeware:/c0/u0 could not be set: {why.rstrip('.')}."
+
+
+async def test_legal_values_are_asked_of_units_only() -> None:
+    backend = Threeware(PlayedUnit())
+    card = (await backend.inventory()).controllers[0].target
+    assert (await backend.ask_legal_values(UNIT), await backend.ask_legal_values(card)) == (2, 0)
 
 
 async def test_a_unit_that_is_built_again_tells_how_far_it_is() -> None:
