@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -430,6 +431,55 @@ async def test_a_part_that_is_not_told_leaves_the_rest() -> None:
     found = await Santricity(PlayedWeb(Guarded())).inventory()
     assert len(found.arrays) == len(found.controllers) == 1
     assert [one.message for one in found.problems] == ["santricity lab does not let this user do that: Not for you."]
+
+
+async def test_a_user_who_is_told_nothing_hears_of_it_once() -> None:
+    class Closed(PlayedServices):
+        def answer(self, method: str, path: str, body: str | None) -> tuple[int, object]:
+            return super().answer(method, path, body) if path == ROOT else (403, {"errorMessage": "Not for you."})
+
+    assert len((await Santricity(PlayedWeb(Closed())).inventory()).problems) == 1
+
+
+async def test_what_is_in_force_is_told_even_if_nobody_may_know_why() -> None:
+    class Guarded(PlayedServices):
+        def answer(self, method: str, path: str, body: str | None) -> tuple[int, object]:
+            denied = path.endswith("hardware-inventory")
+            return (403, {"errorMessage": "Not for you."}) if denied else super().answer(method, path, body)
+
+    found = await reading("write_cache", Guarded(battery="failed"))
+    assert found.effective == "write-through"
+    assert found.why_effective == "the disk system says that it is not active"
+
+
+async def test_a_door_is_asked_one_thing_at_a_time_and_two_doors_at_once() -> None:
+    class Busy(PlayedWeb):
+        def __init__(self) -> None:
+            super().__init__()
+            self.going: list[str] = []
+            self.crowds: list[list[str]] = []
+            self.met = asyncio.Event()
+
+        async def list(self, pattern: str) -> tuple[str, ...]:
+            return (DOOR, f"{DOOR}2") if pattern == "/santricity:/*" else await super().list(pattern)
+
+        async def run(self, command: Command) -> Completed:
+            self.going.append(command.argv[0])
+            self.crowds.append(sorted(self.going))
+            if len(self.going) > 1:
+                self.met.set()
+            if not self.met.is_set():
+                await asyncio.wait_for(self.met.wait(), 120)
+            await asyncio.sleep(0)
+            self.going.remove(command.argv[0])
+            return await super().run(replace(command, argv=(DOOR, *command.argv[1:])))
+
+    host = Busy()
+    backend = Santricity(host)
+    await asyncio.gather(backend.inventory(), backend.inventory())
+    assert [DOOR, f"{DOOR}2"] in host.crowds
+    assert max(len(crowd) for crowd in host.crowds) == 2
+    assert [DOOR, DOOR] not in host.crowds
 
 
 @pytest.mark.parametrize("said", ["", "<html>login</html>", "{}", "null", "[", '"x"'])
