@@ -8,6 +8,7 @@ import pytest
 
 from backends.change import Change, Write
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
+from backends.host import Command, Completed
 from backends.hosts.simulated.smcli import DiskSystem, HostDisk
 from backends.model import Array, Level, Media, State, Target
 from backends.settings import Effect, Reading, Risk
@@ -278,3 +279,38 @@ async def test_it_is_looked_for_where_smcli_is(there: bool) -> None:
 async def test_doctor_names_a_controller_that_is_not_online() -> None:
     (problem,) = await Smcli(PlayedSystem(DiskSystem(second="Offline"))).diagnose()
     assert problem.message == "The controller of DS4700_A in Enclosure 85, Slot B is Offline."
+
+
+class _TwoSystems(PlayedSystem):
+    """SMcli lists a disk system that does not answer before the one that does."""
+
+    async def run(self, command: Command) -> Completed:
+        done = await super().run(command)
+        if command.argv[1:] == ("-d",):
+            name, _, rest = next(line for line in done.stdout.splitlines() if "DS4700_A" in line).partition("DS4700_A")
+            return replace(done, stdout=f"{name}DEAD{rest}\n{done.stdout}")
+        return done
+
+
+async def test_a_disk_system_that_does_not_answer_hides_no_other() -> None:
+    found = await Smcli(_TwoSystems(DiskSystem(second="Offline"))).inventory()
+    assert [one.where for one in found.problems] == ["smcli:DEAD"]
+    assert len(found.controllers) == 1
+    told = await Smcli(_TwoSystems(DiskSystem(second="Offline"))).diagnose()
+    assert [one.where for one in told] == ["smcli:DEAD", "smcli:DS4700_A"]
+
+
+@pytest.mark.parametrize("address", ["", "DS4700_A/", "DS4700_A/drive 0,1", "a b/fast", "-x/fast", "/fast"])
+async def test_what_is_no_disk_system_and_no_logical_drive_has_no_settings(address: str) -> None:
+    target = Target(backend="smcli", address=address)
+    assert Smcli(PlayedSystem()).settings(target) == ()
+    assert Smcli(PlayedSystem()).settings(replace(FAST, backend="block")) == ()
+
+
+async def test_without_smcli_nothing_of_it_is_there() -> None:
+    host = PlayedSystem()
+    host.which = lambda names: None  # type: ignore[method-assign]
+    with pytest.raises(NotFoundError):
+        await Smcli(host).read(FAST)
+    assert (await Smcli(host).inventory()).controllers == ()
+    assert await Smcli(host).diagnose() == ()
