@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app.cli.sweep_background import HURRY
+from backends.hosts.simulated.machines.hpe import hpe_rack
+from backends.hosts.simulated.state import RackFile
 from tests.cli.conftest import Cli
 
 SPEED = ("--demo-speed", "1000")
@@ -28,7 +31,27 @@ TABLE_A = {
 }
 """Published IOPS, single runs; docs/simulation.md says whose."""
 
+TABLE_D = {
+    ("ioDrive", "random read"): (39_403, 0.79e6),
+    ("ioDrive", "random write"): (5_851, 5.30e6),
+    ("RAID 0 of SATA disks", "random read"): (868, 36.8e6),
+    ("RAID 0 of SATA disks", "random write"): (2_518, 12.31e6),
+}
+"""IOPS and mean latency in nanoseconds."""
+
+MOST_OF_A_5805 = 50_000
+MOST_OF_A_DS4700 = 116_000
+GAIN_WITHOUT_MIRRORING = (0.02, 0.03)
+"""All that article F tells of them."""
+
 Cells = dict[tuple[str, str], Any]
+
+
+@pytest.fixture
+def second(state: Path) -> None:
+    """The rack `hpe` as new, in place of the first."""
+    with RackFile(state / "demo-rack.json", make=hpe_rack).changing():
+        pass
 
 
 def swept(cli: Cli, *words: str) -> Cells:
@@ -71,3 +94,35 @@ def test_write_mostly_takes_the_reads_off_the_slow_disk_of_a_mirror(cli: Cli) ->
     assert "mirror, slow disk write-mostly, random read: sdg 0.0 %, nvme2n1 100 %" in said
     assert "mirror, random read: sdg 16 %, nvme2n1 84 %" in said
     assert "the settings are as before" in done.out + done.err
+
+
+@pytest.mark.exhaustive
+def test_a_flash_card_and_four_disks_are_as_fast_as_published(cli: Cli, second: None) -> None:
+    cells = swept(cli, "--demo", *SPEED, "sweep", "iodrive")
+    for place, (iops, mean_ns) in TABLE_D.items():
+        assert cells[place]["iops"] == pytest.approx(iops, rel=0.05), place
+        assert cells[place]["latency_ns"]["mean"] == pytest.approx(mean_ns, rel=0.05), place
+    assert cells["ioDrive", "random read, 4 jobs"]["iops"] > cells["ioDrive", "random read"]["iops"]
+    assert verdict(cells["RAID 0 of SATA disks", "random read"]) == "slower"
+
+
+@pytest.mark.exhaustive
+def test_an_adaptec_5805_has_its_peak_with_the_largest_strips(cli: Cli, second: None) -> None:
+    cells = swept(cli, "--demo", *SPEED, "sweep", "5805-strips")
+    best, rate = max(((place, cell["iops"]) for place, cell in cells.items()), key=lambda one: one[1])
+    assert best == ("strip 1024 KiB", "4 KiB sequential read")
+    assert rate == pytest.approx(MOST_OF_A_5805, rel=0.05)
+    assert verdict(cells["strip 64 KiB", "4 KiB sequential read"]) == "slower"
+    assert verdict(cells["strip 64 KiB", "4 KiB random read"]) in ("no-difference", "not-decided")
+
+
+@pytest.mark.exhaustive
+def test_a_ds4700_answers_from_its_cache_and_pays_for_mirroring_as_published(cli: Cli, second: None) -> None:
+    cells = swept(cli, "--demo", *SPEED, "sweep", "ds4700-cache")
+    assert max(cell["iops"] for cell in cells.values()) == pytest.approx(MOST_OF_A_DS4700, rel=0.05)
+    mirrored, alone = (cells[row, "4 KiB random write"] for row in ("4 KiB blocks", "4 KiB blocks, no mirroring"))
+    low, high = GAIN_WITHOUT_MIRRORING
+    assert low - 0.01 < alone["iops"] / mirrored["iops"] - 1 < high + 0.01
+    assert verdict(alone) == "faster"
+    assert verdict(cells["16 KiB blocks", "64 KiB random read"]) == "faster"
+    assert verdict(cells["16 KiB blocks", "512-byte random read"]) in ("no-difference", "not-decided")
