@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import statistics
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,8 @@ from app.engine.session.figures import RunStatus
 from backends.fio_buckets import value_of
 from backends.hosts.simulated.fio.latency import latencies, moments
 from backends.hosts.simulated.host import SimulatedHost
-from tests.backends.simulated.asking import SDB, still_host, storcli
+from backends.hosts.simulated.machines.hpe import hpe_rack
+from tests.backends.simulated.asking import FAST, NOW, SDB, still_host, storcli
 from tests.backends.simulated.loads import follow, run
 
 READ = Job(rw=Pattern.RANDREAD, iodepth=64, runtime=20, ramp=5)
@@ -91,11 +93,29 @@ async def test_runs_differ_by_less_than_two_per_cent(host: SimulatedHost, tmp_pa
     assert 0.002 < statistics.stdev(rates) / statistics.mean(rates) < 0.02
 
 
-async def test_flash_that_writes_in_bursts_is_uneven_and_as_fast_as_published(
-    host: SimulatedHost, tmp_path: Path
+@pytest.fixture
+def second() -> SimulatedHost:
+    """A host on the second rack."""
+    return SimulatedHost(hpe_rack(lambda: NOW), speed=FAST)
+
+
+async def test_flash_that_was_formatted_is_read_as_flash_once_it_was_written(
+    second: SimulatedHost, tmp_path: Path
 ) -> None:
-    host.rack.nvme["nvme0n1"] = "ioDrive 320GB"
-    ran = await run(host, Job(rw=Pattern.RANDWRITE, iodepth=32, runtime=20, ramp=19), tmp_path, "/dev/nvme0n1")
+    [module] = second.rack.flash
+    module.written_bytes = 0
+    job = Job(rw=Pattern.RANDWRITE, iodepth=32, runtime=20, ramp=0, size=1 << 30)
+    await run(second, job, tmp_path, "/dev/fioa")
+    assert module.written_bytes == pytest.approx(20 * 5_851 * 4096, rel=0.1)
+    found = (await run(second, replace(job, rw=Pattern.RANDREAD), tmp_path, "/dev/fioa")).figures.read
+    assert found is not None
+    assert found.iops < 100_000
+
+
+async def test_flash_that_writes_in_bursts_is_uneven_and_as_fast_as_published(
+    second: SimulatedHost, tmp_path: Path
+) -> None:
+    ran = await run(second, Job(rw=Pattern.RANDWRITE, iodepth=32, runtime=20, ramp=19), tmp_path, "/dev/fioa")
     found = ran.figures.write
     assert found is not None
     assert found.iops == pytest.approx(5_851, rel=0.05)
