@@ -55,3 +55,10 @@ def test_a_file_of_somebody_else_is_not_used(tmp_path: Path, monkeypatch: pytest
         os.chown(file, 4242, -1)
     with pytest.raises(RefusedError, match="belongs to somebody else"):
         password_in(file)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file of root's")
+def test_a_file_of_roots_is_used_by_who_may_read_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = kept(tmp_path)
+    monkeypatch.setattr(os, "geteuid", lambda: 4242)
+    assert password_in(file) == "word of mouth"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import http.client
 import socket
 import ssl
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +18,7 @@ from backends.errors import RaidbenchError, RefusedError, ToolFailedError, ToolT
 from backends.host import Command, Completed, Denial, Host
 from backends.hosts.dry_run import DryRunHost
 from backends.hosts.recorded import RecordingHost, ReplayHost
+from backends.hosts.web import exchange
 from backends.hosts.web.door import Door
 from backends.hosts.web.host import WebHost
 from backends.hosts.wrapped import LoggingHost, Ran, ReadOnlyHost
@@ -247,3 +250,28 @@ async def test_a_path_is_no_way_into_the_head(server: PlayedServer, tmp_path: Pa
 async def test_a_program_is_streamed_and_a_door_is_not(tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match="This is no program"):
         host_with(PlayedServer(PlayedServices()).door(tmp_path)).stream(READ)
+
+
+async def test_an_answer_of_more_than_one_choice_is_not_a_good_one(server: PlayedServer, tmp_path: Path) -> None:
+    server.raw = b"HTTP/1.1 300 Multiple Choices\r\nContent-Length: 0\r\n\r\n"
+    assert (await host_with(server.door(tmp_path)).run(READ)).returncode == 22
+
+
+async def test_a_change_that_was_given_up_while_it_was_connecting_is_never_sent(
+    server: PlayedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connected, given_up = exchange._Call._connected, threading.Event()
+
+    def slowly(call: exchange._Call) -> http.client.HTTPConnection:
+        connection = connected(call)
+        given_up.wait(120)
+        return connection
+
+    monkeypatch.setattr(exchange._Call, "_connected", slowly)
+    with pytest.raises(ToolTimeoutError):
+        await host_with(server.door(tmp_path)).run(replace(CHANGE, timeout=0.5))
+    (late,) = (one for one in threading.enumerate() if one.name == "POST to lab")
+    given_up.set()
+    await asyncio.to_thread(late.join, 120)
+    assert not late.is_alive()
+    assert server.heads == []
