@@ -187,6 +187,44 @@ async def test_smart_path_takes_all_logical_drives_of_the_array_along_and_back()
     assert [one.acceleration for one in host.hpe[0].volumes] == ["cache", "cache"]
 
 
+@pytest.mark.parametrize(
+    ("served", "value", "there", "back"),
+    [
+        (
+            ("cache", "cache"),
+            "smart-path",
+            ["ld 1 modify caching=disable", "ld 2 modify caching=disable", "array A modify ssdsmartpath=enable"],
+            ["array A modify ssdsmartpath=disable", "ld 1 modify caching=enable", "ld 2 modify caching=enable"],
+        ),
+        (
+            ("cache", "none"),
+            "smart-path",
+            ["ld 1 modify caching=disable", "array A modify ssdsmartpath=enable"],
+            ["array A modify ssdsmartpath=disable", "ld 1 modify caching=enable"],
+        ),
+        (
+            ("path", "path"),
+            "controller-cache",
+            ["array A modify ssdsmartpath=disable", "ld 1 modify caching=enable"],
+            ["ld 1 modify caching=disable", "array A modify ssdsmartpath=enable"],
+        ),
+        (
+            ("path", "path"),
+            "none",
+            ["array A modify ssdsmartpath=disable"],
+            ["array A modify ssdsmartpath=enable"],
+        ),
+        (("cache", "cache"), "none", ["ld 1 modify caching=disable"], ["ld 1 modify caching=enable"]),
+    ],
+)
+async def test_each_logical_drive_of_an_array_is_brought_to_what_serves_it_and_back(
+    served: tuple[str, str], value: str, there: list[str], back: list[str]
+) -> None:
+    change = await SmartArray(PlayedCards((two_on_one_array(*served),))).plan(LD, "acceleration", value)
+    told = [[" ".join(step.argv[3:]).removesuffix(" forced") for step in way] for way in (change.writes, change.undo)]
+    assert told == [there, back]
+
+
 async def test_smart_path_is_offered_for_flash_only() -> None:
     slow = replace(HPE, bays=tuple(replace(bay, ssd=False) for bay in HPE.bays))
     choices = (await SmartArray(PlayedCards((slow,))).read(LD))["acceleration"].choices
