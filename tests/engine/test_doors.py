@@ -76,6 +76,7 @@ def test_a_password_goes_unencrypted_to_this_machine_only(url: str) -> None:
                 ("https://a/devmgr", 'a url such as "https://'),
                 ("https://a?x=1", 'a url such as "https://'),
                 ("https://u:p@a", "no user or password in the url"),
+                ("https://u@a", "no user or password in the url"),
                 ("https://a b", "a host name or address in the url"),
             )
         ),
