@@ -24,7 +24,11 @@ def main() -> int:
     parser.add_argument(
         "--work", type=Path, default=ROOT / "build" / "package", help="a folder to build in, emptied first"
     )
+    parser.add_argument("--quick", action="store_true", help="pack less tightly: to try it, not to ship it")
     asked = parser.parse_args()
+    if asked.quick:
+        onefile.LEVELS.update(zstd=3, zip=1)
+        system.COMPRESSION.update(deb="gzip", rpm="gzip")
     try:
         golang.go()
         files = build(asked.out.absolute(), asked.work.absolute(), epoch())

@@ -1,6 +1,6 @@
 """Run by the portable Python, which is pinned: packs a folder so that the same folder makes the same bytes.
 
-python3.14 -I archive.py zstd|zip FOLDER FILE EPOCH
+python3.14 -I archive.py zstd|zip FOLDER FILE EPOCH LEVEL
 """
 
 from __future__ import annotations
@@ -12,19 +12,16 @@ import time
 import zipfile
 from pathlib import Path
 
-LEVEL = 19
-"""Of zstd: half a minute, and a tenth less than 15."""
 
-
-def main(kind: str, folder: str, file: str, epoch: str) -> None:
+def main(kind: str, folder: str, file: str, epoch: str, level: str) -> None:
     """Pack every file below `folder`, names sorted, all of one moment and nobody's."""
     entries = sorted(Path(folder).rglob("*"), key=lambda path: path.relative_to(folder).as_posix())
     names = {path.relative_to(folder).as_posix(): path for path in entries}
     pack = {"zstd": _zstd, "zip": _zip}[kind]
-    Path(file).write_bytes(pack(names, int(epoch)))
+    Path(file).write_bytes(pack(names, int(epoch), int(level)))
 
 
-def _zstd(names: dict[str, Path], epoch: int) -> bytes:
+def _zstd(names: dict[str, Path], epoch: int, level: int) -> bytes:
     from compression import zstd  # type: ignore[import-not-found,unused-ignore]
 
     made = io.BytesIO()
@@ -36,20 +33,20 @@ def _zstd(names: dict[str, Path], epoch: int) -> bytes:
             entry.mtime = epoch
             with open(path, "rb") if entry.isreg() else io.BytesIO() as data:
                 archive.addfile(entry, data if entry.isreg() else None)
-    return bytes(zstd.compress(made.getvalue(), LEVEL))
+    return bytes(zstd.compress(made.getvalue(), level))
 
 
-def _zip(names: dict[str, Path], epoch: int) -> bytes:
+def _zip(names: dict[str, Path], epoch: int, level: int) -> bytes:
     made = io.BytesIO()
     made.write(b"#!/usr/bin/env python3\n")
     moment = time.gmtime(max(epoch, 315532800))[:6]  # the format begins in 1980
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
         for name, path in names.items():
             if path.is_file():
                 entry = zipfile.ZipInfo(name, moment)
                 entry.external_attr = (0o100000 | path.stat().st_mode & 0o777) << 16
                 entry.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(entry, path.read_bytes(), compresslevel=9)
+                archive.writestr(entry, path.read_bytes(), compresslevel=level)
     return made.getvalue()
 
 

@@ -22,6 +22,9 @@ _SOURCES = Path(__file__).parent / "hooks"
 _TOOL = "github.com/goreleaser/nfpm/v2/cmd/nfpm"
 _USEFUL = ("fio", "smartmontools", "nvme-cli", "mdadm", "sdparm", "hdparm")
 
+COMPRESSION = {"deb": "xz", "rpm": "xz"}
+"""What dpkg of Debian 11 and rpm of RHEL 8 can read; it takes minutes."""
+
 HOOKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "deb": {
         "preremove": ("guard.sh", 'refuse_while_running\n[ "$1" != remove ] || tell_what_a_crash_left\n'),
@@ -101,7 +104,10 @@ def contents(tree: Path, folder: Path) -> list[dict[str, Any]]:
             for kind, place in zsh.items()
         ),
         {"src": f"../{boot_unit.NAME}", "dst": f"{units}/multi-user.target.wants/{boot_unit.NAME}", "type": "symlink"},
-        {"dst": "/usr/lib/raidbench", "type": "dir", "file_info": {"mode": 0o755}},
+        *(
+            {"dst": f"/usr/{own}/raidbench", "type": "dir", "file_info": {"mode": 0o755}}
+            for own in ("lib", "share/doc")
+        ),
         {"dst": "/var/lib/raidbench", "type": "dir", "file_info": {"mode": 0o700}},
     ]
 
@@ -120,8 +126,8 @@ def configuration(tree: Path, folder: Path, architecture: str, epoch: int) -> di
         "license": project["license"],
         "mtime": datetime.fromtimestamp(epoch, UTC).isoformat(),
         "contents": contents(tree, folder),
-        "deb": {"compression": "xz"},
-        "rpm": {"compression": "xz", "buildhost": "raidbench", "group": "Applications/System"},
+        "deb": {"compression": COMPRESSION["deb"]},
+        "rpm": {"compression": COMPRESSION["rpm"], "buildhost": "raidbench", "group": "Applications/System"},
         "overrides": {
             kind: {
                 "depends": [needed],

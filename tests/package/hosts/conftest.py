@@ -1,0 +1,15 @@
+"""The table is written when all hosts are through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.package.hosts import table
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_table() -> Iterator[None]:
+    yield
+    table.keep()

@@ -1,0 +1,40 @@
+"""The table of hosts in docs/packaging.md: what was tried where. `KEEP=1 make package-test` writes it."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from datetime import date
+
+from tests.package.hosts import CLEAN, ROOTS
+from tools.package.tree import ROOT, VERSION
+
+PAGE = ROOT / "docs" / "packaging.md"
+BEGIN, END = "<!-- hosts -->\n", "<!-- /hosts -->\n"
+COLUMNS = ("first start", "`devices`", "`--demo`", "trial", "scratch run", "workbench")
+
+_cells: dict[str, dict[str, str]] = defaultdict(dict)
+
+
+def note(title: str, column: str, outcome: str) -> None:
+    """What came of one attempt."""
+    _cells[title][column] = outcome
+
+
+def rows() -> str:
+    """The table of what was noted."""
+    lines = [f"Tried on {date.today()} with {VERSION}:", "", f"| host | glibc | {' | '.join(COLUMNS)} |"]
+    lines.append("| --- " * (len(COLUMNS) + 2) + "|")
+    for root in ROOTS:
+        cells = (_cells[root.title].get(column, "not tried") for column in COLUMNS)
+        lines.append(f"| {root.title} | {root.glibc} | {' | '.join(cells)} |")
+    for title, outcome in _cells[CLEAN.title].items():
+        lines.append(f"| {CLEAN.title}: {title} | {CLEAN.glibc} | {outcome} {'|' * len(COLUMNS)}")
+    return "\n".join(lines) + "\n"
+
+
+def keep() -> None:
+    """Write the table into the page, if that is asked for."""
+    if os.environ.get("KEEP"):
+        before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
+        PAGE.write_text(before + BEGIN + rows() + END + rest.partition(END)[2], "utf-8")

@@ -1,0 +1,148 @@
+"""What `make package` has put into dist/: whole, reproducible, and running wherever it lies."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.backends.loops import loop, needs_loops
+from tests.package.fake import needs_go
+from tests.package.shipped import DIST, ONE_FILE, PYZ, SUMS, needs_shipped
+from tests.packages import needs
+from tools.package import elf, tree
+from tools.package.tree import MACHINES, ROOT, VERSION
+
+pytestmark = [pytest.mark.package, pytest.mark.slow]
+VALIDATE = """
+import sys
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+print(JsonStrictValidator(SchemaVersion.V1_5).validate_str(open(sys.argv[1]).read()))
+"""
+
+
+def environment(folder: Path) -> dict[str, str]:
+    places = {"RAIDBENCH_STATE_DIR": str(folder / "state"), "RAIDBENCH_UNPACK_DIR": str(folder / "unpacked")}
+    return {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", **places}
+
+
+@pytest.fixture(params=["one file", "pyz"])
+def program(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    return (str(ONE_FILE),) if request.param == "one file" else (sys.executable, "-I", str(PYZ))
+
+
+def run(program: tuple[str, ...], *words: str, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run((*program, *words), env=dict(env), cwd="/", capture_output=True, text=True)
+
+
+@needs_shipped
+def test_every_file_is_there_with_its_sum() -> None:
+    told = {row[66:]: row[:64] for row in SUMS.read_text().splitlines()}
+    names = [f"raidbench-{VERSION}-linux-{machine.name}" for machine in MACHINES]
+    names += [f"raidbench_{VERSION}_{machine.go}.deb" for machine in MACHINES]
+    names += [f"raidbench-{VERSION}.{machine.name}.rpm" for machine in MACHINES]
+    assert set(told) == {*names, "raidbench.pyz", "sbom.json"}
+    assert {name: hashlib.sha256((DIST / name).read_bytes()).hexdigest() for name in told} == told
+
+
+@needs_shipped
+def test_the_demo_is_that_of_the_checkout(program: tuple[str, ...], tmp_path: Path) -> None:
+    argv = (sys.executable, "-m", "app", "--demo", "devices", "--json")
+    places = environment(tmp_path / "checkout")
+    expected = subprocess.run(argv, cwd=ROOT, env=places, capture_output=True, text=True, check=True).stdout
+    done = run(program, "--demo", "devices", "--json", env=environment(tmp_path))
+    assert done.stdout == expected, done.stderr
+
+
+@needs_shipped
+@needs_loops()
+@pytest.mark.root
+def test_a_value_on_trial_comes_back_though_what_was_unpacked_is_gone(program: tuple[str, ...], tmp_path: Path) -> None:
+    with loop(tmp_path / "disk.img") as disk:
+        attribute = Path(f"/sys/block/{disk.name}/queue/read_ahead_kb")
+        before = attribute.read_text()
+        words = ("set", disk.sure(), "read_ahead_kb=512", "--trial", "10", "--yes")
+        done = run(program, *words, env=environment(tmp_path))
+        assert (done.returncode, attribute.read_text()) == (0, "512\n"), done.stderr
+        shutil.rmtree(tmp_path / "unpacked")
+        script = f'for i in $(seq 1200); do [ "$(cat {attribute})" = 512 ] || exit 0; sleep 0.1; done; exit 1'
+        subprocess.run(("sh", "-c", script), check=True)
+        assert attribute.read_text() == before
+
+
+@needs_shipped
+def test_an_unpacked_tree_runs_from_another_folder(tmp_path: Path) -> None:
+    run((str(ONE_FILE),), "--version", env=environment(tmp_path))
+    [unpacked] = (tmp_path / "unpacked").iterdir()
+    moved = unpacked.rename(tmp_path / "moved elsewhere")
+    python = str(moved / tree.INTERPRETER)
+    done = run((python, "-I", "-B", "-m", "app"), "devices", "--json", env=environment(tmp_path))
+    assert json.loads(done.stdout)["schema"] == 1, done.stderr
+
+
+@needs_shipped
+@needs("dpkg-deb")
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+def test_no_program_needs_a_newer_glibc_than_that_of_rhel_7(machine: tree.Machine, tmp_path: Path) -> None:
+    subprocess.run(("dpkg-deb", "-x", DIST / f"raidbench_{VERSION}_{machine.go}.deb", tmp_path), check=True)
+    programs = [path for path in tmp_path.rglob("*") if path.is_file() and not path.is_symlink() and elf.is_elf(path)]
+    assert len(programs) >= 2
+    assert tree.too_new(tmp_path, machine) == []
+
+
+@needs_shipped
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+def test_the_one_file_needs_no_loader(machine: tree.Machine) -> None:
+    file = DIST / f"raidbench-{VERSION}-linux-{machine.name}"
+    assert (elf.machine(file), elf.is_static(file), elf.glibc(file)) == (machine.name, True, None)
+
+
+@needs_shipped
+def test_the_bill_of_materials_names_what_is_in_it() -> None:
+    bill = json.loads((DIST / "sbom.json").read_text())
+    names = {one["name"] for one in bill["components"]}
+    assert names >= {"CPython", "OpenSSL", "SQLite", "zlib", "textual", "psutil", "github.com/klauspost/compress"}
+    assert [one["name"] for one in bill["components"] if not one.get("licenses")] == []
+
+
+@needs_shipped
+def test_the_bill_of_materials_is_valid(tmp_path: Path) -> None:
+    uv = ("sh", str(ROOT / "tools" / "bootstrap"), "uv")
+    wanted = str(ROOT / "tests" / "package" / "validate.txt")
+    for words in (
+        ("venv", "-q", "--python", sys.executable, str(tmp_path / "env")),
+        ("pip", "install", "-q", "--python", str(tmp_path / "env"), "--require-hashes", "-r", wanted),
+    ):
+        done = subprocess.run((*uv, *words), cwd=ROOT, capture_output=True, text=True)
+        if done.returncode:
+            pytest.skip(f"the validator cannot be got: {done.stderr.strip()[-200:]}")
+    argv = (str(tmp_path / "env" / "bin" / "python"), "-c", VALIDATE, str(DIST / "sbom.json"))
+    assert subprocess.run(argv, capture_output=True, text=True).stdout == "None\n"
+
+
+@needs_go
+def test_the_same_sources_make_the_same_bytes(tmp_path: Path) -> None:
+    sums = []
+    for folder in ("one", "another folder"):
+        words = (
+            "-m",
+            "tools.package",
+            "--quick",
+            "--out",
+            tmp_path / folder / "out",
+            "--work",
+            tmp_path / folder / "work",
+        )
+        places = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
+        subprocess.run((sys.executable, *words), cwd=ROOT, env=places, check=True, capture_output=True)
+        sums.append((tmp_path / folder / "out" / "SHA256SUMS").read_text())
+        shutil.rmtree(tmp_path / folder / "work")
+    assert sums[0] == sums[1]
