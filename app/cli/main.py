@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, MutableMapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,10 @@ from app.cli.options import Options, is_terminal, is_utf8
 from app.cli.output import data, say
 from app.engine.themes import THEMES
 from app.startup import import_asyncio
+from backends.hosts.simulated.machines import FIRST, HOSTS, STATES
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "devices": ("app.cli.devices", "Everything found: controllers, arrays, drives."),
@@ -49,8 +53,36 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Module and one line of help by command: help needs no import, a command only its own."""
 
 
+class RackName(click.Choice[str]):
+    """A rack of `--demo`, which may be left out: what comes then is the command."""
+
+    def __init__(self) -> None:
+        super().__init__(tuple(HOSTS))
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Racks and commands."""
+        from click.shell_completion import CompletionItem
+
+        commands = [CompletionItem(name) for name in COMMANDS if name.startswith(incomplete)]
+        return [*super().shell_complete(ctx, param, incomplete), *commands]
+
+
 class CommandGroup(click.Group):
     """Imports a command when it is called, and turns every error into a sentence and a status."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does; the word after `--demo` is a rack only where one is called so, else the command."""
+        with_value = {name for one in self.params if not getattr(one, "is_flag", True) for name in one.opts}
+        words, rest = [], list(args)
+        while rest and rest[0].startswith("-") and rest[0] != "--":
+            word = rest.pop(0)
+            if word == "--demo":
+                word += f"={rest.pop(0) if rest and rest[0] in HOSTS else FIRST}"
+            elif word in with_value and rest:
+                words.append(word)
+                word = rest.pop(0)
+            words.append(word)
+        return super().parse_args(ctx, words + rest)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All of them, in the order of use."""
@@ -124,7 +156,7 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     '130 interrupted. Completion for bash: eval "$(_RAIDBENCH_COMPLETE=bash_source raidbench)"; zsh_source and '
     "fish_source likewise.",
 )
-@click.option("--demo", is_flag=True, help="Use the simulated rack.")
+@click.option("--demo", type=RackName(), help=f"Use a simulated rack: {FIRST} unless another is named.")
 @click.option(
     "--demo-speed",
     type=click.FloatRange(0.1, 1000),
@@ -132,6 +164,14 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     help="Let the simulated rack's time run N times as fast.",
 )
 @click.option("--demo-reset", is_flag=True, help="Reset the simulated rack first.")
+@click.option(
+    "--demo-state",
+    type=click.Choice(tuple(STATES)),
+    multiple=True,
+    help="Until told otherwise: "
+    + "; ".join(f"{name}: {what}" for name, what in STATES.items())
+    + ". May be repeated.",
+)
 @click.option("--demo-reboot", is_flag=True, help="Reboot the simulated host first: what waited for that is in force.")
 @click.option("--machine", type=click.Path(path_type=Path), metavar="DIR", help="Answer from a recorded machine.")
 @click.option("--read-only", is_flag=True, help="Change nothing, whatever is asked for.")
@@ -149,9 +189,10 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 @click.pass_context
 def cli(
     ctx: click.Context,
-    demo: bool,
+    demo: str | None,
     demo_speed: float | None,
     demo_reset: bool,
+    demo_state: tuple[str, ...],
     demo_reboot: bool,
     machine: Path | None,
     read_only: bool,
@@ -163,12 +204,15 @@ def cli(
     theme: str | None,
 ) -> int:
     """Tune storage: stage a setting, see its risk, measure it with fio, undo it."""
-    if not demo and (demo_speed is not None or demo_reset or demo_reboot):
-        raise click.UsageError("--demo-speed, --demo-reset and --demo-reboot are about the rack of --demo.")
+    if not demo and (demo_speed is not None or demo_reset or demo_reboot or demo_state):
+        raise click.UsageError(
+            "--demo-speed, --demo-reset, --demo-state and --demo-reboot are about the rack of --demo."
+        )
     options = Options(
-        demo=demo,
+        demo=demo or "",
         demo_speed=demo_speed,
         demo_reset=demo_reset,
+        demo_state=demo_state,
         demo_reboot=demo_reboot,
         machine=None if machine is None else machine.absolute(),
         read_only=read_only,

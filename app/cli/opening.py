@@ -73,14 +73,22 @@ def _rack(options: Options, speed: float) -> Host:
     """The simulated rack, whose state lies beside the sessions. Raises StorageError."""
     from app.engine.session.paths import Paths
     from backends.hosts.simulated.host import SimulatedHost
+    from backends.hosts.simulated.machines import state_file
+    from backends.hosts.simulated.machines.table import MACHINES
     from backends.hosts.simulated.state import RackFile
 
-    rack = RackFile(Paths.default().sessions.parent / "demo-rack.json", speed=speed)
+    file = Paths.default().sessions.parent / state_file(options.demo)
+    rack = RackFile(file, make=MACHINES[options.demo], speed=speed)
     if options.demo_reset:
         import shutil
 
         rack.reset()
         shutil.rmtree(Paths.default().devices_of(simulated=True), ignore_errors=True)
+    if options.demo_state:
+        from backends.hosts.simulated.machines.states import put
+
+        with rack.changing() as known:
+            put(known, options.demo_state)
     if options.demo_reboot:
         with rack.changing() as known:
             known.restart()

@@ -46,12 +46,14 @@ PERCENT = Percent()
 class Options:
     """What was said before the command."""
 
-    demo: bool = False
-    """Use the simulated rack."""
+    demo: str = ""
+    """Use this simulated rack; "" is none."""
     demo_speed: float | None = None
     """Simulated seconds in a real one; None leaves it to the command, which is 1 for most."""
     demo_reset: bool = False
     """Begin with the rack as new."""
+    demo_state: tuple[str, ...] = ()
+    """What the rack is to suffer from; () leaves it as it is."""
     demo_reboot: bool = False
     """Reboot the rack's host first."""
     machine: Path | None = None
@@ -74,7 +76,7 @@ class Options:
     @property
     def simulated(self) -> bool:
         """Whether it is about a simulated or recorded machine, not the one that raidbench runs on."""
-        return self.demo or self.machine is not None
+        return bool(self.demo) or self.machine is not None
 
     @property
     def coloured(self) -> bool:

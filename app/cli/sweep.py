@@ -24,6 +24,7 @@ from app.cli.sweep_live import SweepFollower
 from app.cli.sweep_report import report, status_of
 from app.cli.sweep_text import order_lines, plan_lines
 from app.engine.session.marks import STOP, is_written
+from app.engine.session.state import Session
 from app.engine.sweep.expand import expand
 from app.engine.sweep.known import look
 from app.engine.sweep.plan import SweepPlan
@@ -35,6 +36,7 @@ from app.engine.view.effects import Tier, tier
 from app.engine.view.schema_sweep import design_json
 from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError, RefusedError, StorageError
+from backends.hosts.simulated.machines import option, rack_of
 from backends.text import clean
 from backends.values import dataclass
 
@@ -230,13 +232,20 @@ def _resume(name: str, *, detach: bool, handed_over: bool, as_json: bool) -> int
     if loaded.session.sweep.finished:
         report(loaded.session, loaded.session.sweep, str(loaded.folder), as_json=as_json)
         return DONE
-    if loaded.session.simulated is not current().simulated:
-        how = "--demo" if loaded.session.simulated else "without --demo"
-        raise RefusedError("That sweep is about another machine.", hint=f"Start it {how}.")
+    _require_its_machine(loaded.session)
     if not handed_over:
         STOP.remove(loaded.folder)
     with _outliving_terminal(), workbench(hurry=HURRY, quiet=True, rights=True) as bench:
         return run(lambda interruption: _go_on(bench, interruption, loaded.folder, detach=detach, as_json=as_json))
+
+
+def _require_its_machine(session: Session) -> None:
+    """A sweep of a simulated rack goes on with that one, one of this machine with none. Raises RefusedError."""
+    host = "" if session.machine is None else session.machine.host
+    if session.simulated is current().simulated and current().demo in ("", rack_of(host)):
+        return
+    how = f"with {option(host)}" if session.simulated else "without --demo"
+    raise RefusedError("That sweep is about another machine.", hint=f"Start it {how}.")
 
 
 async def _go_on(bench: Workbench, interruption: Interruption, folder: Path, *, detach: bool, as_json: bool) -> int:

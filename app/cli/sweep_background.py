@@ -87,7 +87,7 @@ def _before(options: Options) -> list[str]:
     """The options before the command, as words."""
     words = ["--no-helper"] if options.no_helper else []
     if options.demo:
-        words.append("--demo")
+        words.append(f"--demo={options.demo}")
     if options.demo and options.demo_speed is not None:
         words += ["--demo-speed", str(options.demo_speed)]
     if options.machine is not None:

@@ -15,6 +15,7 @@ from app.engine.view import schema
 from app.engine.view.names import worded
 from app.engine.view.schema_sweep import sweep_json
 from app.engine.view.sweep_findings import ending
+from backends.hosts.simulated.machines import option
 from backends.text import clean
 
 
@@ -25,12 +26,13 @@ def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool)
     else:
         told = worded(record)
         lines(result_lines(told, results(told, session.runs)))
-    say(_ending(record, folder, simulated=session.simulated))
+    say(_ending(record, folder, session))
 
 
-def _ending(record: SweepRecord, folder: str, *, simulated: bool) -> str:
+def _ending(record: SweepRecord, folder: str, session: Session) -> str:
     """How it ended, in a sentence, and what to do next."""
-    go_on = f"Go on: raidbench{' --demo' if simulated else ''} sweep --resume {Path(folder).name}"
+    before = f" {option(session.machine.host)}" if session.simulated and session.machine else ""
+    go_on = f"Go on: raidbench{before} sweep --resume {Path(folder).name}"
     return clean(ending(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")
 
 

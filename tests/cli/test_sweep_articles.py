@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app.cli.sweep_background import HURRY
-from backends.hosts.simulated.machines.hpe import hpe_rack
-from backends.hosts.simulated.state import RackFile
 from tests.cli.conftest import Cli
 
 SPEED = ("--demo-speed", "1000")
@@ -45,13 +42,6 @@ GAIN_WITHOUT_MIRRORING = (0.02, 0.03)
 """All that article F tells of them."""
 
 Cells = dict[tuple[str, str], Any]
-
-
-@pytest.fixture
-def second(state: Path) -> None:
-    """The rack `hpe` as new, in place of the first."""
-    with RackFile(state / "demo-rack.json", make=hpe_rack).changing():
-        pass
 
 
 def swept(cli: Cli, *words: str) -> Cells:
@@ -97,8 +87,8 @@ def test_write_mostly_takes_the_reads_off_the_slow_disk_of_a_mirror(cli: Cli) ->
 
 
 @pytest.mark.exhaustive
-def test_a_flash_card_and_four_disks_are_as_fast_as_published(cli: Cli, second: None) -> None:
-    cells = swept(cli, "--demo", *SPEED, "sweep", "iodrive")
+def test_a_flash_card_and_four_disks_are_as_fast_as_published(cli: Cli) -> None:
+    cells = swept(cli, "--demo", "hpe", *SPEED, "sweep", "iodrive")
     for place, (iops, mean_ns) in TABLE_D.items():
         assert cells[place]["iops"] == pytest.approx(iops, rel=0.05), place
         assert cells[place]["latency_ns"]["mean"] == pytest.approx(mean_ns, rel=0.05), place
@@ -107,8 +97,8 @@ def test_a_flash_card_and_four_disks_are_as_fast_as_published(cli: Cli, second: 
 
 
 @pytest.mark.exhaustive
-def test_an_adaptec_5805_has_its_peak_with_the_largest_strips(cli: Cli, second: None) -> None:
-    cells = swept(cli, "--demo", *SPEED, "sweep", "5805-strips")
+def test_an_adaptec_5805_has_its_peak_with_the_largest_strips(cli: Cli) -> None:
+    cells = swept(cli, "--demo", "hpe", *SPEED, "sweep", "5805-strips")
     best, rate = max(((place, cell["iops"]) for place, cell in cells.items()), key=lambda one: one[1])
     assert best == ("strip 1024 KiB", "4 KiB sequential read")
     assert rate == pytest.approx(MOST_OF_A_5805, rel=0.05)
@@ -117,8 +107,8 @@ def test_an_adaptec_5805_has_its_peak_with_the_largest_strips(cli: Cli, second: 
 
 
 @pytest.mark.exhaustive
-def test_a_ds4700_answers_from_its_cache_and_pays_for_mirroring_as_published(cli: Cli, second: None) -> None:
-    cells = swept(cli, "--demo", *SPEED, "sweep", "ds4700-cache")
+def test_a_ds4700_answers_from_its_cache_and_pays_for_mirroring_as_published(cli: Cli) -> None:
+    cells = swept(cli, "--demo", "hpe", *SPEED, "sweep", "ds4700-cache")
     assert max(cell["iops"] for cell in cells.values()) == pytest.approx(MOST_OF_A_DS4700, rel=0.05)
     mirrored, alone = (cells[row, "4 KiB random write"] for row in ("4 KiB blocks", "4 KiB blocks, no mirroring"))
     low, high = GAIN_WITHOUT_MIRRORING

@@ -17,9 +17,9 @@ from backends.host import MADE_UP, Command, Completed, FileStat, Process
 from backends.hosts.made_up import MadeUpHost
 from backends.hosts.simulated.diskstats import DISKSTATS, DiskCounts, diskstats
 from backends.hosts.simulated.fio.start import start
-from backends.hosts.simulated.linux.chassis import CHASSIS
 from backends.hosts.simulated.linux.machine import kernel
 from backends.hosts.simulated.linux.tree import Kernel
+from backends.hosts.simulated.machines import HOSTS
 from backends.hosts.simulated.printed import Said
 from backends.hosts.simulated.programs import ANOTHER, PROGRAMS, VendorProgram, program_said
 from backends.hosts.simulated.queue import CACHE, DEPTH, TAGS, write_cache_type, write_depth, write_queue
@@ -50,7 +50,7 @@ class SimulatedHost(MadeUpHost):
     @property
     def name(self) -> str:
         """`rack-demo`, `rack-hpe`, `rack-linux`."""
-        return CHASSIS[self._file.rack.name].host
+        return HOSTS[self._file.rack.name]
 
     @property
     def is_root(self) -> bool:

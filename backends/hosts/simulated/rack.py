@@ -62,7 +62,7 @@ class Rack:
     made: int = 0
     """Volumes made so far; a new disk under an old name has a new sequence number."""
     states: list[str] = field(default_factory=list)
-    """What it is made to suffer from: see `machines.states`."""
+    """What it is made to suffer from: see `machines.STATES`."""
     late: dict[str, SmartCard] = field(default_factory=dict)
     """Cards that arcconf shows once more as they were before a change, by number."""
     clock: Clock = time.time

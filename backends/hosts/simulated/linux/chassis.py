@@ -14,8 +14,6 @@ AHCI_HOST = 8
 class Chassis:
     """One host without its cards."""
 
-    host: str
-    """Host name."""
     processor: str
     """As /proc/cpuinfo has it."""
     mhz: int
@@ -28,18 +26,13 @@ class Chassis:
 
 CHASSIS: Mapping[str, Chassis] = {
     "lsi": Chassis(
-        host="rack-demo",
         processor="Intel(R) Xeon(R) CPU X5680 @ 3.33GHz",
         mhz=3333,
         ahci="0000:00:1f.2",
         lists_ahci=False,
     ),
-    "hpe": Chassis(
-        host="rack-hpe", processor="Intel(R) Xeon(R) Gold 6136 CPU @ 3.00GHz", mhz=3000, ahci="0000:00:17.0"
-    ),
-    "linux": Chassis(
-        host="rack-linux", processor="Intel(R) Xeon(R) Gold 6136 CPU @ 3.00GHz", mhz=3000, ahci="0000:00:17.0"
-    ),
+    "hpe": Chassis(processor="Intel(R) Xeon(R) Gold 6136 CPU @ 3.00GHz", mhz=3000, ahci="0000:00:17.0"),
+    "linux": Chassis(processor="Intel(R) Xeon(R) Gold 6136 CPU @ 3.00GHz", mhz=3000, ahci="0000:00:17.0"),
 }
 """By the rack's name."""
 

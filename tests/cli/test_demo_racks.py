@@ -1,0 +1,111 @@
+"""The simulated racks from the command line: which is meant, what they suffer from, what their firmware refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from backends.hosts.simulated.machines import HOSTS, STATES, option, rack_of
+from backends.hosts.simulated.machines.table import MACHINES
+from tests.cli.conftest import Cli
+
+FAST = ("--demo-speed", "1000")
+HPE = ("--demo", "hpe", *FAST)
+
+
+def test_every_name_has_its_rack_and_its_host() -> None:
+    assert list(MACHINES) == list(HOSTS)
+    assert {name: make().name for name, make in MACHINES.items()} == {name: name for name in HOSTS}
+    assert [option(host) for host in HOSTS.values()] == ["--demo", "--demo hpe", "--demo linux"]
+    assert [rack_of(host) for host in HOSTS.values()] == list(HOSTS)
+    assert (rack_of("storage1"), option("storage1")) == ("", "--demo")
+
+
+@pytest.mark.parametrize(
+    ("words", "host"),
+    [
+        (("--demo",), "rack-demo"),
+        (("--demo", "lsi"), "rack-demo"),
+        (("--demo=lsi",), "rack-demo"),
+        (("--demo", "hpe"), "rack-hpe"),
+        (("--demo=hpe",), "rack-hpe"),
+        (("--demo", "linux"), "rack-linux"),
+        (("--read-only", "--demo", "hpe"), "rack-hpe"),
+        (("--session", "devices", "--demo", "hpe"), "rack-hpe"),
+        (("--session", "--demo", "--demo"), "rack-demo"),
+    ],
+)
+def test_the_rack_is_the_word_that_follows_where_one_is_called_so(cli: Cli, words: tuple[str, ...], host: str) -> None:
+    assert cli(*FAST, *words, "devices", "--json").json["host"] == host
+
+
+def test_a_command_keeps_words_that_look_like_the_option(cli: Cli) -> None:
+    refused = cli("devices", "--demo", "hpe")
+    assert refused.status == 2
+    assert "--demo" in refused.err
+
+
+def test_another_word_is_a_command(cli: Cli) -> None:
+    assert "No such command 'dell'" in cli("--demo", "dell").err
+    assert "'dell' is not one of 'lsi', 'hpe', 'linux'" in cli("--demo=dell", "devices").err
+
+
+def test_each_rack_keeps_its_own_state_and_is_reset_alone(cli: Cli, state: Path) -> None:
+    assert cli("--demo", *FAST, "set", "/c0/v0", "read_ahead=none", "--yes").status == 0
+    assert cli(*HPE, "set", "/slot0", "cache_ratio=50/50", "--yes").status == 0
+    assert {path.name for path in state.glob("demo-rack*.json")} == {"demo-rack.json", "demo-rack-hpe.json"}
+    assert cli(*HPE, "--demo-reset", "devices").status == 0
+    assert {path.name for path in state.glob("demo-rack*.json")} == {"demo-rack.json"}
+
+
+def now(cli: Cli, target: str, key: str) -> dict[str, object]:
+    settings = cli(*HPE, "show", target, "--json").json["target"]["settings"]
+    return next((one for one in settings if one["key"] == key), {})
+
+
+def test_with_failed_batteries_the_cache_ratio_is_refused_in_the_firmwares_words(cli: Cli) -> None:
+    refused = cli(*HPE, "--demo-state", "battery-failed", "set", "/slot0", "cache_ratio=50/50", "--yes")
+    assert refused.status != 0
+    assert "while nothing keeps the cache" in refused.err
+    assert now(cli, "/slot0", "cache_ratio")["now"] == "10/90"
+    written = now(cli, "/slot0/ld1", "write_cache")
+    assert (written["now"], written["effective"]) == ("write-back", "write-through")
+    assert "low batteries" in cli(*HPE, "show", "/slot0/ld1").out
+    assert cli(*HPE, "--demo-state", "sound", "set", "/slot0", "cache_ratio=50/50", "--yes").status == 0
+
+
+def test_under_smart_path_caching_is_not_offered_and_acceleration_is(cli: Cli) -> None:
+    acceleration = now(cli, "/slot0/ld2", "acceleration")
+    assert acceleration["now"] == "smart-path"
+    offered = {choice["value"] for choice in acceleration["choices"]}  # type: ignore[attr-defined]
+    assert {"none", "smart-path"} <= offered
+    caching = now(cli, "/slot0/ld2", "write_cache")
+    assert not caching.get("choices")
+
+
+def test_arcconf_is_sent_nothing_where_the_value_is_set_already(cli: Cli) -> None:
+    was = now(cli, "/aac1/ld0", "read_cache")["now"]
+    same = cli(*HPE, "set", "/aac1/ld0", f"read_cache={was}", "--yes")
+    assert same.status == 0
+    assert "already" in same.out + same.err
+    sent = [line for line in cli(*HPE, "log").out.splitlines() if "setcache" in line.lower()]
+    assert not sent
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_a_rack_in_any_state_is_listed(cli: Cli, name: str) -> None:
+    found = cli(*HPE, "--demo-state", name, "devices", "--json")
+    assert found.status == 0
+    assert len(found.json["controllers"]) >= 4
+
+
+def test_while_another_ssacli_runs_that_is_told(cli: Cli) -> None:
+    told = cli(*HPE, "--demo-state", "locked", "devices")
+    assert "ssacli" in told.out + told.err
+
+
+def test_states_are_of_the_demo_alone(cli: Cli) -> None:
+    refused = cli("--demo-state", "slow", "devices")
+    assert refused.status == 2
+    assert "--demo" in refused.err
