@@ -69,8 +69,12 @@ def test_a_page_of_help_needs_neither_an_event_loop_nor_the_engine() -> None:
         "app.engine.session.paths",
         "app.engine.themes",
         "backends.errors",
+        "backends.hosts",
+        "backends.hosts.simulated",
+        "backends.hosts.simulated.machines",
         "backends.json_text",
         "backends.text",
+        "backends.values",
     }
     assert not {"asyncio", "subprocess", "socket", "textual", "rich"} & imported_by("--help")
 
