@@ -19,6 +19,8 @@ from tests.tui.conftest import stillness
 from tests.tui.stage import Table, app_of, heard, opened, set_table, settled
 from widgets.plain.signs import SIGNS
 
+pytestmark = pytest.mark.exhaustive  # every screen, three times
+
 ENOUGH = 4.5
 """WCAG 2.1, 1.4.3, for text of any size."""
 

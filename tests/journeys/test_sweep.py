@@ -409,6 +409,7 @@ def test_picture(
     assert snap_compare(table.app(), terminal_size=SIZES[size], run_before=act)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("colours", [ColorSystem.TRUECOLOR, ColorSystem.EIGHT_BIT], ids=["millions", "256"])
 @pytest.mark.parametrize("theme", ["dark", "light"])
 async def test_every_figure_can_be_read_on_its_shade(
