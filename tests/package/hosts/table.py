@@ -28,8 +28,8 @@ def rows() -> str:
     for root in ROOTS:
         cells = (_cells[root.title].get(column, "not tried") for column in COLUMNS)
         lines.append(f"| {root.title} | {root.glibc} | {' | '.join(cells)} |")
-    for title, outcome in _cells[CLEAN.title].items():
-        lines.append(f"| {CLEAN.title}: {title} | {CLEAN.glibc} | {outcome} {'|' * len(COLUMNS)}")
+    lines += ["", f"| the packages, on {CLEAN.title} (glibc {CLEAN.glibc}) | |", "| --- | --- |"]
+    lines += [f"| {title} | {outcome} |" for title, outcome in _cells[CLEAN.title].items()]
     return "\n".join(lines) + "\n"
 
 
