@@ -62,18 +62,22 @@ class Topology:
     def uses(self, name: str) -> tuple[Use, ...]:
         """All that uses the disk `name`, or the disk of the partition `name`, and any of its partitions.
 
-        Under whatever name: as another path to the same disk, or what lies beneath it.
+        Under whatever name: as another path to the same disk, or what lies beneath it. What is built on several of its
+        paths is told once.
         """
         found: list[Use] = []
         for node in self.tree.family(name):
             part = node.name if node.parent is not None else None
             found += [use for use in self._direct(node, part) if use not in found]
+        above = {use.detail for use in found if use.kind == "holder"}
         related = self.related(name)
         ours = {self.tree.disk_of(name), *(node.name for relation in related for node in relation.nodes)}
         for relation in related:
             for node in relation.nodes:
                 part = node.name if node.parent is not None and not relation.member else None
-                uses = [relation.told(use) for use in self._direct(node, part, ours)]
+                direct = [use for use in self._direct(node, part, ours) if use.detail not in above]
+                above |= {use.detail for use in direct if use.kind == "holder" and not relation.member}
+                uses = [relation.told(use) for use in direct]
                 found += [use for use in uses if use is not None and use not in found]
         for place, relation in self.files(name).items():
             if place in self.swaps:

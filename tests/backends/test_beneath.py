@@ -9,6 +9,7 @@ import pytest
 
 from backends.guard import Intent, look_at
 from backends.host import FileStat
+from backends.topology import look
 from tests.backends.fakes import ON_SDK, FakeHost, disk, one_disk
 
 NUMBERS = {
@@ -103,6 +104,13 @@ async def test_what_is_built_on_a_partition_of_the_other_path_is_used_with_the_d
 async def test_a_disk_on_which_something_is_built_is_used_by_its_other_path(host: FakeHost, name: str) -> None:
     add(host, name, on="sdk")
     assert f"/dev/sdl is the same disk as /dev/sdk: /dev/{name} is built on it." in await said(host, "/dev/sdl")
+
+
+async def test_what_is_built_on_both_paths_is_told_once(host: FakeHost) -> None:
+    add(host, "dm-0", on="sdk sdl")
+    add(host, "dm-1", on="sdl")
+    told = [use.detail for use in (await look(host)).uses("sdk")]
+    assert told == ["/dev/dm-0 is built on it", "the same disk as /dev/sdl: /dev/dm-1 is built on it"]
 
 
 async def test_a_target_over_a_target_over_a_loop_device_on_a_mounted_disk_is_used(host: FakeHost) -> None:
