@@ -15,7 +15,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -29,9 +29,18 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "lab.md"
 RESULTS = "results.json"
 
-_NAMES = ("boot", "controllers", "guard", "inventory", "layers", "scratch", "sweep", "terminal")
-FIRST = tuple(f"tests/lab/test_{name}.py" for name in _NAMES)
-"""About half of the work, for the first of two guests."""
+_ONE = ("boot", "terminal", "controllers", "guard", "inventory", "layers", "scratch", "sweep")
+_OTHER = ("arrays", "faults", "lying", "members", "nvme", "reshape", "scsi", "unit")
+"""What each of two guests begins with, in this order. Files not named here come last, and whoever is ready first takes
+them; then what the other has not begun yet."""
+
+PYTEST = (
+    *("env", "-u", "PYTHONDONTWRITEBYTECODE", "RAIDBENCH_LAB=1", f"PYTHONPATH={ROOT}"),
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1",  # importing every plugin takes the emulated processor ten seconds
+    *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "pytest_asyncio.plugin", "-q"),
+    "--confcutdir=tests/lab",  # what is above is for the host
+)
+"""pytest for the files of this folder."""
 
 SECONDS = 40 * 60
 """How long a guest may run."""
@@ -49,7 +58,7 @@ def main(words: Sequence[str]) -> int:
         if words and words[0] == "--program":
             return run_in_guest(ready, words[1:], Path.cwd(), None, seconds=FOR_A_PERSON)
         if words and words[0] == "--into":
-            return _some(ready, words[2:], Path(words[1]))
+            return _some(ready, words[3:], Path(words[1]), Path(words[2]))
         _compile()
         if words and list(words) != ["--keep"]:
             with tempfile.TemporaryDirectory(prefix="raidbench-lab-results-") as temporary:
@@ -65,17 +74,17 @@ def main(words: Sequence[str]) -> int:
         return 130
 
 
-def _some(ready: Kernel, words: Sequence[str], into: Path) -> int:
-    """Run tests in a guest, in pytest's words; its status. What they proved is in the folder `into` afterwards."""
+def _some(ready: Kernel, words: Sequence[str], into: Path, turns: Path | None = None) -> int:
+    """Run tests in a guest, in pytest's words; its status. What they proved is in the folder `into` afterwards.
+
+    Of files that several guests are given each runs in one of them, if the guests have the folder `turns` in common.
+    """
     started = time.monotonic()
     print(f"lab: booting Linux {ready.version} in QEMU, software emulation ...", flush=True)
-    argv = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "pytest_asyncio.plugin", "-q"]
-    argv += ["--confcutdir=tests/lab", "--durations=15", *words]  # what is above is for the host
+    argv = [*PYTEST, "--durations=15", *words]
     argv += [] if any(word.startswith("tests/") for word in words) else ["tests/lab"]
-    # importing every plugin takes the emulated processor ten seconds
-    environment = ("env", "RAIDBENCH_LAB=1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1", f"PYTHONPATH={ROOT}")
     try:
-        status = run_in_guest(ready, (*environment, *argv), ROOT, into, seconds=SECONDS)
+        status = run_in_guest(ready, argv, ROOT, into, turns, seconds=SECONDS)
     except LabError:
         print(f"\nlab: how far it came:\n{_log(into)}", flush=True)
         raise
@@ -86,9 +95,10 @@ def _some(ready: Kernel, words: Sequence[str], into: Path) -> int:
 def _all(ready: Kernel, *, keep: bool) -> int:
     """Run all tests in two guests side by side, compare what they proved with the page, or write it into the page."""
     with tempfile.TemporaryDirectory(prefix="raidbench-lab-results-") as temporary:
-        one, other = Path(temporary) / "one", Path(temporary) / "other"
-        with _beside(_rest(), other) as ended:
-            statuses = [_some(ready, FIRST, one), ended()]
+        one, other, turns = (Path(temporary) / name for name in ("one", "other", "turns"))
+        files = in_order(path.stem.removeprefix("test_") for path in (ROOT / "tests/lab").glob("test_*.py"))
+        with _beside(files[::-1], other, turns) as ended:
+            statuses = [_some(ready, files, one, turns), ended()]
         if any(statuses):
             return max(statuses)
         rows = [row for folder in (one, other) for row in results.load(folder / RESULTS)]
@@ -107,16 +117,18 @@ def _all(ready: Kernel, *, keep: bool) -> int:
     return 1 if broken else 0
 
 
-def _rest() -> list[str]:
-    """The tests that the first guest does not run."""
-    found = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/lab").glob("test_*.py"))
-    return [name for name in found if name not in FIRST]
+def in_order(found: Iterable[str]) -> list[str]:
+    """The files of tests: one guest takes them from the beginning of this list, the other from its end."""
+    names = set(found)
+    between = sorted(names.difference(_ONE, _OTHER))
+    order = (*_ONE, *between, *reversed(_OTHER))
+    return [f"tests/lab/test_{name}.py" for name in order if name in names]
 
 
 @contextmanager
-def _beside(words: Sequence[str], into: Path) -> Iterator[Callable[[], int]]:
+def _beside(words: Sequence[str], into: Path, turns: Path) -> Iterator[Callable[[], int]]:
     """Another guest in a process of its own, which emulates on another core; its words come when it has ended."""
-    argv = (sys.executable, "-m", "tests.lab", "--into", str(into), *words)
+    argv = (sys.executable, "-m", "tests.lab", "--into", str(into), str(turns), *words)
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(argv, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT)
 
@@ -138,8 +150,9 @@ def _compile() -> None:
     """Compile here what is imported there, where that takes twenty times as long."""
     packages = sysconfig.get_path("purelib")
     argv = (sys.executable, "-m", "compileall", "-q", "-j0", "-x", "/(scipy|numpy|mypy|hypothesis|[a-z_]*tests?)/")
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    subprocess.run((*argv, "app", "backends", "widgets", packages), cwd=ROOT, env=environment, capture_output=True)
+    subprocess.run((*argv, "app", "backends", "widgets", packages), cwd=ROOT, capture_output=True)
+    # The tests are compiled in a way of pytest's own.
+    subprocess.run((*PYTEST, "--collect-only", "tests/lab"), cwd=ROOT, capture_output=True)
 
 
 def _log(folder: Path) -> str:

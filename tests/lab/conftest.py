@@ -18,9 +18,11 @@ from backends.hosts.local import LocalHost
 from tests.lab import making, results, running
 from tests.lab.disks import Disk, Disks
 from tests.lab.making import Dm, Made, Md
+from tests.lab.turns import Turns
 from tests.lab.writing import Writer
 
 OUT = Path("/run/lab/out")
+TURNS = Path("/run/lab/turns")
 SECONDS = 180
 """What a test may take unless it says `@pytest.mark.seconds(N)`; a busy machine makes everything three times slower."""
 
@@ -190,5 +192,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Refuse to run anywhere but in the guest: here disks are wiped by name."""
     config.addinivalue_line("markers", "seconds(n): the test may take n seconds")
     config.addinivalue_line("markers", "vendors(name, ...): no others are asked")
-    if os.environ.get("RAIDBENCH_LAB") != "1" or not OUT.is_dir():
+    in_guest = os.environ.get("RAIDBENCH_LAB") == "1" and OUT.is_dir()
+    if not in_guest and not config.option.collectonly:
         pytest.exit("tests/lab runs in the laboratory's guest only: make lab", returncode=4)
+    config.pluginmanager.register(Turns(TURNS))

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Process 1 of the guest: loads the drivers, runs what the host left in the shared folder, powers off.
 # Shared folder, /run/lab/out: argv (words, each ended by NUL) and cwd come in; up, status and results go out.
+# Another one, which the guests have in common, is /run/lab/turns.
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 TERM=dumb
 export MDADM_NO_UDEV=1 DM_DISABLE_UDEV=1 # nothing makes nodes here but the kernel
 home=/run/lab/home
@@ -10,12 +11,13 @@ mkdir -p /dev/pts /dev/shm
 mount -t devpts -o gid=5,mode=620 devpts /dev/pts
 mount -t tmpfs shm /dev/shm
 mount -t tmpfs -o mode=755 run /run
-mkdir -p /run/lab/out /run/lab/lvm /run/lock $home
+mkdir -p /run/lab/out /run/lab/turns /run/lab/lvm /run/lock $home
 mkdir -m 1777 "$TMPDIR"
 modprobe configfs # a module: without it there is nothing to mount
 mount -t configfs config /sys/kernel/config
 mount -t debugfs debug /sys/kernel/debug
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000 out /run/lab/out
+mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000 turns /run/lab/turns
 
 # What the host has set up for its own disks has no say here.
 cat >$LVM_SYSTEM_DIR/lvm.conf <<'EOF'

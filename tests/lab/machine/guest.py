@@ -31,16 +31,19 @@ BOOT_SECONDS = 90
 """Longer than the slowest boot seen on a busy machine (20 s)."""
 
 
-def run_in_guest(kernel: Kernel, argv: Sequence[str], cwd: Path, results: Path | None, *, seconds: float) -> int:
+def run_in_guest(
+    kernel: Kernel, argv: Sequence[str], cwd: Path, results: Path | None, turns: Path | None = None, *, seconds: float
+) -> int:
     """Boot, run a program as root, power off; its exit status. Its output comes to our standard output.
 
-    The program finds an empty folder at /run/lab/out; what it leaves there is in `results` afterwards, if given. Raises
-    LabError when no guest came up, or it took longer than `seconds`, or died.
+    The program finds an empty folder at /run/lab/out; what it leaves there is in `results` afterwards, if given. The
+    folder `turns`, which guests may share, is at /run/lab/turns. Raises LabError when no guest came up, or it took
+    longer than `seconds`, or died.
     """
     with tempfile.TemporaryDirectory(prefix="raidbench-lab-") as temporary:
         state = Path(temporary)
         for attempt in range(1, BOOTS + 1):
-            with _guest(kernel, argv, cwd, state) as guest:
+            with _guest(kernel, argv, cwd, state, turns or state / "turns") as guest:
                 if guest.comes_up():
                     try:
                         guest.wait(seconds)
@@ -90,8 +93,9 @@ class Guest:
 
 
 @contextmanager
-def _guest(kernel: Kernel, argv: Sequence[str], cwd: Path, state: Path) -> Iterator[Guest]:
+def _guest(kernel: Kernel, argv: Sequence[str], cwd: Path, state: Path, turns: Path) -> Iterator[Guest]:
     """A guest that is not there any more afterwards."""
+    turns.mkdir(exist_ok=True)
     out = state / "out"
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir()
@@ -103,7 +107,7 @@ def _guest(kernel: Kernel, argv: Sequence[str], cwd: Path, state: Path) -> Itera
     (state / "serial.log").touch()
     with open(state / "qemu.log", "wb") as log:
         process = subprocess.Popen(
-            qemu(kernel),
+            qemu(kernel, turns),
             cwd=state,
             stdin=subprocess.PIPE,  # never written to: at its end QEMU would close the guest's output, too
             stdout=subprocess.PIPE,
@@ -131,7 +135,7 @@ def _pass_on(source: BinaryIO) -> None:
         sys.stdout.buffer.flush()
 
 
-def qemu(kernel: Kernel) -> list[str]:
+def qemu(kernel: Kernel, turns: Path) -> list[str]:
     """The command line, to be run in the folder of the guest."""
     words = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []  # when we are killed, it goes with us
     # One processor, but room for two: with one alone the emulator leaves the guest's memory barriers out, while the
@@ -147,6 +151,7 @@ def qemu(kernel: Kernel) -> list[str]:
     words += ["-chardev", "socket,id=loop,path=qmp,reconnect=1", "-device", "virtserialport,chardev=loop,name=lab.qmp"]
     words += _share("root", "/", readonly=True)
     words += _share("out", "out")
+    words += _share("turns", str(turns))
     for arguments in ADAPTERS:
         words += ["-device", json.dumps(arguments)]
     for disk in DISKS:
@@ -157,7 +162,7 @@ def qemu(kernel: Kernel) -> list[str]:
 def _share(tag: str, path: str, *, readonly: bool = False) -> list[str]:
     mode = "on" if readonly else "off"
     # remap: the files of several filesystems lie below one root, and their numbers must not be taken for each other's
-    share = f"local,id={tag},path={path},security_model=none,readonly={mode},multidevs=remap"
+    share = f"local,id={tag},path={path.replace(',', ',,')},security_model=none,readonly={mode},multidevs=remap"
     return ["-fsdev", share, "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
 
 
