@@ -51,13 +51,13 @@ var errUnasked = errors.New("root has unpacked nothing")
 
 // unpack makes a tree beside its place and puts it there when it is whole; who is faster has made it for all.
 func unpack(base, tree string) error {
+	stopped := make(chan os.Signal, 1)
+	signal.Notify(stopped, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(stopped)
 	fresh, err := os.MkdirTemp(base, ".new-")
 	if err != nil {
 		return err
 	}
-	stopped := make(chan os.Signal, 1)
-	signal.Notify(stopped, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(stopped)
 	defer os.RemoveAll(fresh)
 	if err := extract(bytes.NewReader(payload), fresh, stopped); err != nil {
 		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
@@ -103,17 +103,17 @@ func extract(from io.Reader, to string, stopped <-chan os.Signal) error {
 	defer plain.Close()
 	for entries := tar.NewReader(plain); ; {
 		entry, err := entries.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
 		select {
 		case got := <-stopped:
 			os.RemoveAll(to)
 			os.Exit(128 + int(got.(syscall.Signal)))
 		default:
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
 		}
 		if err := put(entry, entries, filepath.Join(to, entry.Name)); err != nil {
 			return err
