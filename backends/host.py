@@ -161,6 +161,8 @@ class Capabilities:
     """Its disks go on by themselves: their counters count, and they come to rest."""
     counted: Callable[[], float] | None = None
     """Of what is made up and counts all the same: seconds of its own time that /proc/diskstats covers."""
+    apart: str = ""
+    """Keeps what is remembered of a made-up machine apart from others of its kind; "" where that is not wanted."""
     harmed: bool = True
     """What is done there may harm somebody, so that what cannot be looked at counts as in use."""
 

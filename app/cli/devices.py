@@ -41,7 +41,9 @@ def devices_command(as_json: bool, wide: bool, columns: str | None) -> int:
     from app.engine.session.root_journal import journal_on
 
     host = host_of(current())
-    warn_of_journal(journal_on(host, Paths.default().journal_of(simulated=current().simulated)))
+    warn_of_journal(
+        journal_on(host, Paths.default().journal_of(simulated=host.simulated, apart=host.capabilities.apart))
+    )
     chosen = columns_named(columns)
     return run(lambda _: _devices(host, as_json, chosen, wide=wide))
 

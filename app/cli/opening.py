@@ -83,7 +83,7 @@ def _rack(options: Options, speed: float) -> Host:
         import shutil
 
         rack.reset()
-        shutil.rmtree(Paths.default().devices_of(simulated=True), ignore_errors=True)
+        shutil.rmtree(Paths.default().devices_of(simulated=True, apart=options.apart), ignore_errors=True)
     if options.demo_state:
         from backends.hosts.simulated.machines.states import put
 
@@ -92,7 +92,7 @@ def _rack(options: Options, speed: float) -> Host:
     if options.demo_reboot:
         with rack.changing() as known:
             known.restart()
-    return SimulatedHost(rack, speed=speed, folders=(str(Path.cwd()),))
+    return SimulatedHost(rack, speed=speed, folders=(str(Path.cwd()),), apart=options.apart)
 
 
 @contextmanager
@@ -151,7 +151,7 @@ def experiments_cut_short() -> tuple[CutShort, ...]:
         return ()
     from app.engine.ab.interrupted import cut_short
 
-    return cut_short(sessions, simulated=current().simulated)
+    return cut_short(sessions, simulated=current().simulated, host=current().rack_host)
 
 
 def sweeps_cut_short() -> tuple[Path, ...]:
@@ -163,7 +163,7 @@ def sweeps_cut_short() -> tuple[Path, ...]:
         return ()
     from app.engine.session.marks import SWEEP, left_behind
 
-    return left_behind(SWEEP, sessions, simulated=current().simulated)
+    return left_behind(SWEEP, sessions, simulated=current().simulated, host=current().rack_host)
 
 
 async def begin(bench: Workbench, folder: Path | None = None) -> None:

@@ -79,6 +79,20 @@ class Options:
         return bool(self.demo) or self.machine is not None
 
     @property
+    def apart(self) -> str:
+        """What keeps what is remembered of this rack apart from the first one's."""
+        from backends.hosts.simulated.machines import FIRST
+
+        return "" if self.demo == FIRST else self.demo
+
+    @property
+    def rack_host(self) -> str | None:
+        """The simulated rack's host; None for a recorded machine and the one that raidbench runs on."""
+        from backends.hosts.simulated.machines import HOSTS
+
+        return HOSTS.get(self.demo)
+
+    @property
     def coloured(self) -> bool:
         """Whether colours may be written to standard output (https://no-color.org)."""
         if self.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":

@@ -117,7 +117,8 @@ class Leaving:
     async def offer_experiments(self) -> None:
         """Name the experiments whose process ended in the middle, and offer to put their value back."""
         bench = self._workbench
-        look = partial(cut_short, bench.paths.sessions, simulated=bench.simulated, own=bench.folder)
+        host = bench.host.name if bench.simulated else None
+        look = partial(cut_short, bench.paths.sessions, simulated=bench.simulated, host=host, own=bench.folder)
         for left in await asyncio.to_thread(look):
             answer = await self._app.push_screen_wait(
                 QuestionDialog(

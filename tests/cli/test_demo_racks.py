@@ -6,8 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.session.journal import Journal
+from app.engine.session.paths import Paths
+from backends.change import Change, Write
 from backends.hosts.simulated.machines import HOSTS, STATES, option, rack_of
 from backends.hosts.simulated.machines.table import MACHINES
+from backends.identity import Identity
+from backends.model import Scope, Target
 from tests.cli.conftest import Cli
 
 FAST = ("--demo-speed", "1000")
@@ -109,3 +114,31 @@ def test_states_are_of_the_demo_alone(cli: Cli) -> None:
     refused = cli("--demo-state", "slow", "devices")
     assert refused.status == 2
     assert "--demo" in refused.err
+
+
+def test_what_a_crash_left_on_one_rack_is_not_told_of_another(cli: Cli, state: Path) -> None:
+    change = Change(
+        target=Target(backend="megaraid", address="/c0/v0", scope=Scope.ARRAY),
+        key="read_ahead",
+        label="Read-ahead",
+        before="adaptive",
+        after="none",
+        writes=(Write(argv=("/opt/MegaRAID/storcli/storcli64", "/c0/v0", "set", "rdcache=nora")),),
+        undo=(),
+        identity=Identity(name="c0-v0"),
+    )
+    journal = Paths.default().journal_of(simulated=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("app.engine.session.journal.process_start", lambda _pid: "1")
+        Journal(journal).intent("c1", state / "sessions" / "gone", change)
+    note = "a crash left 1 change in the middle"
+    assert note in cli("--demo", *FAST, "devices").err
+    assert note not in cli(*HPE, "devices").err
+    assert note not in cli("--demo", "linux", *FAST, "devices").err
+
+
+def test_a_reset_forgets_the_devices_of_its_own_rack_alone(cli: Cli, state: Path) -> None:
+    for apart in ("", "hpe"):
+        Paths.default().devices_of(simulated=True, apart=apart).mkdir(parents=True)
+    assert cli(*HPE, "--demo-reset", "devices").status == 0
+    assert [path.name for path in (state / "devices").iterdir()] == ["simulated"]

@@ -44,13 +44,16 @@ class CutShort:
         return f"{self.name}: cut short, {start.key} of {start.target} may still be {start.b} instead of {start.a}"
 
 
-def cut_short(sessions: Path, *, simulated: bool, own: Path | None = None) -> tuple[CutShort, ...]:
+def cut_short(
+    sessions: Path, *, simulated: bool, host: str | None = None, own: Path | None = None
+) -> tuple[CutShort, ...]:
     """Experiments without a process whose value may still be in force, newest session first. Never raises.
 
-    `own`: the folder of a session that this process has opened, and in which it measures nothing now.
+    `host`: of the machine of this name alone. `own`: the folder of a session that this process has opened, and in which
+    it measures nothing now.
     """
     found: list[CutShort] = []
-    for folder in EXPERIMENT.folders(sessions, simulated=simulated):
+    for folder in EXPERIMENT.folders(sessions, simulated=simulated, host=host):
         if folder == own or not is_written(folder):
             with contextlib.suppress(RaidbenchError):
                 session = store.load(folder).session

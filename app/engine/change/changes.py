@@ -34,11 +34,14 @@ class Changes(Hardware):
 
     def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
         super().__init__(host, paths=paths)
-        self.journal = journal_on(host, self.paths.journal_of(simulated=self.simulated))
+        self.journal = journal_on(host, self._own_journal())
         self._armed: float | None = None
         self._watching: asyncio.Task[str] | None = None
         self.watches_itself = False
         """Whether this process lives on until a trial of a simulated machine is over, and takes it back itself."""
+
+    def _own_journal(self) -> Path:
+        return self.paths.journal_of(simulated=self.simulated, apart=self.host.capabilities.apart)
 
     def _changer(self) -> Changer:
         folder = self.need_recording()
@@ -76,7 +79,7 @@ class Changes(Hardware):
         """What the watchdog of a real machine does in a process of its own."""
         from app.engine.change.watchdog import watch
 
-        paths = replace(self.paths, journal=self.paths.journal_of(simulated=self.simulated))
+        paths = replace(self.paths, journal=self._own_journal())
         return await watch(paths, str(self.folder), until, self.machine.backends)
 
     async def end_watching(self) -> None:

@@ -188,7 +188,7 @@ class Measuring(Hardware):
         """What is known of devices from one session to the next: which were written in full, and when."""
         from app.engine.measure.preconditioning import DeviceMemory
 
-        return DeviceMemory(self.paths.devices_of(simulated=self.simulated))
+        return DeviceMemory(self.paths.devices_of(simulated=self.simulated, apart=self.host.capabilities.apart))
 
     def remembered(self, thing: Controller | Array | Drive) -> Controller | Array | Drive:
         """The thing with what is known of it from earlier sessions among its facts."""

@@ -35,13 +35,13 @@ class SessionMark:
         with contextlib.suppress(OSError):
             (folder / self.name).unlink()
 
-    def folders(self, sessions: Path, *, simulated: bool) -> tuple[Path, ...]:
-        """Sessions of that kind of machine that carry it, newest first. Never raises."""
+    def folders(self, sessions: Path, *, simulated: bool, host: str | None = None) -> tuple[Path, ...]:
+        """Sessions of that kind of machine that carry it, or of the host of this name, newest first. Never raises."""
         try:
             marked = sorted((mark.parent for mark in sessions.glob(f"*/{self.name}")), reverse=True)
         except OSError:
             return ()
-        return tuple(folder for folder in marked if _is_of(folder, simulated=simulated))
+        return tuple(folder for folder in marked if _is_of(folder, simulated=simulated, host=host))
 
 
 STOP = SessionMark("sweep.stop")
@@ -65,16 +65,16 @@ def is_written(folder: Path) -> bool:
     return False
 
 
-def under_way(mark: SessionMark, sessions: Path, *, simulated: bool) -> tuple[Path, ...]:
+def under_way(mark: SessionMark, sessions: Path, *, simulated: bool, host: str | None = None) -> tuple[Path, ...]:
     """Sessions with the mark that a process is at now, newest first. Never raises."""
-    return tuple(folder for folder in mark.folders(sessions, simulated=simulated) if is_written(folder))
+    return tuple(folder for folder in mark.folders(sessions, simulated=simulated, host=host) if is_written(folder))
 
 
-def left_behind(mark: SessionMark, sessions: Path, *, simulated: bool) -> tuple[Path, ...]:
+def left_behind(mark: SessionMark, sessions: Path, *, simulated: bool, host: str | None = None) -> tuple[Path, ...]:
     """Sessions with the mark that nobody is at, newest first. Never raises."""
-    return tuple(folder for folder in mark.folders(sessions, simulated=simulated) if not is_written(folder))
+    return tuple(folder for folder in mark.folders(sessions, simulated=simulated, host=host) if not is_written(folder))
 
 
-def _is_of(folder: Path, *, simulated: bool) -> bool:
+def _is_of(folder: Path, *, simulated: bool, host: str | None) -> bool:
     begun = store.beginning(folder)
-    return begun is not None and begun.simulated is simulated
+    return begun is not None and begun.simulated is simulated and host in (None, begun.machine.host)

@@ -41,14 +41,17 @@ class Paths:
     config: Path
     """The configuration file; may be missing."""
 
-    def journal_of(self, *, simulated: bool) -> Path:
-        """The journal of this machine, or that of simulated and recorded ones, which are never taken for it."""
-        return self.journal / "simulated" if simulated else self.journal
+    def journal_of(self, *, simulated: bool, apart: str = "") -> Path:
+        """The journal of this machine, or that of simulated and recorded ones, which are never taken for it.
 
-    def devices_of(self, *, simulated: bool) -> Path:
+        `apart`: see `Capabilities`.
+        """
+        return self.journal / _made_up(apart) if simulated else self.journal
+
+    def devices_of(self, *, simulated: bool, apart: str = "") -> Path:
         """What is remembered of devices, one file each; that of simulated and recorded ones apart."""
         folder = self.journal.parent / "devices"
-        return folder / "simulated" if simulated else folder
+        return folder / _made_up(apart) if simulated else folder
 
     @classmethod
     def default(cls) -> Paths:
@@ -81,6 +84,10 @@ class Paths:
                 config=config,
             )
         return cls(sessions=state / "sessions", journal=state / "journal", locks=state / "locks", config=config)
+
+
+def _made_up(apart: str) -> str:
+    return f"simulated-{apart}" if apart else "simulated"
 
 
 def _only_root_writes(path: Path) -> bool:

@@ -94,13 +94,13 @@ def identifiers(inventory: Inventory) -> Iterator[str]:
 
 
 def spellings(text: str) -> Iterator[str]:
-    """An identifier without its prefix (`naa.`, `eui.`, `0x`), with blanks or with udev's underscores, and backwards.
+    """An identifier without its prefix (`naa.`, `0x`, `dm.mpath-3`), with blanks or udev's underscores, and backwards.
 
     World wide names with colons between their bytes, too.
 
     Short ones are left: they would be found in the middle of other words.
     """
-    bare = re.sub(r"^(?:naa|eui|uuid|nvme|md|dm)\.|^0x", "", text)
+    bare = re.sub(r"^(?:0x|(?:naa|eui|uuid|nvme|md|dm)\.)?(?:mpath-[123])?", "", text)
     if len(bare) < SHORTEST:
         return
     yield bare

@@ -37,15 +37,20 @@ _WILD = frozenset("*?[")
 class SimulatedHost(MadeUpHost):
     """A host that is only told of. Nothing outside the rack's own file is touched."""
 
-    def __init__(self, rack: RackFile | Rack, *, speed: float = 1.0, folders: Iterable[str] = ()) -> None:
-        """`speed`: simulated seconds in a real one. `folders`: more folders that scratch files may lie in."""
+    def __init__(
+        self, rack: RackFile | Rack, *, speed: float = 1.0, folders: Iterable[str] = (), apart: str = ""
+    ) -> None:
+        """`speed`: simulated seconds in a real one. `folders`: more folders that scratch files may lie in.
+
+        `apart`: see `Capabilities`.
+        """
         self._file = rack if isinstance(rack, RackFile) else RackFile(None, make=lambda: rack)
         self._speed = max(speed, 0.01)
         self._folders = {*_FOLDERS, *(part for folder in folders for part in _up(folder))}
         self._kernel: tuple[object, Kernel] | None = None
         self._paths: dict[int, Set[tuple[str, ...]]] = {}
         self._counts = counts = DiskCounts()
-        self.capabilities = replace(MADE_UP, counted=lambda: counts.seconds)
+        self.capabilities = replace(MADE_UP, counted=lambda: counts.seconds, apart=apart)
 
     @property
     def name(self) -> str:

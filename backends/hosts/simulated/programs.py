@@ -38,6 +38,8 @@ class VendorProgram:
     """Whether it is: only where it has something to do."""
     said: Callable[[Rack, Sequence[str]], Said]
     """What it prints, and what it does to the rack."""
+    vendors: bool = True
+    """Whether it asks a card or a disk system, which may take its time."""
     lonely: bool = False
     """Whether a second one gives up while the first runs."""
 
@@ -47,10 +49,10 @@ def program_said(program: VendorProgram, rack: Rack, words: Sequence[str]) -> Sa
     if program.lonely and "locked" in rack.states:
         return Said(text=ANOTHER, code=1)
     answer = program.said(rack, words)
-    if "slow" not in rack.states:
+    if "slow" not in rack.states or not program.vendors:
         return answer
     least, most = _SLOW
-    return replace(answer, seconds=max(answer.seconds, min(most, least + len(answer.text) / _BYTES_A_SECOND)))
+    return replace(answer, seconds=min(most, least + answer.seconds + len(answer.text) / _BYTES_A_SECOND))
 
 
 def _ssacli(rack: Rack, words: Sequence[str]) -> Said:
@@ -87,7 +89,7 @@ def _cards(rack: Rack) -> bool:
 PROGRAMS: Mapping[str, VendorProgram] = {
     "storcli64": VendorProgram(path="/opt/MegaRAID/storcli/storcli64", there=_cards, said=storcli.answer),
     "MegaCli64": VendorProgram(path="/opt/MegaRAID/MegaCli/MegaCli64", there=_cards, said=megacli.answer),
-    "mdadm": VendorProgram(path="/usr/sbin/mdadm", there=lambda rack: True, said=mdadm_said),
+    "mdadm": VendorProgram(path="/usr/sbin/mdadm", there=lambda rack: True, said=mdadm_said, vendors=False),
     "ssacli": VendorProgram(
         path="/usr/sbin/ssacli", there=lambda rack: "ssacli" in rack.smart, said=_ssacli, lonely=True
     ),

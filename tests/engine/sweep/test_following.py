@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.session import store
 from app.engine.session.marks import SWEEP, left_behind, under_way
 from app.engine.session.store import LOG
 from app.engine.session.sweep_steps import SweepResult
@@ -91,3 +92,10 @@ def test_a_finished_one_is_neither(sweep: WrittenSweep) -> None:
     sweep.end(SweepResult.FINISHED)
     sessions = sweep.folder.parent
     assert (*under_way(SWEEP, sessions, simulated=False), *left_behind(SWEEP, sessions, simulated=False)) == ()
+
+
+def test_those_of_another_host_of_the_same_kind_are_too(sweep: WrittenSweep) -> None:
+    begun = store.beginning(sweep.folder)
+    assert begun is not None
+    assert under_way(SWEEP, sweep.folder.parent, simulated=False, host=begun.machine.host) == (sweep.folder,)
+    assert under_way(SWEEP, sweep.folder.parent, simulated=False, host="another") == ()

@@ -199,12 +199,13 @@ class Sweeping:
         """Show a sweep that is under way; offer to mend one that was cut short."""
         bench = self._app.workbench
         sessions, simulated = bench.paths.sessions, bench.simulated
-        going = await asyncio.to_thread(lambda: under_way(SWEEP, sessions, simulated=simulated))
+        host = bench.host.name if simulated else None
+        going = await asyncio.to_thread(lambda: under_way(SWEEP, sessions, simulated=simulated, host=host))
         if going:
             self.follow(going[0])
             self._app.notify(f"A sweep is running ({going[0].name}): 4 shows it.")
             return
-        for folder in await asyncio.to_thread(lambda: left_behind(SWEEP, sessions, simulated=simulated)):
+        for folder in await asyncio.to_thread(lambda: left_behind(SWEEP, sessions, simulated=simulated, host=host)):
             await self._offer(folder)
 
     async def _offer(self, folder: Path) -> None:

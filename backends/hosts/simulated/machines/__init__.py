@@ -31,6 +31,7 @@ STATES: Mapping[str, str] = {
     "slow": "vendors' tools take 0.5 to 8 s to answer",
     "locked": "another ssacli runs, and somebody else is changing the disk system",
     "battery-failed": "no battery keeps a cache",
+    "cache-problem": "the Smart Array's cache has a problem, and the card takes no changes",
     "old-tool": "arcconf does not know the newer card",
     SOUND: "none of these",
 }
