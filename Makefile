@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-quick test-exhaustive browser lab check trust mutants method bench screenshots cast build package package-test
+.PHONY: help run demo test test-quick test-exhaustive browser lab check trust mutants method bench screenshots cast build package package-test lock
 
 SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
@@ -86,7 +86,7 @@ cast: ## play the loop anew for screenshots/loop.cast, on simulated hardware
 build: ## build wheel and sdist into dist/ and try the wheel away from the sources
 	$(SETUP) test
 	rm -f dist/*.whl dist/*.tar.gz
-	@sh tools/bootstrap uv build -q --out-dir dist
+	@sh tools/bootstrap uv build -q --build-constraints tools/locked/build.txt --require-hashes --out-dir dist
 	$(PYTHON) -m pytest -q tests/test_wheel.py
 
 package: ## build what is shipped into dist/: one file a machine, .deb, .rpm, .pyz (needs Go; ARGS="--out DIR")
@@ -95,3 +95,7 @@ package: ## build what is shipped into dist/: one file a machine, .deb, .rpm, .p
 
 package-test: package ## try what was built on old and odd hosts, as root: the launcher's rules, starts, installing, removing
 	@$(PYTHON) -m pytest -q -m package tests/package
+
+lock: ## lock the packages that pyproject.toml asks for (ARGS=--upgrade for their newest versions)
+	$(SETUP) run
+	@sh tools/lock $(ARGS)

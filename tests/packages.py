@@ -5,41 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
-LIST = Path(__file__).parents[1] / "tools" / "packages"
+from app.engine.installing import MANAGERS, called, packages
 
 PLACES = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Where programs are looked for: an ordinary user's PATH has no sbin."""
-
-COMMANDS = {
-    "apt-get": "apt-get install",
-    "dnf": "dnf install",
-    "zypper": "zypper install",
-    "pacman": "pacman -S",
-}
-"""What a person types, by package manager, in the order of the list's columns."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Package:
-    """One line of the list."""
-
-    step: str
-    """Which step of set-up needs it: run, test, browser, lab."""
-    program: str
-    """The program that is there when it is installed."""
-    names: tuple[str, ...]
-    """What the distributions call it, in the order of `COMMANDS`."""
-
-
-def packages() -> tuple[Package, ...]:
-    """Every line of the list."""
-    lines = [line.split() for line in LIST.read_text().splitlines() if line and not line.startswith("#")]
-    return tuple(Package(step=step, program=program, names=tuple(names)) for step, program, *names in lines)
 
 
 def programs(*steps: str) -> tuple[str, ...]:
@@ -52,21 +24,14 @@ def missing(*names: str) -> tuple[str, ...]:
     return tuple(name for name in names if shutil.which(name, path=PLACES) is None)
 
 
-def called(manager: str, *names: str) -> tuple[str, ...]:
-    """What the packages of these programs are called by a package manager; a program of none by its own name."""
-    column = list(COMMANDS).index(manager)
-    known = {package.program: package.names[column] for package in packages()}
-    return tuple(dict.fromkeys(known.get(name, name) for name in names))
-
-
 def manager() -> str:
     """This machine's package manager; Debian's where there is none."""
-    return next((name for name in COMMANDS if shutil.which(name, path=PLACES)), "apt-get")
+    return next((name for name in MANAGERS if shutil.which(name, path=PLACES)), "apt-get")
 
 
 def how_to_install(*names: str) -> str:
     """The command that gets these programs: `apt-get install fio tmux`."""
-    return " ".join((COMMANDS[manager()], *called(manager(), *names)))
+    return " ".join((MANAGERS[manager()][0], *called(manager(), *names)))
 
 
 def absence(*names: str) -> str:

@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from app.engine.doctor import examine
 from app.engine.fio.preflight import preflight
+from app.engine.installing import MANAGERS, called
+from app.engine.session.paths import Paths
 from backends.errors import ToolMissingError
 from tests.backends.fakes import FakeHost
-from tests.packages import COMMANDS, called, needs, packages, programs
+from tests.packages import missing, needs, programs
 
 ROOT = Path(__file__).parents[1]
-TOOLS = ("sh", "dirname", "sed", "paste", "id", "find", "cat", "cksum", "mkdir", "chmod", "true")
+TOOLS = (
+    "sh",
+    "dirname",
+    "sed",
+    "awk",
+    "grep",
+    "paste",
+    "id",
+    "find",
+    "cat",
+    "cksum",
+    "mkdir",
+    "chmod",
+    "uname",
+    "true",
+)
 """Programs that any system has."""
 SUDO = '[ "$1" != -n ] || shift; "$@"'
 
@@ -27,10 +48,10 @@ def checkout(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "tools", made / "tools")
     for folder in (made / ".venv" / "bin", made / ".bootstrap", programs):
         folder.mkdir(parents=True)
-    for name in ("pyproject.toml", "uv.lock"):
-        shutil.copy(ROOT / name, made)
+    shutil.copy(ROOT / "pyproject.toml", made)
     (made / ".venv/bin/python").symlink_to("/bin/true")
-    sums = subprocess.run("cat pyproject.toml uv.lock | cksum", shell=True, cwd=made, capture_output=True, text=True)
+    cat = "cat pyproject.toml tools/locked/*.txt | cksum"
+    sums = subprocess.run(cat, shell=True, cwd=made, capture_output=True, text=True)
     (made / ".venv/.complete").write_text(f"{made} {sums.stdout.strip()} test\n")
     for name in TOOLS:
         (programs / name).symlink_to(str(shutil.which(name)))
@@ -49,17 +70,18 @@ def set_up(checkout: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, cwd=checkout, env=environment, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("step", ["run", "test", "browser", "lab"])
-@pytest.mark.parametrize("manager", COMMANDS)
+@pytest.mark.parametrize("step", ["base", "run", "test", "browser", "lab"])
+@pytest.mark.parametrize("manager", MANAGERS)
 def test_set_up_and_the_tests_read_the_same_names(checkout: Path, manager: str, step: str) -> None:
     script(checkout, manager, "exit 1")
     assert tuple(set_up(checkout, "packages", step).stdout.split()) == called(manager, *programs(step))
 
 
-@pytest.mark.parametrize("manager", ["dnf", "zypper", "pacman"])
+@pytest.mark.parametrize("manager", ["dnf", "zypper", "apk", "pacman"])
 def test_set_up_installs_what_is_missing_and_nothing_else(checkout: Path, manager: str) -> None:
     script(checkout, "sudo", SUDO)
-    script(checkout, "tmux", "exit 0")
+    for name in ("tmux", *programs("base"), "mkfs.ext4"):
+        script(checkout, name, "exit 0")
     asked, fio = checkout.parent / "asked", checkout.parent / "bin" / "fio"
     script(checkout, manager, f'echo "$*" >>{asked}; echo "#!/bin/sh" >{fio}; chmod 755 {fio}')
     said = set_up(checkout, "test").stderr
@@ -67,10 +89,12 @@ def test_set_up_installs_what_is_missing_and_nothing_else(checkout: Path, manage
 
 
 def test_what_cannot_be_installed_is_said_with_the_way_to_get_it(checkout: Path) -> None:
+    lacking = ("tmux", "sudo", *missing("mkfs.ext4"))  # that one lies where set-up looks besides PATH
+    names = " ".join(called("apt-get", *lacking))
     assert set_up(checkout, "test").stderr.splitlines()[-1] == (
-        "set-up: not installed: tmux sudo. Tests in a real terminal and under a real sudo are skipped. Install with:"
-        " apt-get install tmux sudo (Debian, Ubuntu), dnf install tmux sudo (Fedora),"
-        " zypper install tmux sudo (openSUSE) or pacman -S tmux sudo (Arch)"
+        f"set-up: not installed: {' '.join(lacking)}. Tests in a real terminal, under a real sudo and of filesystems"
+        f" are skipped. Install with: apt-get install {names} (Debian, Ubuntu), dnf install {names} (Fedora),"
+        f" zypper install {names} (openSUSE), apk add {names} (Alpine) or pacman -S {names} (Arch)"
     )
 
 
@@ -94,11 +118,61 @@ def test_the_readme_names_what_has_to_be_there_first() -> None:
     assert f"`apt-get install {expected}`" in (ROOT / "README.md").read_text()
 
 
-async def test_the_product_names_the_package_of_fio_as_the_list_does() -> None:
+class Missing(FakeHost):
+    """A machine with a package manager and nothing else."""
+
+    def __init__(self, manager: str) -> None:
+        super().__init__({})
+        self.manager = manager
+
+    def which(self, names: Sequence[str]) -> str | None:
+        return f"/usr/bin/{self.manager}" if self.manager in names else None
+
+
+@pytest.mark.parametrize("manager", MANAGERS)
+async def test_the_product_says_how_to_get_fio_where_it_is_missing(manager: str) -> None:
     with pytest.raises(ToolMissingError) as caught:
-        await preflight(FakeHost({}))
-    [fio] = [package for package in packages() if package.program == "fio"]
-    assert [name in caught.value.hint for name in (f"install {fio.names[0]}", f"-S {fio.names[3]}")] == [True, True]
+        await preflight(Missing(manager))
+    assert caught.value.hint == f"Install it: {MANAGERS[manager][0]} fio"
+
+
+async def test_where_the_distribution_is_not_known_all_of_them_are_named() -> None:
+    with pytest.raises(ToolMissingError) as caught:
+        await preflight(Missing("slackpkg"))
+    assert [f"{typed} fio" in caught.value.hint for typed, _ in MANAGERS.values()] == [True] * 5
+
+
+async def test_doctor_names_the_package_of_a_missing_tool(tmp_path: Path) -> None:
+    places = {name: tmp_path / name for name in ("sessions", "journal", "locks", "config")}
+    advice = {one.what: one.advice for one in await examine(Missing("apk"), Paths(**places), {})}
+    assert (advice["fio"], advice["udevadm"]) == ("Install it: apk add fio", "Install it: apk add eudev")
+
+
+# -- a Python that is too old --------------------------------------------------------------------------------------
+
+
+def old(checkout: Path, apt_cache: str) -> str:
+    """What is said on a Debian whose Python is too old, to a user without rights."""
+    (checkout / ".venv/.complete").unlink()
+    script(checkout, "python3", '[ "$1" = --version ] && echo Python 3.9.2; exit 0')
+    script(checkout, "apt-get", "exit 100")
+    script(checkout, "apt-cache", apt_cache)
+    done = set_up(checkout, "run")
+    assert done.returncode == 1
+    return done.stderr
+
+
+def test_an_old_python_is_told_of_the_one_file_by_its_name(checkout: Path) -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    said = old(checkout, "exit 100")
+    assert "needs Python 3.11 or newer and this machine has Python 3.9.2" in said
+    assert f"Use the one file, which needs no Python: raidbench-{version}-linux-{os.uname().machine}" in said
+    assert "python3.11" not in said
+
+
+def test_a_newer_python_is_advised_where_there_is_one(checkout: Path) -> None:
+    said = old(checkout, "exit 0")
+    assert said.index("Use the one file") < said.index("sudo apt-get install python3.11")
 
 
 def test_a_skipped_test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

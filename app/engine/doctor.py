@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 
+from app.engine.installing import how_to_get
 from app.engine.session.paths import ROOTS_CONFIG, ROOTS_STATE, Paths, private_folder
 from app.engine.session.root_journal import journal_on
 from backends.errors import RaidbenchError
@@ -40,9 +41,9 @@ class Finding:
 
 
 _TOOLS = (
-    ("lsblk", "tells what lies on devices where udev does not", "util-linux"),
-    ("blkid", "looks for filesystems before anything is written to a device", "util-linux"),
-    ("udevadm", "makes kept settings known at once", "udev"),
+    ("lsblk", "tells what lies on devices where udev does not"),
+    ("blkid", "looks for filesystems before anything is written to a device"),
+    ("udevadm", "makes kept settings known at once"),
 )
 
 
@@ -81,15 +82,13 @@ async def _fio(host: Host) -> list[Finding]:
 
 def _tools(host: Host) -> list[Finding]:
     found = []
-    for name, purpose, package in _TOOLS:
+    for name, purpose in _TOOLS:
         path = host.which((name,))
         if path is not None:
             found.append(Finding(grade=Grade.OK, what=name, detail=f"{clean(path, 200)}: {purpose}"))
         else:
             found.append(
-                Finding(
-                    grade=Grade.WARN, what=name, detail=f"not found: it {purpose}", advice=f"Install package {package}."
-                )
+                Finding(grade=Grade.WARN, what=name, detail=f"not found: it {purpose}", advice=how_to_get(host, name))
             )
     return found
 

@@ -23,13 +23,17 @@ pytestmark = [needs_root, needs("setsid", "unshare")]
 RUNS = """\
 #!/bin/sh
 echo "$*" >>"$(dirname "$0")/said"
-while [ "$1" != -- ]; do shift; done
+while [ "$1" != -- ]; do
+    case $1 in
+        --property=StandardInput=file:*) from=${1#*file:} ;;
+        --property=StandardOutput=file:*) to=${1#*file:} ;;
+    esac
+    shift
+done
 shift
-exec 3<&0
-setsid "$@" <&3 &
-wait
+setsid "$@" <"$from" >"$to" &
 """
-"""A systemd-run: it starts something that is no child of whoever asked, and stays until that ends."""
+"""A systemd-run: what it starts is no child of whoever asked."""
 
 
 @pytest.fixture
@@ -58,7 +62,7 @@ async def armed(folder: Path) -> None:
 async def test_the_watchdog_of_root_is_a_unit_of_its_own(said: Path, tmp_path: Path) -> None:
     await armed(tmp_path)
     (words,) = said.read_text().splitlines()
-    assert words.startswith("--quiet --pipe --unit=raidbench-trial-")
+    assert words.startswith("--quiet --service-type=exec --unit=raidbench-trial-")
     assert f"-- {sys.executable} -I -m app.engine.change.watchdog --stay" in words
 
 
@@ -68,6 +72,12 @@ async def test_where_systemd_does_not_start_it_the_watchdog_is_a_process_all_the
     systemd_run(said.parent, '#!/bin/sh\necho no >"$(dirname "$0")/said"\nexit 1\n')
     await armed(tmp_path)
     assert said.read_text() == "no\n"
+
+
+async def test_a_unit_that_ends_at_once_is_made_up_for(said: Path, tmp_path: Path) -> None:
+    systemd_run(said.parent, RUNS.replace('setsid "$@"', "true"))
+    await armed(tmp_path)
+    assert said.exists()
 
 
 async def test_where_systemd_is_not_the_init_it_is_not_asked(

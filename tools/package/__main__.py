@@ -57,7 +57,7 @@ def build(out: Path, work: Path, moment: int) -> list[Path]:
     shutil.rmtree(work, ignore_errors=True)
     for folder in (work, out):
         folder.mkdir(parents=True, exist_ok=True)
-    requirements = tree.locked(work / "requirements.txt")
+    requirements = tree.LOCKED
     module = golang.download(golang.PYTHON, work)
     trees = {machine: work / f"tree-{machine.name}" for machine in MACHINES}
     here = next(machine for machine in MACHINES if machine.name == os.uname().machine)

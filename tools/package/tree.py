@@ -51,6 +51,9 @@ _LEFT_OUT = re.compile(
 _NO_USE = ("bin", "*.dist-info/RECORD", "*.dist-info/INSTALLER", "*.dist-info/REQUESTED", "*.dist-info/uv_*", ".lock")
 """What an installer leaves for itself, and scripts that name the folder of the build."""
 
+LOCKED = ROOT / "tools" / "locked" / "run.txt"
+"""The packages that raidbench needs, each with its version and the sums of its files."""
+
 
 def wanted(name: str) -> bool:
     """Whether a file of the portable Python is of use here."""
@@ -61,12 +64,6 @@ def uv(*words: str | Path) -> str:
     """What the uv of this checkout prints. Raises subprocess.CalledProcessError."""
     argv = ("sh", str(ROOT / "tools" / "bootstrap"), "uv", *map(str, words))
     return subprocess.run(argv, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
-
-
-def locked(file: Path) -> Path:
-    """The packages that raidbench needs, each with its version and the sums of its files, written to `file`."""
-    uv("export", "-q", "--frozen", "--no-emit-project", "--no-dev", "--no-header", "-o", file)
-    return file
 
 
 def put_wheels(machine: Machine, requirements: Path, site: Path) -> None:
@@ -87,7 +84,10 @@ def put_ourselves(site: Path) -> None:
     told = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
     sources: Mapping[str, str] = {name: name for name in told["packages"]} | told["force-include"]
     for source, place in sources.items():
-        shutil.copytree(ROOT / source, site / place, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+        if (ROOT / source).is_dir():
+            shutil.copytree(ROOT / source, site / place, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+        else:
+            shutil.copy(ROOT / source, site / place)
     about = site / f"raidbench-{VERSION}.dist-info"
     about.mkdir()
     project = PROJECT["project"]

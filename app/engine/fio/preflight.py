@@ -11,6 +11,7 @@ from app.engine.fio.diagnosis import Diagnosis, diagnose, engine_refusal
 from app.engine.fio.job import Job
 from app.engine.fio.job_values import Engine
 from app.engine.fio.stream import Document, Noise, StreamParser
+from app.engine.installing import how_to_get
 from backends.errors import ToolFailedError, ToolMissingError
 from backends.host import Command, Host
 from backends.text import clean, clean_lines
@@ -19,10 +20,6 @@ from backends.values import dataclass
 MINIMUM = (3, 18)
 """Since 3.18 fio says how many latencies it timed (`N`), by which an I/O that failed is told from one done."""
 
-_INSTALL = (
-    "Debian, Ubuntu: apt install fio · Fedora, RHEL: dnf install fio"
-    " · openSUSE: zypper install fio · Arch: pacman -S fio"
-)
 _FALLBACK = (Engine.IO_URING, Engine.LIBAIO, Engine.PSYNC)
 
 
@@ -66,7 +63,7 @@ def find_fio(host: Host) -> str:
     """Absolute path of fio. Raises ToolMissingError with what to install."""
     path = host.which(("fio",))
     if path is None:
-        raise ToolMissingError("fio is not installed: raidbench measures with it", hint=_INSTALL)
+        raise ToolMissingError("fio is not installed: raidbench measures with it", hint=how_to_get(host, "fio"))
     return path
 
 
@@ -110,7 +107,7 @@ async def _version(host: Host, path: str) -> str:
         raise ToolMissingError(
             f"{match[0]} is too old: raidbench needs fio {MINIMUM[0]}.{MINIMUM[1]}, the first to tell I/Os that failed"
             " from I/Os that were done",
-            hint=_INSTALL,
+            hint=how_to_get(host, "fio"),
         )
     return match[0]
 

@@ -7,6 +7,7 @@ import contextlib
 import os
 import select
 import subprocess
+import tempfile
 from collections.abc import Sequence
 
 from backends.again import again
@@ -19,7 +20,7 @@ STAY = "--stay"
 BOOTED = "/run/systemd/system"
 """A folder that is there exactly where systemd is the init (sd_booted(3))."""
 
-_PROPERTIES = ("CollectMode=inactive-or-failed", "UMask=0077", "TimeoutStopSec=2s")
+_PROPERTIES = ("CollectMode=inactive-or-failed", "UMask=0077", "TimeoutStopSec=2s", "StandardError=journal")
 
 
 async def start_detached(module: str, order: str, seconds: float, keep: Sequence[int] = (), *, unit: str = "") -> str:
@@ -27,14 +28,14 @@ async def start_detached(module: str, order: str, seconds: float, keep: Sequence
 
     It must fork once more and let its parent end when it has spoken, so that nobody here has a child to wait for;
     not where it is told `STAY`. "" when it says nothing within `seconds`; then it is killed. `keep`: descriptors that
-    it inherits. `unit`: what it is called where systemd runs it for root: a logout ends whatever else belongs to the
-    session (KillUserProcesses in logind.conf(5)). Raises OSError.
+    it inherits. `unit`: what it is called where systemd runs it for root, for as long as it has something to do: a
+    logout ends whatever else belongs to the session (KillUserProcesses in logind.conf(5)). Raises OSError.
     """
     if unit and (before := _in_a_unit(unit)):
-        answer = await asyncio.to_thread(_start_detached, (*before, *again(module), STAY), order, seconds, (), True)
+        answer = await asyncio.to_thread(_start_unit, before, (*again(module), STAY), order, seconds)
         if answer is not None:
             return answer
-    return await asyncio.to_thread(_start_detached, again(module), order, seconds, keep, False) or ""
+    return await asyncio.to_thread(_start_detached, again(module), order, seconds, keep)
 
 
 def _in_a_unit(name: str) -> tuple[str, ...]:
@@ -42,9 +43,15 @@ def _in_a_unit(name: str) -> tuple[str, ...]:
     program = find_program(("systemd-run",))
     if os.geteuid() != 0 or program is None or not os.path.isdir(BOOTED) or not _sees_what_init_sees():
         return ()
-    properties = [f"--property={one}" for one in _PROPERTIES]
     environment = [f"--setenv={key}={value}" for key, value in clean_environment({}).items()]
-    return (program, "--quiet", "--pipe", f"--unit={name}", *properties, *environment, "--")
+    return (
+        program,
+        "--quiet",
+        "--service-type=exec",
+        f"--unit={name}",
+        *(f"--property={one}" for one in _PROPERTIES),
+        *environment,
+    )
 
 
 def _sees_what_init_sees() -> bool:
@@ -55,10 +62,39 @@ def _sees_what_init_sees() -> bool:
         return False
 
 
-def _start_detached(
-    argv: Sequence[str], order: str, seconds: float, keep: Sequence[int], in_a_unit: bool
-) -> str | None:
-    """Its first line; None where it ended without one."""
+def _start_unit(before: Sequence[str], argv: Sequence[str], order: str, seconds: float) -> str | None:
+    """Its first line; None where systemd does not start it, or it ended without one.
+
+    Through files: `systemd-run --pipe` needs a message bus, and stays until the unit ends. That it could be executed
+    and its files opened is known from systemd 240 on (`exec`); an earlier one refuses.
+    """
+    with tempfile.TemporaryDirectory(prefix="raidbench-", dir="/run") as folder:
+        told, said = os.path.join(folder, "order"), os.path.join(folder, "answer")
+        with open(told, "w", encoding="utf-8") as file:
+            file.write(order)
+        os.mkfifo(said, 0o600)
+        answer = os.open(said, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # nobody writes yet, and nobody waits
+        try:
+            files = (f"--property=StandardInput=file:{told}", f"--property=StandardOutput=file:{said}", "--")
+            done = subprocess.run(
+                (*before, *files, *argv),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                timeout=seconds,
+            )
+            if done.returncode != 0:
+                return None
+            ready, _, _ = select.select([answer], [], [], seconds)
+            return _line(os.read(answer, 65536)) or None if ready else ""
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            os.close(answer)
+
+
+def _start_detached(argv: Sequence[str], order: str, seconds: float, keep: Sequence[int]) -> str:
     with subprocess.Popen(
         argv,
         stdin=subprocess.PIPE,
@@ -76,7 +112,11 @@ def _start_detached(
             process.stdin.write(order.encode())
             process.stdin.close()
         ready, _, _ = select.select([process.stdout], [], [], seconds)
-        line = process.stdout.readline() if ready else None
-        if in_a_unit or line is None:
-            process.kill()  # systemd-run would wait for the unit's end; killed it leaves the unit alone
-        return "" if line is None else line.decode("utf-8", "replace").strip() or None
+        if not ready:
+            process.kill()
+            return ""
+        return _line(process.stdout.readline())
+
+
+def _line(said: bytes) -> str:
+    return said.decode("utf-8", "replace").partition("\n")[0].strip()

@@ -161,7 +161,7 @@ async def test_without_fio_it_is_said_what_to_install(tmp_path: Path) -> None:
     host.there = False
     with pytest.raises(ToolMissingError) as caught:
         await all_of(FioLoad(host), tmp_path)
-    assert "apt install fio" in caught.value.hint
+    assert "apt-get install fio" in caught.value.hint
 
 
 async def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
