@@ -50,7 +50,7 @@ Type=oneshot
 TimeoutStopSec=1s
 Environment=RAIDBENCH_STATE_DIR={{state}} PYTHONPATH={ROOT}
 WorkingDirectory={ROOT}
-ExecStart={sys.executable} -m app set {{device}} drive_cache=off --trial 30 --yes
+ExecStart={sys.executable} -m app set {{device}} drive_cache=off --trial 100 --yes
 StandardOutput=file:{{said}}
 StandardError=file:{{said}}
 """
