@@ -33,7 +33,7 @@ def import_asyncio() -> None:
 
 def told_version() -> bool:
     """Whether the version was printed: False where standard output takes nothing, of which more is to be said."""
-    from app.engine.session.version import program_version
+    from backends.version import program_version
 
     try:
         print(f"raidbench {program_version()}", flush=True)

@@ -49,6 +49,10 @@ class HeldError(RefusedError):
     """Somebody else is at it now; later it may be possible."""
 
 
+class NewerError(RefusedError):
+    """A newer program wrote it, in a way that this one would misread; it says which one reads it."""
+
+
 class DeviceGoneError(RaidbenchError):
     """The device vanished, or another one now has its name."""
 

@@ -164,6 +164,11 @@ def test_a_sweep_in_the_background_comes_to_its_end(form: Form, tmp_path: Path) 
     assert (sweep["result"], sweep["pid"]) == ("finished", json.loads(begun.stdout)["pid"])
 
 
+@pytest.mark.parametrize(("form", "name"), [(name, name) for name in FORMS], indirect=["form"])
+def test_it_says_which_form_it_has(form: Form, name: str, tmp_path: Path) -> None:
+    assert json.loads(form.run(tmp_path, "--version", "--json").stdout)["program"]["form"] == name
+
+
 @each
 @needs_root
 def test_under_sudo_it_leaves_a_helper_that_is_root(form: Form, tmp_path: Path) -> None:

@@ -66,8 +66,8 @@ def wheel() -> bytes:
     """A wheel with a program in it."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
-        archive.writestr("uv/__init__.py", "")
-        archive.writestr("uv-1.2.10.data/scripts/uv", "#!/bin/sh\necho uv 1.2.10\n")
+        for name, text in (("uv/__init__.py", ""), ("uv-1.2.10.data/scripts/uv", "#!/bin/sh\necho uv 1.2.10\n")):
+            archive.writestr(zipfile.ZipInfo(name), text)  # of 1980: the same bytes each time
     return made.getvalue()
 
 

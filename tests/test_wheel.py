@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import sysconfig
+import time
 import tomllib
 import zipfile
 from collections.abc import Sequence
@@ -14,6 +15,9 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+
+from app.engine.session.journal import Journal
+from tests.backends.loops import loop, needs_loops
 
 ROOT = Path(__file__).parents[1]
 UV = ROOT / ".bootstrap" / "bin" / "uv"
@@ -46,9 +50,10 @@ class Installed:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from the sources; without the network where the build's tools have been fetched before."""
     folder = tmp_path_factory.mktemp("dist")
-    done = uv("build", "--wheel", "--out-dir", folder, offline=True)
+    words = ("build", "--wheel", "--build-constraints", ROOT / "tools/locked/build.txt", "--require-hashes")
+    done = uv(*words, "--out-dir", folder, offline=True)
     if done.returncode:
-        done = uv("build", "--wheel", "--out-dir", folder, offline=False)
+        done = uv(*words, "--out-dir", folder, offline=False)
     assert done.returncode == 0, done.stderr
     (built,) = folder.glob("*.whl")
     return built
@@ -119,6 +124,26 @@ def test_the_installed_program_finds_devices(installed: Installed) -> None:
 def test_the_installed_program_has_its_plans(installed: Installed) -> None:
     done = installed.run("raidbench", "sweep", "--list")
     assert "9280-raid5" in done.stdout, done.stderr
+
+
+def test_the_installed_program_knows_what_to_install_and_what_it_is(installed: Installed) -> None:
+    code = "from app.engine.installing import called; print(*called('apk', 'nvme'))"
+    told = json.loads(installed.run("raidbench", "--version", "--json").stdout)["program"]
+    assert (installed.run("python", "-c", code).stdout, told["form"]) == ("nvme-cli\n", "wheel")
+
+
+@needs_loops()
+def test_a_trial_of_the_installed_program_comes_back(installed: Installed, tmp_path: Path) -> None:
+    with loop(tmp_path / "disk") as disk:
+        setting = Path(f"/sys/block/{disk.name}/queue/read_ahead_kb")
+        before = setting.read_text()
+        wanted = "1024" if before != "1024\n" else "2048"
+        done = installed.run("raidbench", "set", disk.sure(), f"read_ahead_kb={wanted}", "--trial", "10", "--yes")
+        during = setting.read_text()
+        ended = time.monotonic() + 120
+        while Journal(installed.folder / "state" / "journal").trials() and time.monotonic() < ended:
+            time.sleep(0.1)
+        assert (during, setting.read_text()) == (f"{wanted}\n", before), done.stderr
 
 
 def test_the_wheel_and_what_it_asks_for_are_enough(wheel: Path, tmp_path: Path) -> None:

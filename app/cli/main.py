@@ -139,13 +139,20 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
 
 
-def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
-    if not wanted or ctx.resilient_parsing:
-        return
-    from app.engine.session.version import program_version
+def _version(as_json: bool) -> str:
+    from backends.version import program_version
 
-    data(f"raidbench {program_version()}")
-    ctx.exit()
+    if not as_json:
+        return f"raidbench {program_version()}"
+    import json
+
+    from app.engine.view.schema import document
+    from backends.again import form
+    from backends.formats import FORMATS
+
+    python = ".".join(map(str, sys.version_info[:3]))
+    told = {"version": program_version(), "python": python, "form": form(), "formats": FORMATS}
+    return json.dumps(document(program=told), indent=2)
 
 
 @click.group(
@@ -183,9 +190,8 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 @click.option(
     "--theme", type=click.Choice(list(THEMES)), help="Colours of the workbench; the configuration keeps them (theme)."
 )
-@click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
-)
+@click.option("--version", is_flag=True, help="Print the version; with --json also Python, form and file formats.")
+@click.option("--json", "as_json", is_flag=True, hidden=True)
 @click.pass_context
 def cli(
     ctx: click.Context,
@@ -202,8 +208,15 @@ def cli(
     ascii_: bool,
     no_color: bool,
     theme: str | None,
+    version: bool,
+    as_json: bool,
 ) -> int:
     """Tune storage: stage a setting, see its risk, measure it with fio, undo it."""
+    if version:
+        data(_version(as_json))
+        ctx.exit()
+    if as_json:
+        raise click.UsageError("--json stands behind a command, or with --version.")
     if not demo and (demo_speed is not None or demo_reset or demo_reboot or demo_state):
         raise click.UsageError(
             "--demo-speed, --demo-reset, --demo-state and --demo-reboot are about the rack of --demo."

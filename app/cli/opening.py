@@ -124,6 +124,8 @@ def workbench(
 
 def warn_of_journal(journal: Journal) -> None:
     """Say on standard error that a crash left something on the machine that is meant."""
+    if (unknown := journal.newer()) is not None:
+        say(f"Note: {unknown} {unknown.hint} Nothing is changed meanwhile.")
     running = journal.left_running()
     if running:
         from app.engine.change.unfinished import still_running

@@ -51,6 +51,8 @@ def recover_command(listing: bool, answer: str | None, trials: bool, unit: str |
 
             change = recover_unit.install if unit == "install" else recover_unit.remove
             return run(lambda _: change(bench, dry=dry_run, yes=yes))
+        if (unknown := bench.journal.newer()) is not None:
+            raise unknown
         if trials:
             return run(lambda interruption: _trials(bench, interruption))
         sweeps, experiments = sweeps_cut_short(), experiments_cut_short()

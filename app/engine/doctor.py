@@ -157,7 +157,10 @@ def _folder(what: str, folder: Path, purpose: str) -> Finding:
 
 
 def _unresolved(host: Host, paths: Paths) -> Finding:
-    left = journal_on(host, paths.journal).unresolved()
+    journal = journal_on(host, paths.journal)
+    if (unknown := journal.newer()) is not None:
+        return Finding(grade=Grade.WARN, what="changes", detail=clean(unknown.message, 300), advice=unknown.hint)
+    left = journal.unresolved()
     if not left:
         return Finding(grade=Grade.OK, what="changes", detail="none was left in the middle")
     named = ", ".join(clean(f"{intent.change.target} {intent.change.key}", 80) for intent in left)

@@ -24,6 +24,7 @@ from backends.hosts.local import LocalHost
 from backends.model import Scope, Target
 from backends.protocol import CanPersist, CanRemake, PlansTogether
 from backends.registry import Machine
+from backends.rootside import told
 
 MOST_LOCKS = 256
 """Locks held at a time."""
@@ -178,6 +179,7 @@ class GuardedChanges:
             "unresolved": [unstructure(one) for one in self._journal.unresolved()],
             "trials": [unstructure(one) for one in self._journal.trials()],
             "left_running": [unstructure(one) for one in self._journal.left_running()],
+            "newer": None if (unknown := self._journal.newer()) is None else told(unknown),
         }
 
     async def persist(self, target: str, scope: str, values: dict[str, str], text: str) -> Mapping[str, Any]:

@@ -85,6 +85,8 @@ class Leaving:
 
     async def offer_recovery(self) -> None:
         """Say what a crash left in the middle, and offer to restore it."""
+        if (unknown := self._workbench.journal.newer()) is not None:
+            self._app.tell(unknown, title="Nothing can be changed")
         for intent in self._workbench.unresolved():
             change = intent.change
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(intent.at))

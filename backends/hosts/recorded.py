@@ -13,14 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolMissingError
+from backends.formats import FORMATS, Kept, require_known
 from backends.host import Command, Completed, Denial, FileStat, Host, Process
 from backends.hosts.made_up import MadeUpHost
 from backends.hosts.streams import Pace, Recordings
 from backends.hosts.wrapped import HostWrapper
 from backends.redaction import Redactor
 from backends.text import clean
+from backends.version import program_version
 
-FORMAT = 1
+FORMAT = FORMATS[Kept.MACHINE]
 """Version of the machine folder."""
 
 
@@ -122,6 +124,7 @@ class RecordingHost(HostWrapper):
 
         data = {
             "format": FORMAT,
+            "program": program_version(),
             "name": masked(self.name),
             "root": self.is_root,
             "files": masked(self._files),
@@ -153,8 +156,13 @@ class ReplayHost(MadeUpHost):
             ) from None
         except (OSError, ValueError, RecursionError) as error:
             raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
-        if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise InvalidValueError(f"{file} is not a recorded machine of format {FORMAT}.")
+        if not isinstance(data, dict):
+            raise InvalidValueError(f"{file} is not a recorded machine.")
+        shown = f"The recorded machine {clean(str(folder), 300)}"
+        try:
+            require_known(Kept.MACHINE, data.get("format"), data.get("program"), shown)
+        except ValueError as error:
+            raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
         self._name = clean(str(data.get("name", "recorded")), 64)
         self._root = bool(data.get("root")) if root is None else root
         self._pace = pace

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from backends.errors import InvalidValueError, ToolMissingError
+from backends.formats import FORMATS, Kept, require_known
 from backends.host import Command
 from backends.hosts.made_up import MadeUpProcess
 from backends.values import dataclass
+from backends.version import program_version
 
-FORMAT = 1
+FORMAT = FORMATS[Kept.STREAM]
 """Version of a recorded stream."""
 
 FOLDER = "streams"
@@ -59,6 +61,7 @@ class Recording:
         """Write it down; the same recording gives the same bytes. Raises OSError."""
         data = {
             "format": FORMAT,
+            "program": program_version(),
             "argv": self.argv,
             "lines": self.lines,
             "seconds": self.seconds,
@@ -77,8 +80,7 @@ class Recording:
 
         try:
             data: dict[str, Any] = json.loads(gzip.decompress(file.read_bytes()))
-            if data["format"] != FORMAT:
-                raise ValueError(f"format {data['format']}")
+            require_known(Kept.STREAM, data["format"], data.get("program"), f"The recorded stream {file.name}")
             return cls(
                 argv=tuple(map(str, data["argv"])),
                 lines=tuple(map(str, data["lines"])),

@@ -95,7 +95,7 @@ async def test_parent_and_sibling_of_a_mounted_partition_are_refused(device: Loo
 @needs("mkfs.ext4")
 async def test_a_partition_of_a_mounted_disk_is_refused(device: Loop, tmp_path: Path) -> None:
     run("mkfs.ext4", "-q", device.sure())
-    run("addpart", device.device, "1", "2048", "8192")
+    device.add_partition(1, 2048, 8192)
     with mounted(device.device, tmp_path / "here") as point:
         answer = await verdict(f"{device.device}p1")
     assert answer.refused == (f"{device.device} is mounted on {point}.",)

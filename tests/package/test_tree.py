@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.session.version import program_version
+from backends.version import program_version
 from tools.package import elf, tree
 from tools.package.tree import MACHINES
 
@@ -60,8 +60,9 @@ def test_the_product_in_a_tree_is_all_of_its_files_and_nothing_else(tmp_path: Pa
         if path.is_file() and path.suffix != ".pyc"
     }
     plans = {f"app/plans/{path.name}" for path in (ROOT / "plans").iterdir()}
+    listed = {"app/packages"}
     about = {f"raidbench-{tree.VERSION}.dist-info/{name}" for name in ("METADATA", "LICENSE")}
-    assert kept == sources | plans | about
+    assert kept == sources | plans | listed | about
 
 
 def test_a_tree_says_its_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

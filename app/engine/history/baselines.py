@@ -21,12 +21,14 @@ from app.engine.session.json_values import structure, unstructure
 from app.engine.session.paths import Paths, private_folder
 from app.engine.session.state import RunRecord
 from app.engine.session.store import Loaded
-from backends.errors import InvalidValueError, NotFoundError, StorageError
+from backends.errors import InvalidValueError, NewerError, NotFoundError, StorageError
+from backends.formats import FORMATS, Kept, require_known
 from backends.model import Inventory
 from backends.text import clean
 from backends.values import dataclass
+from backends.version import program_version
 
-SCHEMA = 1
+SCHEMA = FORMATS[Kept.BASELINE]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _ENDING = ".json"
 
@@ -93,9 +95,11 @@ class Baselines:
             raise NotFoundError(f"There is no baseline {name}.", hint=f"There are: {known}.") from None
         except OSError as error:
             raise StorageError(f"{path} cannot be read: {error.strerror}.", evidence=str(error)) from error
-        except Exception as error:  # any damage, or another version's shape
+        except NewerError:
+            raise
+        except Exception as error:  # any damage
             raise StorageError(
-                f"The baseline {name} cannot be read: it is damaged, or of another version.",
+                f"The baseline {name} cannot be read: it is damaged.",
                 hint=f"`raidbench baseline remove {name}` removes it.",
                 evidence=str(error),
             ) from error
@@ -161,6 +165,7 @@ def thing_of_run(loaded: Loaded, run: RunRecord) -> str:
 def _as_json(baseline: Baseline) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
+        "program": program_version(),
         "name": baseline.name,
         "at": baseline.at,
         "session": baseline.session,
@@ -179,8 +184,7 @@ def _as_json(baseline: Baseline) -> dict[str, Any]:
 
 def _of_json(data: dict[str, Any]) -> Baseline:
     """Raises whatever its shape makes it."""
-    if data["schema"] != SCHEMA:
-        raise ValueError(f"schema {data['schema']}")
+    require_known(Kept.BASELINE, data["schema"], data.get("program"), f"The baseline {data['name']}")
     return Baseline(
         name=str(data["name"]),
         at=float(data["at"]),

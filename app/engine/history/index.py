@@ -26,9 +26,10 @@ from app.engine.session import store
 from app.engine.session.paths import Paths, private_folder
 from app.engine.session.store import Loaded
 from backends.errors import RaidbenchError
+from backends.formats import FORMATS, Kept
 from backends.values import dataclass
 
-FORMAT = 1
+FORMAT = FORMATS[Kept.INDEX]
 """Number of this layout and of what PastRun means; another one is made anew."""
 
 _OURS = 0x72624878

@@ -20,6 +20,7 @@ from app.engine.session.state import RunRecord
 from app.engine.session.steady import SteadyPlan
 from app.engine.session.write_history import Written
 from backends.errors import StorageError
+from backends.formats import FORMATS, Kept, is_newer
 from backends.identity import Identity
 
 LOOPS = 2
@@ -92,7 +93,7 @@ class DeviceMemory:
             private_folder(self._folder)
             path.touch(mode=0o600)
             with path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(unstructure(written)) + "\n")
+                file.write(json.dumps({**unstructure(written), "format": FORMATS[Kept.DEVICE]}) + "\n")
         except OSError as error:
             raise StorageError(
                 f"It cannot be remembered that {written.device} was written: {error.strerror}.",
@@ -102,7 +103,9 @@ class DeviceMemory:
         return True
 
     def last_written(self, identity: Identity) -> Written | None:
-        """The last preconditioning of the device that filled any of it; None if none is known."""
+        """The last preconditioning of the device that filled any of it; None if none is known, or a newer
+        program knows of one.
+        """
         if not self._folder.is_dir():  # nothing was ever filled here, as on most machines: no key, and no libcrypto
             return None
         key = device_key(identity)
@@ -114,7 +117,8 @@ class DeviceMemory:
             return None
         for line in reversed(lines):
             try:
-                return structure(json.loads(line), Written)
+                data = json.loads(line)
+                return None if is_newer(Kept.DEVICE, data.get("format")) else structure(data, Written)
             except Exception:  # a line torn by a crash, or of another version
                 continue
         return None

@@ -20,13 +20,14 @@ from app.engine.session.paths import share
 from app.engine.session.redaction import redacted, redactor_of
 from app.engine.session.state import Session
 from app.engine.session.store import LOG, load
-from app.engine.session.version import program_version
 from backends.errors import RefusedError, StorageError
+from backends.formats import FORMATS, Kept
 from backends.redaction import Redactor
 from backends.text import clean
 from backends.values import dataclass
+from backends.version import program_version
 
-FORMAT = 1
+FORMAT = FORMATS[Kept.ARCHIVE]
 """Version of the archive; raised when what is in it changes its meaning."""
 
 MANIFEST = "manifest.json"

@@ -55,6 +55,8 @@ class SessionStarted:
     """Whether the hardware is simulated or recorded."""
     machine: MachineFacts
     """Where."""
+    format: int = 1
+    """Of the lines that follow (`backends.formats`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

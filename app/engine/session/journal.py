@@ -20,10 +20,12 @@ from typing import Any
 from app.engine.session.json_values import structure, unstructure
 from app.engine.session.paths import private_folder
 from backends.change import Change
-from backends.errors import StorageError
+from backends.errors import NewerError, StorageError
+from backends.formats import FORMATS, Kept, is_newer, newer
 from backends.processes import process_start
 from backends.settings import Persistence
 from backends.values import dataclass
+from backends.version import program_version
 
 FILE = "journal.log"
 OVERDUE = 20.0
@@ -85,8 +87,10 @@ class Journal:
     def intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
         """Put the intent on disk; with `until` it is a trial, open until it is kept or restored.
 
-        Raises StorageError: then nothing may be changed.
+        Raises StorageError: then nothing may be changed; NewerError where what a newer program has open is not known.
         """
+        if (unknown := self.newer()) is not None:
+            raise unknown
         self._append(
             {
                 "kind": "intent",
@@ -174,6 +178,18 @@ class Journal:
         ]
         return tuple(reversed(found))
 
+    def newer(self) -> NewerError | None:
+        """Why this program does not know all that is open, None where it does. Never raises."""
+        unknown: dict[tuple[str, str], NewerError] = {}
+        for record in read_records(self.file):
+            key = (str(record.get("session")), str(record.get("id")))
+            if record.get("kind") == "outcome":
+                unknown.pop(key, None)
+            elif is_newer(Kept.JOURNAL, record.get("format")):
+                what = f"A change of {Path(key[0]).name} that is not at its end"
+                unknown[key] = newer(Kept.JOURNAL, record.get("format"), record.get("by"), what)
+        return next(iter(unknown.values()), None)
+
     def change_of(self, change_id: str, session: Path) -> Change | None:
         """A change of which the intent is here, whatever became of it; the last of that id. Never raises."""
         wanted = (str(session), change_id)
@@ -193,7 +209,9 @@ class Journal:
         intents: dict[tuple[str, str], OpenChange] = {}
         for record in read_records(self.file):
             key = (str(record.get("session")), str(record.get("id")))
-            if record.get("kind") == "intent":
+            if is_newer(Kept.JOURNAL, record.get("format")) and record.get("kind") != "outcome":
+                intents.pop(key, None)  # see `newer`
+            elif record.get("kind") == "intent":
                 intent = _open_change(record)
                 if intent is not None:
                     intents[key] = intent
@@ -208,7 +226,8 @@ class Journal:
         return intents
 
     def _append(self, record: Mapping[str, Any], otherwise: str) -> None:
-        body = json.dumps(record, separators=(",", ":")).encode()
+        written = {**record, "format": FORMATS[Kept.JOURNAL], "by": program_version()}
+        body = json.dumps(written, separators=(",", ":")).encode()
         line = b"%08x %d %s\n" % (zlib.crc32(body), len(body), body)
         try:
             new = not self.file.exists()

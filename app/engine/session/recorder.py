@@ -20,11 +20,12 @@ from app.engine.session.machine import machine_facts
 from app.engine.session.paths import Paths
 from app.engine.session.state import Session, fold
 from app.engine.session.store import SessionLog, continuable, load, new_folder
-from app.engine.session.version import program_version
-from backends.errors import NotFoundError, StorageError
+from backends.errors import NotFoundError, RaidbenchError, StorageError
+from backends.formats import FORMATS, Kept
 from backends.host import Host
 from backends.hosts.wrapped import LoggingHost, Ran
 from backends.text import clean_lines
+from backends.version import program_version
 
 Listener = Callable[[Session, AnyEvent], None]
 
@@ -61,7 +62,8 @@ class Recorder:
     async def open(self, folder: Path | None = None, *, fresh: bool = True) -> None:
         """Begin a session, or go on with one: `folder`, or the last one used here unless `fresh`.
 
-        Raises StorageError when it cannot be written; then nothing can be changed or measured.
+        Raises NewerError where a newer program wrote `folder`; StorageError when it cannot be written: then nothing
+        can be changed or measured.
         """
         machine = await machine_facts(self.host)
         self._log = self._open_log(folder, fresh=fresh)
@@ -70,6 +72,10 @@ class Recorder:
             known = load(self.folder)
         except NotFoundError:
             known = None
+        except RaidbenchError:  # nothing is added to what cannot be read
+            self._log.close()
+            self._log = None
+            raise
         # What was looked at before is in no log, so it is not in the session either: it is looked at again.
         self.session = known.session if known is not None else Session(simulated=self.simulated)
         self.emit(
@@ -79,6 +85,7 @@ class Recorder:
                 version=program_version(),
                 simulated=self.simulated,
                 machine=machine,
+                format=FORMATS[Kept.SESSION],
             )
         )
 

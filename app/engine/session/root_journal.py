@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from app.engine.session.journal import Journal, OpenChange
 from app.engine.session.json_values import structure
 from backends.change import Change
-from backends.errors import RefusedError, StorageError
+from backends.errors import NewerError, RefusedError, StorageError
 from backends.host import Host
-from backends.rootside import RootSide
+from backends.rootside import RootSide, raised
 
 
 def journal_on(host: Host, folder: Path) -> Journal:
@@ -56,6 +57,15 @@ class RootJournal(Journal):
     def left_running(self) -> tuple[OpenChange, ...]:
         """See `Journal.left_running`."""
         return self._asked("left_running")
+
+    def newer(self) -> NewerError | None:
+        """See `Journal.newer`."""
+        try:
+            told: Mapping[str, Any] | None = self._side.ask_now("journal")["newer"]
+        except RefusedError:  # see below
+            return None
+        error = None if told is None else raised(told)
+        return error if isinstance(error, NewerError) else None
 
     def _asked(self, which: str) -> tuple[OpenChange, ...]:
         try:

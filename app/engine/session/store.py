@@ -15,6 +15,7 @@ from app.engine.session.events import DURABLE, LoggedEvent, SessionStarted
 from app.engine.session.paths import private_folder
 from app.engine.session.state import Session, replay
 from backends.errors import NotFoundError, StorageError
+from backends.formats import FORMATS, Kept, require_known
 from backends.values import dataclass
 
 LOG = "session.jsonl"
@@ -106,7 +107,8 @@ def _storage(folder: Path, error: OSError) -> StorageError:
 def load(folder: Path) -> Loaded:
     """A session from its folder.
 
-    Raises NotFoundError when there is none, StorageError when it cannot be read.
+    Raises NotFoundError when there is none, NewerError when a newer program wrote some of it, StorageError when it
+    cannot be read.
     """
     file = folder / LOG
     try:
@@ -120,6 +122,8 @@ def load(folder: Path) -> Loaded:
     for line in text.split("\n"):
         if not line.strip():
             continue
+        if (origin := wire.origin(line)) is not None:
+            require_known(Kept.SESSION, *origin, f"The session {folder.name}")
         event = wire.decode(line)
         if event is None:
             passed_over += 1
@@ -178,12 +182,14 @@ def latest(root: Path) -> Path | None:
 
 def continuable(root: Path, *, host: str, simulated: bool) -> Path | None:
     """The last session of this machine, if it is young enough for the next command to go on with it."""
+    ours = FORMATS[Kept.SESSION]
     for folder in folders(root):
         used = _last_used(folder)
         if used is None or not 0 <= time.time() - used < CONTINUE_WITHIN:
             continue
         begun = beginning(folder)
-        if begun is not None and (begun.machine.host, begun.simulated) == (host, simulated):
+        # One of another format is not gone on with: what this program adds would be of two.
+        if begun is not None and (begun.machine.host, begun.simulated, begun.format) == (host, simulated, ours):
             return folder
     return None
 

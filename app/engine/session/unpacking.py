@@ -23,7 +23,6 @@ from zipfile import ZIP_DEFLATED, BadZipFile, LargeZipFile, ZipFile, ZipInfo
 from app.engine.session.archive import (
     BLOCK,
     DIGEST,
-    FORMAT,
     MANIFEST,
     MOST_PARTS,
     NAME,
@@ -34,6 +33,7 @@ from app.engine.session.archive import (
 )
 from app.engine.session.store import LOG, Loaded, load
 from backends.errors import NotFoundError, RefusedError, StorageError
+from backends.formats import Kept, require_known
 from backends.text import clean
 
 _LONGEST_SEAL = 200
@@ -74,7 +74,7 @@ def load_archive(file: Path, into: Path, *, whole: bool = True) -> Loaded:
         with open(os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as handle:
             if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
                 raise _Wrong("is no file")
-            name, redacted = _unpack(handle, into, whole=whole)
+            name, redacted = _unpack(handle, shown, into, whole=whole)
         return replace(load(into / name), archive=file, redacted=redacted)
     except _Wrong as wrong:
         raise RefusedError(f"{shown} {wrong.why}.", hint=wrong.hint) from None
@@ -95,11 +95,11 @@ class _Wrong(Exception):
         self.hint = hint
 
 
-def _unpack(handle: BinaryIO, into: Path, *, whole: bool) -> tuple[str, bool]:
+def _unpack(handle: BinaryIO, shown: str, into: Path, *, whole: bool) -> tuple[str, bool]:
     """Name of the folder in `into`, and whether it is all pseudonyms."""
-    size = _checked(handle)
+    size = _checked(handle, shown)
     with ZipFile(handle) as archive:
-        manifest, parts = _manifest(archive)
+        manifest, parts = _manifest(archive, shown)
         there = {info.filename: info for info in archive.infolist()}
         if sorted(there) != sorted([MANIFEST, *(part.name for part in parts)]) or len(there) != len(archive.filelist):
             raise _Wrong("does not hold what its manifest says")
@@ -111,7 +111,7 @@ def _unpack(handle: BinaryIO, into: Path, *, whole: bool) -> tuple[str, bool]:
     return folder.name, manifest.get("redacted") is True
 
 
-def _checked(handle: BinaryIO) -> int:
+def _checked(handle: BinaryIO, shown: str) -> int:
     """Bytes of the file, once its checksum, its format and the size of its list are found in order."""
     size = handle.seek(0, os.SEEK_END)
     handle.seek(max(0, size - _LONGEST_SEAL))
@@ -119,8 +119,7 @@ def _checked(handle: BinaryIO) -> int:
     seal = next(iter(SEAL.finditer(tail)), None)
     if seal is None or seal.end() != len(tail):
         raise _Wrong("is no archive of raidbench, or its end is missing")
-    if int(seal[1]) > FORMAT:
-        raise _newer(int(seal[1]), seal[2].decode())
+    require_known(Kept.ARCHIVE, int(seal[1]), seal[2].decode(), shown)
     if checksum_of(handle, size - DIGEST).hexdigest() != seal[3].decode():
         raise _Wrong("is damaged: its checksum is another one", "Have it sent again.")
     begin = seal.start() - _END.size
@@ -132,21 +131,13 @@ def _checked(handle: BinaryIO) -> int:
     return size
 
 
-def _newer(version: int, program: str) -> _Wrong:
-    return _Wrong(
-        f"has archive format {version}, and this program reads up to {FORMAT}",
-        f"raidbench {clean(program, 40)} or newer reads it.",
-    )
-
-
-def _manifest(archive: ZipFile) -> tuple[dict[str, Any], list[ArchivedFile]]:
+def _manifest(archive: ZipFile, shown: str) -> tuple[dict[str, Any], list[ArchivedFile]]:
     info = archive.getinfo(MANIFEST)
     if info.file_size > _LARGEST_MANIFEST:
         raise _Wrong("is damaged, or no archive of raidbench")
     with archive.open(_plain(info)) as entry:
         told = json.loads(entry.read(_LARGEST_MANIFEST))
-    if told["format"] > FORMAT:
-        raise _newer(told["format"], str(told["program"]))
+    require_known(Kept.ARCHIVE, told["format"], told["program"], shown)
     parts = [
         ArchivedFile(name=str(one["name"]), size=int(one["size"]), sha256=str(one["sha256"])) for one in told["parts"]
     ]

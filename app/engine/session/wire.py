@@ -8,7 +8,8 @@ from typing import Any, get_args
 from app.engine.session.events import ChangeIntended, LoggedEvent
 from app.engine.session.json_values import structure, unstructure
 
-_KINDS: dict[str, type[Any]] = {}
+KINDS: dict[str, type[Any]] = {}
+"""Every kind of line, by its name."""
 
 
 def _kind(event: type[Any]) -> str:
@@ -18,8 +19,9 @@ def _kind(event: type[Any]) -> str:
 
 
 for _event in get_args(LoggedEvent):
-    _KINDS[_kind(_event)] = _event
-_BY_TYPE = {event: kind for kind, event in _KINDS.items()}
+    KINDS[_kind(_event)] = _event
+_BEGINS = '{"event":"session-started",'
+_BY_TYPE = {event: kind for kind, event in KINDS.items()}
 
 
 def as_json(event: LoggedEvent) -> dict[str, Any]:
@@ -34,11 +36,23 @@ def encode(event: LoggedEvent) -> str:
     return json.dumps(as_json(event), separators=(",", ":"), ensure_ascii=True)
 
 
+def origin(line: str) -> tuple[int, object] | None:
+    """Format and program of the lines that follow one with which a program begins to write; None for any other."""
+    if not line.startswith(_BEGINS):
+        return None
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    number = data.get("format")
+    return number if isinstance(number, int) and number > 0 else 1, data.get("version")
+
+
 def decode(line: str) -> LoggedEvent | None:
     """The event of a line; None if its kind is not known to this version or the line is damaged."""
     try:
         data = json.loads(line)
-        kind = _KINDS.get(data.pop("event"))
+        kind = KINDS.get(data.pop("event"))
         if kind is None:
             return None
         event: LoggedEvent = structure({**data, "change": data} if kind is ChangeIntended else data, kind)

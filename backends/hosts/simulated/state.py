@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from backends.errors import InvalidValueError, StorageError
+from backends.formats import FORMATS, Kept, require_known
 from backends.hosts.simulated.card import Battery, SimulatedCard
 from backends.hosts.simulated.disk import SimulatedDrive
 from backends.hosts.simulated.fusionio import IoMemory
@@ -26,24 +27,24 @@ from backends.hosts.simulated.smcli import DiskSystem, HostDisk
 from backends.hosts.simulated.volume import Content, Volume
 from backends.json_text import indented
 from backends.model import Level
-
-FORMAT = 2
-"""Version of the file. Files of version 1, of a rack with MegaRAID cards alone, are still read."""
+from backends.version import program_version
 
 
 def dumped(rack: Rack) -> dict[str, Any]:
     """The rack as JSON."""
     data = asdict(replace(rack, clock=time.time))  # a clock of its own would be copied with all that it hangs from
     del data["clock"]
-    return {"format": FORMAT, **data}
+    return {"format": FORMATS[Kept.RACK], "program": program_version(), **data}
 
 
 def loaded(data: dict[str, Any]) -> Rack:
-    """A rack out of what `dumped` gave. Raises InvalidValueError."""
+    """A rack out of what `dumped` gave; one of format 1 has MegaRAID cards alone.
+
+    Raises InvalidValueError, NewerError.
+    """
     try:
-        if data["format"] not in range(1, FORMAT + 1):
-            raise ValueError(f"format {data['format']}")
-        rest = {key: value for key, value in data.items() if key not in ("format", *_MADE)}
+        require_known(Kept.RACK, data["format"], data.get("program"), "The simulated rack")
+        rest = {key: value for key, value in data.items() if key not in ("format", "program", *_MADE)}
         return Rack(**{key: make(data[key]) for key, make in _MADE.items() if key in data}, **rest)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidValueError("That is no simulated rack.", evidence=f"{type(error).__name__}: {error}") from error

@@ -73,7 +73,9 @@ async def test_a_reset_brings_the_first_state_back(path: Path) -> None:
     assert cache(await storcli(host(path), f"{SDB} show all"), SDB) == "NRWTD"
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 99}', '{"format": 1, "cards": [{"number": 0}]}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", '{"format": 0}', '{"format": "2"}', '{"format": 1, "cards": [{"number": 0}]}']
+)
 async def test_a_damaged_file_is_told_with_what_to_do(path: Path, text: str) -> None:
     path.parent.mkdir()
     path.write_text(text)

@@ -22,6 +22,7 @@ from app.engine.session.archive import MANIFEST, ArchivedFile, digest_of, write_
 from app.engine.session.store import LOG, load
 from app.engine.session.unpacking import load_archive, opened_archive
 from backends.errors import NotFoundError, RaidbenchError, RefusedError
+from backends.version import program_version
 from tests.engine import sessions
 
 
@@ -156,8 +157,8 @@ def test_a_newer_format_says_what_reads_it(file: Path, into: Path) -> None:
     with pytest.raises(RefusedError) as refused:
         load_archive(file, into)
     assert (refused.value.message, refused.value.hint) == (
-        f"{file} has archive format 2, and this program reads up to 1.",
-        "raidbench 3.1 or newer reads it.",
+        f"{file} was written by raidbench 3.1; this is {program_version()}.",
+        "Use raidbench 3.1 or newer.",
     )
 
 
@@ -344,7 +345,7 @@ def test_what_does_not_fit_is_not_begun(file: Path, into: Path, monkeypatch: pyt
 
 def test_a_newer_manifest_says_what_reads_it(forged: Forged, tmp_path: Path, into: Path) -> None:
     forged.manifest = {"format": 2, "program": "3.1"}
-    assert "has archive format 2" in refusal(forged.write(tmp_path / "x.zip"), into)
+    assert "was written by raidbench 3.1; this is" in refusal(forged.write(tmp_path / "x.zip"), into)
 
 
 def test_a_part_that_is_not_what_its_checksum_says_is_refused(forged: Forged, tmp_path: Path, into: Path) -> None:

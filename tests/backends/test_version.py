@@ -9,7 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from app.engine.session.version import program_version
+from backends.version import program_version
 
 
 def test_it_is_what_the_installer_says() -> None:

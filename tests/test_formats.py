@@ -1,0 +1,306 @@
+"""Versions live together: a newer program reads what an older one kept; an older one says which program it needs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import platform
+import shutil
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.engine.history.baselines import Baselines
+from app.engine.measure.preconditioning import DeviceMemory
+from app.engine.session import wire
+from app.engine.session.journal import FILE, Journal, boot_clock, read_records
+from app.engine.session.json_values import structure
+from app.engine.session.paths import Paths
+from app.engine.session.recorder import Recorder
+from app.engine.session.store import LOG, load
+from app.engine.session.unpacking import opened_archive
+from app.engine.session.write_history import Written
+from backends.errors import NewerError
+from backends.formats import FORMATS, Kept
+from backends.hosts.local import LocalHost
+from backends.hosts.recorded import ReplayHost
+from backends.hosts.simulated.state import RackFile
+from backends.hosts.streams import Recording
+from backends.version import program_version
+from tests.cli.conftest import Cli, cli  # noqa: F401  the command line in this process
+from tests.engine.doubles import IDENTITY, planned
+
+OF_BEFORE = Path(__file__).parent / "engine" / "session" / "of_version_0_1"
+NEWER = "9.9.0"
+SAYS = rf"was written by raidbench {NEWER}; this is {program_version()}\.$"
+
+
+def changed(file: Path, **fields: object) -> None:
+    """A JSON file, or the first line of one, with other fields."""
+    first, _, rest = file.read_text().partition("\n")
+    file.write_text(json.dumps({**json.loads(first), **fields}, separators=(",", ":")) + "\n" + rest)
+
+
+def session(folder: Path) -> None:
+    shutil.copytree(OF_BEFORE / "sessions" / "worked", folder / "worked")
+    changed(folder / "worked" / LOG, version=NEWER, format=FORMATS[Kept.SESSION] + 1)
+    load(folder / "worked")
+
+
+def baseline(folder: Path) -> None:
+    shutil.copytree(OF_BEFORE / "baselines", folder / "baselines")
+    changed(folder / "baselines" / "kept.json", program=NEWER, schema=FORMATS[Kept.BASELINE] + 1)
+    Baselines(places(folder)).load("kept")
+
+
+def archive(folder: Path) -> None:
+    """An archive says its format in its last bytes, before anything else of it is believed."""
+    data = (OF_BEFORE / "small.raidbench").read_bytes()
+    begin = data.rindex(b"raidbench-archive ")
+    words = data[begin:].split()
+    seal = b" ".join((words[0], b"%d" % (FORMATS[Kept.ARCHIVE] + 1), b"by", NEWER.encode(), *words[4:]))
+    (folder / "newer.raidbench").write_bytes(data[:begin] + seal)
+    with opened_archive(folder / "newer.raidbench"):
+        pass
+
+
+def rack(folder: Path) -> None:
+    shutil.copy(OF_BEFORE / "racks" / "format-2.json", folder / "rack.json")
+    changed(folder / "rack.json", program=NEWER, format=FORMATS[Kept.RACK] + 1)
+    assert RackFile(folder / "rack.json").rack
+
+
+def machine(folder: Path) -> None:
+    (folder / "machine.json").write_text(json.dumps({"format": FORMATS[Kept.MACHINE] + 1, "program": NEWER}))
+    ReplayHost(folder)
+
+
+def stream(folder: Path) -> None:
+    data = {"format": FORMATS[Kept.STREAM] + 1, "program": NEWER}
+    (folder / "fio.json.gz").write_bytes(gzip.compress(json.dumps(data).encode()))
+    Recording.load(folder / "fio.json.gz")
+
+
+def journal(folder: Path) -> None:
+    record(folder, kind="intent", id="c1", session="/sessions/one", format=FORMATS[Kept.JOURNAL] + 1, by=NEWER)
+    Journal(folder).intent("c2", folder, planned("128", "256"))
+
+
+READS: dict[Kept, Callable[[Path], None]] = {
+    Kept.SESSION: session,
+    Kept.JOURNAL: journal,
+    Kept.BASELINE: baseline,
+    Kept.ARCHIVE: archive,
+    Kept.RACK: rack,
+    Kept.MACHINE: machine,
+    Kept.STREAM: stream,
+}
+"""What is read of a newer program's. An index is made anew (tests/engine/history); for a device see below."""
+
+
+def record(folder: Path, **fields: object) -> None:
+    """A record at the end of a journal, as a program would put it there."""
+    folder.mkdir(exist_ok=True)
+    body = json.dumps(fields).encode()
+    with (folder / FILE).open("ab") as file:
+        file.write(b"%08x %d %s\n" % (zlib.crc32(body), len(body), body))
+
+
+@pytest.mark.parametrize("kept", READS)
+def test_what_a_newer_program_wrote_is_not_read_but_said(kept: Kept, tmp_path: Path) -> None:
+    with pytest.raises(NewerError, match=SAYS) as told:
+        READS[kept](tmp_path)
+    assert told.value.hint == f"Use raidbench {NEWER} or newer."
+
+
+def test_each_format_is_tried() -> None:
+    assert set(Kept) - set(READS) == {Kept.INDEX, Kept.DEVICE}
+
+
+# -- what version 0.1 kept ---------------------------------------------------------------------------------------------
+
+
+def test_its_baseline_is_read() -> None:
+    kept = Baselines(places(OF_BEFORE)).load("kept")
+    assert [run.id for run in kept.runs] == ["r1", "r2", "r3"]
+
+
+def test_its_archive_is_read() -> None:
+    with opened_archive(OF_BEFORE / "small.raidbench") as loaded:
+        assert (loaded.passed_over, [run.id for run in loaded.session.runs]) == (0, ["r1"])
+
+
+@pytest.mark.parametrize("number", range(1, FORMATS[Kept.RACK] + 1))
+def test_its_rack_is_as_it_was_left(number: int, tmp_path: Path) -> None:
+    shutil.copy(OF_BEFORE / "racks" / f"format-{number}.json", tmp_path / "rack.json")
+    assert RackFile(tmp_path / "rack.json").rack.cards[0].volumes[1].read_ahead == "read-ahead"
+
+
+# -- sessions ----------------------------------------------------------------------------------------------------------
+
+
+def places(folder: Path) -> Paths:
+    """A state folder of this test's own."""
+    return Paths(**{name: folder / name for name in ("sessions", "journal", "locks", "config")})
+
+
+async def begun(folder: Path, **fields: object) -> Path:
+    """A session of a moment ago, as a program of other formats would have begun it."""
+    recorder = Recorder(LocalHost(), paths=places(folder))
+    await recorder.open()
+    recorder.close()
+    assert recorder.folder is not None
+    changed(recorder.folder / LOG, **fields)
+    return recorder.folder
+
+
+async def test_a_session_of_the_same_format_is_gone_on_with(tmp_path: Path) -> None:
+    before = await begun(tmp_path)
+    recorder = Recorder(LocalHost(), paths=places(tmp_path))
+    await recorder.open(fresh=False)
+    recorder.close()
+    assert recorder.folder == before
+
+
+@pytest.mark.parametrize("step", [1, -1])
+async def test_the_next_command_does_not_go_on_with_a_session_of_another_format(step: int, tmp_path: Path) -> None:
+    before = await begun(tmp_path, version=NEWER, format=FORMATS[Kept.SESSION] + step)
+    recorder = Recorder(LocalHost(), paths=places(tmp_path))
+    await recorder.open(fresh=False)
+    recorder.close()
+    assert recorder.folder != before
+
+
+async def test_nothing_is_added_to_a_newer_session_that_is_named(tmp_path: Path) -> None:
+    before = await begun(tmp_path, version=NEWER, format=FORMATS[Kept.SESSION] + 1)
+    written = (before / LOG).read_bytes()
+    recorder = Recorder(LocalHost(), paths=places(tmp_path))
+    with pytest.raises(NewerError, match=SAYS):
+        await recorder.open(before)
+    recorder.close()
+    assert (before / LOG).read_bytes() == written
+
+
+async def test_a_session_that_a_newer_program_went_on_with_is_not_read_in_part(tmp_path: Path) -> None:
+    before = await begun(tmp_path)
+    first = json.loads((before / LOG).read_text().partition("\n")[0])
+    with (before / LOG).open("a") as log:
+        further = {**first, "version": NEWER, "format": FORMATS[Kept.SESSION] + 1, "machine": "otherwise"}
+        log.write(json.dumps(further, separators=(",", ":")) + "\n")
+    with pytest.raises(NewerError, match=SAYS):
+        load(before)
+
+
+EVENTS = {
+    1: """
+baseline-marked change-ended change-intended command-ran experiment-ended experiment-started inventory-seen
+note-added precondition-ended problem-met rule-persisted run-ended run-started session-ended session-started
+sweep-ended sweep-extended sweep-resumed sweep-started sweep-step-ended sweep-step-started
+""",
+}
+"""Kinds of events by format: an older program would pass over one more. Once a version is out they do not change."""
+
+
+def test_a_new_kind_of_event_makes_a_new_format() -> None:
+    assert sorted(wire.KINDS) == EVENTS[FORMATS[Kept.SESSION]].split()
+
+
+# -- the journal -------------------------------------------------------------------------------------------------------
+
+
+def left_open(folder: Path, **fields: object) -> Journal:
+    """A journal in which a newer program has a change open; what it says of that is in a shape unknown here."""
+    words = {"id": "c7", "session": "/sessions/of-newer", "format": FORMATS[Kept.JOURNAL] + 1, "by": NEWER}
+    record(folder, **{"kind": "intent", **words, **fields})
+    return Journal(folder)
+
+
+@pytest.mark.parametrize("kind", ["intent", "announced"])
+def test_nothing_is_changed_while_a_newer_program_has_a_change_open(kind: str, tmp_path: Path) -> None:
+    kept = left_open(tmp_path / "journal", kind=kind)
+    with pytest.raises(NewerError, match=SAYS):
+        kept.intent("c1", tmp_path, planned("128", "256"))
+    assert [one.get("id") for one in read_records(kept.file)] == ["c7"]
+
+
+def test_what_it_left_open_is_not_taken_for_ours(tmp_path: Path) -> None:
+    kept = Journal(tmp_path / "journal")
+    kept.intent("c7", Path("/sessions/of-newer"), planned("128", "256"), until=boot_clock() + 60)
+    left_open(tmp_path / "journal", kind="announced")
+    assert (kept.trials(), kept.unresolved()) == ((), ())
+
+
+def test_a_change_that_a_newer_program_ended_is_ended(tmp_path: Path) -> None:
+    kept = left_open(tmp_path / "journal")
+    left_open(tmp_path / "journal", kind="outcome", result="verified")
+    kept.intent("c1", tmp_path, planned("128", "256"))
+    assert kept.newer() is None
+
+
+def test_a_trial_that_a_newer_program_kept_is_kept(tmp_path: Path) -> None:
+    kept = Journal(tmp_path / "journal")
+    kept.intent("c7", Path("/sessions/of-newer"), planned("128", "256"), until=boot_clock() + 60)
+    left_open(tmp_path / "journal", kind="outcome", result="kept")
+    assert kept.trials() == ()
+
+
+@pytest.fixture
+def newer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state folder in which a newer program has a change open."""
+    monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "200")
+    for folder in ("journal", "journal/simulated"):
+        left_open(tmp_path / folder)
+
+
+def test_recover_says_which_program_can(cli: Cli, newer: None) -> None:  # noqa: F811
+    done = cli("--demo", "--demo-speed", "1000", "recover", "--list")
+    assert (done.status, f"raidbench {NEWER}; this is" in done.err, f"{NEWER} or newer" in done.err) == (3, True, True)
+
+
+def test_every_command_says_so_before_anything_is_tried(cli: Cli, newer: None) -> None:  # noqa: F811
+    done = cli("--demo", "--demo-speed", "1000", "set", "/c0/v1", "read_ahead=read-ahead", "--yes")
+    assert done.err.count(f"A change of of-newer that is not at its end was written by raidbench {NEWER}") == 2
+    assert done.status == 3
+
+
+def test_doctor_says_so(cli: Cli, newer: None) -> None:  # noqa: F811
+    assert f"Use raidbench {NEWER} or newer." in cli("--no-helper", "doctor").out
+
+
+# -- what is only a memory ---------------------------------------------------------------------------------------------
+
+
+def test_of_a_device_nothing_is_known_that_a_newer_program_knows(tmp_path: Path) -> None:
+    kept = DeviceMemory(tmp_path)
+    kept.remember(IDENTITY, structure(json.loads(WRITTEN), Written))
+    (file,) = tmp_path.iterdir()
+    known = kept.last_written(IDENTITY)
+    with file.open("a") as lines:
+        lines.write(json.dumps({"format": FORMATS[Kept.DEVICE] + 1, "passes": 2}) + "\n")
+    assert (known is not None, kept.last_written(IDENTITY)) == (True, None)
+
+
+WRITTEN = next((OF_BEFORE / "devices").iterdir()).read_text()
+"""What version 0.1 remembered of a device."""
+
+
+# -- the program's own word --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [("--version", "--json"), ("--json", "--version")])
+def test_the_program_says_what_it_reads(words: tuple[str, str], cli: Cli) -> None:  # noqa: F811
+    told = cli(*words).json
+    assert told["schema"] == 1
+    assert told["program"] == {
+        "version": program_version(),
+        "python": platform.python_version(),
+        "form": "tree",
+        "formats": {str(kept): number for kept, number in FORMATS.items()},
+    }
+
+
+def test_json_alone_says_nothing(cli: Cli) -> None:  # noqa: F811
+    assert cli("--json").status == 2
