@@ -74,6 +74,11 @@ async def test_where_systemd_does_not_start_it_the_watchdog_is_a_process_all_the
     assert said.read_text() == "no\n"
 
 
+async def test_a_systemd_run_that_cannot_be_run_is_made_up_for(said: Path, tmp_path: Path) -> None:
+    systemd_run(said.parent, "no program\n")
+    await armed(tmp_path)
+
+
 async def test_a_unit_that_ends_at_once_is_made_up_for(said: Path, tmp_path: Path) -> None:
     systemd_run(said.parent, RUNS.replace('setsid "$@"', "true"))
     await armed(tmp_path)

@@ -32,9 +32,10 @@ async def start_detached(module: str, order: str, seconds: float, keep: Sequence
     logout ends whatever else belongs to the session (KillUserProcesses in logind.conf(5)). Raises OSError.
     """
     if unit and (before := _in_a_unit(unit)):
-        answer = await asyncio.to_thread(_start_unit, before, (*again(module), STAY), order, seconds)
-        if answer is not None:
-            return answer
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # else as where systemd is not the init
+            answer = await asyncio.to_thread(_start_unit, before, (*again(module), STAY), order, seconds)
+            if answer is not None:
+                return answer
     return await asyncio.to_thread(_start_detached, again(module), order, seconds, keep)
 
 
@@ -66,7 +67,7 @@ def _start_unit(before: Sequence[str], argv: Sequence[str], order: str, seconds:
     """Its first line; None where systemd does not start it, or it ended without one.
 
     Through files: `systemd-run --pipe` needs a message bus, and stays until the unit ends. That it could be executed
-    and its files opened is known from systemd 240 on (`exec`); an earlier one refuses.
+    and its files opened is known from systemd 240 on (`exec`); an earlier one refuses. Raises OSError, TimeoutExpired.
     """
     with tempfile.TemporaryDirectory(prefix="raidbench-", dir="/run") as folder:
         told, said = os.path.join(folder, "order"), os.path.join(folder, "answer")
@@ -88,8 +89,6 @@ def _start_unit(before: Sequence[str], argv: Sequence[str], order: str, seconds:
                 return None
             ready, _, _ = select.select([answer], [], [], seconds)
             return _line(os.read(answer, 65536)) or None if ready else ""
-        except subprocess.TimeoutExpired:
-            return None
         finally:
             os.close(answer)
 
