@@ -51,3 +51,24 @@ async def test_another_theme_styles_every_part_anew(table: Table) -> None:
         await pilot.pause()
         now = applied(app_of(pilot).screen.walk_children(with_self=True))
         assert now == as_textual_does(pilot)
+
+
+async def test_what_a_widget_is_asked_for_by_the_rules_above_it_styles_it_anew(table: Table) -> None:
+    async with opened(table, (160, 50)) as pilot:
+        for size in ((80, 24), (160, 50)):  # classes of the screen say how much room there is
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            now = applied(app_of(pilot).screen.walk_children(with_self=True))
+            assert now == as_textual_does(pilot), size
+
+
+async def test_nothing_is_styled_anew_of_which_no_rule_asks_anything_new(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(table) as pilot:
+        app = app_of(pilot)
+        styled: list[DOMNode] = []
+        monkeypatch.setattr(Stylesheet, "replace_rules", lambda node, *_, **__: styled.append(node))
+        app.stylesheet.update(app.screen)
+        app.screen.add_class("-that-no-rule-names")
+        assert styled == []
