@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -32,6 +33,10 @@ def no_wait_for_the_disk() -> Iterator[None]:
 # `sudo make test` is about root: what the tests start is not to go on as whoever called sudo.
 for name in ("SUDO_UID", "SUDO_GID"):
     os.environ.pop(name, None)
+
+# A shell starts what it runs in the background deaf to Ctrl+C: tests that send it would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Those of the laboratory wipe disks; they run in its guest only (make lab).
 collect_ignore = [] if os.environ.get("RAIDBENCH_LAB") == "1" else ["lab"]
