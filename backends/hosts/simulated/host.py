@@ -49,6 +49,7 @@ class SimulatedHost(MadeUpHost):
         self._folders = {*_FOLDERS, *(part for folder in folders for part in _up(folder))}
         self._kernel: tuple[object, Kernel] | None = None
         self._paths: dict[int, Set[tuple[str, ...]]] = {}
+        self._listed: dict[str, tuple[str, ...]] = {}
         self._counts = counts = DiskCounts()
         self.capabilities = replace(MADE_UP, counted=lambda: counts.seconds, apart=apart)
 
@@ -150,6 +151,7 @@ class SimulatedHost(MadeUpHost):
         if self._kernel is None or self._kernel[0] != mark:
             self._kernel = (mark, kernel(rack))
             self._paths.clear()
+            self._listed.clear()
         return self._kernel[1]
 
     def _cut_at(self, depth: int) -> Set[tuple[str, ...]]:
@@ -221,6 +223,12 @@ class SimulatedHost(MadeUpHost):
 
     async def list(self, pattern: str) -> tuple[str, ...]:
         """Paths that match, as glob does."""
+        self._linux()  # forgets what was listed of another rack
+        if pattern not in self._listed:
+            self._listed[pattern] = self._matching(pattern)
+        return self._listed[pattern]
+
+    def _matching(self, pattern: str) -> tuple[str, ...]:
         wanted = list(enumerate(pattern.split("/")))
         plain = [(at, word) for at, word in wanted if not _WILD.intersection(word)]
         wild = [(at, word) for at, word in wanted if _WILD.intersection(word) and word != "*"]
