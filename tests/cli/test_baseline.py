@@ -116,6 +116,7 @@ def disk(tmp_path: Path) -> Iterator[Loop]:
         yield made
 
 
+@pytest.mark.exhaustive
 @needs_loops()
 @pytest.mark.root
 @pytest.mark.fio

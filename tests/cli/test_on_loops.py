@@ -15,6 +15,8 @@ from tests.cli.terminal import on_terminal
 
 pytestmark = [needs_loops(), pytest.mark.root]
 
+SHORT = ("--runtime", "1", "--ramp", "0", "--rate-iops", "1000")
+
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Loop]:
@@ -117,7 +119,7 @@ def test_a_raw_write_with_another_name_is_refused(cli: Cli, disk: Loop) -> None:
 
 @pytest.mark.fio
 def test_a_raw_write_with_the_name_is_measured(disk: Loop) -> None:
-    words = ("--profile", "randwrite-4k", "--runtime", "1", "--ramp", "0", "--confirm", disk.name, "--json")
+    words = ("--profile", "randwrite-4k", *SHORT, "--confirm", disk.name, "--json")
     outcome = program("bench", disk.sure(), *words)
     assert outcome.json["run"]["write"]["total_ios"] > 0
 
@@ -128,7 +130,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, str, str]:
     folder = tmp_path_factory.mktemp("read")
     with loop(folder / "disk.img") as disk:
         target, state = f"block:{disk.name}", {"RAIDBENCH_STATE_DIR": str(folder / "state")}
-        done = program("bench", target, "--runtime", "1", "--ramp", "0", "--json", env=state)
+        done = program("bench", target, *SHORT, "--json", env=state)
         return done, target, read_ahead(disk)
 
 
@@ -156,7 +158,7 @@ def test_a_write_to_the_disk_of_the_system_is_refused_whatever_is_confirmed(cli:
 
 def measured_in(session: Path, disk: Loop) -> str:
     """A run in a session of its own, as `compare` names it."""
-    done = program("--session", str(session), "bench", disk.sure(), "--runtime", "1", "--ramp", "0")
+    done = program("--session", str(session), "bench", disk.sure(), *SHORT)
     assert done.status == 0, done.err
     return f"{session}/r1"
 
@@ -186,6 +188,6 @@ def test_what_moves_along_with_a_scheduler_is_told(disk: Loop) -> None:
     if "bfq" not in (queue / "scheduler").read_text():
         pytest.skip("this kernel has no bfq")
     before = (queue / "nr_requests").read_text().strip()
-    words = ("--pairs", "1", "--runtime", "1", "--ramp", "0", "--rest", "0", "--yes", "--json")
+    words = ("--pairs", "1", *SHORT, "--rest", "0", "--yes", "--json")
     told = program("ab", disk.sure(), "scheduler=bfq", *words).json["experiment"]
     assert told["moved"]["nr_requests"].startswith(f"{before} -> ")

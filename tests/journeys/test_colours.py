@@ -13,7 +13,7 @@ from rich.style import Style
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
-from tests.journeys.test_bench import run_once, start
+from tests.journeys.bench_walk import run_once, start
 from tests.journeys.test_settings import apply, risky, stage
 from tests.tui.conftest import stillness
 from tests.tui.stage import Table, app_of, heard, opened, set_table, settled

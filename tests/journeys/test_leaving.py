@@ -22,7 +22,7 @@ from app.tui.app import WorkbenchApp
 from app.tui.base import WorkbenchScreen
 from app.tui.screens.devices.device_list import DeviceList
 from tests.engine import sessions
-from tests.journeys.test_bench import start
+from tests.journeys.bench_walk import start
 from tests.journeys.test_settings import AHEAD, apply, stage
 from tests.tui.stage import Table, answer, app_of, heard, notices, opened, set_table, text_of, until
 from widgets.question import QuestionDialog

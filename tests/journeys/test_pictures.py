@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from app.tui.app import WorkbenchApp
-from tests.journeys.test_bench import start
+from tests.journeys.bench_walk import start
 from tests.journeys.test_settings import apply, risky, stage
 from tests.tui.stage import SIZES, Table, heard, settled, until
 from widgets.confirm import ConfirmDialog

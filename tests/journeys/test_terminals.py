@@ -13,8 +13,8 @@ from textual.pilot import Pilot
 from app.engine.session.events import NoteAdded
 from app.tui.app import WorkbenchApp
 from tests.backends.fakes import FakeHost, disk, machine
+from tests.journeys.bench_walk import run_once, start
 from tests.journeys.terminal import DEADLINE, Terminal, terminal, wait_until
-from tests.journeys.test_bench import run_once, start
 from tests.journeys.test_settings import apply, stage
 from tests.tui.stage import Table, heard, host_of, kernel, opened, set_table, text_of, until
 from tests.widgets.stage import HOSTILE

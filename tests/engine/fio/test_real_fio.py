@@ -37,6 +37,9 @@ pytestmark = [pytest.mark.fio, needs("fio")]
 MIB = 1 << 20
 SIZE = 32 * MIB
 
+HELD = Job(runtime=2, ramp=0, iodepth=8, rate_iops=2000)
+"""As fast as it goes a run would only take the processor away from the other tests."""
+
 
 @pytest.fixture(scope="module")
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> JobTarget:
@@ -112,7 +115,7 @@ async def test_a_reading_run_agrees_with_fios_own_summary(scratch: JobTarget, tm
 
 
 async def test_a_run_is_followed_from_its_first_second(scratch: JobTarget, tmp_path: Path) -> None:
-    events = await run(Job(runtime=3, ramp=0, iodepth=8), scratch, tmp_path)
+    events = await run(replace(HELD, runtime=3), scratch, tmp_path)
     found = samples(events)
     reads = [sample.read for sample in found if sample.read]
     total = verdict(events).read
@@ -125,7 +128,7 @@ async def test_a_run_is_followed_from_its_first_second(scratch: JobTarget, tmp_p
 
 
 async def test_the_ramp_comes_first_and_does_not_count(scratch: JobTarget, tmp_path: Path) -> None:
-    events = await run(Job(runtime=2, ramp=1, numjobs=2), scratch, tmp_path)
+    events = await run(replace(HELD, ramp=1, numjobs=2), scratch, tmp_path)
     phases = [event.phase for event in events if isinstance(event, PhaseChanged)]
     assert phases == [Phase.PREPARING, Phase.RAMP, Phase.MEASURING, Phase.DONE]
     assert verdict(events).seconds == pytest.approx(2, abs=0.5)
@@ -133,7 +136,7 @@ async def test_the_ramp_comes_first_and_does_not_count(scratch: JobTarget, tmp_p
 
 
 async def test_a_mixed_run_has_both_directions(scratch: JobTarget, tmp_path: Path) -> None:
-    events = await run(Job(rw=Pattern.RANDRW, rwmixread=75, runtime=2, ramp=0, iodepth=4), scratch, tmp_path)
+    events = await run(replace(HELD, rw=Pattern.RANDRW, rwmixread=75), scratch, tmp_path)
     figures = verdict(events)
     assert figures.status is RunStatus.OK, figures
     assert isinstance(figures.read, DirectionFigures)
@@ -143,7 +146,7 @@ async def test_a_mixed_run_has_both_directions(scratch: JobTarget, tmp_path: Pat
 
 
 async def test_several_sequential_streams_run(scratch: JobTarget, tmp_path: Path) -> None:
-    events = await run(Job(rw=Pattern.READ, bs=64 * 1024, numjobs=3, runtime=1, ramp=0), scratch, tmp_path)
+    events = await run(replace(HELD, rw=Pattern.READ, bs=64 * 1024, numjobs=3, runtime=1), scratch, tmp_path)
     assert verdict(events).status is RunStatus.OK, verdict(events)
 
 
@@ -154,7 +157,7 @@ async def test_processor_time_is_seen(scratch: JobTarget, tmp_path: Path) -> Non
 
 
 async def test_a_stopped_run_keeps_its_summary(scratch: JobTarget, tmp_path: Path) -> None:
-    events = await run(Job(runtime=30, ramp=0, iodepth=8), scratch, tmp_path, asyncio.Event())
+    events = await run(replace(HELD, runtime=30), scratch, tmp_path, asyncio.Event())
     figures = verdict(events)
     assert figures.status is RunStatus.STOPPED
     assert figures.read is not None
@@ -169,8 +172,8 @@ async def test_a_target_held_open_is_measured_through_its_descriptor(tmp_path: P
         there = f"/proc/{os.getpid()}/fd/{held}"
         target = JobTarget(path=there, name=str(path), kind=TargetKind.FILE, size=SIZE)
         laid_out = await collect(FioLoad(LocalHost()).layout(target, tmp_path, asyncio.Event()))
-        written = await run(Job(rw=Pattern.RANDWRITE, runtime=1, ramp=0), target, tmp_path)
-        read = await run(Job(runtime=1, ramp=0), target, tmp_path)
+        written = await run(replace(HELD, rw=Pattern.RANDWRITE, runtime=1), target, tmp_path)
+        read = await run(replace(HELD, runtime=1), target, tmp_path)
         assert [verdict(events).status for events in (laid_out, written, read)] == [RunStatus.OK] * 3
         assert os.fstat(held).st_ino == path.stat().st_ino
         assert path.stat().st_size == SIZE
@@ -201,7 +204,7 @@ async def test_the_engines_of_this_fio_are_known() -> None:
 
 
 async def test_an_abandoned_run_leaves_no_fio(scratch: JobTarget, tmp_path: Path) -> None:
-    job = Job(runtime=30, ramp=0, numjobs=4)
+    job = replace(HELD, runtime=30, numjobs=4)
     fio = psutil.Process()
     async with aclosing(FioLoad(LocalHost()).run(job, [scratch], tmp_path, asyncio.Event())) as events:
         async for event in events:
@@ -324,6 +327,8 @@ async def test_a_rate_is_of_all_ios_of_whatever_kind(texts: dict[str, str], scra
 )
 async def test_the_real_fio_takes_every_field(texts: dict[str, str], scratch: JobTarget, tmp_path: Path) -> None:
     base = {"ioengine": "psync", "runtime": "1", "ramp": "0", "direct": "no"}
+    if not {"rate", "number_ios", "io_size"} & texts.keys():
+        base["rate_iops"] = "2000"
     figures = verdict(await run(Job.from_fields({**base, **texts}), scratch, tmp_path))
     assert figures.status is RunStatus.OK, figures
 
@@ -348,7 +353,9 @@ async def test_requests_arrive_as_asked(scratch: JobTarget, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("flush", ["fsync", "fdatasync"])
 async def test_flushes_are_those_of_fios_own_json(flush: str, scratch: JobTarget, tmp_path: Path) -> None:
-    job = Job.from_fields({"rw": "randwrite", flush: "4", "ioengine": "psync", "runtime": "2", "ramp": "1"})
+    job = Job.from_fields(
+        {"rw": "randwrite", flush: "4", "ioengine": "psync", "runtime": "2", "ramp": "1", "rate_iops": "2000"}
+    )
     figures = verdict(await run(job, scratch, tmp_path))
     entry = last_job(tmp_path)
     told = entry["sync"]["lat_ns"]
@@ -367,7 +374,7 @@ async def test_at_depth_1_mean_latency_by_iops_is_1(engine: Engine, scratch: Job
 
 
 async def test_a_latency_is_fios_total_with_its_parts_beside_it(scratch: JobTarget, tmp_path: Path) -> None:
-    figures = verdict(await run(Job(iodepth=4, runtime=2, ramp=1), scratch, tmp_path))
+    figures = verdict(await run(replace(HELD, ramp=1), scratch, tmp_path))
     entry = last_job(tmp_path)
     read = figures.read
     assert read is not None

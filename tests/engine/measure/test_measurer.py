@@ -24,7 +24,7 @@ needs_fio = needs("fio")
 
 pytestmark = [needs_fio, pytest.mark.fio]
 
-SHORT = {"runtime": "1", "ramp": "0", "size": "16M"}
+SHORT = {"runtime": "1", "ramp": "0", "size": "16M", "rate_iops": "1000"}
 
 
 def paths(folder: Path) -> Paths:

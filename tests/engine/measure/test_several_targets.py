@@ -35,7 +35,7 @@ def pair(tmp_path: Path) -> Iterator[Pair]:
 
 
 def request(*targets: Path | str, fills: int = 0, **fields: str) -> Request:
-    job = Job.from_fields({"runtime": "1", "ramp": "0", **fields})
+    job = Job.from_fields({"runtime": "1", "ramp": "0", "rate_iops": "1000", **fields})
     first, *others = [NamedTarget(where=str(target), name=str(target)) for target in targets]
     return Request(where=first.where, name=first.name, job=job, beside=tuple(others), fills=fills)
 

@@ -1,0 +1,188 @@
+"""The job of the Bench screen: its form, and job files."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from app.engine.fio.job_values import Pattern
+from app.tui.screens.bench.job_form import JobForm
+from tests.journeys.bench_walk import Way, press, screen_of, station, type_into, walked
+from tests.tui.stage import Table, answer, heard, until
+
+WRONG = ("/", "/nowhere/x.fio", "~nobody-of-that-name/x.fio", "/dev/null")
+"""No job files."""
+
+
+async def form(pilot: Pilot[int], field: str) -> JobForm:
+    """The form, with the keys going into one of its fields."""
+    await press(pilot, "e")
+    screen = pilot.app.screen
+    assert isinstance(screen, JobForm)
+    screen.query_one(f"#field-{field}").focus()
+    await pilot.pause()
+    return screen
+
+
+async def given_up(pilot: Pilot[int]) -> None:
+    await pilot.press("escape")
+    await until(pilot, lambda: not isinstance(pilot.app.screen, JobForm))
+
+
+async def taken(pilot: Pilot[int]) -> None:
+    await heard(pilot)
+    await press(pilot, "ctrl+s")
+
+
+def put(screen: JobForm, field: str, text: str) -> None:
+    screen.query_one(f"#field-{field}").value = text  # type: ignore[attr-defined]
+
+
+async def through_the_form(pilot: Pilot[int], table: Table, way: Way) -> None:
+    """The form, again and again: first what is given up, then what is taken."""
+    screen = await form(pilot, "bs")
+    put(screen, "bs", "3000000000000")
+    await pilot.pause()
+    way["too large"] = station(pilot, str(screen.query_one("#complaint-bs", Static).visual))
+    put(screen, "bs", "zero")
+    await press(pilot, "ctrl+s")
+    way["no size"] = station(pilot)
+    await given_up(pilot)
+    await form(pilot, "iodepth")
+    await press(pilot, "minus")
+    way["less depth"] = station(pilot)
+    await given_up(pilot)
+    await form(pilot, "iodepth")
+    await press(pilot, *"xyz")
+    way["no depth"] = station(pilot)
+    await given_up(pilot)
+    screen = await form(pilot, "ioengine")
+    await pilot.press("enter")
+    await answer(pilot, "down", "enter")
+    way["engine"] = station(pilot, str(screen.query_one("#form-summary", Static).content))
+    await given_up(pilot)
+    await form(pilot, "runtime")
+    await taken(pilot)
+    way["run time left alone"] = station(pilot)
+    for key in ("plus", "minus"):
+        await form(pilot, "iodepth")
+        await pilot.press(key)
+        await taken(pilot)
+        way[f"depth {key}"] = station(pilot)
+    await form(pilot, "runtime")
+    await pilot.press("plus", "minus")
+    await taken(pilot)
+    way["run time typed"] = station(pilot)
+    put(await form(pilot, "iodepth"), "iodepth", "7")
+    await taken(pilot)
+    way["own"] = station(pilot)
+    await form(pilot, "rw")
+    await pilot.press("space")
+    await taken(pilot)
+    way["pattern"] = station(pilot)
+
+
+@pytest.fixture(scope="module")
+def forms(tmp_path_factory: pytest.TempPathFactory) -> Way:
+    return walked(tmp_path_factory.mktemp("forms"), through_the_form)
+
+
+def test_the_form_says_at_the_field_what_is_wrong(forms: Way) -> None:
+    assert forms["too large"].more
+
+
+def test_the_form_does_not_take_a_bad_value(forms: Way) -> None:
+    assert forms["no size"].screen is JobForm
+
+
+def test_the_form_shows_the_job_and_how_it_differs_from_its_profile(forms: Way) -> None:
+    text = forms["less depth"].text
+    assert "QD 32 · 1 job" in text
+    assert "other than randread-4k: Queue depth 64 -> 32" in text
+
+
+def test_the_form_names_the_fields_that_make_no_job(forms: Way) -> None:
+    assert "not a job yet: Queue depth" in forms["no depth"].text
+
+
+def test_enter_lists_what_a_field_takes(forms: Way) -> None:
+    assert str(forms["engine"].more).endswith("io_uring")
+
+
+@pytest.mark.parametrize(("how", "named"), [("typed", True), ("left alone", False)])
+def test_a_run_time_that_is_typed_is_named_whatever_it_is(forms: Way, how: str, named: bool) -> None:
+    there = forms[f"run time {how}"]
+    assert there.job is not None
+    assert (there.job.runtime, there.named_runtime) == (60, named)
+
+
+def test_plus_makes_the_depth_the_next_round_one(forms: Way) -> None:
+    there = forms["depth plus"]
+    assert there.job is not None
+    assert there.job.iodepth == 128
+
+
+def test_a_job_changed_back_has_the_name_of_its_profile_again(forms: Way) -> None:
+    assert (forms["depth plus"].profile, forms["depth minus"].profile) == (None, "randread-4k")
+
+
+def test_a_job_of_ones_own_is_taken(forms: Way) -> None:
+    there = forms["own"]
+    assert there.job is not None
+    assert (there.job.iodepth, there.profile) == (7, None)
+
+
+def test_a_pattern_is_chosen_from_those_there_are(forms: Way) -> None:
+    there = forms["pattern"]
+    assert there.job is not None
+    assert there.job.rw is Pattern.RANDWRITE
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Way:
+    """One job file after the other: first those that are refused."""
+    folder = tmp_path_factory.mktemp("files")
+    os.mkfifo(folder / "pipe")
+    texts = {
+        "evil": "[a]\nrw=read\nexec_prerun=touch /tmp/x\n",
+        "good": "[a]\nrw=randwrite\nbs=8k\niodepth=16\n",
+        "minute": "[a]\nrw=randwrite\nruntime=60\n",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+
+    async def through_the_files(pilot: Pilot[int], table: Table, way: Way) -> None:
+        for name in (*WRONG, "pipe", *texts):
+            before = screen_of(pilot).job
+            await pilot.press("o")
+            await type_into(pilot, name if name in WRONG else str(folder / name))
+            way[name] = station(pilot, before)
+
+    return walked(folder, through_the_files)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_no_job_file_is_a_sentence(files: Way, name: str) -> None:
+    assert files[name].notices
+
+
+def test_a_pipe_is_not_waited_for(files: Way) -> None:
+    assert "not a regular file" in files["pipe"].notices
+
+
+def test_a_job_file_that_runs_programs_is_refused(files: Way) -> None:
+    there = files["evil"]
+    assert ("exec_prerun" in there.notices, there.job) == (True, there.more)
+
+
+def test_a_job_file_is_taken(files: Way) -> None:
+    there = files["good"]
+    assert there.job is not None
+    assert there.job.bs == 8192
+
+
+def test_a_job_file_that_names_a_run_time_of_a_minute_means_it(files: Way) -> None:
+    assert (files["good"].named_runtime, files["minute"].named_runtime) == (False, True)
