@@ -292,7 +292,7 @@ def put(table: Table, name: str, backend: BrokenBackend) -> None:
     table.bench.machine.backends = Backends(table.host, vendors)
 
 
-async def ready_fio() -> Preflight:
+async def ready_fio(_job: Job) -> Preflight:
     """A fio that is there."""
     return Preflight(path="/usr/bin/fio", version="fio-3.33", engines=frozenset())
 

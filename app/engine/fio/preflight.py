@@ -1,7 +1,8 @@
-"""Is fio there, new enough, and does the kernel let its engines work? Asked once per host."""
+"""Is fio there, new enough, and does the kernel let its engines work? Asked once per host and engine."""
 
 from __future__ import annotations
 
+import contextlib
 import re
 import weakref
 from collections.abc import Mapping
@@ -21,6 +22,8 @@ MINIMUM = (3, 18)
 """Since 3.18 fio says how many latencies it timed (`N`), by which an I/O that failed is told from one done."""
 
 _FALLBACK = (Engine.IO_URING, Engine.LIBAIO, Engine.PSYNC)
+_TRIED = (Engine.IO_URING, Engine.LIBAIO)
+"""Engines that a kernel may refuse."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,8 @@ class Preflight:
     """What `--enghelp` lists."""
     refused: Mapping[Engine, Diagnosis] = field(default_factory=dict)
     """Engines that did not work when tried, with the reason and what to use instead."""
+    tried: frozenset[Engine] = frozenset()
+    """Engines that were tried."""
 
     def substitute(self, job: Job) -> tuple[Job, tuple[str, ...]]:
         """The job with an engine that works here, and a sentence if it is another one.
@@ -52,6 +57,11 @@ class Preflight:
             sentence += f", with one I/O in flight per job: queue depth {job.iodepth} has no effect"
         return replace(job, ioengine=instead), (sentence,)
 
+    def untried(self, job: Job | None) -> Engine | None:
+        """An engine that has to be tried before it is known what works, for `job` or for any."""
+        wanted = _TRIED if job is None else (self.substitute(job)[0].ioengine,)
+        return next((one for one in wanted if one in _TRIED and one in self.engines and one not in self.tried), None)
+
     def _works(self, engine: Engine) -> bool:
         return engine not in self.refused and (not self.engines or engine in self.engines)
 
@@ -67,19 +77,23 @@ def find_fio(host: Host) -> str:
     return path
 
 
-async def preflight(host: Host) -> Preflight:
-    """What fio on this host can do; the first call takes about a second, later ones nothing.
+async def preflight(host: Host, job: Job | None = None) -> Preflight:
+    """What fio on this host can do: every engine is tried, or only the one of `job` and what is used instead of it.
 
+    An engine is tried once, which takes a quarter of a second.
     Raises ToolMissingError (not there, too old), ToolFailedError (it does not even say its version).
     """
     try:
-        if (known := _known.get(host)) is not None:
-            return known
+        ready = _known.get(host) or await _ask(host)
     except TypeError:  # a host that cannot be remembered
-        return await _ask(host)
-    found = await _ask(host)
-    _known[host] = found
-    return found
+        ready = await _ask(host)
+    while (engine := ready.untried(job)) is not None:
+        refusal = await _try(host, ready.path, engine)
+        refused = ready.refused if refusal is None else {**ready.refused, engine: refusal}
+        ready = replace(ready, refused=refused, tried=ready.tried | {engine})
+    with contextlib.suppress(TypeError):
+        _known[host] = ready
+    return ready
 
 
 async def _ask(host: Host) -> Preflight:
@@ -87,11 +101,7 @@ async def _ask(host: Host) -> Preflight:
     version = await _version(host, path)
     listed = await host.run(Command(argv=(path, "--enghelp"), timeout=20))
     engines = frozenset(re.findall(r"^\s+(\w+)\s*$", listed.stdout, re.MULTILINE))
-    refused: dict[Engine, Diagnosis] = {}
-    for engine in (Engine.IO_URING, Engine.LIBAIO):
-        if engine in engines and (refusal := await _try(host, path, engine)) is not None:
-            refused[engine] = refusal
-    return Preflight(path=path, version=version, engines=engines, refused=refused)
+    return Preflight(path=path, version=version, engines=engines)
 
 
 async def _version(host: Host, path: str) -> str:

@@ -47,7 +47,7 @@ class Measurer:
         self,
         *,
         load: Load,
-        preflight: Callable[[], Awaitable[Preflight]],
+        preflight: Callable[[Job], Awaitable[Preflight]],
         gate: Gate,
         locks: LockPlace,
         folder: Path,
@@ -89,7 +89,7 @@ class Measurer:
         """
         if request.steady is not None:
             request.steady.checked()
-        ready = await self._preflight()
+        ready = await self._preflight(request.job)
         wanted, substituted = ready.substitute(request.job)
         suits_several(request)
         sites = [await self._site(asked, wanted, writes=request.writes) for asked in request.targets]

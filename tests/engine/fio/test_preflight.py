@@ -38,6 +38,25 @@ async def test_it_is_asked_once_per_host() -> None:
     assert len(machine.commands) == asked
 
 
+@pytest.mark.parametrize(
+    ("engine", "tried"),
+    [(Engine.PSYNC, []), (Engine.LIBAIO, ["libaio"]), (Engine.IO_URING, ["io_uring", "libaio"])],
+)
+async def test_only_what_a_job_may_be_run_with_is_tried(engine: Engine, tried: list[str]) -> None:
+    machine = host(io_uring=refused(1, "io_uring"))
+    await preflight(machine, Job(ioengine=engine))
+    words = [word for command in machine.commands for word in command.argv if word.startswith("--ioengine=")]
+    assert words == [f"--ioengine={name}" for name in tried]
+
+
+async def test_what_was_tried_for_one_job_is_known_for_the_next() -> None:
+    machine = host(libaio=refused(38, "libaio"))
+    await preflight(machine, Job(ioengine=Engine.LIBAIO))
+    asked = len(machine.commands)
+    found = await preflight(machine, Job(ioengine=Engine.LIBAIO))
+    assert (len(machine.commands), found.substitute(Job(ioengine=Engine.LIBAIO))[0].ioengine) == (asked, Engine.PSYNC)
+
+
 async def test_a_forbidden_io_uring_gives_way_to_libaio() -> None:
     found = await preflight(host(io_uring=refused(1, "io_uring")))
     job, (note,) = found.substitute(Job(ioengine=Engine.IO_URING, iodepth=8))
