@@ -222,5 +222,7 @@ class Vendor:
     """Makes the backend on a host; no I/O yet. See `lazily`."""
     present: Callable[[Host], Awaitable[bool]] = always
     """Whether a host may have any of its things, at next to no cost; else its backend is not made to look for them."""
+    drivers: tuple[str, ...] = ()
+    """Kernel drivers of the cards behind which all of its disks are; none where it may tell of any disk."""
     declares: tuple[str, ...] = ()
     """Where its settings stand, each `package.module:SETTINGS`: what tells of another machine names them by these."""

@@ -121,6 +121,8 @@ class Backends(Mapping[str, Finds]):
         self._host = host
         self._vendors = {vendor.name: vendor for vendor in vendors}
         self._made: dict[str, Finds] = {}
+        self.drivers: Mapping[str, tuple[str, ...]] = {vendor.name: vendor.drivers for vendor in self._vendors.values()}
+        """Kernel drivers of each vendor's cards."""
 
     def __getitem__(self, name: str) -> Finds:
         """The backend of a vendor; where it cannot be made, one that says so."""
@@ -175,6 +177,8 @@ class Machine:
         self.backends = Backends(host, vendors)
         """Backends by vendor name."""
         self._problems = tuple(problems)
+        self.waited_for: frozenset[str] = frozenset()
+        """Vendors that have not answered the look that is under way, or the last one if that was given up."""
 
     @classmethod
     def of(cls, host: Host) -> Machine:
@@ -242,12 +246,22 @@ class Machine:
         fills up; the merged inventory is in the order of the vendors, whoever answered first, and joined.
         """
         present = await self.backends.present()
+        self.waited_for = frozenset(present)
 
         async def ask(name: str, backend: Finds) -> Inventory:
+            parts: set[str] = set()
+
+            def heard(part: str, inventory: Inventory) -> None:
+                parts.add(part)
+                if told is not None:
+                    told(part, inventory)
+
             if told is not None and isinstance(backend, TellsParts):
-                return await guarded(name, backend.inventory_in_parts(told))
-            inventory = await probe(name, backend)
-            if told is not None:
+                inventory = await guarded(name, backend.inventory_in_parts(heard))
+            else:
+                inventory = await probe(name, backend)
+            self.waited_for -= {name}
+            if told is not None and not parts:
                 told(name, inventory)
             return inventory
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
@@ -21,7 +20,6 @@ from backends.settings import Reading
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.engine.view.tuning import Tuning
     from app.engine.workbench import Workbench
     from backends.host import Host
     from backends.registry import Machine
@@ -58,13 +56,9 @@ async def _devices(host: Host, as_json: bool, columns: tuple[str, ...], *, wide:
         inventory = inventory.merge(Inventory(problems=problems))
         document(schema.devices(inventory, settings, host=host.name, simulated=current().simulated))
         return DONE
-    from app.cli.devices_live import DevicesSoFar
-    from app.cli.devices_text import devices_table
+    from app.cli.devices_live import DevicesLive
 
-    with closing(DevicesSoFar()) as so_far:
-        inventory = await machine.probe(so_far.told)
-        tuned = await tunings(machine, inventory)
-    devices_table(inventory, host.name, tuned, columns, wide=wide, simulated=current().simulated)
+    inventory = await DevicesLive(machine, columns, wide=wide, simulated=current().simulated).look()
     for problem in inventory.problems:
         say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip())
     return DONE
@@ -81,23 +75,6 @@ def columns_named(words: str | None) -> tuple[str, ...]:
             f"There is no column {clean(', '.join(unknown))!r}.", hint=f"There are: {', '.join(KEYS)}."
         )
     return named
-
-
-async def tunings(machine: Machine, inventory: Inventory) -> dict[Target, Tuning]:
-    """How each array and drive that is shown is tuned; what cannot be read is left out."""
-    from app.engine.view.tuning import tuning
-
-    async def told(thing: Array | Drive) -> Tuning | None:
-        try:
-            return tuning(await machine.at_hand(thing, inventory))
-        except RaidbenchError:
-            return None
-
-    twins = inventory.twins
-    blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    things = [thing for thing in blocks if thing.target not in twins]
-    found = await asyncio.gather(*map(told, things))
-    return {thing.target: how for thing, how in zip(things, found, strict=True) if how is not None}
 
 
 async def all_settings(machine: Machine, inventory: Inventory) -> tuple[schema.SettingsOf, tuple[Problem, ...]]:

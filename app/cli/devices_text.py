@@ -13,7 +13,7 @@ from app.engine.view import device, setting
 from app.engine.view.arrangement import Thing
 from app.engine.view.device_table import USUAL, WHOLE, Listing
 from app.engine.view.device_table import devices_table as devices_list
-from app.engine.view.table import Cell, Row, Tone
+from app.engine.view.table import Cell, Row, Table, Tone
 from app.engine.view.tuning import Tuning
 from backends.model import Inventory, Scope, Target
 from backends.settings import Reading, Setting
@@ -30,37 +30,40 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
 
 
+def list_width(*, wide: bool) -> int | None:
+    """Columns that the list of devices may take; None is unlimited."""
+    return None if wide else terminal_width()
+
+
+def devices_head(host: str, *, simulated: bool) -> str:
+    """What stands over the list: which machine it is."""
+    return " · ".join([*(["SIMULATED"] if simulated else []), clean(host)])
+
+
 def devices_table(
-    inventory: Inventory,
-    host: str,
-    tuned: Mapping[Target, Tuning],
-    columns: Sequence[str] = (),
-    *,
-    wide: bool = False,
-    simulated: bool,
+    inventory: Inventory, head: str, tuned: Mapping[Target, Tuning], columns: Sequence[str] = (), *, wide: bool = False
 ) -> None:
     """The list of the workbench, with the addresses that commands take; `wide`: all of it, members too."""
-    say(" · ".join([*(["SIMULATED"] if simulated else []), clean(host), *device.counts(inventory)]))
-    rows = device_lines(inventory, tuned, columns, wide=wide)
+    say(" · ".join([head, *device.counts(inventory)]))
+    rows = fitted_lines(device_table(inventory, tuned, columns, wide=wide), list_width(wide=wide))
     if rows:
         lines(rows)
     else:
         say("Nothing was found. `raidbench doctor` says why.")
 
 
-def device_lines(
+def device_table(
     inventory: Inventory, tuned: Mapping[Target, Tuning], columns: Sequence[str] = (), *, wide: bool = False
-) -> list[str]:
-    """The rows of that list."""
+) -> Table:
+    """That list as a table."""
     shown = devices_list(inventory, WHOLE if wide else Listing(), tuned)
     if columns or not wide:
         shown = shown.only(*(columns or (*USUAL, "address")))
-    shown = replace(
+    return replace(
         shown,
         columns=tuple(replace(one, priority=0) if columns or one.key == "address" else one for one in shown.columns),
         rows=tuple(_headed(row, whole=not columns) for row in shown.rows),
     )
-    return fitted_lines(shown, None if wide else terminal_width())
 
 
 def _headed(row: Row, *, whole: bool) -> Row:

@@ -70,21 +70,21 @@ def document(body: dict[str, Any], *, compact: bool = False) -> None:
     data(_ENCODED(body) if compact else indented(body))
 
 
-def say(text: str = "") -> None:
+def say(text: str = "", end: str = "\n") -> None:
     """A line of narration on standard error. Not being able to say it stops nothing."""
     try:
-        _write(sys.stderr, text)
+        _write(sys.stderr, text, end)
     except (OSError, ReaderGoneError, RaidbenchError, ValueError):
         return
 
 
-def _write(stream: TextIO | None, text: str) -> None:
+def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:
     if stream is None:
         return
     if current().ascii or not is_utf8(stream):
         text = text.translate(_ASCII).encode("ascii", "replace").decode("ascii")
     try:
-        stream.write(text + "\n")
+        stream.write(text + end)
         stream.flush()
     except BrokenPipeError:
         raise ReaderGoneError from None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from app.cli.output import paint
 from app.engine.view.table import Align, Cell, Column, Facts, Row, Table, Tone, picked, text_of
 from backends.text import clean
+from backends.values import dataclass
 from widgets.plain.text import shorten, width_of
 
 DIM_MARK = "*"
@@ -27,19 +29,25 @@ def table_lines(shown: Table, width: int | None = None) -> list[str]:
     """A table with its headings; nothing where it has no rows. `width` None is unlimited."""
     if not shown.rows:
         return []
-    lines = iter(_laid_out(shown.columns, [_cells(row) for row in shown.rows if not row.banner], width))
-    head = next(lines)
-    body = [_banner(row, width) if row.banner else next(lines) for row in shown.rows]
-    return [*([paint(shown.heading, "bold")] if shown.heading else []), paint(head, "bold"), *body]
+    layout = LineLayout.of(shown, width)
+    return [
+        *([paint(shown.heading, "bold")] if shown.heading else []),
+        layout.heading(),
+        *layout.rows(shown.rows),
+    ]
 
 
 def fitted_lines(shown: Table, width: int | None) -> list[str]:
     """The table in so many columns of a terminal: those of least weight are left out where there is no room."""
+    return table_lines(_fitted(shown, width), width)
+
+
+def _fitted(shown: Table, width: int | None, *, growing: bool = False) -> Table:
     least = max(shown.columns, key=lambda column: column.priority)
-    plain = _laid_out(shown.columns, [list(map(text_of, _cells(row))) for row in shown.rows if not row.banner], None)
-    if width is None or not least.priority or max(map(width_of, plain), default=0) <= width:
-        return table_lines(shown, width)
-    return fitted_lines(picked(shown, [column.title for column in shown.columns if column is not least]), width)
+    if width is None or not least.priority or _span(LineLayout.of(shown, None, growing=growing).widths) <= width:
+        return shown
+    kept = picked(shown, [column.title for column in shown.columns if column is not least])
+    return _fitted(kept, width, growing=growing)
 
 
 def listing(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -87,41 +95,88 @@ def fact_lines(shown: Facts) -> list[str]:
     return [*([paint(clean(shown.heading), "bold")] if shown.heading else []), *rows]
 
 
-def _laid_out(columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]], width: int | None) -> list[str]:
-    """The heading and the rows as lines; columns without any content are left out."""
-    body = [list(row) for row in rows]
-    used = [at for at in range(len(columns)) if any(text_of(row[at]) for row in body)]
-    kept = [columns[at] for at in used]
-    cells = [[text_of(row[at]) for at in used] for row in body]
-    colours = [[_colour(row[at]) for at in used] for row in body]
-    for at, column in enumerate(kept):
-        if column.align is Align.POINT:
-            for row, text in zip(cells, _pointed([row[at] for row in cells]), strict=True):
-                row[at] = text
-    headed = [[column.title for column in kept], *cells]
-    widths = [max((width_of(row[at]) for row in headed), default=0) for at in range(len(kept))]
-    widths = _fit(widths, kept, width)
-    return [_line(row, widths, each) for row, each in zip(headed, [[""] * len(kept), *colours], strict=True)]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineLayout:
+    """How the columns of a table stand. Rows that come later stand in them, too: what is longer is longer."""
+
+    places: tuple[int, ...]
+    """Which columns of the table: those with any content, or all of one that grows."""
+    columns: tuple[Column, ...]
+    """Those."""
+    widths: tuple[int, ...]
+    """In characters."""
+    fronts: tuple[int, ...]
+    """Characters before the decimal points of a column of figures."""
+    wholes: tuple[int, ...]
+    """Characters of the longest cell of each."""
+    width: int | None
+    """Characters of a line; None is unlimited."""
+
+    @classmethod
+    def of(cls, shown: Table, width: int | None, *, growing: bool = False) -> LineLayout:
+        """That of a table; without the columns in which nothing stands unless it is `growing`."""
+        body = [[text_of(cell) for cell in _cells(row)] for row in shown.rows if not row.banner]
+        used = tuple(at for at in range(len(shown.columns)) if growing or any(row[at] for row in body))
+        kept = tuple(shown.columns[at] for at in used)
+        fronts = tuple(max((_digits(row[at]) for row in body), default=0) for at in used)
+        none = (0,) * len(used)
+        bare = cls(places=used, columns=kept, widths=none, fronts=fronts, wholes=none, width=width)
+        texts = [bare._pointed([row[at] for at in used]) for row in body]
+        wholes = tuple(max((width_of(row[at]) for row in texts), default=0) for at in range(len(used)))
+        least = [max(width_of(one.title), one.room if growing else 0) for one in kept]
+        widths = list(map(max, wholes, least))
+        return replace(bare, widths=tuple(_fit(widths, kept, width)), wholes=wholes)
+
+    @classmethod
+    def growing(cls, shown: Table, width: int | None) -> LineLayout:
+        """That of a table of which more rows will come: every column, with room for what usually stands there."""
+        layout = cls.of(_fitted(shown, width, growing=True), width, growing=True)
+        return replace(layout, places=tuple(shown.columns.index(column) for column in layout.columns))
+
+    def heading(self) -> str:
+        """The titles."""
+        return paint(self._line([column.title for column in self.columns], [""] * len(self.columns)), "bold")
+
+    def rows(self, rows: Iterable[Row]) -> list[str]:
+        """Rows of the table, also later ones."""
+        return [_banner(row, self.width) if row.banner else self._row(_cells(row)) for row in rows]
+
+    def _row(self, cells: Sequence[str | Cell]) -> str:
+        kept = [cells[at] for at in self.places]
+        return self._line(self._pointed(list(map(text_of, kept))), list(map(_colour, kept)))
+
+    def _pointed(self, cells: Sequence[str]) -> list[str]:
+        """Figures with their decimal points below each other; what is no figure stands as it is, on the right."""
+        moved = list(cells)
+        for at, column in enumerate(self.columns):
+            if column.align is Align.POINT:
+                own = _digits(cells[at])
+                moved[at] = " " * (self.fronts[at] - own) + cells[at] if own else cells[at].rjust(self.wholes[at])
+        return moved
+
+    def _line(self, cells: Sequence[str], colours: Sequence[str]) -> str:
+        sizes = self._sizes([width_of(cell) for cell in cells])
+        short = [shorten(cell, size, "..") for cell, size in zip(cells, sizes, strict=True)]
+        gaps = [" " * (size - width_of(cell)) for cell, size in zip(short, sizes, strict=True)]
+        painted = [paint(cell, colour) for cell, colour in zip(short, colours, strict=True)]
+        return _GAP.join(cell + gap for cell, gap in zip(painted, gaps, strict=True)).rstrip()
+
+    def _sizes(self, own: Sequence[int]) -> Sequence[int]:
+        """The widths for a line of such cells: a longer one takes what those behind it leave, or is cut."""
+        cut = [
+            min(size, base) if one.shrinks and base < whole else size
+            for size, base, whole, one in zip(own, self.widths, self.wholes, self.columns, strict=True)
+        ]
+        sizes: list[int] = []
+        over = 0
+        for size, base in zip(cut, self.widths, strict=True):
+            sizes.append(max(size, base - over))
+            over += sizes[-1] - base
+        return _fit(sizes, self.columns, self.width) if over else sizes
 
 
 def _colour(cell: str | Cell) -> str:
     return _COLOURS.get(cell.tone, "") if isinstance(cell, Cell) else ""
-
-
-def _line(cells: Sequence[str], widths: Sequence[int], colours: Sequence[str]) -> str:
-    short = [shorten(cell, size, "..") for cell, size in zip(cells, widths, strict=True)]
-    gaps = [" " * (size - width_of(cell)) for cell, size in zip(short, widths, strict=True)]
-    painted = [paint(cell, colour) for cell, colour in zip(short, colours, strict=True)]
-    return _GAP.join(cell + gap for cell, gap in zip(painted, gaps, strict=True)).rstrip()
-
-
-def _pointed(cells: list[str]) -> list[str]:
-    """Cells with their decimal points below each other; what is no figure stands as it is, on the right."""
-    fronts = [_digits(cell) for cell in cells]
-    front = max(fronts, default=0)
-    moved = [" " * (front - own) + cell if own else cell for own, cell in zip(fronts, cells, strict=True)]
-    whole = max(map(width_of, moved), default=0)
-    return [cell if own else cell.rjust(whole) for own, cell in zip(fronts, moved, strict=True)]
 
 
 def _digits(cell: str) -> int:
@@ -132,12 +187,17 @@ def _digits(cell: str) -> int:
     return length if any(char.isdigit() for char in cell[:length]) else 0
 
 
+def _span(widths: Sequence[int]) -> int:
+    """Characters of a whole line."""
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
+
+
 def _fit(widths: list[int], columns: Sequence[Column], width: int | None) -> list[int]:
     """The widths, columns that may shrink cut until the table fits or nothing is left to cut."""
     if width is None:
         return widths
     fitted = list(widths)
-    while sum(fitted) + len(_GAP) * (len(fitted) - 1) > width:
+    while _span(fitted) > width:
         candidates = [at for at, column in enumerate(columns) if column.shrinks and fitted[at] > _NARROWEST]
         if not candidates:
             break

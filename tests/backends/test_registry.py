@@ -104,11 +104,33 @@ class InParts(Scripted):
         return await self.inventory()
 
 
+class Partless(Scripted):
+    """A vendor of cards that has none here."""
+
+    async def inventory_in_parts(self, _told: Told) -> Inventory:
+        return await self.inventory()
+
+
 async def test_a_part_is_told_before_the_whole_is_known() -> None:
     told: list[str] = []
     rack = Machine(FakeHost(machine(disk("sda"))), [InParts("slow", one_drive("slow")).here()])
     await rack.probe(lambda part, _found: told.append(part))
     assert told == ["slow:one"]
+
+
+async def test_who_has_not_answered_is_known_while_parts_are_told() -> None:
+    waited: list[frozenset[str]] = []
+    quiet = Scripted("quiet", one_drive("quiet"))
+    rack = Machine(FakeHost(machine(disk("sda"))), [quiet.here(), InParts("slow", one_drive("slow"), turns=9).here()])
+    await rack.probe(lambda _part, _found: waited.append(rack.waited_for))
+    assert (waited, rack.waited_for) == ([frozenset({"slow"})] * 2, frozenset())
+
+
+async def test_a_vendor_that_has_no_parts_to_tell_is_told_all_the_same() -> None:
+    told: list[str] = []
+    rack = Machine(FakeHost(machine(disk("sda"))), [Partless("none", Inventory()).here()])
+    await rack.probe(lambda part, _found: told.append(part))
+    assert told == ["none"]
 
 
 async def test_a_vendor_that_fails_after_a_part_is_a_problem() -> None:

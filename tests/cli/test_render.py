@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.cli import options, output
-from app.cli.render import fact_lines, marked, table_lines
+from app.cli.render import LineLayout, fact_lines, marked, table_lines
 from app.engine.view.table import Cell, Column, FactLine, Facts, Mark, Row, Table, Tone
 
 STATES = Table(
@@ -57,3 +57,29 @@ def test_what_is_there_to_be_seen_only_is_marked_without_colours() -> None:
     assert (
         table_lines(Table(columns=(Column(title="Setting"),), rows=(Row(cells=("Cache",), dim=True),)))[1] == "Cache *"
     )
+
+
+def grown(width: int | None, *later: str) -> list[str]:
+    """A row that comes after a layout was made, in it."""
+    columns = (Column(title="Name", room=12), Column(title="Model", shrinks=True), Column(title="Address"))
+    known = Table(columns=columns, rows=(Row(cells=("a", "model of a", "at:a")),))
+    layout = LineLayout.growing(known, width)
+    return [layout.heading(), *layout.rows([*known.rows, Row(cells=later)])]
+
+
+def test_a_longer_cell_that_comes_later_takes_only_what_is_free() -> None:
+    assert grown(None, "a" * 15, "short", "at:b") == [
+        "Name          Model       Address",
+        "a             model of a  at:a",
+        "aaaaaaaaaaaaaaa  short    at:b",
+    ]
+
+
+def test_a_later_row_is_cut_where_the_terminal_ends() -> None:
+    assert grown(33, "b", "a much longer model", "at:b")[-1] == "b             a much long..  at:b"
+
+
+def test_a_table_that_grows_keeps_columns_in_which_nothing_stands_yet() -> None:
+    columns = (Column(title="Name", room=12), Column(title="Used by"), Column(title="Address"))
+    layout = LineLayout.growing(Table(columns=columns, rows=(Row(cells=("a", "", "at:a")),)), None)
+    assert layout.rows([Row(cells=("b", "/srv", "at:b"))]) == ["b             /srv     at:b"]

@@ -72,6 +72,8 @@ class Column:
     """How its cells stand."""
     priority: int = 0
     """Where there is no room for all, those with the highest number are left out first; 0 stays."""
+    room: int = 0
+    """Characters that its cells usually take, for a table whose first rows are shown before the others are known."""
     shrinks: bool = False
     """Whether its cells may be cut where the table is too wide."""
 

@@ -5,5 +5,10 @@ from backends.protocol import Vendor, lazily, where
 CARDS = "/sys/bus/pci/drivers/arcmsr/*:*"
 """What the kernel's driver has taken."""
 
-VENDOR = Vendor(name="areca", backend=lazily("backends.vendors.areca.backend:Areca"), present=where(CARDS))
+VENDOR = Vendor(
+    name="areca",
+    backend=lazily("backends.vendors.areca.backend:Areca"),
+    present=where(CARDS),
+    drivers=("arcmsr",),
+)
 """Found by the registry."""

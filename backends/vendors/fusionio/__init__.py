@@ -6,6 +6,7 @@ VENDOR = Vendor(
     name="fusionio",
     backend=lazily("backends.vendors.fusionio.backend:FusionIo"),
     present=where("/sys/module/iomemory_vsl*"),
+    drivers=("iomemory-vsl", "iomemory-vsl4"),
     declares=("backends.vendors.fusionio.settings:SETTINGS",),
 )
 """Found by the registry. Without its driver nothing is run: an old fio-status then brought a DL580 Gen8 down."""

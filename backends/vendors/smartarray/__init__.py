@@ -1,12 +1,13 @@
 """HPE Smart Array and Adaptec SmartRAID cards, through ssacli or arcconf."""
 
 from backends.protocol import Vendor, lazily
-from backends.vendors.smartarray.presence import anything
+from backends.vendors.smartarray.presence import DRIVERS, anything
 
 VENDOR = Vendor(
     name="smartarray",
     backend=lazily("backends.vendors.smartarray.backend:SmartArray"),
     present=anything,
+    drivers=DRIVERS,
     declares=("backends.vendors.smartarray.settings:OF_DRIVES", "backends.vendors.smartarray.settings:OF_CARDS"),
 )
 """Found by the registry."""

@@ -9,6 +9,7 @@ VENDOR = Vendor(
     name="threeware",
     backend=lazily("backends.vendors.threeware.backend:Threeware"),
     present=where(CARDS),
+    drivers=("3w-9xxx", "3w-sas", "3w-xxxx"),
     declares=("backends.vendors.threeware.settings:UNIT_SETTINGS",),
 )
 """Found by the registry."""

@@ -119,7 +119,7 @@ def test_how_long_it_stays_is_said_alike() -> None:
 
 
 def test_an_arrays_trouble_is_said_alike(capsys: pytest.CaptureFixture[str]) -> None:
-    devices_table(DEGRADED, "here", {}, simulated=False)
+    devices_table(DEGRADED, "here", {})
     in_report = report_of(replay([sessions.started(), InventorySeen(at=1.0, inventory=DEGRADED)]))
     grids = [block for part in in_report.sections for block in part.blocks if isinstance(block, Grid)]
     told = (
@@ -135,7 +135,7 @@ def test_an_arrays_trouble_is_said_alike(capsys: pytest.CaptureFixture[str]) -> 
 def test_the_list_has_the_same_rows_in_the_same_words_on_screen_and_command_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    devices_table(RACK, "here", TUNED, ("name", "state", "write-cache", "model"), simulated=False)
+    devices_table(RACK, "here", TUNED, ("name", "state", "write-cache", "model"))
     printed = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
     drawn = list_rows(devices_list(RACK, Listing(), TUNED).only("name", "state", "write-cache", "model"))
     signs = str.maketrans(dict.fromkeys("▸▾", " ") | dict.fromkeys(MARKS, MARK))
