@@ -13,8 +13,8 @@ from backends.text import clean
 if TYPE_CHECKING:
     from app.engine.workbench import Workbench
 
-_ON_A_CARD = re.compile(r"/c\d+(?:/[a-z]\d+)+")
-"""How the tools of RAID controllers write what hangs from a card: `/c0/v1`."""
+_ON_A_CARD = re.compile(r"/c\d+(?:/[a-z]\d+)+|/(?:slot|arc|aac)\d+[a-zA-Z]?/ld\d+")
+"""How `devices` writes what hangs from a card: `/c0/v1`, `/slot0/ld1`."""
 
 
 async def resolve(bench: Workbench, text: str) -> tuple[str, str]:

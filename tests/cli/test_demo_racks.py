@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -142,3 +143,34 @@ def test_a_reset_forgets_the_devices_of_its_own_rack_alone(cli: Cli, state: Path
         Paths.default().devices_of(simulated=True, apart=apart).mkdir(parents=True)
     assert cli(*HPE, "--demo-reset", "devices").status == 0
     assert [path.name for path in (state / "devices").iterdir()] == ["simulated"]
+
+
+REASONS = {
+    "smartarray:/slot0/ld3": "Cache disabled; low batteries",
+    "smartarray:/aac1/ld0": "the battery is Failed",
+    "smartarray:/arc2/ld0": "the cache is Temporarily Disabled",
+    "smcli:DS4700_A/fast": "a battery is Failed",
+}
+
+
+def test_a_write_cache_without_its_battery_says_why_wherever_it_is_told(cli: Cli) -> None:
+    assert cli(*HPE, "--demo-state", "battery-failed", "devices").status == 0
+    for target, reason in REASONS.items():
+        told = now(cli, target, "write_cache")
+        assert (told["now"], told["effective"]) == ("write-back", "write-through"), target
+        assert reason in str(told["why_effective"])
+        assert reason in cli(*HPE, "show", target).out
+    listed = [row for row in cli(*HPE, "devices").out.splitlines() if "back ▲ through" in row]
+    smart_array, adaptec, smart_raid, disk_system = 2, 3, 1, 2
+    assert len(listed) == smart_array + adaptec + smart_raid + disk_system
+
+
+@pytest.mark.parametrize("address", ["/slot0/ld3", "/aac1/ld0", "/arc2/ld0", "smcli:DS4700_A/fast"])
+def test_a_run_without_the_battery_says_why_in_the_terminal_the_json_and_the_report(cli: Cli, address: str) -> None:
+    words = ("bench", address, "--profile", "randread-4k", "--runtime", "2", "--ramp", "0")
+    reason = REASONS[address if ":" in address else f"smartarray:{address}"]
+    done = cli(*HPE, "--demo-state", "battery-failed", *words)
+    assert done.status == 0, done.err
+    assert re.search(f"write-through is in force: .*{reason}", f"{done.out}{done.err}")
+    for form in ("md", "html", "json"):
+        assert reason in cli(*HPE, "report", "--format", form).out, form

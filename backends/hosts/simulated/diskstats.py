@@ -7,6 +7,7 @@ from dataclasses import field
 
 from backends.hosts.simulated.load import Expected, IoPattern, Layout
 from backends.hosts.simulated.mirror import busy_share, halves, in_flight
+from backends.model import Level
 from backends.values import dataclass
 
 Totals = dict[str, list[float]]
@@ -34,7 +35,7 @@ class DiskShare:
 
 
 def shares(name: str, members: Sequence[str], layout: Layout, work: IoPattern, expected: Expected) -> list[DiskShare]:
-    """The disk under a job, and the drives below it where it is an md array: stripes are shared out evenly."""
+    """The disk under a job, and what is below an md array or a multipath disk: stripes and paths share evenly."""
     population = float(min(work.depth * work.jobs, work.tags))
     found = [DiskShare(name=name, reads=1.0, writes=1.0, queued=population)]
     loads = halves(layout, work)
@@ -46,7 +47,8 @@ def shares(name: str, members: Sequence[str], layout: Layout, work: IoPattern, e
         ]
     elif members:
         even = 1 / len(members)
-        found += [DiskShare(name=one, reads=even, writes=even, queued=population * even) for one in members]
+        copies = 2 if layout.card is None and layout.level in (Level.RAID1, Level.RAID10) else 1
+        found += [DiskShare(name=one, reads=even, writes=copies * even, queued=population * even) for one in members]
     return found
 
 

@@ -74,7 +74,7 @@ def _arcconf(rack: Rack, words: Sequence[str]) -> Said:
 
 def _smcli(rack: Rack, words: Sequence[str]) -> Said:
     named = [one for one in rack.systems if one.name in words]
-    return (named or rack.systems)[0].said(words)
+    return (named or rack.systems)[0].said(words, rack.now())
 
 
 def _io_memory(name: str, rack: Rack, words: Sequence[str]) -> Said:

@@ -41,6 +41,8 @@ class Rack:
     """Disks on several paths."""
     nvme: dict[str, str] = field(default_factory=dict)
     """The host's own drives: kernel name to key of `DRIVES`."""
+    lying: dict[str, Content] = field(default_factory=dict)
+    """What lies on them, by kernel name."""
     sata: dict[str, str] = field(default_factory=dict)
     """The same of those at the mainboard's SATA ports."""
     md: dict[str, MdArray] = field(default_factory=dict)
@@ -103,7 +105,8 @@ class Rack:
         return next(((card, volume) for card, volume in self.volumes() if volume.device == name), None)
 
     def contents(self) -> Iterator[tuple[str, Content]]:
-        """What lies on the volumes, by kernel name."""
+        """What lies on volumes and the host's own drives, by kernel name."""
+        yield from self.lying.items()
         for _, volume in self.volumes():
             if volume.content is not None:
                 yield volume.device, volume.content
@@ -111,11 +114,18 @@ class Rack:
             if drive.content is not None and drive.device is not None:
                 yield drive.device.removeprefix("/dev/"), drive.content
 
+    def members(self, name: str) -> tuple[str, ...]:
+        """Kernel names of what an md array is made of, and of the paths of a multipath disk."""
+        if name in self.md:
+            return tuple(member.name for member in self.md[name].members)
+        return next((disk.paths for disk in self.pathed if disk.device == name), ())
+
     def overwrite(self, name: str) -> None:
         """What lay on a raw device is gone with the first write."""
         found = self.on_device(name)
         if found is not None:
             found[1].content = None
+        self.lying.pop(name, None)
         for tool, cards in self.smart.items():
             self.smart[tool] = tuple(card.emptied(f"/dev/{name}") for card in cards)
 

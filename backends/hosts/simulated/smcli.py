@@ -10,7 +10,12 @@ from backends.hosts.simulated.printed import Said
 from backends.values import dataclass
 
 _SET_SYSTEM = re.compile(r"set storageSubsystem (\w+)=(\w+);")
-_SET_VOLUME = re.compile(r'set logicalDrive \["([\w#-]+)"\] (\w+)=(\w+);')
+_SET_VOLUME = re.compile(r'set logicalDrives? \[((?:"[\w#-]+" ?)+)\] (\w+)=(\w+);')
+_MOST = 32
+"""Logical drives that one statement may name."""
+
+_MOVES_A_SECOND = 15e6
+"""Bytes that the controllers move beside their other work when segments get another size."""
 
 _BEGIN = "Performing syntax check...\n\nSyntax check complete.\n\nExecuting script...\n\n"
 _END = "Script execution complete.\n\nSMcli completed successfully.\n"
@@ -56,6 +61,8 @@ class HostDisk:
     """Seconds; 0 is at once, None never."""
     priority: str = "high"
     """Of modifications."""
+    moved_by: float = 0.0
+    """When its data will lie in segments of that size."""
 
     @property
     def size_bytes(self) -> int:
@@ -105,19 +112,19 @@ class DiskSystem:
         kept = self.battery == "Optimal" or one.without_battery
         return one.write_cache and kept and (not one.mirroring or self.second == "Online")
 
-    def said(self, words: Sequence[str]) -> Said:
-        """What SMcli prints, and what it does to the disk system."""
+    def said(self, words: Sequence[str], now: float | None = None) -> Said:
+        """What SMcli prints, and what it does to the disk system. Without a time nothing takes any."""
         match list(words):
             case ["-d"]:
                 return Said(text=f"{self.name}\t192.0.2.10\t192.0.2.11\n\nSMcli completed successfully.\n", seconds=1)
             case ["-n", self.name, "-c", statement]:
-                return self._statement(statement)
+                return self._statement(statement, now)
             case ["-n", name, *_]:
                 return _failed(f"The storage subsystem {name} was not found in the configuration file.")
             case _:
                 return _failed("Usage: SMcli ...")
 
-    def _statement(self, text: str) -> Said:
+    def _statement(self, text: str, now: float | None) -> Said:
         if text == "show storageSubsystem profile;":
             return Said(text=f"{_BEGIN}{self._profile()}\n{_END}", seconds=3)
         if self.locked:
@@ -125,8 +132,7 @@ class DiskSystem:
         if found := _SET_SYSTEM.fullmatch(text):
             why_not = self._set_system(found[1], found[2])
         elif found := _SET_VOLUME.fullmatch(text):
-            one = next((each for each in self.volumes if each.name == found[1]), None)
-            why_not = f"No logical drive {found[1]}." if one is None else self._set_volume(one, found[2], found[3])
+            why_not = self._set_volumes(re.findall(r'"([^"]+)"', found[1]), found[2], found[3], now)
         else:
             return Said(text="Performing syntax check...\n\nSyntax error.\n\nSMcli failed.\n", code=1, seconds=3)
         return _failed(why_not) if why_not else Said(text=_BEGIN + _END, seconds=6, changed=True)
@@ -144,13 +150,27 @@ class DiskSystem:
                 return f"The value {value} is not valid for the parameter {word}."
         return ""
 
-    def _set_volume(self, one: HostDisk, word: str, value: str) -> str:
+    def _set_volumes(self, names: list[str], word: str, value: str, now: float | None) -> str:
+        known = {one.name: one for one in self.volumes}
+        if len(names) > _MOST:
+            return f"A command may name {_MOST} logical drives at most."
+        for name in names:
+            one = known.get(name)
+            why_not = f"No logical drive {name}." if one is None else self._set_volume(one, word, value, now)
+            if why_not:
+                return why_not
+        return ""
+
+    def _set_volume(self, one: HostDisk, word: str, value: str, now: float | None) -> str:
         if word in _SWITCHES and value in ("TRUE", "FALSE"):
             setattr(one, _SWITCHES[word], value == "TRUE")
             return ""
         match word:
+            case "segmentSize" if now is not None and now < one.moved_by:
+                return f"An operation on the logical drive {one.name} is in progress."
             case "segmentSize" if value in ("8", "16", "32", "64", "128", "256", "512"):
                 one.segment_kib = int(value)
+                one.moved_by = 0.0 if now is None else now + one.size_bytes / _MOVES_A_SECOND
             case "modificationPriority" if value in ("highest", "high", "medium", "low", "lowest"):
                 one.priority = value
             case "cacheFlushModifier" if value in ("Immediate", "Infinite"):

@@ -92,6 +92,7 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
     "cards": lambda rows: [_card(row) for row in rows],
     "smart": lambda tools: {tool: tuple(map(_smart, rows)) for tool, rows in tools.items()},
     "late": lambda cards: {number: _smart(row) for number, row in cards.items()},
+    "lying": lambda contents: {name: Content(**row) for name, row in contents.items()},
     "systems": lambda rows: [_system(row) for row in rows],
     "flash": lambda rows: [IoMemory(**row) for row in rows],
     "pathed": lambda rows: [_pathed(row) for row in rows],

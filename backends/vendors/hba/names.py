@@ -73,6 +73,7 @@ CHIPS: Mapping[tuple[str, str], str] = {
     ("1af4", "1004"): "Virtio SCSI",
     ("1af4", "1048"): "Virtio SCSI",
     ("8086", "2922"): "ICH9 SATA (AHCI)",
+    ("8086", "a182"): "C620 SATA (AHCI)",
     ("8086", "201d"): "Volume Management Device",
     ("8086", "28c0"): "Volume Management Device",
     ("8086", "9a0b"): "Volume Management Device",

@@ -9,7 +9,7 @@ import pytest
 from backends.conformance import Conformance, FindsConformance
 from backends.hosts.simulated.host import SimulatedHost
 from backends.hosts.simulated.machines.hpe import hpe_rack
-from backends.hosts.simulated.rack import Rack
+from backends.hosts.simulated.rack import Clock, Rack
 from backends.model import Scope, Target
 from backends.protocol import Backend, Finds
 from backends.vendors.block.backend import BlockBackend
@@ -25,9 +25,9 @@ from backends.vendors.smcli.inventory import volume_target as lun_target
 from tests.backends.simulated.asking import FAST, NOW
 
 
-def still_hpe() -> Rack:
+def still_hpe(clock: Clock = lambda: NOW) -> Rack:
     """The second rack, at a moment that does not pass; its DS4700 takes every size of a cache block."""
-    rack = hpe_rack(lambda: NOW)
+    rack = hpe_rack(clock)
     rack.systems[0].blocks = (4, 8, 16, 32)
     return rack
 
@@ -46,9 +46,12 @@ class TestSmartArrayOnTheRack(Conformance):
 
 
 class TestSmcliOnTheRack(Conformance):
+    """Time flies here, so that segments of another size are there before the next look."""
+
     @pytest.fixture
     def backend(self) -> Backend:
-        return Smcli(SimulatedHost(still_hpe(), speed=FAST))
+        moments = count(NOW, 1e6)
+        return Smcli(SimulatedHost(still_hpe(lambda: next(moments)), speed=FAST))
 
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:

@@ -10,13 +10,16 @@ import pytest
 
 from backends.errors import BlockedError, ToolMissingError
 from backends.host import Command
+from backends.hosts.simulated.diskstats import shares
 from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.load import IoPattern, expect
 from backends.hosts.simulated.machines.hpe import hpe_rack
 from backends.hosts.simulated.machines.linux import linux_rack
 from backends.hosts.simulated.machines.states import put
 from backends.hosts.simulated.programs import PATHS
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.state import RackFile
+from backends.topology import look
 from backends.vendors.smartarray.addresses import card_target, volume_target
 from backends.vendors.smartarray.backend import SmartArray
 from tests.backends.simulated.asking import FAST, NOW, ask, still_rack
@@ -208,3 +211,63 @@ async def test_a_detached_iodrive_has_no_disk() -> None:
     assert await host.stat("/dev/fioa") is not None
     await ask(host, "fio-detach", "/dev/fct0", mutates=True)
     assert await host.stat("/dev/fioa") is None
+
+
+async def told(host: SimulatedHost, statement: str) -> str:
+    """What SMcli says to a statement."""
+    words = ("-n", "DS4700_A", "-c", statement)
+    return (await host.run(Command(argv=(PATHS["SMcli"], *words), mutates=True))).stdout
+
+
+async def test_segments_of_another_size_take_their_time_and_cannot_be_changed_meanwhile() -> None:
+    moments = [NOW]
+    host = SimulatedHost(hpe_rack(lambda: moments[-1]), speed=FAST)
+    again = 'set logicalDrive ["data"] segmentSize={};'
+    assert "completed successfully" in await told(host, again.format(128))
+    assert "operation on the logical drive data is in progress" in await told(host, again.format(256))
+    assert "completed successfully" in await told(host, 'set logicalDrive ["fast"] segmentSize=128;')
+    moments.append(NOW + 86_400)
+    assert "completed successfully" in await told(host, again.format(256))
+
+
+async def test_a_statement_for_more_logical_drives_than_are_safe_is_refused() -> None:
+    host = suffering()
+    names = " ".join(['"fast"', '"data"'] * 16)
+    assert "completed successfully" in await told(host, f"set logicalDrives [{names}] readCacheEnabled=FALSE;")
+    assert [one.read_cache for one in host.rack.systems[0].volumes] == [False, False]
+    assert "32 logical drives at most" in await told(host, f'set logicalDrives [{names} "fast"] readCacheEnabled=TRUE;')
+    assert [one.read_cache for one in host.rack.systems[0].volumes] == [False, False]
+
+
+async def test_a_locked_disk_system_is_busy() -> None:
+    said = await told(suffering("locked"), 'set logicalDrive ["fast"] readCacheEnabled=FALSE;')
+    assert "another process changes the storage subsystem" in said
+
+
+@pytest.mark.parametrize(
+    ("rack", "name", "reads", "writes"),
+    [
+        (hpe_rack, "dm-0", {"sdj": 0.5, "sdk": 0.5}, {"sdj": 0.5, "sdk": 0.5}),
+        (hpe_rack, "md0", dict.fromkeys(("sdf", "sdg", "sdh", "sdi"), 0.25), {}),
+        (linux_rack, "md1", dict.fromkeys(("sdc", "sdd", "sde", "sdf"), 0.25), dict.fromkeys(("sdc", "sdf"), 0.5)),
+    ],
+)
+def test_what_lies_below_a_disk_does_its_work(
+    rack: Callable[[], Rack], name: str, reads: dict[str, float], writes: dict[str, float]
+) -> None:
+    made = rack()
+    layout = made.layout(name)
+    assert layout is not None
+    work = IoPattern(depth=8, read_share=0.5)
+    disks = {one.name: one for one in shares(name, made.members(name), layout, work, expect(layout, work))}
+    assert {one: disks[one].reads for one in disks if one != name} == reads
+    assert {one: disks[one].writes for one in writes} == writes
+
+
+async def test_the_third_racks_system_lies_on_its_first_nvme_drive() -> None:
+    host = SimulatedHost(linux_rack(), speed=FAST)
+    picture = await look(host)
+    assert [use.kind for use in picture.uses("nvme0n1")] != []
+    assert await host.stat("/dev/nvme0n1p2") is not None
+    host.rack.overwrite("nvme0n1")
+    assert list(host.rack.contents()) == []

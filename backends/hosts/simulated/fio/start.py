@@ -64,8 +64,7 @@ def _target(
         return failure or Failure(stderr=_NO_FILE.format(path=path))
     work = job.workload(*_queue(linux, disk))
     expected = expect(layout, work)
-    members = [member.name for member in rack.md[disk].members] if disk in rack.md else []
-    disks = shares(disk, members, layout, work, expected)
+    disks = shares(disk, rack.members(disk), layout, work, expected)
     found = rack.on_device(disk)
     if job.writes and path in linux.nodes:
         rack.overwrite(disk)

@@ -33,7 +33,7 @@ def kernel(rack: Rack) -> Kernel:
     for module in rack.flash:
         put_flash(found, rack, module)
     for number, name in enumerate(rack.nvme):
-        put_nvme(found, rack, name, rack.drive(name), number)
+        put_nvme(found, rack, name, rack.drive(name), number, mounts)
     for number, name in enumerate(rack.sata):
         put_sata(found, rack, name, rack.drive(name), number)
     for array in rack.md.values():

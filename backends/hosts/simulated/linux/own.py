@@ -5,13 +5,13 @@ from __future__ import annotations
 from backends.hosts.simulated.calibration import DriveType
 from backends.hosts.simulated.fusionio import IoMemory
 from backends.hosts.simulated.linux.chassis import AHCI_HOST, CHASSIS, folder_of
-from backends.hosts.simulated.linux.tree import Kernel, put_disk, scsi_number
+from backends.hosts.simulated.linux.tree import Kernel, put_content, put_disk, scsi_number
 from backends.hosts.simulated.queue import CACHE
 from backends.hosts.simulated.rack import Rack
 from backends.model import Media
 
 
-def put_nvme(found: Kernel, rack: Rack, name: str, drive: DriveType | None, number: int) -> None:
+def put_nvme(found: Kernel, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]) -> None:
     """A namespace."""
     if drive is None:
         return
@@ -30,7 +30,10 @@ def put_nvme(found: Kernel, rack: Rack, name: str, drive: DriveType | None, numb
     }
     folder = f"/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme{number}/{name}"
     put_disk(found, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=False)
-    found.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(["E:ID_BUS=nvme", *_raid_member(rack, name)])
+    record = ["E:ID_BUS=nvme", *_raid_member(rack, name)]
+    if name in rack.lying:
+        record += put_content(found, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
+    found.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
 
 
 def put_sata(found: Kernel, rack: Rack, name: str, drive: DriveType | None, number: int) -> None:

@@ -86,10 +86,10 @@ def put_node(found: Kernel, name: str, disk: str, folder: str, devno: str) -> No
 
 
 def put_content(
-    found: Kernel, name: str, size_bytes: int, content: Content, folder: str, mounts: list[str]
+    found: Kernel, name: str, number: str, size_bytes: int, content: Content, folder: str, mounts: list[str]
 ) -> list[str]:
     """Partitions, filesystems and mounts; gives the lines of the disk's own record."""
-    major, minor = scsi_number(name)
+    major, minor = map(int, number.split(":"))
     if content.table is None:
         if content.mount is not None:
             mounts.append(_mount(len(mounts), f"{major}:{minor}", content, name))
@@ -99,7 +99,7 @@ def put_content(
     parts.append((content, size_bytes - sum(size for _, size in parts) - 2 * _START))
     start = _START
     for at, (part, size) in enumerate(parts, start=1):
-        part_name, devno = f"{name}{at}", f"{major}:{minor + at}"
+        part_name, devno = f"{name}{'p' if name[-1].isdigit() else ''}{at}", f"{major}:{minor + at}"
         base = f"/sys/block/{name}/{part_name}"
         texts = {"dev": devno, "size": str(size // 512), "ro": "0", "partition": str(at), "start": str(start // 512)}
         found.files |= {f"{base}/{key}": text for key, text in texts.items()}

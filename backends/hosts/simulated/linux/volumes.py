@@ -48,7 +48,7 @@ def put_volume(found: Kernel, rack: Rack, card: SimulatedCard, volume: Volume, m
         "E:ID_BUS=scsi",
     ]
     if volume.content is not None:
-        record += put_content(found, name, volume.size_bytes, volume.content, folder, mounts)
+        record += put_content(found, name, own["dev"], volume.size_bytes, volume.content, folder, mounts)
     found.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
 
 
@@ -87,5 +87,5 @@ def put_logical_drive(found: Kernel, rack: Rack, card: SmartCard, volume: SmartV
     put_disk(found, rack, name, folder, own, rotational=not card.flash(volume.group), flushes=False)
     found.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
     if volume.content is not None:
-        record += put_content(found, name, volume.size_bytes, volume.content, folder, mounts)
+        record += put_content(found, name, own["dev"], volume.size_bytes, volume.content, folder, mounts)
     found.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)

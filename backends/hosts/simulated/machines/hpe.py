@@ -104,6 +104,7 @@ def _series_5() -> SmartCard:
         host=1,
         cache_mib=512,
         series=True,
+        capacitor=False,
         bays=_bays("0", 8, X25E, "CVEM0058", "A", 0),
         volumes=tuple(
             SmartVolume(

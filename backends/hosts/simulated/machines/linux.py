@@ -7,10 +7,13 @@ from backends.hosts.simulated.machines.lsi import NVME, PM983, S1200, SM883
 from backends.hosts.simulated.md_array import MdArray, MdMember, component_of
 from backends.hosts.simulated.pathed import PathedDisk
 from backends.hosts.simulated.rack import Clock, Rack
+from backends.hosts.simulated.volume import Content
 
 HDD = "ST3500630NS"
 _SHELF = ("0000:12:00.0", "0000:37:00.0")
 """Two adapters, each with a cable to the shelf."""
+
+_ROOT = Content(table="gpt", filesystem="ext4", label="root", uuid="e4b0c7d2-58f1-4a93-8c6e-2d97f01b3a65", mount="/")
 
 
 def linux_rack(clock: Clock | None = None, *, seed: int = 61) -> Rack:
@@ -19,6 +22,7 @@ def linux_rack(clock: Clock | None = None, *, seed: int = 61) -> Rack:
         name="linux",
         seed=seed,
         nvme={"nvme0n1": NVME, "nvme1n1": PM983, "nvme2n1": PM983},
+        lying={"nvme0n1": _ROOT},
         sata={"sda": SM883, "sdb": SM883, "sdc": HDD, "sdd": HDD, "sde": HDD, "sdf": HDD},
         md={
             "md0": _array("md0", "raid1", ("sda", "sdb"), SM883, 1),

@@ -144,8 +144,13 @@ def _series_card(card: SmartCard) -> Iterator[str]:
     yield from _fields(("Performance Mode", _MODES[card.performance]))
     yield from _part("Controller Version Information")
     yield from _fields(("Firmware", card.firmware), ("Driver", "1.2-1 (50877)"))
-    yield from _part("Controller ZMM Information")
-    yield from _fields(("Status", "ZMM Optimal" if card.protected else "ZMM not installed"))
+    if card.capacitor:
+        yield from _part("Controller ZMM Information")
+        yield from _fields(("Status", "ZMM Optimal" if card.protected else "ZMM not installed"))
+        return
+    yield from _part("Controller Battery Information")
+    state = {"OK": "Optimal", "": "Not Installed"}.get(card.battery, card.battery.partition(" ")[0])
+    yield from _fields(("Status", state), ("Over temperature", "No"))
 
 
 def _smart_card(card: SmartCard) -> Iterator[str]:

@@ -140,6 +140,8 @@ class SmartCard:
     """Adaptec's series 2 to 8."""
     battery: str = "OK"
     """`OK`, `Recharging`, `Failed (Replace Batteries)`, "" where there is none."""
+    capacitor: bool = True
+    """Series 2 to 8: whether a capacitor (ZMM) keeps the cache, not a battery."""
     hba: bool = False
     cache_problem: bool = False
     values: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULTS))
