@@ -83,6 +83,9 @@ CHIPS: Mapping[tuple[str, str], str] = {
 _NAMED_BY_BOARD = ("0100", "0104", "0107", "0180", "0c04")
 """Kinds whose subsystem is a card with a name. That of a chipset's SATA controller is the main board."""
 
+_TELLING_BOARDS = ("smartpqi", "aacraid")
+"""Drivers that tell the model of the board, whoever made the chip: HPE's cards have Microchip's."""
+
 _LINE = re.compile(r"(?P<name>.*) \[(?P<id>[0-9a-f]{4})\]")
 _UNNAMED = re.compile(r"Device [0-9a-f]{4}")
 
@@ -142,7 +145,8 @@ def _name(text: str | None) -> str | None:
 def model(function: Function, named: Named) -> str:
     """What the card is called."""
     board = named.board if function.kind in _NAMED_BY_BOARD and function.subsystem_vendor != "1af4" else None
-    maker, number = (named.board_vendor, function.subsystem_vendor) if board else (named.vendor, function.vendor)
+    of_board = board or (function.driver in _TELLING_BOARDS and function.says(MODEL))
+    maker, number = (named.board_vendor, function.subsystem_vendor) if of_board else (named.vendor, function.vendor)
     chip = named.device or CHIPS.get((function.vendor or "", function.device or ""))
     what = function.says(MODEL) or board or chip or f"[{ids(function)}]"
     who = VENDORS.get(number or "") or maker

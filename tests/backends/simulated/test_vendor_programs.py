@@ -20,6 +20,7 @@ from backends.hosts.simulated.programs import PATHS
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.state import RackFile
 from backends.topology import look
+from backends.vendors.hba.backend import HbaBackend
 from backends.vendors.smartarray.addresses import card_target, volume_target
 from backends.vendors.smartarray.backend import SmartArray
 from tests.backends.simulated.asking import FAST, NOW, ask, still_rack
@@ -271,3 +272,12 @@ async def test_the_third_racks_system_lies_on_its_first_nvme_drive() -> None:
     assert await host.stat("/dev/nvme0n1p2") is not None
     host.rack.overwrite("nvme0n1")
     assert list(host.rack.contents()) == []
+
+
+async def test_the_bus_names_a_card_by_its_board_whoever_made_the_chip() -> None:
+    found = await HbaBackend(suffering()).inventory()
+    models = {one.pci: one.model for one in found.controllers}
+    assert models["0000:5c:00.0"] == "HPE P408i-a SR Gen10"
+    assert models["0000:37:00.0"] == "Adaptec / Microchip SmartRAID 3204-8i"
+    assert models["0000:12:00.0"] == "Adaptec / Microchip 5805"
+    assert models["0000:af:00.0"] == "QLogic QLE2562"

@@ -26,6 +26,7 @@ from backends.settings import Effect, Risk
 from backends.vendors.smartarray import tools
 from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
 from backends.vendors.smartarray.backend import MOVING, SmartArray
+from backends.vendors.smartarray.facts import Family
 from backends.vendors.smartarray.ssacli.tool import Ssacli
 from tests.backends.smartarray.cards import HPE, SERIES, SIZE, SMARTRAID, SSACLI, PlayedCards
 
@@ -460,3 +461,12 @@ async def test_an_old_card_beside_a_newer_one_is_found_on_the_bus_by_its_driver(
         "smartarray:/aac1": "0000:05:00.0",
         "smartarray:/arc2": "0000:60:00.0",
     }
+
+
+async def test_each_family_is_looked_for_among_the_cards_of_its_own_drivers() -> None:
+    host = PlayedCards(adaptec=(SERIES, SMARTRAID))
+    host.links["/sys/bus/pci/drivers/aacraid/0000:05:00.0"] = "/sys/devices/pci0000:00/0000:05:00.0"
+    host.links["/sys/bus/pci/drivers/smartpqi/0000:60:00.0"] = "/sys/devices/pci0000:00/0000:60:00.0"
+    arcconf = next(one for one in tools.PROGRAMS if one.name == "arcconf")
+    assert await tools.places_of(host, arcconf, Family.SERIES) == ("0000:05:00.0",)
+    assert await tools.places_of(host, arcconf, Family.SMART) == ("0000:60:00.0",)

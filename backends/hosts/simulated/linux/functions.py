@@ -104,7 +104,11 @@ def _named(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]]:
     """Address, key of `CARDS` and what is said of each SCSI host."""
     for cards in rack.smart.values():
         for card in cards:
-            told = {"model": card.model, "firmware_version": card.firmware, "serial_number": card.serial}
+            told = {
+                "model": card.model.removeprefix("HPE Smart Array ").removeprefix("Adaptec "),
+                "firmware_version": card.firmware,
+                "serial_number": card.serial,
+            }
             yield card.pci, card.model, {card.host: {**told, "can_queue": "1014"}}
     for module in rack.flash:
         if module.driver:
