@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -281,3 +282,34 @@ async def test_the_bus_names_a_card_by_its_board_whoever_made_the_chip() -> None
     assert models["0000:37:00.0"] == "Adaptec / Microchip SmartRAID 3204-8i"
     assert models["0000:12:00.0"] == "Adaptec / Microchip 5805"
     assert models["0000:af:00.0"] == "QLogic QLE2562"
+
+
+@pytest.mark.parametrize(
+    ("state", "sentence"),
+    [
+        ("Transforming, 3% complete", "while the array is transforming"),
+        ("Recovering, 12% complete", "while the array is recovering"),
+        ("Initializing", "while the logical drive is initializing"),
+        ("Interim Recovery Mode", "in the present status of the logical drive"),
+    ],
+)
+@pytest.mark.parametrize("line", ["ld 1 modify caching=disable forced", "ld 1 modify ss=64"])
+async def test_a_logical_drive_at_work_takes_no_changes(state: str, sentence: str, line: str) -> None:
+    host = suffering()
+    (card,) = host.rack.smart["ssacli"]
+    volumes = tuple(replace(one, state=state if one.number == 1 else one.state) for one in card.volumes)
+    host.rack.smart["ssacli"] = (replace(card, volumes=volumes),)
+    said = await ask(host, "ssacli", f"ctrl slot=0 {line}", mutates=True)
+    assert (said.returncode, sentence in said.stdout) == (1, True)
+    other = await ask(host, "ssacli", "ctrl slot=0 ld 3 modify caching=disable forced", mutates=True)
+    assert other.returncode == 0
+
+
+async def test_a_card_that_nobody_caches_on_has_no_use_for_its_battery() -> None:
+    host = suffering()
+    (card,) = host.rack.smart["ssacli"]
+    host.rack.smart["ssacli"] = (replace(card, volumes=card.volumes[1:2]),)
+    said = await ask(host, "ssacli", "ctrl slot=0 modify nobatterywritecache=enable forced", mutates=True)
+    assert (said.returncode, "every logical drive bypasses the cache" in said.stdout) == (1, True)
+    reading = (await SmartArray(host).read(card_target("/slot0")))["no_battery_write_cache"]
+    assert "every logical drive bypasses the cache" in (reading.availability.why_not or "")
