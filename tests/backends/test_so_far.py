@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from backends.model import Array, Controller, Drive, Inventory, Scope, Target
-from backends.protocol import awaited
-from backends.registry import find_vendors
-from backends.so_far import LOCAL, SoFar
+from backends.protocol import Vendor, awaited
+from backends.registry import Machine, find_vendors
+from backends.so_far import LOCAL, SoFar, ToldParts
 from backends.vendors.hba.tools import TOOLS
+from tests.backends.fakes import FakeHost
 
 AHCI = "0000:00:17.0"
 CARD = "0000:03:00.0"
@@ -77,3 +78,19 @@ def test_each_vendor_names_the_drivers_of_the_cards_that_its_tool_manages() -> N
     drivers = {vendor.name: vendor.drivers for vendor in find_vendors(plugins=()).vendors}
     managed = {driver: tool.backend for driver, tool in TOOLS.items() if tool.backend is not None}
     assert [driver for driver, name in managed.items() if driver not in drivers[name]] == []
+
+
+async def test_cards_that_have_told_of_themselves_and_vendors_that_have_not_are_known() -> None:
+    drivers = "/sys/bus/pci/drivers/acme_sas"
+    vendors = [Vendor(name=name, backend=lambda _host: None, drivers=("acme_sas",)) for name in ("acme", "late")]  # type: ignore[arg-type, return-value]
+    here = Machine(FakeHost({f"{drivers}/{CARD}": "", f"{drivers}/0000:04:00.0": ""}), vendors)
+    here.waited_for = frozenset({"acme", "late"})
+    parts = ToldParts(here)
+    second = Target(backend="acme", address="/c1")
+    parts.told("acme:/c0", Inventory(controllers=(RAID,)))
+    parts.told(str(second), awaited(second))
+    assert [one if isinstance(one, str) else one.target for one in parts.awaited()] == [second, "late"]
+    known = await parts.so_far()
+    assert (known.unread, known.anywhere) == (frozenset({"0000:04:00.0"}), False)
+    here.waited_for = frozenset()
+    assert parts.awaited() == ()
