@@ -10,12 +10,14 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from app.engine.session.events import MachineFacts
 from app.tui.screens.devices.device_list import DeviceList
 from app.tui.screens.devices.screen import DevicesScreen
 from backends.model import Drive
 from backends.vendors.block.backend import BlockBackend
 from tests.tui.conftest import stillness
 from tests.tui.stage import (
+    MACHINE,
     SECTOR,
     BrokenBackend,
     Moment,
@@ -54,6 +56,12 @@ def row_of(pilot: Pilot[int], words: str) -> str:
 async def stage(pilot: Pilot[int]) -> None:
     """Read-ahead of sda to 256."""
     await pilot.press("enter", "down", "space")
+    await pilot.pause()
+
+
+async def stage_again(pilot: Pilot[int]) -> None:
+    """The same, wherever the cursor is."""
+    await pilot.press("escape", "enter", "home", "down", "space")
     await pilot.pause()
 
 
@@ -113,6 +121,10 @@ def looked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Moment]:
             await pilot.press("escape")
             await pilot.pause()
             seen["filter left"] = moment(pilot, table)
+            await pilot.press("slash", *"aqu2R")
+            seen[f"typed {pilot.app.screen.query_one('#filter', Input).value}"] = moment(pilot, table)
+            await pilot.press("escape")
+            await pilot.pause()
             await pilot.press("slash", *"nvme", "enter")
             await settled(pilot)
             seen["filter taken"] = moment(pilot, table)
@@ -138,10 +150,8 @@ def test_escape_shows_everything_again(looked: dict[str, Moment]) -> None:
     assert "vda" in looked["filter left"].text
 
 
-async def test_letters_in_the_filter_are_only_letters(table: Table) -> None:
-    async with opened(table) as pilot:
-        await pilot.press("slash", *"aqu2R")
-        assert pilot.app.screen.query_one("#filter", Input).value == "aqu2R"
+def test_letters_in_the_filter_are_only_letters(looked: dict[str, Moment]) -> None:
+    assert "typed aqu2R" in looked
 
 
 def test_a_filtered_device_can_be_chosen(looked: dict[str, Moment]) -> None:
@@ -185,11 +195,64 @@ def test_leaving_the_review_changes_nothing(looked: dict[str, Moment]) -> None:
     assert (left.written, left.staged) == ((), {"block:sda": {"read_ahead_kb": "256"}})
 
 
-async def test_an_applied_value_is_read_back_and_verified(table: Table) -> None:
-    async with opened(table) as pilot:
-        await stage(pilot)
-        await apply(pilot)
-        assert ("256 KiB" in row_of(pilot, "Read-ahead"), "verified" in row_of(pilot, "Read-ahead")) == (True, True)
+@pytest.fixture(scope="module")
+def applied(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Moment]:
+    """Moments of one workbench in which values are applied and taken back, by what was done last."""
+    table = set_table(tmp_path_factory.mktemp("applied"))
+
+    async def walk() -> dict[str, Moment]:
+        seen: dict[str, Moment] = {}
+        async with opened(table) as pilot:
+            await stage(pilot)
+            await apply(pilot)
+            seen["applied"] = at_detail(pilot, table)
+            await pilot.press("u")
+            await answer(pilot, "enter")
+            await until(pilot, lambda: "undone" in row_of(pilot, "Read-ahead"))
+            seen["undone"] = at_detail(pilot, table)
+            await stage_again(pilot)
+            await pilot.press("down", "space")
+            await apply(pilot)
+            seen["two"] = at_detail(pilot, table)
+            await pilot.press("U")
+            await answer(pilot, "enter")
+            await until(pilot, lambda: not table.bench.undoable())
+            seen["all undone"] = at_detail(pilot, table)
+            await stage_again(pilot)
+            await apply(pilot)
+            table.host.files[AHEAD] = "777"
+            await pilot.press("u")
+            await answer(pilot, "enter")
+            await until(pilot, lambda: "somebody else" in notices(pilot))
+            seen["somebody else"] = at_detail(pilot, table)
+        return seen
+
+    with stillness():
+        return asyncio.run(walk())
+
+
+def test_an_applied_value_is_read_back_and_verified(applied: dict[str, Moment]) -> None:
+    row = applied["applied"].row("Read-ahead")
+    assert ("256 KiB" in row, "verified" in row) == (True, True)
+
+
+def test_undo_shows_how_and_brings_the_old_value_back(applied: dict[str, Moment]) -> None:
+    assert applied["undone"].written == ((AHEAD, "256"), (AHEAD, "128"))
+
+
+def test_after_undo_the_table_shows_the_old_value(applied: dict[str, Moment]) -> None:
+    assert "128 KiB" in applied["undone"].row("Read-ahead")
+
+
+def test_undo_all_takes_back_every_change_newest_first(applied: dict[str, Moment]) -> None:
+    made = applied["two"].written
+    undone = applied["all undone"].written[len(made) :]
+    assert [path.rsplit("/", 1)[1] for path, _ in undone] == ["nr_requests", "read_ahead_kb"]
+
+
+def test_what_somebody_else_changed_since_is_left_alone(applied: dict[str, Moment]) -> None:
+    before, after = applied["all undone"].written, applied["somebody else"].written
+    assert after[len(before) :] == ((AHEAD, "256"),)
 
 
 async def test_keys_typed_ahead_of_the_review_are_passed_over(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,88 +281,57 @@ async def test_a_kernel_that_refuses_is_quoted(table: Table) -> None:
         assert "Invalid argument" in notices(pilot)
 
 
-async def test_undo_shows_how_and_brings_the_old_value_back(table: Table) -> None:
-    async with opened(table) as pilot:
-        await stage(pilot)
-        await apply(pilot)
-        await pilot.press("u")
-        await answer(pilot, "enter")
-        await until(pilot, lambda: "undone" in row_of(pilot, "Read-ahead"))
-        assert table.host.files[AHEAD] == "128"
-
-
-async def test_after_undo_the_table_shows_the_old_value(table: Table) -> None:
-    async with opened(table) as pilot:
-        await stage(pilot)
-        await apply(pilot)
-        await pilot.press("u")
-        await answer(pilot, "enter")
-        await until(pilot, lambda: "undone" in row_of(pilot, "Read-ahead"))
-        assert "128 KiB" in row_of(pilot, "Read-ahead")
-
-
-async def test_undo_all_takes_back_every_change_newest_first(table: Table) -> None:
-    async with opened(table) as pilot:
-        await stage(pilot)
-        await pilot.press("down", "space")
-        await apply(pilot)
-        await pilot.press("U")
-        await answer(pilot, "enter")
-        await until(pilot, lambda: not table.bench.undoable())
-        assert [path.rsplit("/", 1)[1] for path, _ in table.host.written[2:]] == ["nr_requests", "read_ahead_kb"]
-
-
 def test_there_is_nothing_to_undo_at_first(looked: dict[str, Moment]) -> None:
     assert "nothing to undo" in looked["u"].notices
 
 
-async def test_what_somebody_else_changed_since_is_left_alone(table: Table) -> None:
-    async with opened(table) as pilot:
-        await stage(pilot)
-        await apply(pilot)
-        table.host.files[AHEAD] = "777"
-        await pilot.press("u")
-        await answer(pilot, "enter")
-        await until(pilot, lambda: "somebody else" in notices(pilot))
-        assert table.host.files[AHEAD] == "777"
+async def test_without_root_a_setting_and_the_header_say_so(
+    tmp_path: Path, still: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def facts(_host: object) -> MachineFacts:
+        return replace(MACHINE, root=False)
 
-
-async def test_a_setting_that_cannot_be_changed_says_why(tmp_path: Path, still: None) -> None:
+    monkeypatch.setattr("app.engine.session.recorder.machine_facts", facts)
     async with opened(set_table(tmp_path, host_of(root=False))) as pilot:
+        assert "read-only" in text_of(pilot).splitlines()[0]
         await pilot.press("enter", "space")
         await pilot.pause()
         assert "needs root" in notices(pilot)
 
 
-async def test_without_root_the_header_says_read_only(tmp_path: Path, still: None) -> None:
-    async with opened(set_table(tmp_path, host_of(root=False))) as pilot:
-        assert "read-only" in text_of(pilot) or not table_root(pilot)
+@pytest.fixture(scope="module")
+def chosen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Moment]:
+    """Moments of one workbench in which values are chosen and typed, by what was done last."""
+    table = set_table(tmp_path_factory.mktemp("chosen"))
+
+    async def walk() -> dict[str, Moment]:
+        seen: dict[str, Moment] = {}
+        async with opened(table) as pilot:
+            await pilot.press("enter", "enter")
+            await answer(pilot, "down", "enter")
+            seen["from the list"] = moment(pilot, table)
+            await pilot.press("backspace", "down", "enter")
+            await answer(pilot, "end", *["backspace"] * 8, *"99999999999", "enter")
+            seen["too large"] = moment(pilot, table)
+            await pilot.press("escape", "enter")
+            await answer(pilot, "end", *["backspace"] * 8, *"512", "enter")
+            seen["within range"] = moment(pilot, table)
+        return seen
+
+    with stillness():
+        return asyncio.run(walk())
 
 
-def table_root(pilot: Pilot[int]) -> bool:
-    machine = app_of(pilot).session.machine
-    return machine is None or not machine.root
+def test_enter_opens_the_choices_and_takes_one(chosen: dict[str, Moment]) -> None:
+    assert list(chosen["from the list"].staged["block:sda"]) == ["scheduler"]
 
 
-async def test_enter_opens_the_choices_and_takes_one(table: Table) -> None:
-    async with opened(table) as pilot:
-        await pilot.press("enter", "enter")
-        await answer(pilot, "down", "enter")
-        assert list(app_of(pilot).staged["block:sda"]) == ["scheduler"]
+def test_a_number_out_of_range_is_not_taken(chosen: dict[str, Moment]) -> None:
+    assert ("Not accepted" in chosen["too large"].text, chosen["too large"].staged) == (True, {})
 
 
-async def test_a_number_out_of_range_is_not_taken(table: Table) -> None:
-    async with opened(table) as pilot:
-        await pilot.press("enter", "down", "enter")
-        await answer(pilot, "end", *["backspace"] * 8, *"99999999999", "enter")
-        assert "Not accepted" in text_of(pilot)
-
-
-async def test_a_number_within_range_is_staged(table: Table) -> None:
-    async with opened(table) as pilot:
-        await pilot.press("enter", "down", "enter")
-        await answer(pilot, "end", *["backspace"] * 8, *"512", "enter")
-        assert app_of(pilot).staged == {"block:sda": {"read_ahead_kb": "512"}}
+def test_a_number_within_range_is_staged(chosen: dict[str, Moment]) -> None:
+    assert chosen["within range"].staged == {"block:sda": {"read_ahead_kb": "512"}}
 
 
 async def risky(pilot: Pilot[int]) -> None:
@@ -307,30 +339,6 @@ async def risky(pilot: Pilot[int]) -> None:
     await pilot.press("escape", "enter", "home", *["down"] * WRITE_CACHE, "space", "a")
     await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
     await heard(pilot)
-
-
-async def test_what_risks_data_is_not_applied_by_enter(table: Table) -> None:
-    async with opened(table) as pilot:
-        await risky(pilot)
-        await pilot.press("enter")
-        await pilot.pause()
-        assert table.host.written == []
-
-
-async def test_what_risks_data_is_applied_by_its_own_key(table: Table) -> None:
-    async with opened(table) as pilot:
-        await risky(pilot)
-        await pilot.press("y")
-        await until(pilot, lambda: table.host.written)
-        assert table.host.written == [(f"{SECTOR}/write_cache", "write through")]
-
-
-async def test_focus_returns_to_the_settings_after_a_dialog(table: Table) -> None:
-    async with opened(table) as pilot:
-        await stage(pilot)
-        await pilot.press("a")
-        await answer(pilot, "escape")
-        assert isinstance(pilot.app.focused, KeyedTable)
 
 
 async def test_a_device_that_vanished_before_applying_is_refused(table: Table) -> None:
@@ -415,19 +423,60 @@ async def test_a_very_long_model_name_leaves_the_settings_their_room(tmp_path: P
         assert "I/O scheduler" in text_of(pilot)
 
 
-async def test_the_tree_knows_every_drive_by_its_target(table: Table) -> None:
-    async with opened(table) as pilot:
-        found = app_of(pilot).session.inventory.find("block:sda")
-        assert isinstance(found, Drive)
+KEYS_OF_SCREENS = ("1", "2", "3", "5", "q")
 
 
-@pytest.mark.parametrize("key", ["1", "2", "3", "5", "q"])
-async def test_a_dialog_keeps_the_keys_of_the_screens_to_itself(table: Table, key: str) -> None:
-    async with opened(table) as pilot:
-        await stage(pilot)
-        await pilot.press("a")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
-        await heard(pilot)
-        await pilot.press(key)
-        await pilot.pause()
-        assert isinstance(pilot.app.screen, ConfirmDialog)
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Moment]:
+    """Moments of one workbench in which questions are answered, by what was pressed last."""
+    table = set_table(tmp_path_factory.mktemp("asked"))
+
+    async def walk() -> dict[str, Moment]:
+        seen: dict[str, Moment] = {}
+        async with opened(table) as pilot:
+            seen[f"sda {type(app_of(pilot).session.inventory.find('block:sda')).__name__}"] = moment(pilot, table)
+            await stage(pilot)
+            await pilot.press("a")
+            await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
+            await heard(pilot)
+            for key in KEYS_OF_SCREENS:
+                await pilot.press(key)
+                await pilot.pause()
+                seen[key] = moment(pilot, table)
+            await answer(pilot, "escape")
+            seen[f"focus {type(pilot.app.focused).__name__}"] = moment(pilot, table)
+            await pilot.press("backspace")
+            await risky(pilot)
+            await pilot.press("enter")
+            await pilot.pause()
+            seen["risk and enter"] = moment(pilot, table)
+            await pilot.press("escape", "enter", "backspace")
+            await risky(pilot)
+            await pilot.press("y")
+            await until(pilot, lambda: table.host.written)
+            seen["risk and y"] = moment(pilot, table)
+        return seen
+
+    with stillness():
+        return asyncio.run(walk())
+
+
+def test_the_tree_knows_every_drive_by_its_target(asked: dict[str, Moment]) -> None:
+    assert f"sda {Drive.__name__}" in asked
+
+
+@pytest.mark.parametrize("key", KEYS_OF_SCREENS)
+def test_a_dialog_keeps_the_keys_of_the_screens_to_itself(asked: dict[str, Moment], key: str) -> None:
+    assert asked[key].screen is ConfirmDialog
+
+
+def test_focus_returns_to_the_settings_after_a_dialog(asked: dict[str, Moment]) -> None:
+    assert f"focus {KeyedTable.__name__}" in asked
+
+
+def test_what_risks_data_is_not_applied_by_enter(asked: dict[str, Moment]) -> None:
+    assert asked["risk and enter"].written == ()
+
+
+def test_what_risks_data_is_applied_by_its_own_key(asked: dict[str, Moment]) -> None:
+    assert asked["risk and y"].written == ((f"{SECTOR}/write_cache", "write through"),)
