@@ -78,11 +78,12 @@ async def rack(request: pytest.FixtureRequest, tmp_path: Path, still: None) -> A
 
 @pytest.fixture(scope="module", params=SIZES)
 def looked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What stood on a screen on which nothing was ticked, by what was done last."""
+    """What stood on one screen from its opening to the question before data is destroyed, by what was done last."""
+    folder = tmp_path_factory.mktemp("looked")
 
     async def walk() -> dict[str, str]:
         seen: dict[str, str] = {}
-        async with on_the_rack(tmp_path_factory.mktemp("looked"), request.param) as pilot:
+        async with on_the_rack(folder, request.param) as pilot:
             seen["opened"] = text_of(pilot)
             await pilot.press("r")
             seen["r"] = notices(pilot)
@@ -92,6 +93,35 @@ def looked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             await pilot.press("n")
             await until(pilot, lambda: "Write cache" in rows(pilot))
             seen["n"] = rows(pilot)
+            await tick(pilot, "setting:read_ahead", "none", "adaptive")
+            await pilot.press("s")
+            await until(pilot, lambda: isinstance(pilot.app.screen, TextDialog))
+            pilot.app.screen.dismiss(str(folder / "mine.toml"))
+            await until(pilot, (folder / "mine.toml").exists)
+            seen["saved"] = " ".join(map(str, load_plan(str(folder / "mine.toml")).axes[0].values))
+            await tick(pilot, "job:iodepth", "1", "32")
+            seen["ticked"] = await planned(pilot, "2 set-ups, 2 workloads")
+            for key in ("f", "f again"):
+                await pilot.press("f")
+                await pilot.pause()
+                seen[key] = rows(pilot)
+            await to_row(pilot, "job:iodepth|32")
+            await pilot.press("space")
+            await to_row(pilot, "job:iodepth|other")
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(pilot.app.screen, TextDialog))
+            await heard(pilot)
+            await pilot.press(*"24", "enter")
+            await planned(pilot, "2 workloads")
+            seen["typed"] = " ".join(ticked(pilot, "job:iodepth"))
+            await tick(pilot, "setting:strip_size", "65536", "262144")
+            seen["strip size"] = await planned(pilot, "DESTROYS DATA")
+            await pilot.press("r")
+            await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
+            await heard(pilot)
+            await pilot.press("enter", "escape")
+            await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
+            seen["follower"] = str(app_of(pilot).sweeping.follower)
             await choose(pilot, "T", "megaraid:/c0/v2")
             await until(pilot, lambda: "T megaraid:/c0/v2" in text_of(pilot))
             seen["target"] = text_of(pilot)
@@ -99,6 +129,12 @@ def looked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
     with stillness():
         return asyncio.run(walk())
+
+
+def ticked(pilot: Pilot[int], axis: str) -> tuple[str, ...]:
+    """Values of an axis that are ticked."""
+    draft = screen_of(pilot).planner.draft
+    return () if draft is None else tuple(draft.ticked.get(axis, ()))
 
 
 async def choose(pilot: Pilot[int], key: str, value: str) -> None:
@@ -158,47 +194,28 @@ def test_another_target_is_chosen(looked: dict[str, str]) -> None:
     assert "T megaraid:/c0/v2" in looked["target"]
 
 
-async def test_ticked_values_make_a_plan(rack: Pilot[int]) -> None:
-    await tick(rack, "setting:read_ahead", "none", "adaptive")
-    await tick(rack, "job:iodepth", "1", "32")
-    shown = await planned(rack, "2 set-ups, 2 workloads")
+def test_ticked_values_make_a_plan(looked: dict[str, str]) -> None:
+    shown = looked["ticked"]
     assert "12 steps" in shown
     assert "read_ahead" in shown
     assert "none again" in shown
 
 
-async def test_f_folds_away_what_was_not_chosen_and_shows_it_again(rack: Pilot[int]) -> None:
-    await tick(rack, "job:iodepth", "1", "32")
-    await rack.press("f")
-    await rack.pause()
-    folded = rows(rack)
-    await rack.press("f")
-    await rack.pause()
-    assert ("Block size" in folded, "Queue depth" in folded, "Block size" in rows(rack)) == (False, True, True)
+def test_f_folds_away_what_was_not_chosen_and_shows_it_again(looked: dict[str, str]) -> None:
+    folded, after = looked["f"], looked["f again"]
+    assert ("Block size" in folded, "Queue depth" in folded, "Block size" in after) == (False, True, True)
 
 
-async def test_a_value_of_ones_own_is_typed(rack: Pilot[int]) -> None:
-    await tick(rack, "job:iodepth", "1")
-    await to_row(rack, "job:iodepth|other")
-    await rack.press("enter")
-    await until(rack, lambda: isinstance(rack.app.screen, TextDialog))
-    await heard(rack)
-    await rack.press(*"24", "enter")
-    await planned(rack, "2 workloads")
-    draft = screen_of(rack).planner.draft
-    assert draft is not None
-    assert draft.ticked["job:iodepth"] == ("1", "24")
+def test_a_value_of_ones_own_is_typed(looked: dict[str, str]) -> None:
+    assert looked["typed"] == "1 24"
 
 
-async def test_what_destroys_data_is_told_and_asked_for_by_name(rack: Pilot[int]) -> None:
-    await tick(rack, "setting:strip_size", "65536", "262144")
-    await planned(rack, "DESTROYS DATA")
-    await rack.press("r")
-    await until(rack, lambda: isinstance(rack.app.screen, ConfirmDialog))
-    await heard(rack)
-    await rack.press("enter", "escape")
-    await until(rack, lambda: len(rack.app.screen_stack) == 1)
-    assert app_of(rack).sweeping.follower is None
+def test_what_destroys_data_is_told_and_asked_for_by_name(looked: dict[str, str]) -> None:
+    assert ("DESTROYS DATA" in looked["strip size"], looked["follower"]) == (True, "None")
+
+
+def test_what_is_ticked_is_saved_as_a_plan(looked: dict[str, str]) -> None:
+    assert looked["saved"] == "none adaptive"
 
 
 @pytest.mark.exhaustive
@@ -217,16 +234,6 @@ async def test_it_runs_to_its_end_and_ranks(rack: Pilot[int]) -> None:
     assert "baseline" in shown
 
 
-async def test_what_is_ticked_is_saved_as_a_plan(rack: Pilot[int], tmp_path: Path) -> None:
-    await tick(rack, "setting:read_ahead", "none", "adaptive")
-    await rack.press("s")
-    await until(rack, lambda: isinstance(rack.app.screen, TextDialog))
-    screen_of_file = tmp_path / "mine.toml"
-    rack.app.screen.dismiss(str(screen_of_file))
-    await until(rack, screen_of_file.exists)
-    assert load_plan(str(screen_of_file)).axes[0].values == ("none", "adaptive")
-
-
 @pytest.fixture
 def going(table: Table) -> WrittenSweep:
     """A sweep of another process, in its sixth step."""
@@ -243,15 +250,15 @@ async def watched(pilot: Pilot[int]) -> None:
     await until(pilot, lambda: "RUNNING step 6" in text_of(pilot))
 
 
-async def test_a_sweep_of_another_process_is_found_and_shown(table: Table, going: WrittenSweep) -> None:
+async def test_a_sweep_of_another_process_is_found_and_goes_on_until_x_asks_it_to_stop(
+    table: Table, going: WrittenSweep
+) -> None:
     async with opened(table, SIZES["small"]) as pilot:
         await watched(pilot)
         assert "sweep 6/12" in text_of(pilot).splitlines()[0]
-
-
-async def test_x_asks_it_to_stop_and_it_says_so_until_it_did(table: Table, going: WrittenSweep) -> None:
-    async with opened(table) as pilot:
-        await watched(pilot)
+        await pilot.press("q")
+        await answer(pilot, "escape")
+        assert (pilot.app._exit, going.asked_to_stop) == (False, False)
         await pilot.press("x")
         await until(pilot, lambda: "STOPPING" in text_of(pilot))
         assert going.asked_to_stop
@@ -277,14 +284,6 @@ async def test_stopping_it_on_the_way_out_waits_until_everything_is_back(table: 
         assert not pilot.app._exit
         going.end(SweepResult.STOPPED)
         await until(pilot, lambda: pilot.app._exit)
-
-
-async def test_one_may_stay(table: Table, going: WrittenSweep) -> None:
-    async with opened(table) as pilot:
-        await watched(pilot)
-        await pilot.press("q")
-        await answer(pilot, "escape")
-        assert (pilot.app._exit, going.asked_to_stop) == (False, False)
 
 
 async def test_settings_that_are_not_back_are_shouted(table: Table, going: WrittenSweep) -> None:
