@@ -394,10 +394,10 @@ async def test_a_device_that_the_kernel_lets_nobody_open_is_not_said_to_be_in_us
 ) -> None:
     opened = os.open
 
-    def closed(path: str, flags: int, *more: int) -> int:
+    def closed(path: str, flags: int, *more: int, dir_fd: int | None = None) -> int:
         if path == device.device:
             raise OSError(number, os.strerror(number))
-        return opened(path, flags, *more)
+        return opened(path, flags, *more, dir_fd=dir_fd)
 
     monkeypatch.setattr(os, "open", closed)
     answer = await verdict(device.device)

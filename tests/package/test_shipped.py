@@ -63,6 +63,12 @@ def test_the_demo_is_that_of_the_checkout(program: tuple[str, ...], tmp_path: Pa
 
 
 @needs_shipped
+def test_it_says_which_form_it_has(program: tuple[str, ...], tmp_path: Path) -> None:
+    told = json.loads(run(program, "--version", "--json", env=environment(tmp_path)).stdout)["program"]
+    assert told["form"] == ("one file" if program == (str(ONE_FILE),) else "zipapp")
+
+
+@needs_shipped
 @needs_loops()
 @pytest.mark.root
 def test_a_value_on_trial_comes_back_though_what_was_unpacked_is_gone(program: tuple[str, ...], tmp_path: Path) -> None:
