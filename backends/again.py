@@ -19,16 +19,19 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """The folder, or the archive, that the packages of this program lie in."""
 
 
-def again(module: str) -> tuple[str, ...]:
+def again(module: str, *, as_told: bool = False) -> tuple[str, ...]:
     """The words that start a module of this program in an interpreter of its own that heeds nothing of the user's.
 
+    `as_told`: it looks where PYTHONPATH told this process to, since what backends come from there is needed again;
+    never for what runs with more rights than this process.
     More words may follow. Where an isolated interpreter would not find this program (a tree, an archive, a user's own
     packages) it is told to look for modules where this process does.
     """
     # Empty where a launcher gave the interpreter another name than its own.
     python = sys.executable or os.readlink("/proc/self/exe")
     words = (python, "-I", "-B") if sys.flags.isolated and sys.flags.dont_write_bytecode else (python, "-I")
-    if os.path.realpath(_HERE) in _found_by_itself():
+    told = as_told and not sys.flags.ignore_environment and os.environ.get("PYTHONPATH")
+    if not told and os.path.realpath(_HERE) in _found_by_itself():
         return (*words, "-m", module)
     places = dict.fromkeys((*(os.path.abspath(place) for place in sys.path if os.path.exists(place)), _HERE))
     return (*words, "-c", _BEGIN, module, *places, "--")

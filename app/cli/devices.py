@@ -40,7 +40,7 @@ def devices_command(as_json: bool, wide: bool, columns: str | None) -> int:
 
     host = host_of(current())
     warn_of_journal(
-        journal_on(host, Paths.default().journal_of(simulated=host.simulated, apart=host.capabilities.apart))
+        journal_on(host, Paths.default().journal_of(simulated=current().simulated, apart=host.capabilities.apart))
     )
     chosen = columns_named(columns)
     return run(lambda _: _devices(host, as_json, chosen, wide=wide))

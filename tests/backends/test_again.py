@@ -67,3 +67,12 @@ def test_what_lasts_is_the_file_that_a_person_starts(
 def test_without_such_a_file_the_program_lasts_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(LAUNCHER, raising=False)
     assert lasting() == again("app")
+
+
+def test_only_what_has_no_more_rights_looks_where_the_environment_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert str(tmp_path) in again("app", as_told=True)
+    assert str(tmp_path) not in again("app.priv")

@@ -454,8 +454,8 @@ ROWS: tuple[Row, ...] = (
         mark="it is taken back all the same",
         least=2,
         tests=(
-            f"{TRIALS}a_trial_comes_back_though_the_program_was_removed_meanwhile",
-            f"{TRIALS}nothing_is_imported_any_more_when_the_deadline_comes",
+            "tests/test_forms.py::test_a_trial_comes_back_though_the_program_was_removed_meanwhile",
+            f"{TRIALS}when_the_deadline_comes_nothing_is_read_from_where_the_program_lay",
         ),
         minutes=1,
     ),

@@ -33,10 +33,10 @@ async def start_detached(module: str, order: str, seconds: float, keep: Sequence
     """
     if unit and (before := _in_a_unit(unit)):
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # else as where systemd is not the init
-            answer = await asyncio.to_thread(_start_unit, before, (*again(module), STAY), order, seconds)
+            answer = await asyncio.to_thread(_start_unit, before, (*again(module, as_told=True), STAY), order, seconds)
             if answer is not None:
                 return answer
-    return await asyncio.to_thread(_start_detached, again(module), order, seconds, keep)
+    return await asyncio.to_thread(_start_detached, again(module, as_told=True), order, seconds, keep)
 
 
 def _in_a_unit(name: str) -> tuple[str, ...]:
