@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -164,6 +165,7 @@ def _one(place: Place, words: tuple[str, ...], seconds: float) -> None:
         _pause()
     journal = Journal(place.folder / "state/journal")
     _until(lambda: not journal.trials())  # taken back at its deadline, or never begun
+    _until(lambda: not _holders(place.folder / "state"))  # what it had started holds its locks until it has ended
     if "--trial" in words:
         assert place.value == place.before, "a trial was not taken back"
     told = place.run("recover", "--list")
@@ -190,6 +192,18 @@ def _fios(folder: Path) -> list[int]:
                 found += [int(entry.name)] if str(folder) in os.readlink(entry / "cwd") else []
         except OSError:
             continue
+    return found
+
+
+def _holders(folder: Path) -> list[int]:
+    """Processes that have a file of this folder open."""
+    found: list[int] = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        with suppress(OSError):
+            if any(os.readlink(each).startswith(f"{folder}/") for each in (entry / "fd").iterdir()):
+                found.append(int(entry.name))
     return found
 
 
