@@ -37,7 +37,7 @@ FORMATS: Mapping[Kept, int] = {
     Kept.INDEX: 1,
     Kept.MACHINE: 1,
     Kept.STREAM: 1,
-    Kept.RACK: 2,
+    Kept.RACK: 3,
 }
 """What this program writes, and the newest that it reads."""
 

@@ -26,6 +26,7 @@ from backends.errors import NewerError
 from backends.formats import FORMATS, Kept
 from backends.hosts.local import LocalHost
 from backends.hosts.recorded import ReplayHost
+from backends.hosts.simulated.machines.linux import linux_rack
 from backends.hosts.simulated.state import RackFile
 from backends.hosts.streams import Recording
 from backends.version import program_version
@@ -136,6 +137,11 @@ def test_its_archive_is_read() -> None:
 def test_its_rack_is_as_it_was_left(number: int, tmp_path: Path) -> None:
     shutil.copy(OF_BEFORE / "racks" / f"format-{number}.json", tmp_path / "rack.json")
     assert RackFile(tmp_path / "rack.json").rack.cards[0].volumes[1].read_ahead == "read-ahead"
+
+
+def test_its_pools_are_as_they_were_left(tmp_path: Path) -> None:
+    shutil.copy(OF_BEFORE / "racks" / "format-3.json", tmp_path / "rack.json")
+    assert RackFile(tmp_path / "rack.json").rack.pools == linux_rack().pools
 
 
 # -- sessions ----------------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from backends.hosts.simulated.queue import CACHE, DEPTH, TAGS, write_cache_type,
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.state import RackFile
 from backends.hosts.simulated.tools import PATHS, disks_said, fio_said
+from backends.hosts.simulated.zfs.module import PARAMETERS
 
 _FOLDERS = ("/", "/root", "/home", "/tmp", "/var", "/var/tmp", "/srv", "/srv/vm", "/dev", "/proc", "/sys")
 """Folders that are there."""
@@ -187,6 +188,11 @@ class SimulatedHost(MadeUpHost):
             with self._file.changing() as rack:
                 rack.md[words[3]].write("/".join(words[5:]), text)
             return
+        if path.startswith(PARAMETERS):
+            with self._file.changing() as rack:
+                if rack.zfs is not None:
+                    rack.zfs.write(words[-1], text)
+            return
         if words[:4] == ["", "sys", "class", "scsi_disk"] and words[5:] == [CACHE]:
             name = self._own_drive(words[4])
             if name is not None:
@@ -218,6 +224,7 @@ class SimulatedHost(MadeUpHost):
         with self._file.changing() as rack:
             rack.installed.pop(path, None)
             rack.scratch.pop(path, None)
+            rack.records.pop(path, None)
             if text:
                 rack.installed[path] = text
 
@@ -249,10 +256,14 @@ class SimulatedHost(MadeUpHost):
         node = self._linux().nodes.get(path)
         if node is not None:
             return node
-        if path in self._folders:
+        if path in self._folders or path in self._mountpoints():
             return FileStat(kind="directory", size=4096)
         size = self._file.rack.scratch.get(path)
         return None if size is None else FileStat(kind="file", size=size)
+
+    def _mountpoints(self) -> Set[str]:
+        """Folders of the pools' filesystems."""
+        return {one.mountpoint for pool in self._file.rack.pools.values() for one in pool.datasets.values()}
 
     async def writable(self, path: str) -> str | None:
         """Queue settings are; nothing else."""

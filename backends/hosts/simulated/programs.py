@@ -13,6 +13,7 @@ from backends.hosts.simulated.printed import Said
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.smartarray import arcconf, ssacli
 from backends.hosts.simulated.storcli import answer as storcli
+from backends.hosts.simulated.zfs.tools import zfs_said, zpool_said
 from backends.values import dataclass
 
 ANOTHER = (
@@ -90,6 +91,8 @@ PROGRAMS: Mapping[str, VendorProgram] = {
     "storcli64": VendorProgram(path="/opt/MegaRAID/storcli/storcli64", there=_cards, said=storcli.answer),
     "MegaCli64": VendorProgram(path="/opt/MegaRAID/MegaCli/MegaCli64", there=_cards, said=megacli.answer),
     "mdadm": VendorProgram(path="/usr/sbin/mdadm", there=lambda rack: True, said=mdadm_said, vendors=False),
+    "zpool": VendorProgram(path="/usr/sbin/zpool", there=lambda rack: bool(rack.pools), said=zpool_said, vendors=False),
+    "zfs": VendorProgram(path="/usr/sbin/zfs", there=lambda rack: bool(rack.pools), said=zfs_said, vendors=False),
     "ssacli": VendorProgram(
         path="/usr/sbin/ssacli", there=lambda rack: "ssacli" in rack.smart, said=_ssacli, lonely=True
     ),

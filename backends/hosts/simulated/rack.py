@@ -16,6 +16,8 @@ from backends.hosts.simulated.pathed import PathedDisk
 from backends.hosts.simulated.smartarray.cards import SmartCard, SmartVolume
 from backends.hosts.simulated.smcli import DiskSystem
 from backends.hosts.simulated.volume import Content, Volume
+from backends.hosts.simulated.zfs.module import ZfsModule
+from backends.hosts.simulated.zfs.pool import Dataset, ZfsPool
 from backends.model import Level
 from backends.values import dataclass
 
@@ -49,6 +51,12 @@ class Rack:
     """Arrays of the kernel's RAID driver, by kernel name."""
     stopped: dict[str, MdArray] = field(default_factory=dict)
     """Those that only their members still tell of."""
+    pools: dict[str, ZfsPool] = field(default_factory=dict)
+    """ZFS pools, by name."""
+    zfs: ZfsModule | None = None
+    """The module that they need."""
+    records: dict[str, int] = field(default_factory=dict)
+    """Bytes of the records that files on a pool were laid out in; they keep them until they are written anew."""
     totals: dict[str, list[float]] = field(default_factory=dict)
     """What the kernel has counted of each disk since it was started: see `diskstats`."""
     queues: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -107,6 +115,10 @@ class Rack:
     def contents(self) -> Iterator[tuple[str, Content]]:
         """What lies on volumes and the host's own drives, by kernel name."""
         yield from self.lying.items()
+        for pool in self.pools.values():
+            for name, dataset in pool.datasets.items():
+                if dataset.mountpoint:
+                    yield name, Content(filesystem="zfs", label=name, mount=dataset.mountpoint)
         for _, volume in self.volumes():
             if volume.content is not None:
                 yield volume.device, volume.content
@@ -118,7 +130,14 @@ class Rack:
         """Kernel names of what an md array is made of, and of the paths of a multipath disk."""
         if name in self.md:
             return tuple(member.name for member in self.md[name].members)
+        if (found := self.dataset(name)) is not None:
+            return found[0].disks
         return next((disk.paths for disk in self.pathed if disk.device == name), ())
+
+    def dataset(self, name: str) -> tuple[ZfsPool, Dataset] | None:
+        """A dataset by its name, a volume by its kernel name too, with its pool."""
+        rows = ((pool, key, one) for pool in self.pools.values() for key, one in pool.datasets.items())
+        return next(((pool, one) for pool, key, one in rows if name in (key, one.node)), None)
 
     def overwrite(self, name: str) -> None:
         """What lay on a raw device is gone with the first write."""
@@ -153,6 +172,8 @@ class Rack:
                 return speed.of_flash(module)
         if name in self.md:
             return self._array(self.md[name])
+        if (there := self.dataset(name)) is not None:
+            return self._on_pool(*there)
         own = self.drive(name)
         if own is None:
             return None
@@ -198,6 +219,19 @@ class Rack:
             size_bytes=array.size_bytes,
         )
 
+    def _on_pool(self, pool: ZfsPool, dataset: Dataset) -> Layout | None:
+        """A filesystem or a volume: its pool's mirrors."""
+        drives = [drive for disk in pool.disks if (drive := self.drive(disk)) is not None]
+        if not drives:
+            return None
+        return Layout(
+            card=None,
+            drive=drives[0],
+            level=Level.RAID1 if len(pool.mirrors) == 1 else Level.RAID10,
+            drives=len(drives),
+            size_bytes=dataset.size_bytes or pool.size_bytes,
+        )
+
     def restart(self, *, without: str | None = None) -> None:
         """Reboot: keys that waited for it are active, kernel settings are lost. `without`: an option to forget."""
         for card in self.cards:
@@ -207,6 +241,8 @@ class Rack:
         self.queues.clear()
         self.late.clear()
         self.totals.clear()
+        if self.zfs is not None:
+            self.zfs = ZfsModule(memory_bytes=self.zfs.memory_bytes)
         for array in self.md.values():
             array.limits.clear()
             array.safe_mode_ms = SAFE_MODE_MS

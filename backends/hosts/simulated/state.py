@@ -25,6 +25,8 @@ from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.smartarray.cards import SmartBay, SmartCard, SmartVolume
 from backends.hosts.simulated.smcli import DiskSystem, HostDisk
 from backends.hosts.simulated.volume import Content, Volume
+from backends.hosts.simulated.zfs.module import ZfsModule
+from backends.hosts.simulated.zfs.pool import Dataset, ZfsPool
 from backends.json_text import indented
 from backends.model import Level
 from backends.version import program_version
@@ -79,6 +81,10 @@ def _pathed(row: dict[str, Any]) -> PathedDisk:
     return PathedDisk(**(row | {key: tuple(row[key]) for key in ("paths", "hosts", "pci")}))
 
 
+def _pool(row: dict[str, Any]) -> ZfsPool:
+    return ZfsPool(**(row | {"datasets": {name: Dataset(**one) for name, one in row["datasets"].items()}}))
+
+
 def _content(row: dict[str, Any] | None) -> Content | None:
     return None if row is None else Content(**row)
 
@@ -96,6 +102,8 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
     "systems": lambda rows: [_system(row) for row in rows],
     "flash": lambda rows: [IoMemory(**row) for row in rows],
     "pathed": lambda rows: [_pathed(row) for row in rows],
+    "pools": lambda rows: {name: _pool(row) for name, row in rows.items()},
+    "zfs": lambda row: None if row is None else ZfsModule(**row),
     "md": lambda rows: {name: _array(row) for name, row in rows.items()},
     "stopped": lambda rows: {name: _array(row) for name, row in rows.items()},
 }

@@ -272,7 +272,7 @@ async def test_the_third_racks_system_lies_on_its_first_nvme_drive() -> None:
     assert [use.kind for use in picture.uses("nvme0n1")] != []
     assert await host.stat("/dev/nvme0n1p2") is not None
     host.rack.overwrite("nvme0n1")
-    assert list(host.rack.contents()) == []
+    assert "nvme0n1" not in dict(host.rack.contents())
 
 
 async def test_the_bus_names_a_card_by_its_board_whoever_made_the_chip() -> None:

@@ -71,6 +71,8 @@ def _target(
     whole = _whole(linux, job, disk) if job.runtime is None else None
     if whole is not None and path not in linux.nodes:
         rack.scratch[path] = whole
+        if (lies := rack.dataset(disk)) is not None:
+            rack.records[path] = lies[0].record_bytes(disk)
 
     def done(moved: tuple[int, int, int, int], seconds: float) -> None:
         counts.add(disks, moved, seconds)

@@ -10,6 +10,7 @@ from backends.hosts.simulated.linux.own import put_flash, put_nvme, put_sata
 from backends.hosts.simulated.linux.pathed import put_pathed
 from backends.hosts.simulated.linux.tree import Kernel
 from backends.hosts.simulated.linux.volumes import put_logical_drive, put_volume
+from backends.hosts.simulated.linux.zfs import put_pools
 from backends.hosts.simulated.md_array import SYSTEM
 from backends.hosts.simulated.rack import Rack
 
@@ -35,9 +36,10 @@ def kernel(rack: Rack) -> Kernel:
     for number, name in enumerate(rack.nvme):
         put_nvme(found, rack, name, rack.drive(name), number, mounts)
     for number, name in enumerate(rack.sata):
-        put_sata(found, rack, name, rack.drive(name), number)
+        put_sata(found, rack, name, rack.drive(name), number, mounts)
     for array in rack.md.values():
         put_array(found, rack, array)
+    put_pools(found, rack, mounts)
     put_functions(found, rack)
     chassis = CHASSIS[rack.name]
     table = "\n".join(mounts)

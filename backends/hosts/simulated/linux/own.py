@@ -36,7 +36,7 @@ def put_nvme(found: Kernel, rack: Rack, name: str, drive: DriveType | None, numb
     found.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
 
 
-def put_sata(found: Kernel, rack: Rack, name: str, drive: DriveType | None, number: int) -> None:
+def put_sata(found: Kernel, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]) -> None:
     """A drive at a port of the mainboard."""
     if drive is None:
         return
@@ -75,6 +75,8 @@ def put_sata(found: Kernel, rack: Rack, name: str, drive: DriveType | None, numb
         "E:ID_BUS=ata",
         *_raid_member(rack, name),
     ]
+    if name in rack.lying:
+        record += put_content(found, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
     found.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
 
 

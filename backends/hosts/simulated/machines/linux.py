@@ -8,10 +8,17 @@ from backends.hosts.simulated.md_array import MdArray, MdMember, component_of
 from backends.hosts.simulated.pathed import PathedDisk
 from backends.hosts.simulated.rack import Clock, Rack
 from backends.hosts.simulated.volume import Content
+from backends.hosts.simulated.zfs.module import ZfsModule
+from backends.hosts.simulated.zfs.pool import VOLUME, Dataset, ZfsPool
 
 HDD = "ST3500630NS"
 _SHELF = ("0000:12:00.0", "0000:37:00.0")
 """Two adapters, each with a cable to the shelf."""
+
+_TANK = ("sdn", "sdo")
+"""The disks of the pool."""
+
+_GUID = 1_246_913_570_020_144_321
 
 _ROOT = Content(table="gpt", filesystem="ext4", label="root", uuid="e4b0c7d2-58f1-4a93-8c6e-2d97f01b3a65", mount="/")
 
@@ -22,14 +29,16 @@ def linux_rack(clock: Clock | None = None, *, seed: int = 61) -> Rack:
         name="linux",
         seed=seed,
         nvme={"nvme0n1": NVME, "nvme1n1": PM983, "nvme2n1": PM983},
-        lying={"nvme0n1": _ROOT},
-        sata={"sda": SM883, "sdb": SM883, "sdc": HDD, "sdd": HDD, "sde": HDD, "sdf": HDD},
+        lying={"nvme0n1": _ROOT, **{disk: _member(at) for at, disk in enumerate(_TANK)}},
+        sata={"sda": SM883, "sdb": SM883, **dict.fromkeys(("sdc", "sdd", "sde", "sdf", *_TANK), HDD)},
         md={
             "md0": _array("md0", "raid1", ("sda", "sdb"), SM883, 1),
             "md1": _array("md1", "raid10", ("sdc", "sdd", "sde", "sdf"), HDD, 2),
             "md2": _array("md2", "raid0", ("nvme1n1", "nvme2n1"), PM983, 3),
         },
         pathed=[_pathed(at) for at in range(2)],
+        pools={"tank": _tank()},
+        zfs=ZfsModule(memory_bytes=98_955_508 * 1024),
     )
     if clock is not None:
         rack.clock = clock
@@ -48,6 +57,27 @@ def _array(name: str, level: str, members: tuple[str, ...], model: str, number: 
         layout=258 if level == "raid10" else 0,
         bitmap=level != "raid0",
         sequence=number,
+    )
+
+
+def _member(at: int) -> Content:
+    """What lies on a disk of the pool: zpool partitions whole disks."""
+    return Content(table="gpt", filesystem="zfs_member", label="tank", uuid=f"88051276{_GUID}{at}")
+
+
+def _tank() -> ZfsPool:
+    """A mirror with a filesystem and a volume, of which the former has a value of its own."""
+    datasets = {
+        "tank": Dataset(guid=_GUID + 11, values={"compression": "lz4"}, mountpoint="/tank"),
+        "tank/files": Dataset(guid=_GUID + 12, values={"atime": "off"}, mountpoint="/tank/files"),
+        "tank/vm": Dataset(guid=_GUID + 13, kind=VOLUME, size_bytes=100 << 30, node="zd0"),
+    }
+    return ZfsPool(
+        name="tank",
+        guid=_GUID,
+        mirrors=[list(_TANK)],
+        size_bytes=498_216_206_336,
+        datasets=datasets,
     )
 
 
