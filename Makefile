@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-quick test-exhaustive browser lab check trust mutants method bench screenshots cast build package package-test lock
+.PHONY: help run demo test test-quick test-exhaustive browser lab check trust mutants method bench screenshots cast build package package-fio package-test lock
 
 SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
@@ -92,6 +92,10 @@ build: ## build wheel and sdist into dist/ and try the wheel away from the sourc
 package: ## build what is shipped into dist/: one file a machine, .deb, .rpm, .pyz (needs Go; ARGS="--out DIR")
 	$(SETUP) test
 	@$(PYTHON) -m tools.package $(ARGS)
+
+package-fio: ## build a static fio of the distribution's source package into dist/, for hosts whose own is missing or too old
+	$(SETUP) run
+	@$(PYTHON) -m tools.package.fio $(ARGS)
 
 package-test: package ## try what was built on old and odd hosts, as root: the launcher's rules, starts, installing, removing
 	@$(PYTHON) -m pytest -q -m package tests/package

@@ -20,3 +20,8 @@ PYZ = DIST / "raidbench.pyz"
 SUMS = DIST / "SHA256SUMS"
 
 needs_shipped = pytest.mark.skipif(not SUMS.exists(), reason="nothing has been built: `make package`")
+
+FIO = next(iter(sorted(DIST.glob(f"fio-*-linux-{HERE.name}.tar.gz"))), None)
+"""A static fio, where `make package-fio` has made one."""
+
+needs_static_fio = pytest.mark.skipif(FIO is None, reason="no static fio has been built: `make package-fio`")

@@ -11,7 +11,7 @@ from tools.package.tree import ROOT, VERSION
 
 PAGE = ROOT / "docs" / "packaging.md"
 BEGIN, END = "<!-- hosts -->\n", "<!-- /hosts -->\n"
-COLUMNS = ("first start", "`devices`", "`--demo`", "trial", "scratch run", "workbench")
+COLUMNS = ("first start", "`devices`", "`--demo`", "trial", "scratch run", "with the static fio", "workbench")
 
 _cells: dict[str, dict[str, str]] = defaultdict(dict)
 

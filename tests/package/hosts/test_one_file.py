@@ -17,7 +17,7 @@ import pytest
 from app.engine.fio.preflight import MINIMUM
 from tests.backends.loops import Loop, loop, needs_loops
 from tests.package.hosts import ROOTS, Root, table
-from tests.package.shipped import ONE_FILE, needs_shipped
+from tests.package.shipped import FIO, ONE_FILE, needs_shipped, needs_static_fio
 from tests.packages import needs
 from tools.package.tree import ROOT, VERSION
 
@@ -115,6 +115,21 @@ def test_a_scratch_file_is_measured_with_the_fio_of_the_distribution(host: Host)
     run = json.loads(done.stdout)["run"]
     assert (run["status"], run["read"]["total_ios"] > 0) == ("ok", True), done.stderr
     host.note("scratch run", version)
+
+
+@needs_static_fio
+def test_a_scratch_file_is_measured_with_the_static_fio(host: Host) -> None:
+    assert FIO is not None
+    shutil.copy(FIO, host.work / "in" / "fio.tar.gz")
+    done = host.run(
+        "mkdir -p /srv/y && tar -xzf /in/fio.tar.gz -C /srv/y --strip-components 1 --wildcards '*/fio'"
+        " && mkdir -p /usr/local/bin && mv /srv/y/fio /usr/local/bin && PATH=/usr/local/bin:$PATH"
+        f" {RAIDBENCH} bench /srv/y --profile randread-4k --size 16M --runtime 2 --ramp 0 --json;"
+        " rm /usr/local/bin/fio"
+    )
+    run = json.loads(done.stdout)["run"]
+    assert (run["status"], run["read"]["total_ios"] > 0) == ("ok", True), done.stderr
+    host.note("with the static fio", f"fio-{FIO.name.split('-')[1]}")
 
 
 def wait_for(screen: Callable[[], str], words: str) -> str:
