@@ -1,7 +1,7 @@
 """`make package-fio`: a static fio for hosts whose own is missing or too old, with its sources, into dist/.
 
 Made of the source package of this machine's distribution, which apt has checked the signature of, by this machine's
-compiler: so another machine makes other bytes, and it is no part of what `make package` builds. Debian and its kin only.
+compiler: so another machine makes other bytes, and it is no part of what `make package` builds. For Debian and its kin.
 """
 
 from __future__ import annotations

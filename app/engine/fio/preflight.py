@@ -21,6 +21,7 @@ from backends.values import dataclass
 MINIMUM = (3, 18)
 """Since 3.18 fio says how many latencies it timed (`N`), by which an I/O that failed is told from one done."""
 
+_ELSEWHERE = "Where that one is as old, a static fio in /usr/local/bin runs too: `make package-fio` builds it."
 _FALLBACK = (Engine.IO_URING, Engine.LIBAIO, Engine.PSYNC)
 _TRIED = (Engine.IO_URING, Engine.LIBAIO)
 """Engines that a kernel may refuse."""
@@ -117,7 +118,7 @@ async def _version(host: Host, path: str) -> str:
         raise ToolMissingError(
             f"{match[0]} is too old: raidbench needs fio {MINIMUM[0]}.{MINIMUM[1]}, the first to tell I/Os that failed"
             " from I/Os that were done",
-            hint=how_to_get(host, "fio"),
+            hint=f"{how_to_get(host, 'fio')}. {_ELSEWHERE}",
         )
     return match[0]
 

@@ -87,6 +87,7 @@ async def test_an_old_fio_is_refused_with_the_reason(version: str) -> None:
     with pytest.raises(ToolMissingError) as caught:
         await preflight(host(version))
     assert "needs fio 3.18" in caught.value.message
+    assert "a static fio" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize("version", ["fio-3.18\n", "fio-3.42-135-gf5344\n", "fio-4.0\n"])
