@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from backends.hosts.simulated import tools
+from backends.hosts.simulated.lvm.answer import dmsetup_said, lvs_said
+from backends.hosts.simulated.lvm.changes import lvchange_said, lvconvert_said
 from backends.hosts.simulated.mdadm import mdadm_said
 from backends.hosts.simulated.megacli import answer as megacli
 from backends.hosts.simulated.printed import Said
@@ -93,6 +95,15 @@ PROGRAMS: Mapping[str, VendorProgram] = {
     "mdadm": VendorProgram(path="/usr/sbin/mdadm", there=lambda rack: True, said=mdadm_said, vendors=False),
     "zpool": VendorProgram(path="/usr/sbin/zpool", there=lambda rack: bool(rack.pools), said=zpool_said, vendors=False),
     "zfs": VendorProgram(path="/usr/sbin/zfs", there=lambda rack: bool(rack.pools), said=zfs_said, vendors=False),
+    **{
+        name: VendorProgram(path=f"/usr/sbin/{name}", there=lambda rack: bool(rack.lvm), said=said, vendors=False)
+        for name, said in {
+            "lvs": lvs_said,
+            "lvchange": lvchange_said,
+            "lvconvert": lvconvert_said,
+            "dmsetup": dmsetup_said,
+        }.items()
+    },
     "ssacli": VendorProgram(
         path="/usr/sbin/ssacli", there=lambda rack: "ssacli" in rack.smart, said=_ssacli, lonely=True
     ),

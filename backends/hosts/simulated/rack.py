@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
 from backends.hosts.simulated import speed
 from backends.hosts.simulated.calibration import DRIVES, DriveType
 from backends.hosts.simulated.card import SimulatedCard
 from backends.hosts.simulated.fusionio import IoMemory
 from backends.hosts.simulated.load import Layout
+from backends.hosts.simulated.lvm.volumes import LvmGroup, LvmVolume
 from backends.hosts.simulated.md_array import SAFE_MODE_MS, MdArray
 from backends.hosts.simulated.pathed import PathedDisk
 from backends.hosts.simulated.smartarray.cards import SmartCard, SmartVolume
@@ -57,6 +58,8 @@ class Rack:
     """The module that they need."""
     records: dict[str, int] = field(default_factory=dict)
     """Bytes of the records that files on a pool were laid out in; they keep them until they are written anew."""
+    lvm: dict[str, LvmGroup] = field(default_factory=dict)
+    """Volume groups by name."""
     totals: dict[str, list[float]] = field(default_factory=dict)
     """What the kernel has counted of each disk since it was started: see `diskstats`."""
     queues: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -84,12 +87,27 @@ class Rack:
 
     def settle(self) -> bool:
         """Bring what goes on by itself up to date; whether the kernel tells something else now."""
-        works = [array.work for array in self.md.values()]
+        works = self._works()
         for card in self.cards:
             card.settle(self.now())
         for array in self.md.values():
             array.settle(self.now())
-        return works != [array.work for array in self.md.values()]
+        for volume in self.logical_volumes():
+            volume.settle(self.now())
+        return works != self._works()
+
+    def _works(self) -> list[object]:
+        """What goes on in the background of arrays and volumes."""
+        return [*(one.work for one in self.md.values()), *(one.work for one in self.logical_volumes())]
+
+    def logical_volumes(self) -> Iterator[LvmVolume]:
+        """Every volume of LVM."""
+        for group in self.lvm.values():
+            yield from group.volumes
+
+    def logical_volume(self, name: str) -> LvmVolume | None:
+        """The volume of a kernel name such as `dm-2`; None for its parts as well."""
+        return next((one for one in self.logical_volumes() if one.device == name), None)
 
     def card(self, number: int, tool: str) -> SimulatedCard | None:
         """The card of this number, if the tool sees it."""
@@ -132,6 +150,8 @@ class Rack:
             return tuple(member.name for member in self.md[name].members)
         if (found := self.dataset(name)) is not None:
             return found[0].disks
+        if (volume := self.logical_volume(name)) is not None:
+            return tuple(part for place in volume.places for part in self.members(place) or (place,))
         return next((disk.paths for disk in self.pathed if disk.device == name), ())
 
     def dataset(self, name: str) -> tuple[ZfsPool, Dataset] | None:
@@ -174,6 +194,9 @@ class Rack:
             return self._array(self.md[name])
         if (there := self.dataset(name)) is not None:
             return self._on_pool(*there)
+        if (logical := self.logical_volume(name)) is not None:
+            slow = self.layout(logical.places[0])
+            return None if slow is None else replace(slow, size_bytes=logical.size_bytes)
         own = self.drive(name)
         if own is None:
             return None
@@ -190,10 +213,12 @@ class Rack:
         return None if own is None else Layout(card=None, drive=own, size_bytes=own.size_bytes)
 
     def note_written(self, written: Mapping[str, int]) -> None:
-        """Bytes written to disks by kernel name: flash that was formatted is fresh no longer."""
+        """Bytes written to disks by kernel name: flash that was formatted is fresh no longer, caches fill."""
         for module in self.flash:
             if module.written_bytes is not None:
                 module.written_bytes += written.get(module.volume, 0)
+        for volume in self.logical_volumes():
+            volume.wrote(written.get(volume.device, 0))
 
     def drive(self, name: str) -> DriveType | None:
         """A drive of the host's own."""

@@ -18,6 +18,7 @@ from backends.formats import FORMATS, Kept, require_known
 from backends.hosts.simulated.card import Battery, SimulatedCard
 from backends.hosts.simulated.disk import SimulatedDrive
 from backends.hosts.simulated.fusionio import IoMemory
+from backends.hosts.simulated.lvm.volumes import LvmGroup, LvmVolume
 from backends.hosts.simulated.machines.lsi import demo_rack
 from backends.hosts.simulated.md_array import MdArray, MdMember
 from backends.hosts.simulated.pathed import PathedDisk
@@ -67,6 +68,10 @@ def _array(row: dict[str, Any]) -> MdArray:
     return MdArray(**(row | {"members": [MdMember(**member) for member in row["members"]]}))
 
 
+def _group(row: dict[str, Any]) -> LvmGroup:
+    return LvmGroup(**(row | {"volumes": [LvmVolume(**volume) for volume in row["volumes"]]}))
+
+
 def _smart(row: dict[str, Any]) -> SmartCard:
     volumes = (SmartVolume(**(one | {"content": _content(one["content"])})) for one in row["volumes"])
     return SmartCard(**(row | {"bays": tuple(SmartBay(**bay) for bay in row["bays"]), "volumes": tuple(volumes)}))
@@ -106,6 +111,7 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
     "zfs": lambda row: None if row is None else ZfsModule(**row),
     "md": lambda rows: {name: _array(row) for name, row in rows.items()},
     "stopped": lambda rows: {name: _array(row) for name, row in rows.items()},
+    "lvm": lambda rows: {name: _group(row) for name, row in rows.items()},
 }
 """What makes the parts of a rack that are more than JSON."""
 

@@ -105,7 +105,7 @@ def _whole(linux: Kernel, job: FioJob, disk: str) -> int:
 def _queue(linux: Kernel, disk: str) -> tuple[str, int, int]:
     """Scheduler, queue size and read-ahead of a disk."""
     base = f"/sys/block/{disk}/queue"
-    if f"/sys/block/{disk}/md/level" in linux.files:  # passes requests on as they come
+    if linux.files.get(f"{base}/scheduler") == "none":  # passes requests on as they come
         return "none", _NO_LIMIT, int(linux.files.get(f"{base}/read_ahead_kb", "128"))
     words = linux.files.get(f"{base}/scheduler", "[none]").split()
     scheduler = next((word.strip("[]") for word in words if word.startswith("[")), "none")

@@ -11,6 +11,7 @@ from backends.hosts.simulated.linux.pathed import put_pathed
 from backends.hosts.simulated.linux.tree import Kernel
 from backends.hosts.simulated.linux.volumes import put_logical_drive, put_volume
 from backends.hosts.simulated.linux.zfs import put_pools
+from backends.hosts.simulated.lvm.nodes import put_group
 from backends.hosts.simulated.md_array import SYSTEM
 from backends.hosts.simulated.rack import Rack
 
@@ -40,6 +41,8 @@ def kernel(rack: Rack) -> Kernel:
     for array in rack.md.values():
         put_array(found, rack, array)
     put_pools(found, rack, mounts)
+    for group in rack.lvm.values():
+        put_group(found, rack, group)
     put_functions(found, rack)
     chassis = CHASSIS[rack.name]
     table = "\n".join(mounts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from backends.host import FileStat
@@ -13,6 +13,24 @@ from backends.values import dataclass
 
 _MAJORS = (8, *range(65, 72), *range(128, 136))
 """Numbers of SCSI disks, sixteen each (Documentation/admin-guide/devices.txt)."""
+
+_STACKED = {
+    "read_ahead_kb": "128",
+    "nr_requests": "128",
+    "rotational": "0",
+    "scheduler": "none",
+    "logical_block_size": "512",
+    "physical_block_size": "4096",
+    "max_sectors_kb": "512",
+    "max_hw_sectors_kb": "2147483647",
+    "nomerges": "0",
+    "rq_affinity": "0",
+    "add_random": "0",
+    "iostats": "1",
+    "write_cache": "write back",
+    "zoned": "none",
+}
+"""The queue of what is built on other devices."""
 
 _EFI = 512 << 20
 _START = 1 << 20
@@ -75,6 +93,36 @@ def put_disk(
     found.files[f"{folder}/queue/logical_block_size"] = queue["logical_block_size"]
     found.links[base] = folder
     put_node(found, name, name, folder, own["dev"])
+
+
+def put_stacked(
+    found: Kernel,
+    rack: Rack,
+    name: str,
+    devno: str,
+    *,
+    size_bytes: int,
+    sequence: int,
+    queue: Mapping[str, str],
+    own: Mapping[str, str],
+    below: Sequence[str],
+) -> str:
+    """A device built on others (`below`), which passes requests on as they come; gives its folder.
+
+    `queue`, `own`: files of its queue and of its folder besides those that all have.
+    """
+    folder, base = f"/sys/devices/virtual/block/{name}", f"/sys/block/{name}"
+    texts = {"dev": devno, "size": str(size_bytes // 512), "ro": "0", "removable": "0", "diskseq": str(sequence), **own}
+    found.files |= {f"{base}/{key}": text for key, text in texts.items()}
+    merged = {**_STACKED, **queue, **rack.queues.get(name, {})}
+    found.files |= {f"{base}/queue/{key}": text for key, text in merged.items()}
+    found.files[f"{folder}/queue/logical_block_size"] = "512"
+    found.links[base] = folder
+    put_node(found, name, name, folder, devno)
+    for member in below:
+        found.links[f"{base}/slaves/{member}"] = f"/sys/block/{member}"
+        found.links[f"/sys/block/{member}/holders/{name}"] = folder
+    return folder
 
 
 def put_node(found: Kernel, name: str, disk: str, folder: str, devno: str) -> None:

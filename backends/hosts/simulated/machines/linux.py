@@ -1,8 +1,9 @@
-"""The rack `linux`: no RAID controller at all, only what the kernel has: md, NVMe, SATA, multipath."""
+"""The rack `linux`: no RAID controller at all, only what the kernel has: md, NVMe, SATA, multipath, LVM."""
 
 from __future__ import annotations
 
 from backends.hosts.simulated.calibration import DRIVES
+from backends.hosts.simulated.lvm.volumes import LvmGroup, LvmVolume
 from backends.hosts.simulated.machines.lsi import NVME, PM983, S1200, SM883
 from backends.hosts.simulated.md_array import MdArray, MdMember, component_of
 from backends.hosts.simulated.pathed import PathedDisk
@@ -12,6 +13,7 @@ from backends.hosts.simulated.zfs.module import ZfsModule
 from backends.hosts.simulated.zfs.pool import VOLUME, Dataset, ZfsPool
 
 HDD = "ST3500630NS"
+GIB = 1 << 30
 _SHELF = ("0000:12:00.0", "0000:37:00.0")
 """Two adapters, each with a cable to the shelf."""
 
@@ -28,14 +30,16 @@ def linux_rack(clock: Clock | None = None, *, seed: int = 61) -> Rack:
     rack = Rack(
         name="linux",
         seed=seed,
-        nvme={"nvme0n1": NVME, "nvme1n1": PM983, "nvme2n1": PM983},
+        nvme={"nvme0n1": NVME, **dict.fromkeys(("nvme1n1", "nvme2n1", "nvme3n1"), PM983)},
         lying={"nvme0n1": _ROOT, **{disk: _member(at) for at, disk in enumerate(_TANK)}},
-        sata={"sda": SM883, "sdb": SM883, **dict.fromkeys(("sdc", "sdd", "sde", "sdf", *_TANK), HDD)},
+        sata={"sda": SM883, "sdb": SM883, **dict.fromkeys(("sdc", "sdd", "sde", "sdf", "sdk", "sdl", *_TANK), HDD)},
         md={
             "md0": _array("md0", "raid1", ("sda", "sdb"), SM883, 1),
             "md1": _array("md1", "raid10", ("sdc", "sdd", "sde", "sdf"), HDD, 2),
             "md2": _array("md2", "raid0", ("nvme1n1", "nvme2n1"), PM983, 3),
+            "md3": _array("md3", "raid1", ("sdk", "sdl"), HDD, 4),
         },
+        lvm={"vg0": _group()},
         pathed=[_pathed(at) for at in range(2)],
         pools={"tank": _tank()},
         zfs=ZfsModule(memory_bytes=98_955_508 * 1024),
@@ -79,6 +83,27 @@ def _tank() -> ZfsPool:
         size_bytes=498_216_206_336,
         datasets=datasets,
     )
+
+
+def _group() -> LvmGroup:
+    """Hard disks, and before them one NVMe drive that caches."""
+    slow, fast = ["md3"], "nvme3n1"
+    return LvmGroup(
+        name="vg0",
+        places=[*slow, fast],
+        free_bytes=920 * GIB,
+        volumes=[
+            LvmVolume(
+                name="db", kind="writecache", size_bytes=120 * GIB, places=slow[:], number=2,
+                fast="fastdb", fast_place=fast, fast_bytes=40 * GIB, chunk_bytes=4096,
+            ),
+            LvmVolume(
+                name="mail", kind="cache", size_bytes=200 * GIB, places=slow[:], number=5,
+                fast="fastmail", fast_place=fast, fast_bytes=80 * GIB,
+            ),
+            LvmVolume(name="spare", size_bytes=50 * GIB, places=slow[:], number=10),
+        ],
+    )  # fmt: skip
 
 
 def _pathed(number: int) -> PathedDisk:
