@@ -42,13 +42,13 @@ def suffering(*states: str) -> SimulatedHost:
     [
         (still_rack, {"storcli64", "MegaCli64", "mdadm"}),
         (hpe_rack, {"ssacli", "arcconf", "SMcli", "fio-status", "fio-detach", "fio-format", "fio-attach", "mdadm"}),
-        (linux_rack, {"mdadm"}),
+        (linux_rack, {"lvs", "lvchange", "lvconvert", "dmsetup", "mdadm"}),
     ],
 )
 async def test_a_rack_has_the_programs_of_its_cards_alone(rack: Callable[[], Rack], there: set[str]) -> None:
     host = SimulatedHost(rack(), speed=FAST)
     known = {"storcli64", "MegaCli64", "ssacli", "arcconf", "SMcli", "fio-status", "fio-detach", "fio-format"}
-    known |= {"fio-attach", "mdadm"}
+    known |= {"lvs", "lvchange", "lvconvert", "dmsetup", "fio-attach", "mdadm"}
     assert {name for name in known if host.which((name,))} == there
     for name in known - there:
         with pytest.raises(ToolMissingError):

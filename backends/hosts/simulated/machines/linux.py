@@ -13,7 +13,7 @@ from backends.hosts.simulated.zfs.module import ZfsModule
 from backends.hosts.simulated.zfs.pool import VOLUME, Dataset, ZfsPool
 
 HDD = "ST3500630NS"
-GIB = 1 << 30
+_GIB = 1 << 30
 _SHELF = ("0000:12:00.0", "0000:37:00.0")
 """Two adapters, each with a cable to the shelf."""
 
@@ -91,17 +91,17 @@ def _group() -> LvmGroup:
     return LvmGroup(
         name="vg0",
         places=[*slow, fast],
-        free_bytes=920 * GIB,
+        free_bytes=920 * _GIB,
         volumes=[
             LvmVolume(
-                name="db", kind="writecache", size_bytes=120 * GIB, places=slow[:], number=2,
-                fast="fastdb", fast_place=fast, fast_bytes=40 * GIB, chunk_bytes=4096,
+                name="db", kind="writecache", size_bytes=120 * _GIB, places=slow[:], number=2,
+                fast="fastdb", fast_place=fast, fast_bytes=40 * _GIB, chunk_bytes=4096,
             ),
             LvmVolume(
-                name="mail", kind="cache", size_bytes=200 * GIB, places=slow[:], number=5,
-                fast="fastmail", fast_place=fast, fast_bytes=80 * GIB,
+                name="mail", kind="cache", size_bytes=200 * _GIB, places=slow[:], number=5,
+                fast="fastmail", fast_place=fast, fast_bytes=80 * _GIB,
             ),
-            LvmVolume(name="spare", size_bytes=50 * GIB, places=slow[:], number=10),
+            LvmVolume(name="spare", size_bytes=50 * _GIB, places=slow[:], number=10),
         ],
     )  # fmt: skip
 
