@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 
+from backends.hosts.simulated.caches import CacheCounts
+from backends.hosts.simulated.caching import drained, flow_of, region_of
+from backends.hosts.simulated.layout import PAGE, CachedBy, Pooled
 from backends.hosts.simulated.load import Expected, IoPattern, Layout
 from backends.hosts.simulated.mirror import busy_share, halves, in_flight
+from backends.hosts.simulated.pooling import ALLOCATED, pool_flow
 from backends.model import Level
 from backends.values import dataclass
 
@@ -32,24 +36,78 @@ class DiskShare:
     """Share of the writes; a copy on each is 1 for each."""
     queued: float
     """Requests in flight there."""
+    fetches: float = 0.0
+    """Reads that each write causes."""
+    read_bytes: int | None = None
+    """Bytes of a read; None for those that the job asked for."""
+    write_bytes: int | None = None
+    """The same of a write."""
 
 
-def shares(name: str, members: Sequence[str], layout: Layout, work: IoPattern, expected: Expected) -> list[DiskShare]:
-    """The disk under a job, and what is below an md array or a multipath disk: stripes and paths share evenly."""
-    population = float(min(work.depth * work.jobs, work.tags))
-    found = [DiskShare(name=name, reads=1.0, writes=1.0, queued=population)]
+def shares(
+    name: str, members: Callable[[str], Sequence[str]], layout: Layout, work: IoPattern, expected: Expected
+) -> list[DiskShare]:
+    """The disk under a job and all that is below it, `members` of each: stripes and paths share evenly."""
+    queued = float(min(work.depth * work.jobs, work.tags))
+    top = DiskShare(name=name, reads=1.0, writes=1.0, queued=queued)
+    return [top, *_below(top, members, layout, work, expected)]
+
+
+def _below(
+    top: DiskShare, members: Callable[[str], Sequence[str]], layout: Layout, work: IoPattern, expected: Expected
+) -> Iterator[DiskShare]:
+    """What the parts of a disk get of its share."""
+    below = members(top.name)
     loads = halves(layout, work)
-    if loads is not None:
-        queued = in_flight(loads, expected.iops, population)
-        found += [
-            DiskShare(name=member, reads=load.reads, writes=1.0 if work.read_share < 1 else 0.0, queued=waiting)
-            for member, load, waiting in zip(members, loads, queued, strict=True)
-        ]
-    elif members:
-        even = 1 / len(members)
+    if layout.cache is not None:
+        parts = _parts(top, layout, layout.cache, work, expected)
+        for name, below_it, share in zip(below, (layout.cache.slow, layout.cache.fast), parts, strict=True):
+            one = replace(share, name=name)
+            yield one
+            yield from _below(one, members, below_it, work, expected)
+    elif layout.pool is not None:
+        vdevs = _of_pool(top, layout, layout.pool, work)
+        yield from _below(vdevs, members, layout.pool.vdevs, work, expected)
+    elif loads is not None:
+        queued = in_flight(loads, expected.iops, top.queued)
+        for name, half, waiting in zip(below, loads, queued, strict=True):
+            part = half.reads
+            yield replace(top, name=name, reads=top.reads * part, fetches=top.fetches * part, queued=waiting)
+    elif below:
+        even = 1 / len(below)
         copies = 2 if layout.card is None and layout.level in (Level.RAID1, Level.RAID10) else 1
-        found += [DiskShare(name=one, reads=even, writes=copies * even, queued=population * even) for one in members]
-    return found
+        for name in below:
+            yield replace(
+                top, name=name, reads=top.reads * even, writes=top.writes * copies * even, queued=top.queued * even
+            )
+
+
+def _parts(
+    top: DiskShare, layout: Layout, cache: CachedBy, work: IoPattern, expected: Expected
+) -> tuple[DiskShare, DiskShare]:
+    """Of the slow and the fast part of a cache; of what it moves between them only what is written out."""
+    region = region_of(layout, work)
+    flow = flow_of(cache, region, work)
+    out = 0.0
+    if flow.drains and not flow.full and expected.write is not None:
+        out = drained(cache, region, beside=expected.read is not None) / PAGE / expected.write.iops
+    both = [one for one in (expected.read, expected.write) if one is not None]
+    fast = min(top.queued, sum(one.iops * one.fast_share * one.fast_us for one in both) / 1e6)
+    slow = replace(top, reads=1 - flow.fast_reads, writes=flow.slow_writes + out, queued=top.queued - fast)
+    return slow, replace(top, reads=flow.fast_reads, writes=flow.fast_writes, queued=fast)
+
+
+def _of_pool(top: DiskShare, layout: Layout, pool: Pooled, work: IoPattern) -> DiskShare:
+    """What reaches the disks of a pool: whole blocks, read by themselves and written together."""
+    flow = pool_flow(layout, pool, work)
+    return replace(
+        top,
+        reads=flow.record_reads,
+        fetches=flow.fetched,
+        writes=flow.record_writes * flow.record_bytes / ALLOCATED,
+        read_bytes=flow.record_bytes,
+        write_bytes=ALLOCATED,
+    )
 
 
 @dataclass(slots=True)
@@ -58,6 +116,8 @@ class DiskCounts:
 
     totals: Totals = field(default_factory=dict)
     """By disk."""
+    caches: dict[str, CacheCounts] = field(default_factory=dict)
+    """What the caches that they use hold and have counted since ever, by the name of what is cached."""
     seconds: float = 0.0
     """How long they ran, in the rack's time."""
 
@@ -66,21 +126,24 @@ class DiskCounts:
         reads, read_bytes, writes, written = done
         self.seconds += seconds
         for disk in disks:
+            red, out = reads * disk.reads + writes * disk.fetches, writes * disk.writes
             added = [
-                reads * disk.reads,
-                read_bytes * disk.reads / _SECTOR,
-                writes * disk.writes,
-                written * disk.writes / _SECTOR,
+                red,
+                (read_bytes * disk.reads if disk.read_bytes is None else red * disk.read_bytes) / _SECTOR,
+                out,
+                (written * disk.writes if disk.write_bytes is None else out * disk.write_bytes) / _SECTOR,
                 busy_share(disk.queued) * seconds * 1000,
                 disk.queued * seconds * 1000,
             ]
             self.totals[disk.name] = _sum(self.totals.get(disk.name), added)
 
-    def move_to(self, totals: Totals) -> None:
+    def move_to(self, totals: Totals, caches: dict[str, CacheCounts]) -> None:
         """Give it all to the rack."""
         for name, row in self.totals.items():
             totals[name] = _sum(totals.get(name), row)
+        caches |= self.caches
         self.totals.clear()
+        self.caches.clear()
 
 
 def _sum(one: Sequence[float] | None, other: Sequence[float] | None) -> list[float]:

@@ -87,6 +87,7 @@ class SimulatedHost(MadeUpHost):
         if (program := self._program(path)) is not None:
             changes = command.mutates or bool(self._file.rack.late)
             with self._file.changing() if changes else nullcontext(self._file.rack) as rack:
+                rack.caches |= self._counts.caches  # what runs now has changed since it began
                 return program_said(program, rack, words)
         match next((name for name, where in PATHS.items() if where == path), None):
             case None:
@@ -136,7 +137,7 @@ class SimulatedHost(MadeUpHost):
         if self._counts.totals:
             with contextlib.suppress(RaidbenchError), self._file.changing() as rack:
                 rack.note_written({name: int(row[3]) * 512 for name, row in self._counts.totals.items()})
-                self._counts.move_to(rack.totals)
+                self._counts.move_to(rack.totals, rack.caches)
 
     def _battery_fails(self, number: int) -> None:
         """From now on a card's cache does not survive a power cut."""

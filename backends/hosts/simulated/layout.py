@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from backends.hosts.simulated.calibration import CardType, DriveType
 from backends.model import Level
 from backends.values import dataclass
@@ -64,6 +66,90 @@ class Layout:
     """The two copies of an md mirror, which need not be alike; None for everything else."""
     read_from: tuple[bool, bool] = (True, True)
     """Which of them are read."""
+    cache: CachedBy | None = None
+    """The cache of the kernel that it is; `drive` is then the slow part's."""
+    pool: Pooled | None = None
+    """What ZFS makes of its drives; None for everything else."""
+
+
+class CacheKind(StrEnum):
+    """Caches of the kernel, by the names of their drivers."""
+
+    DM_CACHE = "dm-cache"
+    WRITECACHE = "dm-writecache"
+    BCACHE = "bcache"
+
+
+class CacheMode(StrEnum):
+    """What becomes of a write; which of them there are depends on the kind."""
+
+    WRITE_THROUGH = "write-through"
+    WRITE_BACK = "write-back"
+    WRITE_AROUND = "write-around"
+    PASSTHROUGH = "passthrough"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedBy:
+    """A slow part with a fast one before it."""
+
+    kind: CacheKind
+    """Whose rules hold."""
+    mode: CacheMode
+    """In force."""
+    slow: Layout
+    """What has all the data."""
+    fast: Layout
+    """What has some of them."""
+    cache_bytes: int
+    """How much of the fast part holds data."""
+    block_bytes: int = PAGE
+    """What is brought in and written out as a whole."""
+    cutoff_bytes: int = 0
+    """Streams of this length and longer pass by; 0 for none."""
+    high: float = 1.0
+    """Share of the cache that unwritten data fill before they are written out, 0..1."""
+    low: float = 1.0
+    """The share at which that ends."""
+    held_bytes: float = 0.0
+    """Data in the cache; they are those at the beginning of the device."""
+    dirty_bytes: float = 0.0
+    """Of them, those that the slow part does not have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pooled:
+    """A file or volume of a ZFS pool."""
+
+    vdevs: Layout
+    """Where the data lie."""
+    log: Layout | None = None
+    """A log device of its own."""
+    record_bytes: int = 131072
+    """The blocks that are there: recordsize or volblocksize."""
+    arc_bytes: int = 0
+    """What the ARC may take of the memory."""
+    caches_data: bool = True
+    """Whether it keeps data (primarycache=all)."""
+    sync: str = "standard"
+    """`standard`, `always`, `disabled`."""
+    volume: bool = False
+    """Whether it is a zvol."""
+    held_bytes: float = 0.0
+    """Data of it in the ARC."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FastWay:
+    """Requests that a cache answers, or takes, by itself."""
+
+    share: float = 0.0
+    """Of all requests of the direction, 0..1."""
+    alone_us: float = 0.0
+    """Latency with nothing else in flight."""
+    station: int = 0
+    """The station of its demand that it waits for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

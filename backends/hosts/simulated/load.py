@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from backends.hosts.simulated.caching import cached_demands, cached_ways
 from backends.hosts.simulated.calibration import CORES, ONE_CORE_IOPS, SCHEDULER_COST, SUBMIT_US
-from backends.hosts.simulated.demand import Demand, of_sizes, read_demand, write_demand
-from backends.hosts.simulated.layout import IoPattern, Layout
-from backends.hosts.simulated.mirror import mirror_demands
+from backends.hosts.simulated.demand import Demand
+from backends.hosts.simulated.layout import CacheKind, CacheMode, FastWay, IoPattern, Layout
+from backends.hosts.simulated.mirror import disk_demands
+from backends.hosts.simulated.pooling import log_us, pool_demands, pool_ways
 from backends.model import Media
 from backends.values import dataclass
 
@@ -20,6 +22,24 @@ __all__ = ["Direction", "Expected", "IoPattern", "Layout", "expect"]
 
 _READ_KNEE = 1.0
 _WRITE_KNEE = 4.0
+
+
+_FAST_SPREAD, _FAST_TAIL = 0.195, 4.0
+"""Of what a cache answers: as reads of flash."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Population:
+    """Requests of one kind."""
+
+    share: float
+    """Of all requests of the direction, 0..1."""
+    mean_us: float
+    """See `Direction`."""
+    spread: float
+    """The same."""
+    tail: float
+    """The same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +56,22 @@ class Direction:
     """How many times the mean the rare slow ones take."""
     burst: float = 1.0
     """How many times as fast as on average it goes between its pauses; 1 for a device that is even."""
+    fast_share: float = 0.0
+    """Requests that a cache answers, 0..1."""
+    fast_us: float = 0.0
+    """Mean latency of those; `mean_us` is that of all."""
+
+    @property
+    def ways(self) -> tuple[Population, ...]:
+        """The kinds of requests that there are: one, or those that a cache answers and the others."""
+        part = self.fast_share
+        if part <= 0:
+            return (Population(share=1.0, mean_us=self.mean_us, spread=self.spread, tail=self.tail),)
+        fast = Population(share=part, mean_us=self.fast_us, spread=_FAST_SPREAD, tail=_FAST_TAIL)
+        if part >= 1:
+            return (replace(fast, mean_us=self.mean_us),)
+        rest = max(self.fast_us, (self.mean_us - part * self.fast_us) / (1 - part))
+        return fast, Population(share=1 - part, mean_us=rest, spread=self.spread, tail=self.tail)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +99,7 @@ class Expected:
 
 def expect(layout: Layout, work: IoPattern) -> Expected:
     """Throughput and latency of a workload on an array."""
-    reads, writes = mirror_demands(layout, work) or (
-        of_sizes(read_demand, layout, work),
-        of_sizes(write_demand, layout, work),
-    )
+    reads, writes = cached_demands(layout, work) or pool_demands(layout, work) or disk_demands(layout, work)
     share = work.read_share
     both = reads.mixed(writes, share)
     knee = _knee(reads, writes, share)
@@ -88,15 +121,33 @@ def expect(layout: Layout, work: IoPattern) -> Expected:
     # What comes at random meets queues of any length; with a fixed number in flight they are all about as long.
     uneven = waiting / mean if work.at_random and iops == work.rate_iops else 0.0
     squeeze = min(1.0, mean / both.alone)
-    written = _direction(layout, iops * (1 - share), (writes.alone * squeeze) + waiting, False, share, uneven)
+    ways = cached_ways(layout, work) or pool_ways(layout, work)
+    where = max(range(len(both.stations)), key=both.stations.__getitem__)
+    # One waits where there is something to wait for: what a cache answers does not wait for the disks behind it.
+    weights = [one.stations[where] / both.stations[where] if ways else 1.0 for one in (reads, writes)]
+    reading, writing = (
+        (one.alone * squeeze, waiting * weight) for one, weight in zip((reads, writes), weights, strict=True)
+    )
+    red = _direction(layout, iops * share, sum(reading), True, share, uneven)
+    written = _direction(layout, iops * (1 - share), sum(writing), False, share, uneven)
+    if ways:
+        red, written = _apart(red, ways[0], where, reading[1]), _apart(written, ways[1], where, writing[1])
     return Expected(
-        read=_direction(layout, iops * share, (reads.alone * squeeze) + waiting, True, share, uneven),
+        read=red,
         write=None if written is None else replace(written, burst=burst),
         submit_us=submit,
         core_percent=min(100.0 * min(work.jobs, CORES), iops / _one_core(work) * 100),
         flush_us=_flush(layout),
         drive_busy=min(1.0, iops * both.drives / 1e6),
     )
+
+
+def _apart(found: Direction | None, way: FastWay, where: int, waiting: float) -> Direction | None:
+    """With what a cache answers told apart. `where`: the station that `waiting` is for."""
+    if found is None or way.share <= 0:
+        return found
+    mine = waiting / way.share if where == way.station else 0.0
+    return replace(found, fast_share=way.share, fast_us=min(way.alone_us + mine, found.mean_us))
 
 
 def _burst(layout: Layout, work: IoPattern, iops: float) -> float:
@@ -108,8 +159,13 @@ def _burst(layout: Layout, work: IoPattern, iops: float) -> float:
 
 def _flush(layout: Layout) -> float:
     """A flush ends in a cache that is kept alive, else at the medium."""
+    if layout.pool is not None:
+        return log_us(layout.pool)
     if layout.write_back:
         return 60.0
+    cache = layout.cache
+    if cache is not None and (cache.kind is CacheKind.WRITECACHE or cache.mode is CacheMode.WRITE_BACK):
+        return _flush(cache.fast)
     return 8_300.0 if layout.drive.media is Media.HDD else 900.0
 
 

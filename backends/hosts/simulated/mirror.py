@@ -58,6 +58,14 @@ def mirror_demands(layout: Layout, work: IoPattern) -> tuple[Demand, Demand] | N
     return read, Demand(both, max(writes.alone, other_writes.alone), max(both))
 
 
+def disk_demands(layout: Layout, work: IoPattern) -> tuple[Demand, Demand]:
+    """Of a read and of a write, on drives without a cache or pool of the kernel above them."""
+    return mirror_demands(layout, work) or (
+        of_sizes(read_demand, layout, work),
+        of_sizes(write_demand, layout, work),
+    )
+
+
 def _costs(layout: Layout, work: IoPattern) -> tuple[tuple[Demand, Demand], tuple[Demand, Demand]] | None:
     """Of a read and a write, for each drive by itself."""
     if layout.halves is None:

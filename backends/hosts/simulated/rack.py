@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 
 from backends.hosts.simulated import speed
+from backends.hosts.simulated.caches import CacheCounts
 from backends.hosts.simulated.calibration import DRIVES, DriveType
 from backends.hosts.simulated.card import SimulatedCard
 from backends.hosts.simulated.fusionio import IoMemory
@@ -62,6 +63,8 @@ class Rack:
     """Volume groups by name."""
     totals: dict[str, list[float]] = field(default_factory=dict)
     """What the kernel has counted of each disk since it was started: see `diskstats`."""
+    caches: dict[str, CacheCounts] = field(default_factory=dict)
+    """What the kernel's caches hold and have counted, by the kernel name of what is cached; `arc` for all of ZFS."""
     queues: dict[str, dict[str, str]] = field(default_factory=dict)
     """What was written to files of `/sys/block/NAME/queue`, by kernel name."""
     installed: dict[str, str] = field(default_factory=dict)

@@ -15,6 +15,7 @@ from typing import Any
 
 from backends.errors import InvalidValueError, StorageError
 from backends.formats import FORMATS, Kept, require_known
+from backends.hosts.simulated.caches import CacheCounts
 from backends.hosts.simulated.card import Battery, SimulatedCard
 from backends.hosts.simulated.disk import SimulatedDrive
 from backends.hosts.simulated.fusionio import IoMemory
@@ -112,6 +113,7 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
     "md": lambda rows: {name: _array(row) for name, row in rows.items()},
     "stopped": lambda rows: {name: _array(row) for name, row in rows.items()},
     "lvm": lambda rows: {name: _group(row) for name, row in rows.items()},
+    "caches": lambda rows: {name: CacheCounts(**row) for name, row in rows.items()},
 }
 """What makes the parts of a rack that are more than JSON."""
 

@@ -261,7 +261,7 @@ def test_what_lies_below_a_disk_does_its_work(
     layout = made.layout(name)
     assert layout is not None
     work = IoPattern(depth=8, read_share=0.5)
-    disks = {one.name: one for one in shares(name, made.members(name), layout, work, expect(layout, work))}
+    disks = {one.name: one for one in shares(name, made.members, layout, work, expect(layout, work))}
     assert {one: disks[one].reads for one in disks if one != name} == reads
     assert {one: disks[one].writes for one in writes} == writes
 

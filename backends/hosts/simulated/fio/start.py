@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from backends.hosts.simulated.diskstats import DiskCounts, shares
+from backends.hosts.simulated.caches import CacheCounts
+from backends.hosts.simulated.diskstats import DiskCounts
 from backends.hosts.simulated.fio.job import FioJob, parse_jobs, size
+from backends.hosts.simulated.fio.loaded import LoadedDisk
 from backends.hosts.simulated.fio.process import Failure, SimulatedFio
 from backends.hosts.simulated.fio.target import SimulatedTarget
 from backends.hosts.simulated.linux.tree import Kernel
-from backends.hosts.simulated.load import expect
+from backends.hosts.simulated.load import Layout, expect
+from backends.hosts.simulated.pooling import pool_threads
 from backends.hosts.simulated.rack import Rack
 
 STILL = (24.0, 26.1)
@@ -62,9 +66,9 @@ def _target(
     layout = rack.layout(disk)
     if failure is not None or layout is None:
         return failure or Failure(stderr=_NO_FILE.format(path=path))
-    work = job.workload(*_queue(linux, disk))
-    expected = expect(layout, work)
-    disks = shares(disk, rack.members(disk), layout, work, expected)
+    work = job.workload(*_queue(linux, disk, job, layout))
+    kept = _kept(rack, disk, layout, counts)
+    load = LoadedDisk(rack, disk, layout if kept is None else kept.within(layout), work)
     found = rack.on_device(disk)
     if job.writes and path in linux.nodes:
         rack.overwrite(disk)
@@ -75,7 +79,12 @@ def _target(
             rack.records[path] = lies[0].record_bytes(disk)
 
     def done(moved: tuple[int, int, int, int], seconds: float) -> None:
-        counts.add(disks, moved, seconds)
+        counts.add(load.disks, moved, seconds)
+        if kept is not None:
+            kept.done(load.layout, work, moved, seconds)
+            kept.at = rack.now()
+            if load.became(kept.within(layout)):
+                target.expected = load.expected
         card = None if found is None else found[0]
         if card is None or card.fails_after is None:
             return
@@ -86,7 +95,7 @@ def _target(
 
     target = SimulatedTarget(
         job,
-        expected,
+        load.expected,
         device=disk,
         amount=job.amount if whole is None else whole * max(1, job.number("loops", 1)),
         seed=f"{rack.seed}/{rack.runs}" + (f"/{number}" if number else ""),
@@ -96,15 +105,25 @@ def _target(
     return target
 
 
+def _kept(rack: Rack, disk: str, layout: Layout, counts: DiskCounts) -> CacheCounts | None:
+    """What the cache of the device holds and counts, for all jobs that run on it; None where there is none."""
+    if layout.cache is None and layout.pool is None:
+        return None
+    before = rack.caches.get(disk, CacheCounts())
+    return counts.caches.setdefault(disk, replace(before, at=rack.now()))
+
+
 def _whole(linux: Kernel, job: FioJob, disk: str) -> int:
     """Bytes from start to end, once: what `size` says, all of the disk for `100%`."""
     wanted = job.text("size", "100%")
     return int(linux.files.get(f"/sys/block/{disk}/size", "0")) * 512 if wanted == "100%" else size(wanted)
 
 
-def _queue(linux: Kernel, disk: str) -> tuple[str, int, int]:
+def _queue(linux: Kernel, disk: str, job: FioJob, layout: Layout) -> tuple[str, int, int]:
     """Scheduler, queue size and read-ahead of a disk."""
     base = f"/sys/block/{disk}/queue"
+    if layout.pool is not None:
+        return "none", pool_threads(layout.pool, job.text("ioengine"), job.numjobs), 128
     if linux.files.get(f"{base}/scheduler") == "none":  # passes requests on as they come
         return "none", _NO_LIMIT, int(linux.files.get(f"{base}/read_ahead_kb", "128"))
     words = linux.files.get(f"{base}/scheduler", "[none]").split()

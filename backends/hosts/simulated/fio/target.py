@@ -138,10 +138,20 @@ class SimulatedTarget:
         found = None
         if timed:
             late = self._come_back(ios)
-            mean = direction.mean_us * 1000 / pace
-            found = latencies(ios - late.total(), mean, direction.spread, direction.tail, self._chance)
+            found = self._latencies(direction, ios - late.total(), pace)
             found.update(late)
         counters.add(ios, moved, found, seconds)
+
+    def _latencies(self, direction: Direction, count: int, pace: float) -> Counter[int]:
+        """Of so many requests; what a cache answers and what it does not are two kinds."""
+        found: Counter[int] = Counter()
+        *first, last = direction.ways
+        for way in first:
+            some = min(count - found.total(), int(count * way.share + self._chance.random()))
+            found.update(latencies(some, way.mean_us * 1000 / pace, way.spread, way.tail, self._chance))
+        rest = count - found.total()
+        found.update(latencies(rest, last.mean_us * 1000 / pace, last.spread, last.tail, self._chance))
+        return found
 
     def _come_back(self, count: int) -> Counter[int]:
         """Those of the next `count` requests that a pause made late, by the bucket of their latency."""
