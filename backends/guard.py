@@ -15,6 +15,7 @@ from backends.identity import Identity, Signature, Use
 from backends.lent import free_by_root, lent_facts
 from backends.nameplate import Nameplate, nameplate
 from backends.topology.facts import Claim, DeviceFacts, facts_of, inspect
+from backends.topology.layers import Mark, mark_of
 from backends.topology.relations import IS
 from backends.topology.tree import node_path
 from backends.values import dataclass
@@ -72,19 +73,24 @@ class GuardAnswer:
         return self.ok and (not self.needs_confirmation or typed == self.confirm_text)
 
 
-NOBODYS = ("loop", "zram", "virtio", "md", "dm")
+NOBODYS = ("loop", "zram", "virtio", "md", "dm", "bcache", "zvol")
 """Interfaces whose devices often have neither serial number nor WWN. Device number and disk sequence number tell
 them apart as long as the machine runs (a new disk under an old name gets a new one), a loop device its backing file
 besides; no plan for them outlives a reboot."""
+
+_BUILT = "Measure what is built on it, or take that apart first."
 
 _HINTS = {
     "root": "The disk of the running system is never written to: choose another disk or a scratch file.",
     "mount": "Unmount it first, or measure with a scratch file on it.",
     "swap": "Turn the swap area off first (swapoff).",
     "btrfs": "Unmount the filesystem first.",
-    "zfs": "Export the pool first.",
+    "zfs": "Measure a volume of the pool, or export the pool first.",
     "export": "Take it out of the target first.",
-    "holder": "Measure what is built on it, or take that apart first.",
+    "holder": _BUILT,
+    "lvm": _BUILT,
+    "bcache": _BUILT,
+    "md": _BUILT,
     "loop": "Detach the loop device first (losetup -d).",
     "open": "End that program first.",
     "closed": "The kernel log says why; device/state in its folder below /sys/block tells how the kernel has it.",
@@ -127,9 +133,9 @@ def _against_writing(facts: DeviceFacts) -> list[str]:
     known = [use for use in facts.uses if use.kind != "exclusive"] or facts.uses
     reasons = [_sentence(facts, use) for use in known]
     reasons += [
-        f"{_place(facts, signature.part)} is a member of a RAID or multipath set ({signature.kind})."
-        for signature in facts.signatures
-        if is_member(signature)
+        f"{_place(facts, signature.part)} {mark.verb} {mark.told(signature.label)} ({signature.kind})."
+        for signature, mark in _marks(facts)
+        if (mark.layer, signature.part) not in {(use.kind, use.part) for use in known}
     ]
     if facts.read_only:
         reasons.append(f"{facts.device} is read-only.")
@@ -141,9 +147,9 @@ def _against_writing(facts: DeviceFacts) -> list[str]:
     return reasons
 
 
-def is_member(signature: Signature) -> bool:
-    """Whether this marks a part or a spare of an array, active or not: pulled into it again at the next chance."""
-    return signature.kind.endswith("_raid_member") or signature.kind in ("mpath_member", "drbd")
+def _marks(facts: DeviceFacts) -> list[tuple[Signature, Mark]]:
+    """What lies on it that marks it as a part of something bigger, in use or not."""
+    return [(found, mark) for found in facts.signatures if (mark := mark_of(found.kind)) is not None]
 
 
 def _identified(facts: DeviceFacts) -> bool:
@@ -158,8 +164,8 @@ def _identified(facts: DeviceFacts) -> bool:
 
 
 def _default_hint(facts: DeviceFacts) -> str:
-    if any(is_member(signature) for signature in facts.signatures):
-        return "If that set is no longer wanted, remove its mark first (mdadm --zero-superblock, wipefs)."
+    if marks := dict.fromkeys(mark.remove for _, mark in _marks(facts)):
+        return f"If that is no longer wanted, remove its mark first ({', '.join(marks)})."
     return "Choose another device or a scratch file."
 
 

@@ -2,11 +2,10 @@
 
 from backends.topology.look import look
 from backends.topology.mounts import Mount, parse_mountinfo, parse_swaps
-from backends.topology.picture import MEMBER_KINDS, SYSTEM_POINTS, Topology
+from backends.topology.picture import SYSTEM_POINTS, Topology
 from backends.topology.tree import Node, Tree, kernel_name, node_path, read_tree, tree_of
 
 __all__ = [
-    "MEMBER_KINDS",
     "SYSTEM_POINTS",
     "Mount",
     "Node",

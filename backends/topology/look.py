@@ -10,8 +10,10 @@ from backends.errors import RaidbenchError
 from backends.host import Command, Host
 from backends.identity import Signature
 from backends.text import clean
+from backends.topology.layers import read_bcache
 from backends.topology.mounts import Mount, parse_mountinfo, parse_swaps
 from backends.topology.picture import Topology, file_mount, mount_nodes, mounted_by_node, system_disks
+from backends.topology.pools import read_pools
 from backends.topology.relations import Backing, twins_of
 from backends.topology.signatures import lsblk_signatures, parse_lsblk, udev_signatures
 from backends.topology.tree import Node, Tree, read_tree
@@ -40,13 +42,15 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
 
     Otherwise our own and that of process 1 are looked at, which is cheap.
     """
-    tree, own, swaps, btrfs, pools = await asyncio.gather(
+    bare, own, swaps, btrfs, bcache = await asyncio.gather(
         read_tree(host),
         host.read("/proc/self/mountinfo"),
         host.read("/proc/swaps"),
         host.list("/sys/fs/btrfs/*/devices/*"),
-        host.list("/proc/spl/kstat/zfs/*/state"),
+        read_bcache(host),
     )
+    pools = await read_pools(host, bare)
+    tree = pools.under(bare)
     mounts = list(parse_mountinfo(own or ""))
     blind: list[str] = [] if mounts else ["/proc/self/mountinfo could not be read"]
     if len(own or "") >= READ_LIMIT:
@@ -56,6 +60,9 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
     blind += unseen
     if swaps is None:
         blind.append("/proc/swaps could not be read")
+    if not pools.known:
+        names = ", ".join(pools.names)
+        blind.append(f"zpool does not tell what the imported pools are made of ({names})")
     mounted = mounted_by_node(tree, mounts, _members(btrfs))
     backings = await _backings(host, tree)
     signatures = await _signatures(host, tree)
@@ -64,10 +71,11 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
     return Topology(
         tree=tree,
         mounted=mounted,
-        system=system_disks(tree, mounted),
+        system=system_disks(tree, mounted, mounts, pools),
         swaps=await _swap_numbers(host, parse_swaps(swaps or "")),
         btrfs=_members(btrfs),
-        pools=tuple(dict.fromkeys(clean(path.split("/")[5]) for path in pools)),
+        pools=pools,
+        bcache=bcache,
         loops=_set_up(tree, mounts, backings),
         twins=twins_of(tree),
         backings=backings,

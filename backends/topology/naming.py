@@ -34,6 +34,8 @@ _NAMES = {
     "mmcblk": "mmc",
     "md": "md",
     "dm-": "dm",
+    "bcache": "bcache",
+    "zd": "zvol",
 }
 """Beginning of the kernel name and the interface it means, when the path tells nothing."""
 

@@ -7,27 +7,15 @@ from dataclasses import field
 
 from backends.identity import Signature, Use
 from backends.text import clean
+from backends.topology.layers import HELD, layer_uses
 from backends.topology.mounts import Mount
+from backends.topology.pools import Pools, pool_of
 from backends.topology.relations import Backing, Relation, files_of, paths_of, relations
 from backends.topology.tree import Node, Tree, node_path
 from backends.values import dataclass
 
 SYSTEM_POINTS = ("/", "/boot", "/boot/efi", "/efi", "/usr")
 """Mount points whose disk is the system's: never written to."""
-
-MEMBER_KINDS = {
-    "LVM2_member": "lvm",
-    "LVM1_member": "lvm",
-    "linux_raid_member": "md",
-    "isw_raid_member": "md",
-    "ddf_raid_member": "md",
-    "zfs_member": "zfs",
-    "mpath_member": "multipath",
-    "ceph_bluestore": "ceph",
-    "drbd": "drbd",
-    "VMFS_volume_member": "vmfs",
-}
-"""libblkid's TYPE of what is a part of something bigger, and the word for that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +32,10 @@ class Topology:
     """Device numbers of block devices that are swap, and places of swap files."""
     btrfs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Kernel names of the devices of each mounted btrfs, by its UUID."""
-    pools: tuple[str, ...] = ()
-    """Imported ZFS pools."""
+    pools: Pools = field(default_factory=Pools)
+    """Imported ZFS pools, and what they are made of."""
+    bcache: Mapping[str, str] = field(default_factory=dict)
+    """By kernel name, what bcache has as `cache` or `backing` device."""
     loops: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By kernel name, which loop and zram devices lie on it, by their names, each a sentence."""
     twins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -69,14 +59,14 @@ class Topology:
         for node in self.tree.family(name):
             part = node.name if node.parent is not None else None
             found += [use for use in self._direct(node, part) if use not in found]
-        above = {use.detail for use in found if use.kind == "holder"}
+        above = {use.detail for use in found if use.kind in HELD}
         related = self.related(name)
         ours = {self.tree.disk_of(name), *(node.name for relation in related for node in relation.nodes)}
         for relation in related:
             for node in relation.nodes:
                 part = node.name if node.parent is not None and not relation.member else None
                 direct = [use for use in self._direct(node, part, ours) if use.detail not in above]
-                above |= {use.detail for use in direct if use.kind == "holder" and not relation.member}
+                above |= {use.detail for use in direct if use.kind in HELD and not relation.member}
                 uses = [relation.told(use) for use in direct]
                 found += [use for use in uses if use is not None and use not in found]
         for place, relation in self.files(name).items():
@@ -124,12 +114,7 @@ class Topology:
             found.append(Use(kind="mount", detail=f"mounted on {mount.where()}", part=part))
         if node.devno is not None and node.devno in self.swaps:
             found.append(Use(kind="swap", detail="active swap", part=part))
-        for holder in node.holders:
-            if holder in ours:
-                continue
-            above = self.tree.nodes.get(holder)
-            shown = above.shown if above is not None else f"/dev/{clean(holder)}"
-            found.append(Use(kind="holder", detail=f"{shown} is built on it", part=part))
+        found += layer_uses(self.tree, self.bcache, self.pools, node, part, ours)
         for uuid, members in self.btrfs.items():
             if node.name in members:
                 found.append(Use(kind="btrfs", detail=f"part of the mounted btrfs {clean(uuid)}", part=part))
@@ -138,8 +123,8 @@ class Topology:
         if node.devno is not None and node.devno in self.exported:
             found.append(Use(kind="export", detail=f"exported by {self.exported[node.devno]}", part=part))
         for signature in self.signatures.get(node.name, ()):
-            if signature.kind == "zfs_member" and self.pools:
-                detail = f"ZFS member while pools are imported ({', '.join(self.pools)})"
+            if signature.kind == "zfs_member" and not self.pools.known:
+                detail = f"ZFS member while pools are imported ({', '.join(self.pools.names)})"
                 found.append(Use(kind="zfs", detail=detail, part=part))
         return found
 
@@ -181,13 +166,17 @@ def mounted_by_node(
     return found
 
 
-def system_disks(tree: Tree, mounted: Mapping[str, tuple[Mount, ...]]) -> frozenset[str]:
-    """The devices and disks under /, /boot, /usr and the EFI partition, through all layers."""
+def system_disks(
+    tree: Tree, mounted: Mapping[str, tuple[Mount, ...]], mounts: Iterable[Mount] = (), pools: Pools | None = None
+) -> frozenset[str]:
+    """The devices and disks under /, /boot, /usr and the EFI partition, through all layers; `mounts`: also of pools."""
+    names = [name for name, own in mounted.items() if any(mount.point in SYSTEM_POINTS for mount in own)]
+    booted = {pool_of(mount) for mount in mounts if mount.point in SYSTEM_POINTS} - {None}
+    names += [] if pools is None else pools.devices(pool for pool in booted if pool is not None)
     found: set[str] = set()
-    for name, mounts in mounted.items():
-        if any(mount.point in SYSTEM_POINTS for mount in mounts):
-            found.add(tree.disk_of(name))
-            found |= {tree.disk_of(under.name) for under in tree.below(name)}
+    for name in names:
+        found.add(tree.disk_of(name))
+        found |= {tree.disk_of(under.name) for under in tree.below(name)}
     return frozenset(found)
 
 

@@ -11,7 +11,7 @@ from backends.topology.naming import identity
 from backends.topology.tree import Node, Tree, natural, node_path
 from backends.values import dataclass
 
-IS = ("mount", "swap", "btrfs", "zfs", "export")
+IS = ("mount", "swap", "btrfs", "zfs", "export", "lvm", "bcache", "md")
 """Kinds of use whose detail completes "X is ..."."""
 
 _ACROSS = ("mount", "swap", "btrfs", "export", "open")

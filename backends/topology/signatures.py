@@ -106,6 +106,13 @@ def wipefs_signatures(text: str, part: str | None, size: int | None) -> tuple[Si
     return tuple(found)
 
 
+def group_in(text: str) -> str | None:
+    """The volume group in `pvs --reportformat json -o vg_name` of one device; None where it is in none."""
+    reports = _rows(_load(text), "report")
+    names = [row["vg_name"] for report in reports for row in _rows(report, "pv") if isinstance(row.get("vg_name"), str)]
+    return clean(names[0]) or None if len(names) == 1 else None
+
+
 def _load(text: str) -> Any:
     """JSON or None: nothing a tool prints may raise here."""
     start = text.find("{")

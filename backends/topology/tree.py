@@ -27,6 +27,7 @@ DISK_ATTRIBUTES = (
     "dm/uuid",
     "md/level",
     "md/uuid",
+    "md/metadata_version",
     "loop/backing_file",
     "loop/offset",
     "backing_dev",

@@ -245,10 +245,10 @@ STATES: Mapping[str, Maker] = {
     "read-only": _read_only,
     "without a medium": _no_size,
     "member of an inactive array": _lying(4096, loops.md_superblock, named=True),
+    "physical volume of a group that is not active": _lying(512, loops.lvm_label, named=True),
     "ext4, not named": _made_by("mkfs.ext4", "-q", "-F"),
     "swap, not named": _made_by("mkswap"),
     "GPT, not named": _lying(0, loops.gpt),
-    "LVM, not named": _lying(512, loops.lvm_label),
     "LUKS, not named": _lying(0, loops.luks_header),
 }
 """What a device may be, by its name for people."""

@@ -131,7 +131,7 @@ async def test_active_swap_is_refused_and_inactive_swap_is_found(device: Loop) -
 
 SIGNATURES: dict[str, tuple[int, Callable[[], bytes], bool]] = {
     "gpt": (0, loops.gpt, True),
-    "LVM2_member": (512, loops.lvm_label, True),
+    "LVM2_member": (512, loops.lvm_label, False),
     "crypto_LUKS": (0, loops.luks_header, True),
     "linux_raid_member": (4096, loops.md_superblock, False),
 }

@@ -22,6 +22,7 @@ FREE = DeviceFacts(
     size_bytes=1 << 30,
 )
 KINDS = ["root", "mount", "swap", "holder", "btrfs", "loop", "open", "exclusive", "unknown", "export", "zfs", "new"]
+KINDS += ["lvm", "bcache", "md"]
 
 
 def test_a_free_and_blank_disk_may_be_written() -> None:
@@ -66,7 +67,38 @@ def test_members_of_a_set_are_refused_whatever_is_typed(kind: str) -> None:
     assert f"/dev/sdb1 is a member of a RAID or multipath set ({kind})." in verdict.refused
 
 
-@pytest.mark.parametrize("kind", ["ext4", "LVM2_member", "crypto_LUKS", "gpt", "swap", "zfs_member", "unknown"])
+@pytest.mark.parametrize(
+    ("kind", "label", "words", "remove"),
+    [
+        ("LVM2_member", "vg0", "a physical volume of vg0", "pvremove"),
+        ("LVM2_member", None, "a physical volume", "pvremove"),
+        ("bcache", "L", "a backing or cache device of bcache", "wipefs"),
+        ("zfs_member", "tank", "a part of the ZFS pool tank", "zpool labelclear"),
+        ("zfs_member", None, "a part of a ZFS pool", "zpool labelclear"),
+        ("stratis", None, "a part of a Stratis pool", "wipefs"),
+        ("ceph_bluestore", None, "a part of a Ceph cluster", "ceph-volume lvm zap"),
+        ("VMFS_volume_member", None, "a part of a VMFS volume", "wipefs"),
+    ],
+)
+def test_a_part_of_a_stopped_layer_is_refused_whatever_is_typed(
+    kind: str, label: str | None, words: str, remove: str
+) -> None:
+    verdict = judge(replace(FREE, signatures=(Signature(kind=kind, label=label, part="sdb1"),)), Intent.WRITE)
+    assert not verdict.confirmed_by("sdb")
+    assert verdict.refused == (f"/dev/sdb1 holds {words} ({kind}).",)
+    assert verdict.hint == f"If that is no longer wanted, remove its mark first ({remove})."
+
+
+def test_a_layer_in_use_is_told_once() -> None:
+    uses = (Use(kind="lvm", detail="a physical volume of vg0 (vg0/db)", part="sdb1"),)
+    signatures = (Signature(kind="LVM2_member", part="sdb1"), Signature(kind="LVM2_member", part="sdb2"))
+    assert judge(replace(FREE, uses=uses, signatures=signatures), Intent.WRITE).refused == (
+        "/dev/sdb1 is a physical volume of vg0 (vg0/db).",
+        "/dev/sdb2 holds a physical volume (LVM2_member).",
+    )
+
+
+@pytest.mark.parametrize("kind", ["ext4", "btrfs", "crypto_LUKS", "gpt", "swap", "unknown"])
 def test_what_lies_idle_on_it_needs_the_typed_name(kind: str) -> None:
     verdict = judge(replace(FREE, signatures=(Signature(kind=kind, label="L"),)), Intent.WRITE)
     for typed in (None, "", "sd", "SDB", "/dev/sdb", "sdb "):
@@ -87,6 +119,9 @@ def test_what_lies_idle_on_it_needs_the_typed_name(kind: str) -> None:
         ("zram", Identity(name="zram1", devno="250:1", diskseq="4"), True),
         ("virtio", Identity(name="vdb", devno="254:1", diskseq="4"), True),
         ("virtio", Identity(name="vdb", devno="254:1"), False),
+        ("bcache", Identity(name="bcache0", devno="251:0", diskseq="4"), True),
+        ("bcache", Identity(name="bcache0", devno="251:0"), False),
+        ("zvol", Identity(name="zd0", devno="230:0", diskseq="4"), True),
         (None, Identity(name="x", devno="1:1", diskseq="4"), False),
     ],
 )
@@ -109,7 +144,7 @@ def test_the_kernels_claim_is_told_only_when_nothing_better_is_known() -> None:
 
 def test_a_member_of_a_set_is_answered_with_how_its_mark_is_removed() -> None:
     verdict = judge(replace(FREE, signatures=(Signature(kind="linux_raid_member"),)), Intent.WRITE)
-    assert verdict.hint.startswith("If that set is no longer wanted, remove its mark first")
+    assert verdict.hint == "If that is no longer wanted, remove its mark first (mdadm --zero-superblock, wipefs)."
 
 
 def test_what_is_read_only_is_answered_with_another_device() -> None:

@@ -171,30 +171,35 @@ def volumes(place: Place) -> Iterator[tuple[Tried, ...]]:
         lvm("lvcreate", "--thin", "--virtualsize=16M", "--name=thin", f"{group}/pool")
         names = ("data", "data-real", "snap-cow", "pool_tdata", "snap", "pool-tpool", "thin")
         nodes = {name: dm_node(f"{group}-{name}") for name in names}
+        thin = f"{group}/pool, {group}/thin"
+        both = f"{group}/data, {group}/snap"
+        of_group = (
+            f"a physical volume of {group} ({thin}, metadata of {thin}, origin of {both}, snapshot of {group}/snap)"
+        )
         with mount(nodes["data"], place.point) as point:
             yield (
-                place.by_second(f": {shown(nodes['data-real'])} is built on it"),
-                Tried("the disk", device, f"{device}: {shown(nodes['data-real'])} is built on it."),
+                place.by_second(f", {of_group}"),
+                Tried("the disk", device, f"{device} is {of_group}."),
                 Tried("volume, mounted", nodes["data"], f"{nodes['data']} is mounted on {point}."),
                 Tried(
                     "origin of a snapshot",
                     nodes["data-real"],
-                    f"{nodes['data-real']}: {shown(nodes['snap'])} is built on it.",
+                    f"{nodes['data-real']} is the origin of {group}/data, {group}/snap.",
                 ),
                 Tried(
                     "copy-on-write area of a snapshot",
                     nodes["snap-cow"],
-                    f"{nodes['snap-cow']}: {shown(nodes['snap'])} is built on it.",
+                    f"{nodes['snap-cow']} is the snapshot of {group}/snap.",
                 ),
                 Tried(
                     "data of a thin pool",
                     nodes["pool_tdata"],
-                    f"{nodes['pool_tdata']}: {shown(nodes['pool-tpool'])} is built on it.",
+                    f"{nodes['pool_tdata']} is a part of {thin}.",
                 ),
                 Tried(
                     "thin pool",
                     nodes["pool-tpool"],
-                    f"{nodes['pool-tpool']}: {shown(nodes['thin'])} is built on it.",
+                    f"{nodes['pool-tpool']} is a part of {thin}.",
                 ),
             )
     finally:
@@ -233,11 +238,10 @@ def cached(place: Place) -> Iterator[tuple[Tried, ...]]:
     try:
         filesystem(made)
         with mount(str(made), place.point) as point:
-            words = f": {made} is built on it"
             yield (
-                place.by_second(words),
-                Tried("what is cached", first, f"{first}{words}."),
-                Tried("the cache", cache, f"{cache}{words}."),
+                place.by_second(", the backing device of bcache0"),
+                Tried("what is cached", first, f"{first} is the backing device of bcache0."),
+                Tried("the cache", cache, f"{cache} is the cache device of bcache0."),
                 Tried("bcache device, mounted", str(made), f"{made} is mounted on {point}."),
             )
     finally:

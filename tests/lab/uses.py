@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from tests.lab.disks import Disk
-from tests.lab.making import Made, dm_target, md_array
+from tests.lab.disks import Disk, wait_until
+from tests.lab.making import Made, dm_node, dm_target, md_array
 from tests.lab.running import run
 
 Use = Callable[[Disk, Disk, Path], AbstractContextManager[str]]
@@ -142,10 +142,11 @@ def former_swap(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def volume_group(disk: Disk) -> Iterator[str]:
+def volume_group(*disks: Disk) -> Iterator[str]:
     name = "labgroup"
-    run("lvm", "pvcreate", "--yes", disk.device)
-    run("lvm", "vgcreate", name, disk.device)
+    nodes = [disk.device for disk in disks]
+    run("lvm", "pvcreate", "--yes", *nodes)
+    run("lvm", "vgcreate", "--physicalextentsize=1M", name, *nodes)
     try:
         yield name
     finally:
@@ -161,9 +162,32 @@ def physical_volume(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
 
 @contextmanager
 def inactive_physical_volume(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
-    with volume_group(disk) as group:
-        run("lvm", "lvcreate", "--yes", "--size=32M", "--name=lv", group)
-        run("lvm", "vgchange", "--activate=n", group)
+    with physical_volume(disk, other, folder):
+        run("lvm", "vgchange", "--activate=n", "labgroup")
+        yield disk.device
+
+
+@contextmanager
+def below_raid_volume(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
+    run("modprobe", "dm-raid")
+    with volume_group(disk, other) as group:
+        run("lvm", "lvcreate", "--yes", "--type=raid1", "--mirrors=1", "--nosync", "--size=8M", "--name=lv", group)
+        yield disk.device
+
+
+@contextmanager
+def image_of_raid_volume(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
+    with below_raid_volume(disk, other, folder):
+        yield dm_node("labgroup-lv_rimage_0")
+
+
+@contextmanager
+def cache_of_volume(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
+    run("modprobe", "dm-writecache")
+    with volume_group(disk, other) as group:
+        run("lvm", "lvcreate", "--yes", "--size=16M", "--name=slow", group, other.device)
+        run("lvm", "lvcreate", "--yes", "--size=16M", "--name=fast", "--activate=n", group, disk.device)
+        run("lvm", "lvconvert", "--yes", "--type=writecache", "--cachevol=fast", f"{group}/slow")
         yield disk.device
 
 
@@ -219,6 +243,45 @@ def luks_closed(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
 def bcache_alone(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
     run("make-bcache", "--wipe-bcache", "-B", disk.device)
     yield disk.device
+
+
+BCACHE = Path("/sys/fs/bcache")
+"""Where devices are registered, and the sets that are."""
+
+
+@contextmanager
+def bcache_registered(disk: Disk, stop: str) -> Iterator[None]:
+    """A device that bcache has; `stop`: what lets it go, below its folder."""
+    run("modprobe", "bcache")
+    (BCACHE / "register").write_text(disk.device)
+    own = disk.sysfs / "bcache"
+    wait_until(own.exists, f"{disk.device} is registered")
+    try:
+        yield
+    finally:
+        (own / stop).write_text("1")
+        wait_until(lambda: not own.exists(), f"{disk.device} is let go")
+
+
+@contextmanager
+def bcache_running(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
+    with bcache_alone(disk, other, folder), bcache_registered(disk, "stop"):
+        yield disk.device
+
+
+@contextmanager
+def bcache_waiting(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
+    words = ("--wipe-bcache", "--block", "4k", "--bucket", "64k")
+    run("make-bcache", *words, "-B", disk.device, "-C", other.device)
+    with bcache_registered(disk, "stop"):
+        yield disk.device
+
+
+@contextmanager
+def bcache_cache(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
+    run("make-bcache", "--wipe-bcache", "--block", "4k", "--bucket", "64k", "-C", disk.device)
+    with bcache_registered(disk, "set/stop"):
+        yield disk.device
 
 
 @contextmanager
@@ -404,6 +467,14 @@ REFUSED: Mapping[str, Use] = {
     "second device of a mounted btrfs": second_of_btrfs,
     "active swap": swap,
     "physical volume with an active volume": physical_volume,
+    "physical volume, inactive": inactive_physical_volume,
+    "physical volume of a RAID volume": below_raid_volume,
+    "half of a RAID volume": image_of_raid_volume,
+    "cache of a volume": cache_of_volume,
+    "bcache, not registered": bcache_alone,
+    "backing device of bcache without a cache": bcache_running,
+    "backing device that waits for its cache": bcache_waiting,
+    "cache device without a backing device": bcache_cache,
     "below a device-mapper target": holder,
     "below a suspended device-mapper target": suspended_holder,
     "target below another target": held_target,
@@ -434,9 +505,7 @@ NAMED: Mapping[str, Use] = {
     "unmounted ext4": unmounted,
     "partition table": partitioned,
     "former swap": former_swap,
-    "physical volume, inactive": inactive_physical_volume,
     "LUKS, closed": luks_closed,
-    "bcache, not registered": bcache_alone,
     "second device of an unmounted btrfs": second_of_unmounted_btrfs,
 }
 """What only the typed name makes writable."""

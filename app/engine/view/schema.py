@@ -10,6 +10,7 @@ from backends.change import Change, Write
 from backends.identity import Use
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target
 from backends.settings import Reading, Span
+from backends.topology.layers import HELD
 
 if TYPE_CHECKING:  # a look at the devices does not pay for the words of a session
     from app.engine.session.events import ChangeEnded, RunTarget
@@ -34,7 +35,7 @@ SettingsOf = Mapping[str, list[Json]]
 """The settings of each target, by its address, as `setting` makes them."""
 
 _INTERVAL = ("iops", "bytes_per_second", "p50_ns", "p99_ns", "p99_9_ns", "max_ns")
-_STATES = {"mount": "mounted", "holder": "held", "open": "opened"}
+_STATES = {"mount": "mounted", "open": "opened", **dict.fromkeys(HELD, "held")}
 
 
 def document(**body: Any) -> Json:
