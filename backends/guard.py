@@ -15,7 +15,7 @@ from backends.identity import Identity, Signature, Use
 from backends.lent import free_by_root, lent_facts
 from backends.nameplate import Nameplate, nameplate
 from backends.topology.facts import Claim, DeviceFacts, facts_of, inspect
-from backends.topology.layers import Mark, mark_of
+from backends.topology.layers import MemberMark, mark_of
 from backends.topology.relations import IS
 from backends.topology.tree import node_path
 from backends.values import dataclass
@@ -147,7 +147,7 @@ def _against_writing(facts: DeviceFacts) -> list[str]:
     return reasons
 
 
-def _marks(facts: DeviceFacts) -> list[tuple[Signature, Mark]]:
+def _marks(facts: DeviceFacts) -> list[tuple[Signature, MemberMark]]:
     """What lies on it that marks it as a part of something bigger, in use or not."""
     return [(found, mark) for found in facts.signatures if (mark := mark_of(found.kind)) is not None]
 

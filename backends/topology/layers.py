@@ -16,7 +16,7 @@ from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class MemberMark:
     """A signature of what is a part of something bigger."""
 
     words: str
@@ -38,28 +38,34 @@ class Mark:
 HELD = ("holder", "lvm", "bcache", "md")
 """Kinds of use that say what is built on a device."""
 
-SET = Mark(verb="is", words="a member of a RAID or multipath set", remove="mdadm --zero-superblock, wipefs")
+SET = MemberMark(verb="is", words="a member of a RAID or multipath set", remove="mdadm --zero-superblock, wipefs")
 """Of an array, a container or a path: such a signature says which."""
 
+_PV = MemberMark(layer="lvm", words="a physical volume", named="a physical volume of {}", remove="pvremove")
+
 MARKS = {
-    "LVM2_member": Mark(layer="lvm", words="a physical volume", named="a physical volume of {}", remove="pvremove"),
-    "LVM1_member": Mark(layer="lvm", words="a physical volume", named="a physical volume of {}", remove="pvremove"),
-    "bcache": Mark(layer="bcache", words="a backing or cache device of bcache", remove="wipefs"),
-    "zfs_member": Mark(
+    "LVM2_member": MemberMark(
+        layer="lvm", words="a physical volume", named="a physical volume of {}", remove="pvremove"
+    ),
+    "LVM1_member": MemberMark(
+        layer="lvm", words="a physical volume", named="a physical volume of {}", remove="pvremove"
+    ),
+    "bcache": MemberMark(layer="bcache", words="a backing or cache device of bcache", remove="wipefs"),
+    "zfs_member": MemberMark(
         layer="zfs", words="a part of a ZFS pool", named="a part of the ZFS pool {}", remove="zpool labelclear"
     ),
     "isw_raid_member": replace(SET, layer="md"),
     "ddf_raid_member": replace(SET, layer="md"),
     "mpath_member": SET,
-    "ceph_bluestore": Mark(words="a part of a Ceph cluster", remove="ceph-volume lvm zap"),
+    "ceph_bluestore": MemberMark(words="a part of a Ceph cluster", remove="ceph-volume lvm zap"),
     "drbd": SET,
-    "stratis": Mark(words="a part of a Stratis pool", remove="wipefs"),
-    "VMFS_volume_member": Mark(words="a part of a VMFS volume", remove="wipefs"),
+    "stratis": MemberMark(words="a part of a Stratis pool", remove="wipefs"),
+    "VMFS_volume_member": MemberMark(words="a part of a VMFS volume", remove="wipefs"),
 }
 """What libblkid's TYPE says of a part of something bigger."""
 
 
-def mark_of(kind: str) -> Mark | None:
+def mark_of(kind: str) -> MemberMark | None:
     """What a signature marks, in use or not, which claims it again at the next chance; None for what stands alone."""
     return MARKS.get(kind) or (SET if kind.endswith("_raid_member") else None)
 

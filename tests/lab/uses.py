@@ -273,6 +273,8 @@ def bcache_running(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
 def bcache_waiting(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
     words = ("--wipe-bcache", "--block", "4k", "--bucket", "64k")
     run("make-bcache", *words, "-B", disk.device, "-C", other.device)
+    with bcache_registered(other, "set/stop"), bcache_registered(disk, "stop"):
+        wait_until((disk.sysfs / "bcache/cache").exists, "the cache serves")  # from here on it does not run without
     with bcache_registered(disk, "stop"):
         yield disk.device
 
