@@ -62,7 +62,12 @@ def endurance_words(inventory: Inventory, device: str) -> tuple[str, ...]:
 
     def told(label: str) -> tuple[str, ...]:
         drives = drives_below(inventory, device)
-        facts = ((drive.target, fact) for drive in drives for fact in drive.facts if fact.label == label)
-        return tuple(f"{label} of {target}: {fact.value}" for target, fact in facts)
+        facts = {
+            drive.device or drive.target: f"{label} of {drive.target}: {fact.value}"
+            for drive in reversed(drives)  # one that two backends list is told of once, by the first
+            for fact in drive.facts
+            if fact.label == label
+        }
+        return tuple(reversed(facts.values()))
 
     return (*(told(ENDURANCE) or ("Endurance used: unknown, its drives do not tell it",)), *(told(RATED) or (UNRATED,)))

@@ -101,6 +101,18 @@ def test_what_the_drive_tells_of_its_endurance_is_said() -> None:
     assert wear_words(ready(), (), drives)[1] == "Endurance used of scsi:sda: 37 %"
 
 
+def test_a_drive_that_two_backends_list_is_told_of_once_and_each_of_two_drives_by_itself() -> None:
+    (drive,) = known(Media.SSD, Fact(label="Endurance used", value="37 %")).drives
+    again = replace(drive, target=Target(backend="block", address="sda"))
+    assert wear_words(ready(), (), Inventory(drives=(drive, again)))[1:-1] == ("Endurance used of scsi:sda: 37 %",)
+    pair = tuple(replace(one, device=f"/dev/{number}") for number, one in enumerate((drive, again)))
+    array = Array(
+        target=Target(backend="md", address="md0"), device="/dev/sda", members=tuple(one.target for one in pair)
+    )
+    told = wear_words(ready(), (), Inventory(arrays=(array,), drives=pair))[1:-1]
+    assert told == ("Endurance used of scsi:sda: 37 %", "Endurance used of block:sda: 37 %")
+
+
 def test_a_drive_that_tells_nothing_of_it_is_said_not_to() -> None:
     assert told(Session())[1] == "Endurance used: unknown, its drives do not tell it"
 
