@@ -28,6 +28,8 @@ class Level(StrEnum):
     RAID60 = "raid60"
     JBOD = "jbod"
     CONCAT = "concat"
+    CACHED = "cached"
+    """One disk with a cache on another before it."""
     UNKNOWN = "unknown"
 
 

@@ -73,3 +73,19 @@ def size_words(count: int) -> str:
             return f"{value:.0f} {unit}" if value == int(value) else f"{value:.1f} {unit}"
         value /= 1024
     raise AssertionError("no unit left")
+
+
+def chosen(text: str) -> tuple[str | None, tuple[str, ...]]:
+    """What is in force and all there is in a file of choices: `none [mq-deadline] kyber` or, of one only, `none`."""
+    current: str | None = None
+    names: list[str] = []
+    for word in text.split():
+        name = clean(word.strip("[]"), 32)
+        if not name or name in names:
+            continue
+        names.append(name)
+        if word.startswith("[") and word.endswith("]"):
+            current = name
+    if current is None and len(names) == 1:
+        current = names[0]
+    return current, tuple(names)

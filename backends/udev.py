@@ -101,6 +101,8 @@ def match_keys(node: Node) -> tuple[str, ...]:
         )
     if array := node.udev.get("MD_UUID"):
         pairs = [("ENV{MD_UUID}", array)]
+    elif node.name.startswith("bcache") and (cached := own.get("bcache/backing_dev_uuid")):
+        pairs = [("ATTR{bcache/backing_dev_uuid}", cached)]
     elif serial := node.udev.get("ID_SERIAL"):
         pairs = [("ENV{ID_SERIAL}", serial)]
         pairs += [("ENV{ID_WWN}", wwn)] if (wwn := node.udev.get("ID_WWN")) else []

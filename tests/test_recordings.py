@@ -9,6 +9,7 @@ import pytest
 
 from app.engine.fio.document import FioDocument
 from app.engine.fio.stream import Document, StreamParser
+from backends.text import chosen
 from backends.topology.mounts import parse_mountinfo, parse_swaps
 from backends.topology.signatures import (
     blkid_signatures,
@@ -18,7 +19,6 @@ from backends.topology.signatures import (
     udev_signatures,
     wipefs_signatures,
 )
-from backends.vendors.block.schedulers import parse_scheduler
 from backends.vendors.hba.names import parse_lspci
 from tests.backends.fusionio.test_mutations import PARSERS as FUSIONIO
 from tests.backends.listed.test_mutations import PARSERS as LISTED
@@ -53,7 +53,7 @@ def _fio_documents(text: str) -> None:
 
 
 def _block(text: str) -> None:
-    for parse in (parse_mountinfo, parse_swaps, parse_scheduler, parse_blkid, parse_lsblk, parse_lspci):
+    for parse in (parse_mountinfo, parse_swaps, chosen, parse_blkid, parse_lsblk, parse_lspci):
         parse(text)
     blkid_signatures(text, None, None)
     wipefs_signatures(text, None, None)

@@ -66,7 +66,8 @@ def serial(node: Node) -> str | None:
 
 
 def wwn(node: Node) -> str | None:
-    """World wide name with its prefix (`naa.`, `eui.`, `uuid.`, `nvme.`), of an array its UUID (`md.`, `dm.`).
+    """World wide name with its prefix (`naa.`, `eui.`, `uuid.`, `nvme.`), of what is built its UUID (`md.`, `dm.`,
+    `bcache.`).
 
     An identifier that the kernel made of vendor, model and serial number (`t10.`) is none.
     """
@@ -76,6 +77,8 @@ def wwn(node: Node) -> str | None:
     for source, front in (("dm/uuid", "dm."), ("md/uuid", "md.")):
         if array := clean(node.attributes.get(source, "")):
             return front + array
+    if node.name.startswith("bcache") and (cached := clean(node.attributes.get("bcache/backing_dev_uuid", ""))):
+        return f"bcache.{cached}"  # below the backing device's own name lies the same folder
     if array := clean(node.udev.get("MD_UUID", "")):
         return f"md.{array}"
     known = clean(node.udev.get("ID_WWN_WITH_EXTENSION", "") or node.udev.get("ID_WWN", ""))

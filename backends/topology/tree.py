@@ -28,6 +28,7 @@ DISK_ATTRIBUTES = (
     "md/level",
     "md/uuid",
     "md/metadata_version",
+    "bcache/backing_dev_uuid",
     "loop/backing_file",
     "loop/offset",
     "backing_dev",

@@ -12,6 +12,7 @@ from dataclasses import astuple, is_dataclass
 from app.engine.fio.stream import Document, StreamParser
 from app.engine.members import diskstats
 from backends.identity import Signature
+from backends.text import chosen
 from backends.topology.mounts import Mount, parse_mountinfo, parse_swaps, unescape
 from backends.topology.signatures import (
     blkid_signatures,
@@ -21,7 +22,6 @@ from backends.topology.signatures import (
     udev_signatures,
     wipefs_signatures,
 )
-from backends.vendors.block.schedulers import parse_scheduler
 from backends.vendors.hba.names import parse_lspci
 from backends.vendors.mdraid.details import parse_export
 
@@ -76,7 +76,7 @@ PARSERS: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "lspci": (LSPCI, parse_lspci),
     "diskstats": (DISKSTATS, lambda text: diskstats.parse(text, ("sda", "sda1", "nvme0n1"))),
     "mdadm --export": (EXPORT, parse_export),
-    "scheduler": (SCHEDULER, parse_scheduler),
+    "scheduler": (SCHEDULER, chosen),
     "fio": (FIO, _fio),
 }
 """A good answer and what reads it, by the name of what prints it."""

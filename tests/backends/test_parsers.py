@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backends.errors import RaidbenchError
+from backends.text import chosen
 from backends.topology.mounts import parse_mountinfo, parse_swaps
 from backends.topology.signatures import (
     blkid_signatures,
@@ -20,7 +21,6 @@ from backends.topology.signatures import (
 )
 from backends.vendors.block.knobs import BY_KEY
 from backends.vendors.block.persist import RULES, actions
-from backends.vendors.block.schedulers import parse_scheduler
 from backends.vendors.block.values import reading
 from tests.backends import system_texts
 
@@ -67,12 +67,12 @@ def test_swaps_are_paths(text: str) -> None:
     ],
 )
 def test_scheduler_files(text: str, expected: tuple[str | None, tuple[str, ...]]) -> None:
-    assert parse_scheduler(text) == expected
+    assert chosen(text) == expected
 
 
 @given(anything)
 def test_the_scheduler_in_force_is_one_of_those_there_are(text: str) -> None:
-    current, names = parse_scheduler(text)
+    current, names = chosen(text)
     assert current is None or current in names
     assert len(names) == len(set(names))
 

@@ -194,6 +194,10 @@ class SimulatedHost(MadeUpHost):
                 if rack.zfs is not None:
                     rack.zfs.write(words[-1], text)
             return
+        if (found := self._cached(words)) is not None:
+            with self._file.changing() as rack:
+                rack.bcache[found[0]].write(found[1], text)
+            return
         if words[:4] == ["", "sys", "class", "scsi_disk"] and words[5:] == [CACHE]:
             name = self._own_drive(words[4])
             if name is not None:
@@ -207,6 +211,14 @@ class SimulatedHost(MadeUpHost):
         tags = int(now.get(f"/sys/block/{name}/mq/0/nr_tags", str(TAGS)))
         with self._file.changing() as rack:
             write_queue(rack, name, key, text, queue, tags)
+
+    def _cached(self, words: Sequence[str]) -> tuple[str, str] | None:
+        """Kernel name and file of what a path says of a bcache device or its cache set."""
+        for name, device in self._file.rack.bcache.items():
+            for folder in (["", "sys", "block", name, "bcache"], ["", "sys", "fs", "bcache", device.set_uuid]):
+                if words[: len(folder)] == folder:
+                    return name, "/".join(words[len(folder) :])
+        return None
 
     def _own_drive(self, address: str) -> str | None:
         """The drive at a SCSI address, where no RAID controller stands before it."""

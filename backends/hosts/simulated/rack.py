@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 
 from backends.hosts.simulated import speed
+from backends.hosts.simulated.bcache import BcacheDevice
 from backends.hosts.simulated.caches import CacheCounts
 from backends.hosts.simulated.calibration import DRIVES, DriveType
 from backends.hosts.simulated.card import SimulatedCard
@@ -61,6 +62,8 @@ class Rack:
     """Bytes of the records that files on a pool were laid out in; they keep them until they are written anew."""
     lvm: dict[str, LvmGroup] = field(default_factory=dict)
     """Volume groups by name."""
+    bcache: dict[str, BcacheDevice] = field(default_factory=dict)
+    """Disks with a cache before them, by kernel name."""
     totals: dict[str, list[float]] = field(default_factory=dict)
     """What the kernel has counted of each disk since it was started: see `diskstats`."""
     caches: dict[str, CacheCounts] = field(default_factory=dict)
@@ -148,13 +151,15 @@ class Rack:
                 yield drive.device.removeprefix("/dev/"), drive.content
 
     def members(self, name: str) -> tuple[str, ...]:
-        """Kernel names of what an md array is made of, and of the paths of a multipath disk."""
+        """Kernel names of what a device is made of: an array, a disk with a cache, a disk on several paths."""
         if name in self.md:
             return tuple(member.name for member in self.md[name].members)
         if (found := self.dataset(name)) is not None:
             return found[0].disks
         if (volume := self.logical_volume(name)) is not None:
             return tuple(part for place in volume.places for part in self.members(place) or (place,))
+        if (cached := self.bcache.get(name)) is not None:
+            return (cached.backing, cached.cache) if cached.attached else (cached.backing,)
         return next((disk.paths for disk in self.pathed if disk.device == name), ())
 
     def dataset(self, name: str) -> tuple[ZfsPool, Dataset] | None:
@@ -200,6 +205,8 @@ class Rack:
         if (logical := self.logical_volume(name)) is not None:
             slow = self.layout(logical.places[0])
             return None if slow is None else replace(slow, size_bytes=logical.size_bytes)
+        if name in self.bcache:
+            return self.layout(self.bcache[name].backing)
         own = self.drive(name)
         if own is None:
             return None
@@ -271,6 +278,8 @@ class Rack:
         self.totals.clear()
         if self.zfs is not None:
             self.zfs = ZfsModule(memory_bytes=self.zfs.memory_bytes)
+        for device in self.bcache.values():
+            device.restart()
         for array in self.md.values():
             array.limits.clear()
             array.safe_mode_ms = SAFE_MODE_MS

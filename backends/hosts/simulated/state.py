@@ -15,6 +15,7 @@ from typing import Any
 
 from backends.errors import InvalidValueError, StorageError
 from backends.formats import FORMATS, Kept, require_known
+from backends.hosts.simulated.bcache import BcacheDevice
 from backends.hosts.simulated.caches import CacheCounts
 from backends.hosts.simulated.card import Battery, SimulatedCard
 from backends.hosts.simulated.disk import SimulatedDrive
@@ -111,6 +112,7 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
     "pools": lambda rows: {name: _pool(row) for name, row in rows.items()},
     "zfs": lambda row: None if row is None else ZfsModule(**row),
     "md": lambda rows: {name: _array(row) for name, row in rows.items()},
+    "bcache": lambda rows: {name: BcacheDevice(**row) for name, row in rows.items()},
     "stopped": lambda rows: {name: _array(row) for name, row in rows.items()},
     "lvm": lambda rows: {name: _group(row) for name, row in rows.items()},
     "caches": lambda rows: {name: CacheCounts(**row) for name, row in rows.items()},

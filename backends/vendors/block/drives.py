@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backends.model import Drive, Fact, Media, Scope, State, Target
-from backends.text import clean
+from backends.text import chosen, clean
 from backends.topology import Node, Topology, node_path
 from backends.topology.naming import identity, interface, model, serial, wwn
 from backends.topology.tree import number
-from backends.vendors.block.schedulers import parse_scheduler
 
-NO_DRIVES = ("dm-", "bcache", "sr", "fd", "ram", "zd", "drbd", "mtdblock")
-"""Kernel names of what is built on drives, or is none; md arrays are shown for the settings of their queue."""
+NO_DRIVES = ("dm-", "sr", "fd", "ram", "zd", "drbd", "mtdblock")
+"""Kernel names of what is built on drives, or is none; md arrays and bcache devices are shown for their queue."""
 
 _STATES = {"running": State.ONLINE, "live": State.ONLINE, "offline": State.OFFLINE, "dead": State.OFFLINE}
 """SCSI and NVMe device states (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c)."""
@@ -29,7 +28,7 @@ def is_drive(node: Node) -> bool:
         return False
     if node.name.startswith("loop"):
         return "loop/backing_file" in node.attributes
-    if node.name.startswith(("zram", "nbd", "rbd", "md")):
+    if node.name.startswith(("zram", "nbd", "rbd", "md", "bcache")):
         return bool(node.size_bytes)
     return True
 
@@ -50,7 +49,7 @@ def drive(node: Node, picture: Topology) -> Drive:
     """The drive as the inventory shows it."""
     own = node.attributes
     kind = interface(node)
-    current, _ = parse_scheduler(own.get("queue/scheduler", ""))
+    current, _ = chosen(own.get("queue/scheduler", ""))
     state = _STATES.get(own.get("device/state", ""), State.UNKNOWN)
     if state is State.UNKNOWN and "device/state" not in own:
         state = State.ONLINE

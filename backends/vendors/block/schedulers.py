@@ -1,8 +1,6 @@
-"""The `scheduler` file and a sentence about each scheduler."""
+"""A sentence about each scheduler."""
 
 from __future__ import annotations
-
-from backends.text import clean
 
 SENTENCES = {
     "none": "Requests go to the device as they come: best for fast NVMe and for RAID controllers that sort themselves.",
@@ -15,19 +13,3 @@ SENTENCES = {
     "adios": "Sorts by predicted latency: an addition of some distributions' kernels.",
 }
 """One sentence of help per scheduler (Documentation/block, block/*-iosched.c)."""
-
-
-def parse_scheduler(text: str) -> tuple[str | None, tuple[str, ...]]:
-    """The scheduler in force and all there are: `none [mq-deadline] kyber` or, with one only, `none`."""
-    current: str | None = None
-    names: list[str] = []
-    for word in text.split():
-        name = clean(word.strip("[]"), 32)
-        if not name or name in names:
-            continue
-        names.append(name)
-        if word.startswith("[") and word.endswith("]"):
-            current = name
-    if current is None and len(names) == 1:
-        current = names[0]
-    return current, tuple(names)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 
 from backends.settings import Availability, Choice, Reading, Span
-from backends.text import clean
+from backends.text import chosen, clean
 from backends.vendors.block.knobs import FIXED_CHOICES
-from backends.vendors.block.schedulers import SENTENCES, parse_scheduler
+from backends.vendors.block.schedulers import SENTENCES
 
 READ_AHEAD_MAX = 1024 * 1024
 """KiB offered at most: the kernel itself has no limit below 4 TiB."""
@@ -50,7 +50,7 @@ def reading(key: str, attributes: Mapping[str, str], why_not: str | None, page_k
 
 
 def _scheduler(raw: str | None, why_not: str | None) -> Reading:
-    current, names = parse_scheduler(raw or "")
+    current, names = chosen(raw or "")
     if why_not is None and len(names) < 2:
         why_not = "the kernel has no other scheduler for this device"
     return Reading(
@@ -98,7 +98,7 @@ def _span(key: str, attributes: Mapping[str, str], page_kb: int, now: str | None
 
 def _requests_max(attributes: Mapping[str, str]) -> int:
     """2048 with a scheduler; the device's tags without; what is set now where the kernel does not tell the tags."""
-    current, _ = parse_scheduler(attributes.get("scheduler", ""))
+    current, _ = chosen(attributes.get("scheduler", ""))
     if current is not None and current != "none":
         return SCHEDULED_MAX
     return int(_number(attributes.get("nr_tags")) or _number(attributes.get("nr_requests")) or 0)

@@ -12,6 +12,7 @@ from backends.hosts.simulated.machines.linux import linux_rack
 from backends.model import Scope, Target
 from backends.protocol import Backend, Finds
 from backends.registry import Machine
+from backends.vendors.bcache.backend import Bcache
 from backends.vendors.block.backend import BlockBackend
 from backends.vendors.hba.backend import HbaBackend
 from backends.vendors.mdraid.backend import MdRaid
@@ -38,6 +39,16 @@ class TestMdRaidOnTheRack(Conformance):
         return (Target(backend="md", address=request.param, scope=Scope.ARRAY),)
 
 
+class TestBcacheOnTheRack(Conformance):
+    @pytest.fixture
+    def backend(self) -> Backend:
+        return Bcache(host())
+
+    @pytest.fixture
+    def targets(self) -> tuple[Target, ...]:
+        return (Target(backend="bcache", address="bcache0", scope=Scope.ARRAY),)
+
+
 class TestBlockOnTheRack(Conformance):
     @pytest.fixture
     def backend(self) -> Backend:
@@ -45,7 +56,7 @@ class TestBlockOnTheRack(Conformance):
 
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:
-        return tuple(Target(backend="block", address=name) for name in ("nvme0n1", "sda", "sdc", "sdg"))
+        return tuple(Target(backend="block", address=name) for name in ("nvme0n1", "sda", "sdc", "sdg", "bcache0"))
 
 
 class TestScsiOnTheRack(Conformance):
@@ -67,7 +78,7 @@ class TestHbaOnTheRack(FindsConformance):
 async def test_no_vendors_card_is_on_it() -> None:
     found = await Machine.of(host()).probe()
     assert {one.target.backend for one in found.controllers} == {"hba"}
-    assert {one.target.backend for one in found.arrays} == {"md"}
+    assert {one.target.backend for one in found.arrays} == {"bcache", "md"}
     assert found.problems == ()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from backends.hosts.simulated.calibration import CORES
 from backends.hosts.simulated.linux.arrays import mdstat, put_array
+from backends.hosts.simulated.linux.cached import put_bcache
 from backends.hosts.simulated.linux.chassis import CHASSIS
 from backends.hosts.simulated.linux.functions import put_functions
 from backends.hosts.simulated.linux.own import put_flash, put_nvme, put_sata
@@ -43,6 +44,8 @@ def kernel(rack: Rack) -> Kernel:
     put_pools(found, rack, mounts)
     for group in rack.lvm.values():
         put_group(found, rack, group)
+    for device in rack.bcache.values():
+        put_bcache(found, rack, device)
     put_functions(found, rack)
     chassis = CHASSIS[rack.name]
     table = "\n".join(mounts)

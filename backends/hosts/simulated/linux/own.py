@@ -30,7 +30,7 @@ def put_nvme(found: Kernel, rack: Rack, name: str, drive: DriveType | None, numb
     }
     folder = f"/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme{number}/{name}"
     put_disk(found, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=False)
-    record = ["E:ID_BUS=nvme", *_raid_member(rack, name)]
+    record = ["E:ID_BUS=nvme", *_built_on(rack, name)]
     if name in rack.lying:
         record += put_content(found, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
     found.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
@@ -73,7 +73,7 @@ def put_sata(found: Kernel, rack: Rack, name: str, drive: DriveType | None, numb
         f"E:ID_WWN=0x{wwn}",
         f"E:ID_PATH=pci-{ahci}-ata-{number + 1}",
         "E:ID_BUS=ata",
-        *_raid_member(rack, name),
+        *_built_on(rack, name),
     ]
     if name in rack.lying:
         record += put_content(found, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
@@ -99,8 +99,10 @@ def put_flash(found: Kernel, rack: Rack, module: IoMemory) -> None:
     found.files[f"/run/udev/data/b{own['dev']}"] = f"E:ID_SERIAL_SHORT={module.serial}"
 
 
-def _raid_member(rack: Rack, name: str) -> list[str]:
-    """What udev says of the metadata on a member."""
+def _built_on(rack: Rack, name: str) -> list[str]:
+    """What udev says of the metadata on a member of an array, and on the disks of a bcache device."""
+    if (cached := next((one for one in rack.bcache.values() if name in (one.backing, one.cache)), None)) is not None:
+        return ["E:ID_FS_TYPE=bcache", f"E:ID_FS_UUID={cached.uuid if name == cached.backing else cached.set_uuid}"]
     arrays = (*rack.md.values(), *rack.stopped.values())
     array = next((one for one in arrays if name in {member.name for member in one.members}), None)
     if array is None:

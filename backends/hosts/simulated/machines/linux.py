@@ -1,7 +1,8 @@
-"""The rack `linux`: no RAID controller at all, only what the kernel has: md, NVMe, SATA, multipath, LVM."""
+"""The rack `linux`: no RAID controller, only what the kernel has: NVMe, SATA, multipath, md, LVM, bcache, ZFS."""
 
 from __future__ import annotations
 
+from backends.hosts.simulated.bcache import BcacheDevice
 from backends.hosts.simulated.calibration import DRIVES
 from backends.hosts.simulated.lvm.volumes import LvmGroup, LvmVolume
 from backends.hosts.simulated.machines.lsi import NVME, PM983, S1200, SM883
@@ -30,9 +31,9 @@ def linux_rack(clock: Clock | None = None, *, seed: int = 61) -> Rack:
     rack = Rack(
         name="linux",
         seed=seed,
-        nvme={"nvme0n1": NVME, **dict.fromkeys(("nvme1n1", "nvme2n1", "nvme3n1"), PM983)},
+        nvme={"nvme0n1": NVME, **dict.fromkeys(("nvme1n1", "nvme2n1", "nvme3n1", "nvme4n1"), PM983)},
         lying={"nvme0n1": _ROOT, **{disk: _member(at) for at, disk in enumerate(_TANK)}},
-        sata={"sda": SM883, "sdb": SM883, **dict.fromkeys(("sdc", "sdd", "sde", "sdf", "sdk", "sdl", *_TANK), HDD)},
+        sata={"sda": SM883, "sdb": SM883, **dict.fromkeys((*(f"sd{one}" for one in "cdefklm"), *_TANK), HDD)},
         md={
             "md0": _array("md0", "raid1", ("sda", "sdb"), SM883, 1),
             "md1": _array("md1", "raid10", ("sdc", "sdd", "sde", "sdf"), HDD, 2),
@@ -40,6 +41,15 @@ def linux_rack(clock: Clock | None = None, *, seed: int = 61) -> Rack:
             "md3": _array("md3", "raid1", ("sdk", "sdl"), HDD, 4),
         },
         lvm={"vg0": _group()},
+        bcache={
+            "bcache0": BcacheDevice(
+                name="bcache0",
+                backing="sdm",
+                cache="nvme4n1",
+                uuid="3c3f9c0e-3bd7-4c4e-9a51-2d1b0f8f6f0a",
+                set_uuid="8d0f4a86-1c2e-4d7b-b4e3-5f6a7c9d0e21",
+            )
+        },
         pathed=[_pathed(at) for at in range(2)],
         pools={"tank": _tank()},
         zfs=ZfsModule(memory_bytes=98_955_508 * 1024),

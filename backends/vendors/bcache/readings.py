@@ -1,0 +1,102 @@
+"""From the text of a file to a `Reading`, and from a wanted value to the text to write. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from backends.errors import InvalidValueError
+from backends.settings import Availability, Choice, Reading, Risk, Setting, Span, check_value
+from backends.text import chosen, clean, size_words
+from backends.topology.tree import number
+from backends.vendors.bcache.facts import BcacheFacts, parse_size, told_size
+from backends.vendors.bcache.settings import (
+    CACHE_MODE,
+    CHOICES,
+    CUTOFF_MAX,
+    CUTOFFS,
+    SEQUENTIAL_CUTOFF,
+    SETTINGS,
+    SPANS,
+    WRITEBACK_PERCENT,
+)
+
+NO_CACHE = "no cache is attached"
+
+_MODES = {word: choice.value for word, choice in CHOICES[CACHE_MODE.key].items()}
+
+
+def readings(device: BcacheFacts, refusals: Mapping[str, str | None], *, redundant: bool = False) -> dict[str, Reading]:
+    """Every setting. `refusals`: by key, what stands against writing; `redundant`: whether the cache has copies."""
+    return {one.key: _reading(device, one.key, refusals.get(one.key), redundant) for one in SETTINGS}
+
+
+def _reading(device: BcacheFacts, key: str, why_not: str | None, redundant: bool) -> Reading:
+    raw = device.texts.get(key)
+    if not device.attached and key != CACHE_MODE.key:
+        why_not = NO_CACHE
+    now, choices, span = _legal(key, raw, redundant)
+    idle = key == CACHE_MODE.key and not device.attached
+    return Reading(
+        now=now,
+        raw=clean(raw) if raw is not None else None,
+        effective="none" if idle and now not in (None, "none") else None,
+        why_effective=NO_CACHE if idle and now not in (None, "none") else None,
+        choices=choices,
+        span=span,
+        availability=Availability(why_not=why_not),
+    )
+
+
+def _legal(key: str, raw: str | None, redundant: bool) -> tuple[str | None, tuple[Choice, ...], Span | None]:
+    """What it is, and what it may be."""
+    unread = None if raw is None else "unknown"
+    if key == SEQUENTIAL_CUTOFF.key:
+        size = parse_size(raw)
+        offered = sorted({0, *CUTOFFS} if size is None else {0, *CUTOFFS, size})
+        return (unread if size is None else str(size)), tuple(map(_cutoff, offered)), None
+    if key in SPANS:
+        count, span = number(raw), SPANS[key]
+        within = replace(span, maximum=max(span.maximum, count or 0))
+        return (unread if count is None else str(count)), (), within
+    words = CHOICES[key]
+    known = chosen(raw or "")[0] if "[" in (raw or "") else raw
+    safe = redundant and key == CACHE_MODE.key
+    choices = tuple(replace(one, risk=Risk.NONE) if safe else one for one in words.values())
+    return (words[known].value if known in words else unread), choices, None
+
+
+def _cutoff(size: int) -> Choice:
+    return Choice(
+        value=str(size),
+        label=size_words(size) if size else "no limit",
+        help="Streams go past the cache from there on." if size else "Streams are cached as well.",
+    )
+
+
+def wanted_value(setting: Setting, now: Reading, value: str) -> str:
+    """The value in canonical form; the kernel's words for modes and any number of bytes are taken, too.
+
+    Raises InvalidValueError, for a number that the kernel would cut with the number it would become.
+    """
+    if setting.key == SEQUENTIAL_CUTOFF.key and (size := number(value)) is not None and size <= CUTOFF_MAX:
+        return str(size)
+    if setting.key == CACHE_MODE.key:
+        value = _MODES.get(value, value)
+    most = now.span.maximum if now.span is not None and setting.key == WRITEBACK_PERCENT.key else None
+    if most is not None and (count := number(value)) is not None and count > most:
+        raise InvalidValueError(
+            f"{setting.key} would be {most}, not {count}: the kernel cuts it without a word.",
+            hint=f"From 0 to {most} %.",
+        )
+    return check_value(setting, now, value)
+
+
+def kernel_word(key: str, value: str) -> str:
+    """The text the kernel wants; sizes in bytes, for it refuses its own `4.0M`."""
+    return next((word for word, choice in CHOICES.get(key, {}).items() if choice.value == value), value)
+
+
+def settled(key: str, value: str) -> str:
+    """The value that is read of it afterwards."""
+    return str(told_size(int(value))) if key == SEQUENTIAL_CUTOFF.key else value
