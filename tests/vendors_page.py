@@ -18,6 +18,7 @@ from backends.hosts.simulated.tw_cli import ThreewareDemo
 from backends.model import Scope, Target
 from backends.protocol import Backend
 from backends.settings import Reading, Setting
+from backends.vendors.bcache.backend import Bcache
 from backends.vendors.fusionio.backend import FusionIo
 from backends.vendors.fusionio.inventory import drive_target as ioDrive
 from backends.vendors.megaraid.addresses import card_target, volume_target
@@ -34,6 +35,7 @@ from backends.vendors.smcli.inventory import system_target
 from backends.vendors.smcli.inventory import volume_target as logical_drive
 from backends.vendors.threeware.backend import Threeware
 from backends.vendors.threeware.inventory import unit_target
+from tests.backends.bcache.machines import BCACHE0, alone, simulated
 from tests.backends.fusionio.cards import PlayedCard as PlayedIoMemory
 from tests.backends.listed.texts import PlayedUnit
 from tests.backends.megaraid.cards import PlayedCard
@@ -131,6 +133,13 @@ SECTIONS = (
         page="nvme.md",
         well=lambda: Nvme(PlayedDrive()),
         targets=(namespace_target("nvme0n1"),),
+    ),
+    Section(
+        title="bcache (the kernel's cache of a disk on a faster one)",
+        page="bcache.md",
+        well=lambda: Bcache(simulated()),
+        targets=(BCACHE0,),
+        troubled=(lambda: Bcache(simulated(alone)),),
     ),
 )
 

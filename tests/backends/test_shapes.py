@@ -99,7 +99,7 @@ async def test_arrays_optical_drives_and_empty_devices_are_no_drives() -> None:
         disk("dm-0", devno="253:0"),
         disk("sr0", devno="11:0"),
         disk("ram0", devno="1:0"),
-        disk("bcache0", devno="252:0"),
+        disk("bcache0", devno="252:0", size=0),
         disk("loop0", devno="7:0"),
         disk("zram0", devno="250:0", size=0),
         disk("zram1", devno="250:1"),

@@ -24,7 +24,7 @@ def put_bcache(found: Kernel, rack: Rack, device: BcacheDevice) -> None:
         name,
         number,
         size_bytes=layout.size_bytes,
-        sequence=70 + at,
+        sequence=120 + at,
         queue={"read_ahead_kb": "128", "rotational": "0"},
         own={f"bcache/{key}": text for key, text in device.files(rack.caches.get(name, CacheCounts())).items()},
         below=rack.members(name),
