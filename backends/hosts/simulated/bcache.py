@@ -80,7 +80,7 @@ class BcacheDevice:
         own = {key: str(self.number(key)) for key in _NUMBERS if key not in _OF_SET}
         own |= {key: human(int(own[key])) for key in _HUMAN}
         own |= {key: _choice(self.word(key), _WORDS[key]) for key in ("cache_mode", "readahead_cache_policy")}
-        hits, misses = int(counts.read_hits + counts.write_hits), int(counts.read_misses + counts.write_misses)
+        hits, misses = int(counts.read_hits), int(counts.read_misses)  # of reads (request.c, cached_dev_read_done_bh)
         counted = {
             "cache_hits": hits,
             "cache_misses": misses,

@@ -49,7 +49,7 @@ class CacheCounts:
             missed = min(1.0, flow.record_reads)
             self._count(moved, 1 - missed, 1 - min(1.0, flow.fetched))
             if layout.pool.caches_data:
-                came = moved[0] * flow.record_reads + moved[2] * flow.fetched
+                came = moved[0] * flow.record_reads + moved[2] * flow.record_writes * (1 - flow.hits)
                 most = min(layout.pool.arc_bytes, region_of(layout, work))
                 self.held_bytes = max(self.held_bytes, min(most, self.held_bytes + came * flow.record_bytes))
         elif layout.cache is not None:
@@ -62,7 +62,10 @@ class CacheCounts:
             return replace(
                 layout, cache=replace(layout.cache, held_bytes=self.held_bytes, dirty_bytes=self.dirty_bytes)
             )
-        return layout if layout.pool is None else replace(layout, pool=replace(layout.pool, held_bytes=self.held_bytes))
+        if layout.pool is not None:
+            held = min(self.held_bytes, layout.pool.arc_bytes)
+            return replace(layout, pool=replace(layout.pool, held_bytes=held))
+        return layout
 
     def _count(self, moved: Moved, reads: float, writes: float) -> None:
         self.read_hits += moved[0] * reads

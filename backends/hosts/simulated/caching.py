@@ -94,6 +94,10 @@ def flow_of(cache: CachedBy, region: int, work: IoPattern) -> CacheFlow:
     match cache.kind:
         case CacheKind.DM_CACHE:
             return _dm_cache(cache.mode, held, drains)
+        case CacheKind.WRITECACHE if cache.mode is CacheMode.NONE:
+            return CacheFlow(
+                read_hits=held, write_hits=held, fast_reads=held, fast_writes=0.0, slow_writes=1.0, drains=drains
+            )
         case CacheKind.WRITECACHE:
             return CacheFlow(
                 read_hits=held,

@@ -59,7 +59,11 @@ def _below(
     """What the parts of a disk get of its share."""
     below = members(top.name)
     loads = halves(layout, work)
-    if layout.cache is not None:
+    if len(below) == 1:
+        one = replace(top, name=below[0])
+        yield one
+        yield from _below(one, members, layout, work, expected)
+    elif layout.cache is not None:
         parts = _parts(top, layout, layout.cache, work, expected)
         for name, below_it, share in zip(below, (layout.cache.slow, layout.cache.fast), parts, strict=True):
             one = replace(share, name=name)
@@ -93,8 +97,11 @@ def _parts(
         out = drained(cache, region, beside=expected.read is not None) / PAGE / expected.write.iops
     both = [one for one in (expected.read, expected.write) if one is not None]
     fast = min(top.queued, sum(one.iops * one.fast_share * one.fast_us for one in both) / 1e6)
-    slow = replace(top, reads=1 - flow.fast_reads, writes=flow.slow_writes + out, queued=top.queued - fast)
-    return slow, replace(top, reads=flow.fast_reads, writes=flow.fast_writes, queued=fast)
+    slow = replace(top, reads=1 - flow.fast_reads, writes=flow.slow_writes + out)
+    reads = expected.read is not None and slow.reads > 0
+    waits = top.queued - fast if reads or (expected.write is not None and slow.writes > 0) else 0.0
+    share = replace(top, reads=flow.fast_reads, writes=flow.fast_writes, queued=fast if waits else top.queued)
+    return replace(slow, queued=waits), share
 
 
 def _of_pool(top: DiskShare, layout: Layout, pool: Pooled, work: IoPattern) -> DiskShare:
@@ -137,11 +144,10 @@ class DiskCounts:
             ]
             self.totals[disk.name] = _sum(self.totals.get(disk.name), added)
 
-    def move_to(self, totals: Totals, caches: dict[str, CacheCounts]) -> None:
+    def move_to(self, totals: Totals) -> None:
         """Give it all to the rack."""
         for name, row in self.totals.items():
             totals[name] = _sum(totals.get(name), row)
-        caches |= self.caches
         self.totals.clear()
         self.caches.clear()
 

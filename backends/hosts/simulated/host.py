@@ -17,6 +17,7 @@ from backends.host import MADE_UP, Command, Completed, FileStat, Process
 from backends.hosts.made_up import MadeUpHost
 from backends.hosts.simulated.diskstats import DISKSTATS, DiskCounts, diskstats
 from backends.hosts.simulated.fio.start import start
+from backends.hosts.simulated.linux.counting import COUNTING, counting
 from backends.hosts.simulated.linux.machine import kernel
 from backends.hosts.simulated.linux.tree import Kernel
 from backends.hosts.simulated.machines import HOSTS
@@ -87,7 +88,7 @@ class SimulatedHost(MadeUpHost):
         if (program := self._program(path)) is not None:
             changes = command.mutates or bool(self._file.rack.late)
             with self._file.changing() if changes else nullcontext(self._file.rack) as rack:
-                rack.caches |= self._counts.caches  # what runs now has changed since it began
+                rack.note_cached(self._counts.caches)  # what runs now has changed since it began
                 return program_said(program, rack, words)
         match next((name for name, where in PATHS.items() if where == path), None):
             case None:
@@ -137,7 +138,8 @@ class SimulatedHost(MadeUpHost):
         if self._counts.totals:
             with contextlib.suppress(RaidbenchError), self._file.changing() as rack:
                 rack.note_written({name: int(row[3]) * 512 for name, row in self._counts.totals.items()})
-                self._counts.move_to(rack.totals, rack.caches)
+                rack.note_cached(self._counts.caches)
+                self._counts.move_to(rack.totals)
 
     def _battery_fails(self, number: int) -> None:
         """From now on a card's cache does not survive a power cut."""
@@ -168,11 +170,16 @@ class SimulatedHost(MadeUpHost):
         """A file's text."""
         if path == DISKSTATS:
             return self._counted()
-        return self._linux().files.get(path)
+        return (await self.read_many((path,))).get(path)
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Texts of those that are there."""
         files = self._linux().files
+        running = self._counts.caches
+        if running and any(path.startswith(COUNTING) for path in paths):
+            rack = self._file.rack
+            rack.note_cached(running)
+            files = {**files, **counting(rack)}
         return {path: files[path] for path in paths if path in files}
 
     async def write(self, path: str, text: str) -> None:

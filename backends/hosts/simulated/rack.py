@@ -67,7 +67,7 @@ class Rack:
     totals: dict[str, list[float]] = field(default_factory=dict)
     """What the kernel has counted of each disk since it was started: see `diskstats`."""
     caches: dict[str, CacheCounts] = field(default_factory=dict)
-    """What the kernel's caches hold and have counted, by the kernel name of what is cached; `arc` for all of ZFS."""
+    """What caches of bcache and ZFS hold and have counted, by the kernel name of what is cached, or its dataset."""
     queues: dict[str, dict[str, str]] = field(default_factory=dict)
     """What was written to files of `/sys/block/NAME/queue`, by kernel name."""
     installed: dict[str, str] = field(default_factory=dict)
@@ -100,7 +100,17 @@ class Rack:
             array.settle(self.now())
         for volume in self.logical_volumes():
             volume.settle(self.now())
+            if not volume.flush_to:
+                self._rest(volume.device, volume.counts)
+        for name in self.bcache:
+            self._rest(name, self.cache_counts(name))
         return works != self._works()
+
+    def _rest(self, name: str, counts: CacheCounts) -> None:
+        """A cache by itself: what it writes out while no job runs on it."""
+        layout = self.layout(name) if counts.dirty_bytes > 0 else None
+        if layout is not None and layout.cache is not None:
+            counts.rest(layout.cache, layout.size_bytes, self.now())
 
     def _works(self) -> list[object]:
         """What goes on in the background of arrays and volumes."""
@@ -156,11 +166,32 @@ class Rack:
             return tuple(member.name for member in self.md[name].members)
         if (found := self.dataset(name)) is not None:
             return found[0].disks
-        if (volume := self.logical_volume(name)) is not None:
-            return tuple(part for place in volume.places for part in self.members(place) or (place,))
+        for volume in self.logical_volumes():
+            for node in volume.nodes(self.now()):
+                if node.kernel == name:
+                    return node.slaves if node.number != volume.number else volume.parts
         if (cached := self.bcache.get(name)) is not None:
             return (cached.backing, cached.cache) if cached.attached else (cached.backing,)
         return next((disk.paths for disk in self.pathed if disk.device == name), ())
+
+    def cache_counts(self, name: str) -> CacheCounts:
+        """What the cache of a device holds and has counted."""
+        volume = self.logical_volume(name)
+        return self.caches.get(name, CacheCounts()) if volume is None else volume.counts
+
+    def note_cached(self, running: Mapping[str, CacheCounts]) -> None:
+        """What jobs have made of caches, by the name of the device."""
+        for name, counts in running.items():
+            if (volume := self.logical_volume(name)) is not None:
+                volume.counts = counts
+            else:
+                self.caches[name] = counts
+
+    def arc_counts(self) -> CacheCounts:
+        """What the ARC holds and has counted, of all that lies on pools."""
+        each = [counts for name, counts in self.caches.items() if self.dataset(name) is not None]
+        keys = ("held_bytes", "read_hits", "read_misses", "write_misses")
+        return CacheCounts(**{key: sum(getattr(one, key) for one in each) for key in keys})
 
     def dataset(self, name: str) -> tuple[ZfsPool, Dataset] | None:
         """A dataset by its name, a volume by its kernel name too, with its pool."""
@@ -183,8 +214,8 @@ class Rack:
         used |= {path for disk in self.pathed for path in disk.paths}
         return next(name for number in range(10_000) if (name := device_name(number)) not in used)
 
-    def layout(self, name: str) -> Layout | None:
-        """What the load model needs to know of a device; None if there is none of that name."""
+    def layout(self, name: str, path: str = "") -> Layout | None:
+        """What the load model needs to know of a device; None if there is none of that name. `path`: a file on it."""
         found = self.on_device(name)
         if found is not None:
             card, volume = found
@@ -201,12 +232,11 @@ class Rack:
         if name in self.md:
             return self._array(self.md[name])
         if (there := self.dataset(name)) is not None:
-            return self._on_pool(*there)
+            return self._on_pool(*there, self.records.get(path))
         if (logical := self.logical_volume(name)) is not None:
-            slow = self.layout(logical.places[0])
-            return None if slow is None else replace(slow, size_bytes=logical.size_bytes)
+            return self._on_group(logical)
         if name in self.bcache:
-            return self.layout(self.bcache[name].backing)
+            return self._on_bcache(name)
         own = self.drive(name)
         if own is None:
             return None
@@ -223,12 +253,10 @@ class Rack:
         return None if own is None else Layout(card=None, drive=own, size_bytes=own.size_bytes)
 
     def note_written(self, written: Mapping[str, int]) -> None:
-        """Bytes written to disks by kernel name: flash that was formatted is fresh no longer, caches fill."""
+        """Bytes written to disks by kernel name: flash that was formatted is fresh no longer."""
         for module in self.flash:
             if module.written_bytes is not None:
                 module.written_bytes += written.get(module.volume, 0)
-        for volume in self.logical_volumes():
-            volume.wrote(written.get(volume.device, 0))
 
     def drive(self, name: str) -> DriveType | None:
         """A drive of the host's own."""
@@ -254,18 +282,39 @@ class Rack:
             size_bytes=array.size_bytes,
         )
 
-    def _on_pool(self, pool: ZfsPool, dataset: Dataset) -> Layout | None:
-        """A filesystem or a volume: its pool's mirrors."""
+    def _on_group(self, volume: LvmVolume) -> Layout | None:
+        """A logical volume: its first physical volume, and the one that caches that."""
+        slow = self.layout(volume.places[0])
+        fast = self.layout(volume.fast_place) if volume.fast_place else None
+        if slow is None or fast is None:
+            return None if slow is None else replace(slow, size_bytes=volume.size_bytes)
+        return volume.counts.within(speed.of_cached_volume(volume, slow, fast))
+
+    def _on_bcache(self, name: str) -> Layout | None:
+        """A bcache device: its disk, and its cache while there is one."""
+        device = self.bcache[name]
+        slow, fast = self.layout(device.backing), self.layout(device.cache)
+        if slow is None or fast is None or not device.attached:
+            return slow
+        return self.cache_counts(name).within(speed.of_bcache(device, slow, fast))
+
+    def _on_pool(self, pool: ZfsPool, dataset: Dataset, record: int | None) -> Layout | None:
+        """A filesystem or a volume, on the mirrors of its pool."""
         drives = [drive for disk in pool.disks if (drive := self.drive(disk)) is not None]
         if not drives:
             return None
-        return Layout(
+        vdevs = Layout(
             card=None,
             drive=drives[0],
             level=Level.RAID1 if len(pool.mirrors) == 1 else Level.RAID10,
             drives=len(drives),
-            size_bytes=dataset.size_bytes or pool.size_bytes,
+            halves=(drives[0], drives[1]) if len(drives) == 2 else None,
+            size_bytes=pool.size_bytes,
         )
+        name = next(key for key, one in pool.datasets.items() if one is dataset)
+        most = 0 if self.zfs is None else self.zfs.c_max
+        layout = speed.of_dataset(pool, name, vdevs, record or pool.record_bytes(name), most)
+        return self.cache_counts(dataset.node or name).within(layout)
 
     def restart(self, *, without: str | None = None) -> None:
         """Reboot: keys that waited for it are active, kernel settings are lost. `without`: an option to forget."""

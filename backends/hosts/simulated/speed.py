@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from backends.hosts.simulated.bcache import BcacheDevice
 from backends.hosts.simulated.calibration import CARDS, DRIVES, MIB
 from backends.hosts.simulated.fusionio import IoMemory
+from backends.hosts.simulated.layout import CachedBy, CacheKind, CacheMode, Pooled
 from backends.hosts.simulated.load import Layout
+from backends.hosts.simulated.lvm.volumes import LvmVolume
 from backends.hosts.simulated.md_array import MdArray
 from backends.hosts.simulated.smartarray.cards import SmartCard, SmartVolume
 from backends.hosts.simulated.smcli import DiskSystem, HostDisk
 from backends.hosts.simulated.volume import PARITY
+from backends.hosts.simulated.zfs.pool import VOLUME, ZfsPool
 from backends.model import Level
 
 _LEVELS = {
@@ -23,6 +27,15 @@ _LEVELS = {
     "60": Level.RAID60,
 }
 """By ssacli's and SMcli's words."""
+
+_MODES = {
+    "writethrough": CacheMode.WRITE_THROUGH,
+    "writeback": CacheMode.WRITE_BACK,
+    "writearound": CacheMode.WRITE_AROUND,
+    "passthrough": CacheMode.PASSTHROUGH,
+    "none": CacheMode.NONE,
+}
+"""By the kernel's words."""
 
 _SCANNING = 0.05
 """Share of the drives' time that a surface scan takes which waits for nothing."""
@@ -110,3 +123,51 @@ def of_striped(array: MdArray, model: str) -> Layout:
         strip_bytes=array.chunk or 65536,
         size_bytes=array.size_bytes,
     )
+
+
+def of_cached_volume(volume: LvmVolume, slow: Layout, fast: Layout) -> Layout:
+    """A logical volume with a cache, on its parts."""
+    writes = volume.kind == "writecache"
+    mode = CacheMode.WRITE_BACK if writes else _MODES[volume.kernel_mode]
+    cache = CachedBy(
+        kind=CacheKind.WRITECACHE if writes else CacheKind.DM_CACHE,
+        mode=CacheMode.NONE if writes and volume.settings.get("cleaner") else mode,
+        slow=slow,
+        fast=fast,
+        cache_bytes=volume.blocks * volume.chunk_bytes,
+        block_bytes=volume.chunk_bytes,
+        # dm-cache does not write out beside a job (dm-cache-policy-smq.c, clean_target_met).
+        high=volume.settings.get("high_watermark", 50) / 100 if writes else 1.0,
+        low=volume.settings.get("low_watermark", 45) / 100 if writes else 0.0,
+    )
+    return replace(slow, size_bytes=volume.size_bytes, halves=None, cache=cache)
+
+
+def of_bcache(device: BcacheDevice, slow: Layout, fast: Layout) -> Layout:
+    """A bcache device with its cache attached, on both disks."""
+    share = device.number("writeback_percent") / 100 if device.number("writeback_running") else 1.0
+    cache = CachedBy(
+        kind=CacheKind.BCACHE,
+        mode=_MODES[device.mode],
+        slow=slow,
+        fast=fast,
+        cache_bytes=fast.size_bytes,
+        cutoff_bytes=device.number("sequential_cutoff"),
+        high=share,
+        low=share,
+    )
+    return replace(slow, halves=None, cache=cache)
+
+
+def of_dataset(pool: ZfsPool, name: str, vdevs: Layout, record: int, arc_bytes: int) -> Layout:
+    """A file or a volume of a pool; `record`: bytes of the blocks that are there."""
+    dataset = pool.datasets[name]
+    pooled = Pooled(
+        vdevs=vdevs,
+        record_bytes=record,
+        arc_bytes=arc_bytes,
+        caches_data=pool.value(name, "primarycache")[0] == "all",
+        sync=pool.value(name, "sync")[0],
+        volume=dataset.kind == VOLUME,
+    )
+    return replace(vdevs, size_bytes=dataset.size_bytes or pool.size_bytes, halves=None, pool=pooled)

@@ -71,7 +71,8 @@ def _array(row: dict[str, Any]) -> MdArray:
 
 
 def _group(row: dict[str, Any]) -> LvmGroup:
-    return LvmGroup(**(row | {"volumes": [LvmVolume(**volume) for volume in row["volumes"]]}))
+    volumes = [LvmVolume(**(one | {"counts": CacheCounts(**one.get("counts", {}))})) for one in row["volumes"]]
+    return LvmGroup(**(row | {"volumes": volumes}))
 
 
 def _smart(row: dict[str, Any]) -> SmartCard:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from backends.host import Command, Completed
+from backends.hosts.simulated.caches import CacheCounts
 from backends.hosts.simulated.host import SimulatedHost
 from backends.hosts.simulated.machines.linux import linux_rack
 from backends.hosts.simulated.programs import PATHS
@@ -90,7 +91,7 @@ async def test_watermarks_out_of_order_are_refused_by_the_kernel(host: Simulated
 
 async def test_a_flush_takes_its_time_and_is_seen_in_the_kernel(rack: Rack, host: SimulatedHost, clock: Clock) -> None:
     assert (await change(host, "--yes --cachemode writeback vg0/mail")).returncode == 0
-    rack.note_written({"dm-5": 6_000_000_000})
+    rack.note_cached({"dm-5": CacheCounts(dirty_bytes=6e9, at=clock.now)})
     flush = await change(host, "--cachemode writethrough vg0/mail")
     assert flush.seconds == pytest.approx(101, abs=2)
     during = await row(host, "mail")

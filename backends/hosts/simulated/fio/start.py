@@ -63,7 +63,7 @@ def _target(
     path = job.filename
     disk = linux.names.get(path) or _beneath(rack, path)
     failure = _refusal(rack, linux, job, path)
-    layout = rack.layout(disk)
+    layout = rack.layout(disk, path)
     if failure is not None or layout is None:
         return failure or Failure(stderr=_NO_FILE.format(path=path))
     work = job.workload(*_queue(linux, disk, job, layout))
@@ -109,8 +109,7 @@ def _kept(rack: Rack, disk: str, layout: Layout, counts: DiskCounts) -> CacheCou
     """What the cache of the device holds and counts, for all jobs that run on it; None where there is none."""
     if layout.cache is None and layout.pool is None:
         return None
-    before = rack.caches.get(disk, CacheCounts())
-    return counts.caches.setdefault(disk, replace(before, at=rack.now()))
+    return counts.caches.setdefault(disk, replace(rack.cache_counts(disk), at=rack.now()))
 
 
 def _whole(linux: Kernel, job: FioJob, disk: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from backends.hosts.simulated.bcache import BcacheDevice
-from backends.hosts.simulated.caches import CacheCounts
 from backends.hosts.simulated.linux.tree import Kernel, put_stacked
 from backends.hosts.simulated.rack import Rack
 
@@ -26,7 +25,7 @@ def put_bcache(found: Kernel, rack: Rack, device: BcacheDevice) -> None:
         size_bytes=layout.size_bytes,
         sequence=120 + at,
         queue={"read_ahead_kb": "128", "rotational": "0"},
-        own={f"bcache/{key}": text for key, text in device.files(rack.caches.get(name, CacheCounts())).items()},
+        own={f"bcache/{key}": text for key, text in device.files(rack.cache_counts(name)).items()},
         below=rack.members(name),
     )
     base, kernel_set = f"/sys/block/{name}/bcache", f"/sys/fs/bcache/{device.set_uuid}"

@@ -14,7 +14,7 @@ def put_pools(found: Kernel, rack: Rack, mounts: list[str]) -> None:
     """All of it."""
     if rack.zfs is None:
         return
-    found.files |= rack.zfs.files()
+    found.files |= rack.zfs.files(rack.arc_counts())
     at = 0
     for pool in rack.pools.values():
         found.files[f"/proc/spl/kstat/zfs/{pool.name}/state"] = "ONLINE"

@@ -137,19 +137,19 @@ def _own(volume: LvmVolume, now: float) -> Row:
             "kernel_cache_settings": f"migration_threshold={volume.threshold},random_threshold=0,"
             "sequential_threshold=0,discard_promote_adjustment=0,read_promote_adjustment=0,write_promote_adjustment=0",
             "cache_total_blocks": str(volume.blocks),
-            "cache_used_blocks": str(max(dirty, volume.blocks // 3)),
+            "cache_used_blocks": str(volume.used),
             "cache_dirty_blocks": str(dirty),
-            "cache_read_hits": "0",
-            "cache_read_misses": "0",
-            "cache_write_hits": "0",
-            "cache_write_misses": "0",
+            "cache_read_hits": str(int(volume.counts.read_hits)),
+            "cache_read_misses": str(int(volume.counts.read_misses)),
+            "cache_write_hits": str(int(volume.counts.write_hits)),
+            "cache_write_misses": str(int(volume.counts.write_misses)),
             "lv_check_needed": "",
         }
     elif volume.kind == "writecache":
         row |= {
             "devices": f"{volume.name}_wcorig(0)",
             "writecache_total_blocks": str(volume.blocks),
-            "writecache_free_blocks": str(volume.blocks - volume.dirty_now(now) // volume.chunk_bytes),
+            "writecache_free_blocks": str(volume.blocks - volume.used),
             "writecache_writeback_blocks": "0",
             "writecache_error": "0",
             "writecache_block_size": str(volume.chunk_bytes),

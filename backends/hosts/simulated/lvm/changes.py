@@ -106,7 +106,7 @@ def _at_once(volume: LvmVolume, mode: str) -> Said:
 def _after_flush(rack: Rack, volume: LvmVolume, key: str, value: str) -> Said:
     """What is dirty is written back before anything changes, and nothing is said of how long that takes."""
     seconds = volume.flush_seconds(rack.now())
-    blocks = volume.dirty_bytes // volume.chunk_bytes
+    blocks = volume.dirty_now(rack.now()) // volume.chunk_bytes
     volume.flush_to, volume.flush_since = f"{key}={value}", rack.now()
     volume.settle(rack.now())
     return Said(text=f"  Flushing {blocks} blocks for cache {{name}}.\n{_CHANGED}", seconds=SECONDS + seconds)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from itertools import pairwise
 
+from backends.hosts.simulated.caches import CacheCounts
 from backends.values import dataclass
 
 EXTENT = 4 << 20
@@ -94,8 +95,8 @@ class LvmVolume:
     """Writes that may be outstanding there, 0 for none set."""
     rates: dict[str, int] = field(default_factory=dict)
     """`min` and `max` of a resync, KiB/s, where they were set."""
-    dirty_bytes: int = 0
-    """In the cache and not on the slow volume yet."""
+    counts: CacheCounts = field(default_factory=CacheCounts)
+    """What its cache holds and has counted."""
     flush_to: str = ""
     """The mode or policy that waits for the end of a flush, as `mode=writethrough`."""
     flush_since: float = 0.0
@@ -107,6 +108,15 @@ class LvmVolume:
     def device(self) -> str:
         """Kernel name."""
         return f"dm-{self.number}"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Kernel names of what it lies on: where it is cached, of the slow part and of the fast one."""
+        if self.kind == "cache":
+            return f"dm-{self.number + 4}", f"dm-{self.number + 2}"
+        if self.kind == "writecache":
+            return f"dm-{self.number + 2}", f"dm-{self.number + 1}"
+        return tuple(self.places)
 
     @property
     def work(self) -> tuple[str, bool]:
@@ -122,7 +132,7 @@ class LvmVolume:
     def dirty_now(self, now: float) -> int:
         """Bytes that are not on the slow volume yet."""
         gone = int((now - self.flush_since) * FLUSH_BYTES) if self.flush_to else 0
-        return max(0, self.dirty_bytes - gone)
+        return max(0, int(self.counts.dirty_bytes) - gone)
 
     def flush_seconds(self, now: float) -> float:
         """How long it takes to write back what is dirty."""
@@ -133,7 +143,7 @@ class LvmVolume:
         if self.flush_to and not self.dirty_now(now):
             key, _, value = self.flush_to.partition("=")
             setattr(self, key, value)
-            self.flush_to, self.dirty_bytes = "", 0
+            self.flush_to, self.counts.dirty_bytes = "", 0
         if self.reshape_since and now - self.reshape_since > self.size_bytes / FLUSH_BYTES:
             self.reshape_since = 0.0
 
@@ -143,13 +153,20 @@ class LvmVolume:
             return 1.0
         return min(1.0, max(0.0, now - self.reshape_since) * FLUSH_BYTES / self.size_bytes)
 
-    def wrote(self, count: int) -> None:
-        """Bytes were written to it: a cache that writes back holds the last of them."""
-        if self.kind == "writecache":
-            high = self.settings.get("high_watermark", 50)
-            self.dirty_bytes = min(self.dirty_bytes + count, self.fast_bytes * high // 100)
-        elif self.kind == "cache" and self.mode == "writeback":
-            self.dirty_bytes = min(self.dirty_bytes + count, self.blocks * self.chunk_bytes)
+    @property
+    def used(self) -> int:
+        """Blocks of its cache in use."""
+        return min(self.blocks, int(self.counts.held_bytes) // self.chunk_bytes)
+
+    @property
+    def counted(self) -> str:
+        """The figures of `dmsetup status` from hits on: of dm-cache, or of a writecache (dm-writecache.c, 5.16)."""
+        counts = self.counts
+        hits = [int(one) for one in (counts.read_hits, counts.read_misses, counts.write_hits, counts.write_misses)]
+        if self.kind == "cache":
+            return " ".join(map(str, (*hits, int(counts.demotions), int(counts.promotions))))
+        reads, writes = hits[0] + hits[1], hits[2] + hits[3]
+        return " ".join(map(str, (reads, hits[0], writes, 0, hits[2], 0, hits[3], 0, 0, 0)))
 
     @property
     def kernel_policy(self) -> str:
@@ -189,7 +206,7 @@ class LvmVolume:
             pairs = [f"{key} {value}" for key, value in self.settings.items() if key != "cleaner"]
             words = " ".join([*pairs, *(["cleaner"] if self.settings.get("cleaner") else [])]).split()
             count = " ".join((str(len(words)), *words))
-            free = self.blocks - self.dirty_now(now) // self.chunk_bytes
+            free = self.blocks - self.used
             under = (f"dm-{self.number + 1}", f"dm-{self.number + 2}")
             yield self._node(
                 self.name,
@@ -197,7 +214,7 @@ class LvmVolume:
                 self.size_bytes,
                 under,
                 f"writecache s {{{under[1]}}} {{{under[0]}}} {self.chunk_bytes} {count}",
-                status=f"writecache 0 {self.blocks} {free} 0 0 0 0 0 0 0 0 0 0 0",
+                status=f"writecache 0 {self.blocks} {free} 0 {self.counted}",
             )
             yield self._node(fast, 1, self.fast_bytes, (self.fast_place,), "linear", ending="-cvol")
             yield self._node(origin, 2, self.size_bytes, slow, "linear", ending="-real")
@@ -208,14 +225,13 @@ class LvmVolume:
         sectors = self.chunk_bytes // 512
         dirty = self.dirty_now(now) // self.chunk_bytes
         places = f"{{{parts[1]}}} {{{parts[0]}}} {{{parts[2]}}}"
-        used = max(dirty, self.blocks // 3)
         yield self._node(
             self.name,
             0,
             self.size_bytes,
             tuple(parts),
             f"cache {places} {sectors} 2 metadata2 {self.kernel_mode} {self.kernel_policy} {count}",
-            status=f"cache 8 10/2048 {sectors} {used}/{self.blocks} 0 0 0 0 0 0 {dirty} 2 metadata2 "
+            status=f"cache 8 10/2048 {sectors} {self.used}/{self.blocks} {self.counted} {dirty} 2 metadata2 "
             f"{self.kernel_mode} 2 migration_threshold {self.threshold} {self.kernel_policy} 0 rw - ",
         )
         yield self._node(fast, 1, self.fast_bytes, (self.fast_place,), "linear", ending="-cvol")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backends.hosts.simulated.bcache import BcacheDevice
+from backends.hosts.simulated.caches import CacheCounts
 from backends.hosts.simulated.calibration import DRIVES
 from backends.hosts.simulated.lvm.volumes import LvmGroup, LvmVolume
 from backends.hosts.simulated.machines.lsi import NVME, PM983, S1200, SM883
@@ -50,6 +51,7 @@ def linux_rack(clock: Clock | None = None, *, seed: int = 61) -> Rack:
                 set_uuid="8d0f4a86-1c2e-4d7b-b4e3-5f6a7c9d0e21",
             )
         },
+        caches={"bcache0": CacheCounts(held_bytes=120.0 * _GIB)},
         pathed=[_pathed(at) for at in range(2)],
         pools={"tank": _tank()},
         zfs=ZfsModule(memory_bytes=98_955_508 * 1024),
@@ -110,6 +112,7 @@ def _group() -> LvmGroup:
             LvmVolume(
                 name="mail", kind="cache", size_bytes=200 * _GIB, places=slow[:], number=5,
                 fast="fastmail", fast_place=fast, fast_bytes=80 * _GIB,
+                counts=CacheCounts(held_bytes=24.0 * _GIB),
             ),
             LvmVolume(name="spare", size_bytes=50 * _GIB, places=slow[:], number=10),
         ],

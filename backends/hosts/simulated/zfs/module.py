@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from backends.errors import ToolFailedError
+from backends.hosts.simulated.caches import CacheCounts
 from backends.values import dataclass
 
 VERSION = "2.1.11-1"
+ARCSTATS = "/proc/spl/kstat/zfs/arcstats"
 PARAMETERS = "/sys/module/zfs/parameters/"
 
 DEFAULTS: Mapping[str, int] = {
@@ -34,6 +36,9 @@ DEFAULTS: Mapping[str, int] = {
 }
 """By name, as the module starts with them (man 4 zfs, 2.1)."""
 
+_BARE = 3 << 20
+"""Bytes of the cache that hold no data."""
+
 _LEAST_MAX, _LEAST_MIN = 64 << 20, 32 << 20
 
 
@@ -50,13 +55,26 @@ class ZfsModule:
     least: int = 0
     """Bytes that its cache keeps; 0 for what it chose itself, a 32nd of the memory."""
 
-    def files(self) -> dict[str, str]:
-        """What sysfs and procfs tell of it."""
-        rows = {"hits": 0, "misses": 0, "c": self.c_max, "c_min": self.c_min, "c_max": self.c_max, "size": 3 << 20}
+    def files(self, counts: CacheCounts) -> dict[str, str]:
+        """What sysfs and procfs tell of it; `counts`: what its cache holds and has counted."""
+        hits, misses = int(counts.read_hits), int(counts.read_misses + counts.write_misses)
+        rows = {
+            "hits": hits,
+            "misses": misses,
+            "demand_data_hits": hits,
+            "demand_data_misses": misses,
+            "c": self.c_max,
+            "c_min": self.c_min,
+            "c_max": self.c_max,
+            "size": min(self.c_max, _BARE + int(counts.held_bytes)),
+            "l2_hits": 0,
+            "l2_misses": 0,
+            "l2_size": 0,
+        }
         texts = [f"{name:<31} 4    {value}" for name, value in rows.items()]
         return {
             "/sys/module/zfs/version": VERSION,
-            "/proc/spl/kstat/zfs/arcstats": "\n".join(["9 1 0x01 123 33456 0 0", f"{'name':<31} type data", *texts]),
+            ARCSTATS: "\n".join(["9 1 0x01 123 33456 0 0", f"{'name':<31} type data", *texts]),
             **{f"{PARAMETERS}{name}": str(self.values.get(name, value)) for name, value in DEFAULTS.items()},
         }
 
