@@ -102,6 +102,7 @@ _PROGRAMS: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
     areca.PLACES: (*areca.READS, areca.UNRECORDED),
     marvell.PLACES: marvell.READS,
     ("mdadm",): (("--detail", "--export", DEVICE), ("--examine", DEVICE)),
+    ("dmsetup",): (("status",),),
     (*STORCLI_7, *STORCLI_7_PLACES, *STORCLI_8, *STORCLI_8_PLACES): tuple(
         (*words, *ending) for words in _STORCLI for ending in (("J", "nolog"), ("J",))
     ),
