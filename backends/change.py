@@ -75,6 +75,8 @@ class Change:
     """What serialises changes: the controller or the disk, one a line. See `locks`."""
     moves: tuple[str, ...] = ()
     """Keys of other settings that it may move: a new scheduler resets the queue's size."""
+    also: tuple[str, ...] = ()
+    """Other things on which the value changes along with it: what inherits it."""
     shares: tuple[str, ...] = ()
     """Keys of other settings whose present values its steps carry: fields of one register."""
     found: tuple[Signature, ...] | None = None

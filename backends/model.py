@@ -30,6 +30,13 @@ class Level(StrEnum):
     CONCAT = "concat"
     CACHED = "cached"
     """One disk with a cache on another before it."""
+    RAIDZ1 = "raidz1"
+    RAIDZ2 = "raidz2"
+    RAIDZ3 = "raidz3"
+    ZVOL = "zvol"
+    """A volume of a ZFS pool."""
+    FILESYSTEM = "filesystem"
+    """A filesystem of a ZFS pool."""
     UNKNOWN = "unknown"
 
 

@@ -144,12 +144,19 @@ class Reading:
     """What is really in force where that can differ (write-back without a battery); None if the same."""
     why_effective: str | None = None
     """Why the effective value differs."""
+    follows: bool = False
+    """Whether `now` leaves it to something else (`inherit`), so that another value in force is no fault."""
     choices: tuple[Choice, ...] = ()
     """Legal values on this target; empty if the setting is a span."""
     span: Span | None = None
     """Legal range on this target; None if the setting is a choice."""
     availability: Availability = AVAILABLE
     """Whether it may be changed here and now."""
+
+    @property
+    def overruled(self) -> bool:
+        """Whether another value is in force than the one that is set."""
+        return self.effective not in (None, self.now) and not self.follows
 
 
 def check_value(setting: Setting, reading: Reading, value: str) -> str:

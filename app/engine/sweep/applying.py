@@ -50,7 +50,7 @@ async def bring(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Ev
 
 def _otherwise(one: Assignment, reading: Reading) -> str:
     """A sentence when another value is in force than the one that is set, "" when it is the same."""
-    if reading.effective is None or reading.effective == one.value:
+    if not reading.overruled or reading.effective == one.value:
         return ""
     why = f": {reading.why_effective}" if reading.why_effective else ""
     return f"{one.key} is {one.value}, but {reading.effective} is in force{why}."

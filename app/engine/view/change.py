@@ -94,7 +94,9 @@ def risks(changes: Iterable[Change]) -> tuple[str, ...]:
 
 def moves(changes: Iterable[Change]) -> tuple[str, ...]:
     """A sentence for each change that may move other settings besides its own."""
-    return tuple(dict.fromkeys(f"{one.label} may also change {', '.join(one.moves)}." for one in changes if one.moves))
+    told = [f"{one.label} may also change {', '.join(one.moves)}." for one in changes if one.moves]
+    told += [f"{what(one)} is inherited: it changes on {', '.join(one.also)} too." for one in changes if one.also]
+    return tuple(dict.fromkeys(told))
 
 
 def in_force(records: Iterable[ChangeRecord]) -> Table:

@@ -38,6 +38,8 @@ def now_cell(setting: Setting, reading: Reading) -> Cell:
     if reading.effective in (None, reading.now):
         return Cell(now)
     effective = value_words(setting, reading, reading.effective)
+    if not reading.overruled:
+        return Cell(f"{now}, in force {effective}")
     joint = ": " if effective.startswith("not ") else ", in force "
     return Cell(f"{now}{joint}{effective}", Tone.ATTENTION, Mark.ATTENTION)
 

@@ -61,7 +61,7 @@ def _cell(pairs: Pairs, keys: tuple[str, ...]) -> Cell:
     if pair is None:
         return _NOTHING
     setting, reading = pair
-    if reading.effective in (None, reading.now):
+    if not reading.overruled:
         return Cell(_brief(now_cell(setting, reading).text))
     words = (_brief(value_words(setting, reading, value)) for value in (reading.now, reading.effective))
     return Cell(f" {SIGN} ".join(words), Tone.ATTENTION)

@@ -143,7 +143,7 @@ def _pool_values(pool: ZfsPool) -> dict[str, str]:
         "size": str(pool.size_bytes),
         "allocated": "593920",
         "free": str(pool.size_bytes - 593920),
-        "fragmentation": "0",
+        "capacity": "0",
         "health": "ONLINE",
         "autotrim": pool.autotrim,
         "ashift": str(pool.ashift),

@@ -1,0 +1,317 @@
+"""The ZFS backend: pools, filesystems and volumes through zpool and zfs, the module's parameters through sysfs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from backends.change import Change, Write
+from backends.changing import (
+    denial_of,
+    gone,
+    lock_of,
+    not_found,
+    require_own,
+    require_same,
+    run_step,
+    setting_of,
+    take_steps,
+    wanted,
+)
+from backends.errors import RaidbenchError, RefusedError, ToolFailedError
+from backends.host import Command, Completed, Host
+from backends.identity import Identity
+from backends.model import Inventory, Problem, Target
+from backends.settings import Reading, Setting
+from backends.text import clean, clean_lines
+from backends.topology import kernel_name, look
+from backends.topology.tree import number
+from backends.vendors.zfs.facts import (
+    DATASET_COLUMNS,
+    OWN,
+    POOL_COLUMNS,
+    Dataset,
+    Kind,
+    Value,
+    parse_arcstats,
+    parse_datasets,
+    parse_pools,
+    parse_properties,
+    parse_values,
+    rows,
+)
+from backends.vendors.zfs.inventory import MODULE, NAME, Found, arrays, controller, listed, node_of, own_names
+from backends.vendors.zfs.parameters import (
+    FOLDER,
+    PARAMETERS,
+    ModuleView,
+    legal_parameter,
+    parameter_readings,
+    parameter_steps,
+)
+from backends.vendors.zfs.plans import heirs, heirs_words, is_own_parameter, kind_at, own_steps, steps, undo_steps
+from backends.vendors.zfs.readings import DatasetView, dataset_readings, legal_value
+from backends.vendors.zfs.settings import INHERITED, settings_of
+from backends.vendors.zfs.status import parse_status
+
+_VERSION, _ARC, _MEMORY = "/sys/module/zfs/version", "/proc/spl/kstat/zfs/arcstats", "/proc/meminfo"
+_LARGEST = "zfs_max_recordsize"
+_READ = ("type", "guid", "volblocksize", *INHERITED)
+"""Properties that are read of a dataset."""
+
+SECONDS = 120.0
+"""After this a read is given up; a change is waited for, since ZFS may wait for a transaction group."""
+
+
+class Zfs:
+    """Everything of ZFS on one host. Which settings a dataset has is known once it was looked at."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._settings: dict[str, tuple[Setting, ...]] = {}
+        self._kept: dict[str, DatasetView] = {}
+
+    async def inventory(self) -> Inventory:
+        """The module, all pools, their volumes, and the filesystems that are listed."""
+        module = await self._module()
+        head = Inventory(controllers=(controller(module),))
+        if self._host.which(("zfs",)) is None or self._host.which(("zpool",)) is None:
+            return replace(head, problems=(_WITHOUT_TOOLS,))
+        try:
+            found = await self._found(module)
+        except RaidbenchError as error:
+            return replace(head, problems=(Problem(where=NAME, message=error.message, hint=error.hint),))
+        await self._keep(found)
+        return replace(head, arrays=tuple(arrays(found, await look(self._host))))
+
+    def settings(self, target: Target) -> tuple[Setting, ...]:
+        """Those of the module, or of this kind of dataset."""
+        if target.backend != NAME:
+            return ()
+        if target.address == MODULE.address:
+            return PARAMETERS
+        return self._settings.get(target.address) or settings_of(kind_at(target.address), special=False)
+
+    async def read(self, target: Target) -> Mapping[str, Reading]:
+        """Every setting now. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        if target == MODULE:
+            return parameter_readings(await self._module())
+        return dataset_readings(await self._view(target))
+
+    async def readings(self, target: Target) -> Mapping[str, Reading]:
+        """As `read`, of a dataset as of the last inventory: to ask for each of hundreds takes seconds."""
+        kept = self._kept.get(target.address) if target.backend == NAME else None
+        return await self.read(target) if kept is None else dataset_readings(kept)
+
+    async def plan(self, target: Target, key: str, value: str) -> Change:
+        """The command lines that set `key` to `value`, and those that bring the present value and its source back."""
+        if target == MODULE:
+            return await self._plan_parameter(key, value)
+        view = await self._view(target)
+        setting = setting_of(view.settings, target, key)
+        now = dataset_readings(view)[key]
+        wish = wanted(target, setting, now, value, lambda *given: legal_value(view, *given))
+        tool = self._tool()
+        change = wish.change(
+            steps(tool, target.address, key, wish.value),
+            undo_steps(tool, target.address, key, now),
+            _identity(view),
+            await self._locks(view),
+        )
+        also = await self._heirs(target.address, key) if key in INHERITED and view.kind is not Kind.VOLUME else ()
+        return replace(change, also=heirs_words(also))
+
+    async def apply(self, change: Change) -> None:
+        """Take the steps, after making sure that this is still the dataset that was planned for."""
+        if change.target == MODULE:
+            if not is_own_parameter(change):
+                require_own(change, ())
+            await take_steps(change, self._write, same=lambda: self._same_module(change))
+            return
+        view = await self._view(change.target)
+        require_same(change, _identity(view))
+        require_own(change, own_steps(change, self._tool()))
+        if change.before == change.after:
+            return  # nothing is set that is set already
+        self._kept = {}  # what inherits it reads otherwise now
+        await take_steps(change, self._run)
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        """What is missing where the module is loaded."""
+        if await self._host.read(f"{FOLDER}zfs_txg_timeout") is None:
+            return ()
+        return () if self._host.which(("zfs",)) and self._host.which(("zpool",)) else (_WITHOUT_TOOLS,)
+
+    async def _plan_parameter(self, key: str, value: str) -> Change:
+        view = await self._module()
+        setting = setting_of(PARAMETERS, MODULE, key)
+        now = parameter_readings(view)[key]
+        wish = wanted(MODULE, setting, now, value, lambda *given: legal_parameter(view, *given))
+        known = now.now not in (None, "unknown")
+        return wish.change(
+            parameter_steps(view, key, wish.value),
+            parameter_steps(view, key, now.now or "") if known else (),
+            _module_identity(view),
+            "zfs-module",
+        )
+
+    async def _same_module(self, change: Change) -> None:
+        require_same(change, _module_identity(await self._module()))
+
+    async def _write(self, step: Write) -> None:
+        await self._host.write(step.path or "", step.text or "")
+
+    async def _run(self, step: Write) -> None:
+        await run_step(self._host, step, SECONDS, _refusal)
+
+    async def _module(self) -> ModuleView:
+        """The module as it is. Raises DeviceGoneError where it is not loaded."""
+        names = (*(setting.key for setting in PARAMETERS), _LARGEST)
+        texts = await self._host.read_many([*(FOLDER + name for name in names), _VERSION, _ARC, _MEMORY])
+        own = {name: texts[FOLDER + name] for name in names if FOLDER + name in texts}
+        if not own:
+            raise gone(MODULE)
+        reasons = await asyncio.gather(*(self._host.writable(FOLDER + name) for name in own))
+        memory = texts.get(_MEMORY, "").partition("MemTotal:")[2].split()
+        kib = number(memory[0]) if memory else None
+        return ModuleView(
+            texts=own,
+            refusals=dict(zip(own, reasons, strict=True)),
+            arc=parse_arcstats(texts.get(_ARC)),
+            memory_bytes=kib * 1024 if kib else None,
+            version=clean(texts.get(_VERSION, ""), 40) or None,
+        )
+
+    async def _found(self, module: ModuleView) -> Found:
+        """All in one look: four commands, however many datasets there are."""
+        every = ("-t", "filesystem,volume")
+        lists, status, names, own = await asyncio.gather(
+            self._ask("zpool", "list", "-Hp", "-o", ",".join(POOL_COLUMNS)),
+            self._ask("zpool", "status", "-LP"),
+            self._ask("zfs", "list", "-Hp", *every, "-o", ",".join(DATASET_COLUMNS)),
+            self._ask("zfs", "get", "-Hp", "-s", ",".join(OWN), *every, "-o", "name,property", ",".join(INHERITED)),
+        )
+        datasets = parse_datasets(names)
+        return Found(
+            pools=parse_pools(lists),
+            statuses={one.name: one for one in parse_status(status)},
+            datasets=datasets,
+            own=own_names(rows(own, 2), {one.name for one in datasets}),
+            nodes=await self._nodes(datasets),
+            module=module,
+        )
+
+    async def _nodes(self, datasets: Iterable[Dataset]) -> dict[str, str]:
+        volumes = [one.name for one in datasets if one.kind is Kind.VOLUME]
+        links = await asyncio.gather(*(self._host.link(f"/dev/zvol/{name}") for name in volumes))
+        return {name: node for name, link in zip(volumes, links, strict=True) if (node := node_of(link)) is not None}
+
+    async def _keep(self, found: Found) -> None:
+        """The values of all that is listed, asked for at once."""
+        names = [one.name for one in listed(found)]
+        if not names:
+            self._kept = {}
+            return
+        pools = {name: await self._pool(name) for name in found.pools}
+        values = parse_values(await self._get(_READ, names))
+        why_not = await denial_of(self._host, self._tool())
+        self._kept = {
+            name: _view(name, values[name], pools.get(name.split("/")[0], {}), found.module, why_not)
+            for name in names
+            if name in values
+        }
+        self._settings = {name: view.settings for name, view in self._kept.items()}
+
+    async def _view(self, target: Target) -> DatasetView:
+        """A dataset as it is. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        name = target.address
+        if target.backend != NAME or not name or not name[0].isalnum() or set(name) & set("@#\t\n"):
+            raise not_found(target)
+        try:
+            answers = await asyncio.gather(self._get(_READ, (name,)), self._pool(name.split("/")[0]))
+        except ToolFailedError as error:
+            if "does not exist" in error.evidence or "no such pool" in error.evidence:
+                raise gone(target) from error
+            raise
+        values = parse_values(answers[0]).get(name)
+        if values is None:
+            raise gone(target)
+        view = _view(name, values, answers[1], await self._module(), await denial_of(self._host, self._tool()))
+        self._settings[name] = view.settings
+        return view
+
+    async def _pool(self, name: str) -> dict[str, Value]:
+        return parse_properties(await self._ask("zpool", "get", "-Hp", "-o", "property,value,source", "all", name))
+
+    async def _get(self, keys: Sequence[str], names: Sequence[str], *options: str) -> str:
+        columns = "name,property,value,received,source"
+        return await self._ask("zfs", "get", "-Hp", *options, "-o", columns, ",".join(keys), *names)
+
+    async def _heirs(self, name: str, key: str) -> tuple[str, ...]:
+        found = parse_values(await self._get((key,), (name,), "-r", "-t", "filesystem,volume"))
+        return heirs(name, ((one, values[key]) for one, values in found.items() if key in values))
+
+    async def _locks(self, view: DatasetView) -> str:
+        """Those of its pool, since values are inherited, and those of the disk that a volume is."""
+        guid = view.pool.get("guid", Value(text="")).text
+        pool = f"zfs-{clean(guid, 40) or clean(view.name.split('/')[0], 100)}"
+        node = node_of(await self._host.link(f"/dev/zvol/{view.name}")) if view.kind is Kind.VOLUME else None
+        return pool if node is None else f"{pool}\n{await lock_of(self._host, kernel_name(node))}"
+
+    def _tool(self) -> str:
+        tool = self._host.which(("zfs",))
+        if tool is None:
+            raise RefusedError(_WITHOUT_TOOLS.message, hint=_WITHOUT_TOOLS.hint)
+        return tool
+
+    async def _ask(self, program: str, *words: str) -> str:
+        """What a program prints. Raises ToolFailedError in its words."""
+        tool = self._host.which((program,))
+        if tool is None:
+            raise RefusedError(_WITHOUT_TOOLS.message, hint=_WITHOUT_TOOLS.hint)
+        done = await self._host.run(Command(argv=(tool, *words), timeout=SECONDS))
+        if done.returncode != 0 or done.truncated:
+            said = "its answer is too long" if done.truncated else _words(done)
+            raise ToolFailedError(f"{program} {words[0]} failed: {said}", evidence=f"{done.stdout[:4000]}{done.stderr}")
+        return done.stdout
+
+
+_WITHOUT_TOOLS = Problem(
+    where=NAME,
+    message="The module zfs is loaded, but zpool and zfs are not installed: pools cannot be seen.",
+    hint="Install zfsutils-linux.",
+)
+
+
+def _view(
+    name: str, values: Mapping[str, Value], pool: Mapping[str, Value], module: ModuleView, why_not: str | None
+) -> DatasetView:
+    kind = values.get("type", Value(text="")).text
+    return DatasetView(
+        name=name,
+        kind=Kind.VOLUME if kind == "volume" else Kind.FILESYSTEM if "/" in name else Kind.POOL,
+        values=values,
+        pool=pool,
+        largest=number(module.texts.get(_LARGEST)) or 1 << 20,
+        why_not=why_not,
+    )
+
+
+def _identity(view: DatasetView) -> Identity:
+    """A dataset that was made anew under the old name has another number."""
+    return Identity(name=clean(view.name), serial=clean(view.values.get("guid", Value(text="")).text, 40) or None)
+
+
+def _module_identity(view: ModuleView) -> Identity:
+    return Identity(name="zfs", model=view.version)
+
+
+def _refusal(done: Completed) -> str:
+    return _words(done) if done.returncode != 0 else ""
+
+
+def _words(done: Completed) -> str:
+    """The program's own words in a sentence."""
+    said = clean(clean_lines(f"{done.stderr}\n{done.stdout}".strip(), lines=4).replace("\n", " "), 300).rstrip(".")
+    return f"{said}." if said else f"it ended with status {done.returncode} and did not say why."

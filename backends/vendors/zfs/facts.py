@@ -1,0 +1,113 @@
+"""What zfs and zpool tell in columns, parsed: datasets, and their values with where each comes from. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+
+from backends.topology.tree import number
+from backends.values import dataclass
+
+
+class Kind(StrEnum):
+    """What a target is."""
+
+    MODULE = "module"
+    POOL = "pool"
+    FILESYSTEM = "filesystem"
+    VOLUME = "volume"
+
+
+OWN = ("local", "received", "temporary")
+"""Sources of a value that a dataset has itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """A property of a dataset or pool."""
+
+    text: str
+    """As printed with -p; `-` where it does not apply."""
+    source: str = "-"
+    """`local`, `default`, `received`, `temporary`, `inherited from tank`, `-`."""
+    received: str | None = None
+    """The value that came with a stream, None if there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """A filesystem or a volume, as listed."""
+
+    name: str
+    """`tank/files`, not cleaned."""
+    kind: Kind
+    """Filesystem or volume; the uppermost one is its pool."""
+    mountpoint: str | None = None
+    """Where it is mounted; None if it is not."""
+    size_bytes: int | None = None
+    """Size of a volume."""
+    block_bytes: int | None = None
+    """Block of a volume."""
+
+    @property
+    def pool(self) -> str:
+        """Its pool."""
+        return self.name.split("/", 1)[0]
+
+
+DATASET_COLUMNS = ("name", "type", "mountpoint", "mounted", "volsize", "volblocksize")
+"""What is listed of every dataset."""
+
+POOL_COLUMNS = ("name", "size", "capacity", "ashift", "autotrim", "guid")
+"""What is listed of every pool."""
+
+
+def rows(text: str, columns: int) -> Iterator[tuple[str, ...]]:
+    """Lines of so many columns, separated by tabs (-H); others are passed over."""
+    for line in text.split("\n"):
+        cells = tuple(line.split("\t"))
+        if len(cells) == columns and cells[0]:
+            yield cells
+
+
+def parse_datasets(text: str) -> tuple[Dataset, ...]:
+    """All that `zfs list` printed in DATASET_COLUMNS."""
+    kinds = {"filesystem": Kind.FILESYSTEM, "volume": Kind.VOLUME}
+    return tuple(
+        Dataset(
+            name=name,
+            kind=Kind.POOL if "/" not in name else kinds[kind],
+            mountpoint=where if mounted == "yes" and where.startswith("/") else None,
+            size_bytes=number(size),
+            block_bytes=number(block),
+        )
+        for name, kind, where, mounted, size, block in rows(text, len(DATASET_COLUMNS))
+        if kind in kinds
+    )
+
+
+def parse_pools(text: str) -> dict[str, dict[str, str]]:
+    """All that `zpool list` printed in POOL_COLUMNS, by name."""
+    return {cells[0]: dict(zip(POOL_COLUMNS, cells, strict=True)) for cells in rows(text, len(POOL_COLUMNS))}
+
+
+def parse_values(text: str) -> dict[str, dict[str, Value]]:
+    """By dataset and property what `zfs get -o name,property,value,received,source` printed."""
+    found: dict[str, dict[str, Value]] = {}
+    for name, key, value, received, source in rows(text, 5):
+        found.setdefault(name, {})[key] = Value(
+            text=value, source=source, received=None if received == "-" else received
+        )
+    return found
+
+
+def parse_properties(text: str) -> dict[str, Value]:
+    """By property what `zpool get -o property,value,source` printed."""
+    return {key: Value(text=value, source=source) for key, value, source in rows(text, 3)}
+
+
+def parse_arcstats(text: str | None) -> Mapping[str, int]:
+    """Counters of /proc/spl/kstat/zfs/arcstats by name; empty where it cannot be read."""
+    words = (line.split() for line in (text or "").split("\n"))
+    cells = ((row[0], number(row[2])) for row in words if len(row) == 3)
+    return {name: value for name, value in cells if value is not None}

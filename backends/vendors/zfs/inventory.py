@@ -1,0 +1,202 @@
+"""From what zpool and zfs tell to controllers and arrays: the module, its pools, their filesystems and volumes. Pure.
+
+Of thousands of filesystems those are listed that somebody made something of: the pools' own children and those with a
+value of their own; the pool says how many more there are. Volumes are all listed, for each of them is a block device.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from backends.identity import Identity
+from backends.model import Array, Controller, Fact, Level, Scope, State, Target
+from backends.text import clean, size_words
+from backends.topology import Topology, kernel_name, node_path
+from backends.topology.naming import identity
+from backends.topology.tree import number
+from backends.values import dataclass
+from backends.vendors.zfs.facts import Dataset, Kind
+from backends.vendors.zfs.parameters import ModuleView
+from backends.vendors.zfs.status import PoolStatus
+
+NAME = "zfs"
+"""The prefix of this backend's targets."""
+
+MODULE = Target(backend=NAME, address="/module", scope=Scope.CONTROLLER)
+"""The kernel module; no pool's name begins like that."""
+
+MOST = 100
+"""Filesystems of a pool that are listed at most."""
+
+_LEVELS = {
+    "disk": Level.RAID0,
+    "raidz1": Level.RAIDZ1,
+    "raidz2": Level.RAIDZ2,
+    "raidz3": Level.RAIDZ3,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """All that was read in one look."""
+
+    pools: Mapping[str, Mapping[str, str]]
+    """What `zpool list` has of each, by name."""
+    statuses: Mapping[str, PoolStatus]
+    """What `zpool status` has of each."""
+    datasets: tuple[Dataset, ...]
+    """All filesystems and volumes."""
+    own: frozenset[str]
+    """Names of those with a value of their own."""
+    nodes: Mapping[str, str]
+    """Block devices of volumes, by name."""
+    module: ModuleView
+    """The module."""
+
+
+def target_of(name: str) -> Target:
+    """The target of a pool, filesystem or volume."""
+    return Target(backend=NAME, address=name, scope=Scope.ARRAY)
+
+
+def listed(found: Found) -> tuple[Dataset, ...]:
+    """What is listed, each pool's in the order of their names."""
+    kept: list[Dataset] = []
+    counts: dict[str, int] = {}
+    for dataset in found.datasets:
+        if dataset.kind is Kind.FILESYSTEM:
+            if dataset.name.count("/") > 1 and dataset.name not in found.own:
+                continue
+            counts[dataset.pool] = counts.get(dataset.pool, 0) + 1
+            if counts[dataset.pool] > MOST:
+                continue
+        kept.append(dataset)
+    return tuple(kept)
+
+
+def controller(module: ModuleView) -> Controller:
+    """The module with its cache."""
+    return Controller(
+        target=MODULE,
+        vendor=NAME,
+        model="OpenZFS",
+        driver=f"zfs {module.version}" if module.version else "zfs",
+        cache_bytes=module.arc.get("c_max"),
+    )
+
+
+def arrays(found: Found, picture: Topology) -> Iterator[Array]:
+    """Everything that is listed."""
+    shown = listed(found)
+    for dataset in shown:
+        status = found.statuses.get(dataset.pool)
+        members = _members(status, picture) if status is not None else ()
+        if dataset.kind is Kind.POOL:
+            hidden = sum(one.pool == dataset.pool for one in found.datasets) - sum(
+                one.pool == dataset.pool for one in shown
+            )
+            yield _pool(dataset, found, status, members, hidden)
+        else:
+            yield _dataset(dataset, found, status, members, picture)
+
+
+def _pool(dataset: Dataset, found: Found, status: PoolStatus | None, members: tuple[Target, ...], hidden: int) -> Array:
+    known = found.pools.get(dataset.name, {})
+    return Array(
+        target=target_of(dataset.name),
+        controller=MODULE,
+        name=clean(dataset.name),
+        level=_level(status),
+        state=status.state if status is not None else State.UNKNOWN,
+        size_bytes=number(known.get("size")),
+        why=status.why if status is not None else "",
+        members=members,
+        identity=Identity(name=clean(dataset.name), serial=clean(known["guid"])) if "guid" in known else None,
+        tasks=status.tasks if status is not None else (),
+        facts=tuple(_pool_facts(dataset, known, status, hidden)),
+    )
+
+
+def _pool_facts(dataset: Dataset, known: Mapping[str, str], status: PoolStatus | None, hidden: int) -> Iterator[Fact]:
+    if status is not None and status.layout:
+        yield Fact(label="Layout", value=status.layout)
+    if (full := number(known.get("capacity"))) is not None:
+        yield Fact(label="Full", value=f"{full} %")
+    yield from _mounted(dataset)
+    if hidden:
+        words = f"{hidden} more, without values of their own for what can be set here"
+        yield Fact(label="Filesystems", value=words)
+    if status is None:
+        return
+    for label in ("status", "action", "scan", "errors"):
+        if text := status.texts.get(label):
+            yield Fact(label=label.capitalize(), value=clean(text, 400))
+    for vdev in status.vdevs:
+        place = "Device" if vdev.is_leaf else "Group"
+        role = f"{vdev.role} " if vdev.role else ""
+        yield Fact(label=f"{role}{place}".capitalize(), value=f"{clean(vdev.name, 100)} {vdev.words}")
+
+
+def _dataset(
+    dataset: Dataset, found: Found, status: PoolStatus | None, members: tuple[Target, ...], picture: Topology
+) -> Array:
+    device = found.nodes.get(dataset.name)
+    node = picture.tree.nodes.get(kernel_name(device)) if device is not None else None
+    volume = dataset.kind is Kind.VOLUME
+    return Array(
+        target=target_of(dataset.name),
+        controller=MODULE,
+        name=clean(dataset.name),
+        level=Level.ZVOL if volume else Level.FILESYSTEM,
+        state=status.state if status is not None else State.UNKNOWN,
+        size_bytes=dataset.size_bytes,
+        device=device,
+        members=members if volume else (),
+        identity=identity(node) if node is not None else None,
+        uses=picture.uses(node.name) if node is not None else (),
+        facts=tuple(_dataset_facts(dataset, device)),
+    )
+
+
+def _dataset_facts(dataset: Dataset, device: str | None) -> Iterator[Fact]:
+    yield from _mounted(dataset)
+    if dataset.kind is Kind.VOLUME:
+        if dataset.block_bytes:
+            yield Fact(label="Block", value=size_words(dataset.block_bytes))
+        if device is None:
+            yield Fact(label="Block device", value="not known: udev made no link below /dev/zvol")
+
+
+def _mounted(dataset: Dataset) -> Iterator[Fact]:
+    if dataset.mountpoint is not None:
+        yield Fact(label="Mounted on", value=clean(dataset.mountpoint, 300))
+
+
+def _level(status: PoolStatus | None) -> Level:
+    """What the pool's data lie on; a stripe over mirrors is RAID 10 as far as figures go."""
+    tops = [one for one in status.vdevs if one.depth == 1 and not one.role] if status is not None else []
+    kinds = {"disk" if one.is_leaf else re.sub(r"-\d+$", "", one.name) for one in tops}
+    if kinds == {"mirror"}:
+        return Level.RAID1 if len(tops) == 1 else Level.RAID10
+    if len(kinds) == 1:
+        return _LEVELS.get(kinds.pop(), Level.UNKNOWN)
+    return Level.UNKNOWN
+
+
+def _members(status: PoolStatus, picture: Topology) -> tuple[Target, ...]:
+    """The disks, or what else the kernel has, that the pool's devices are or lie on."""
+    names = (kernel_name(one.name) for one in status.leaves())
+    disks = (picture.tree.disk_of(name) for name in names if name in picture.tree.nodes)
+    return tuple(dict.fromkeys(Target(backend="block", address=disk) for disk in disks))
+
+
+def own_names(lines: Iterable[tuple[str, ...]], known: Collection[str]) -> frozenset[str]:
+    """Datasets that a value of their own was printed for."""
+    return frozenset(line[0] for line in lines if line[0] in known)
+
+
+def node_of(link: str | None) -> str | None:
+    """The block device that a link below /dev/zvol leads to; None for anything else."""
+    name = (link or "").rpartition("/")[2]
+    return node_path(name) if re.fullmatch(r"zd\d{1,9}", name) else None

@@ -1,0 +1,214 @@
+"""Parameters of the kernel module zfs: what each is, how it reads, how it goes back. Facts: zfs(4) of 2.1. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+from backends.change import Write
+from backends.errors import InvalidValueError
+from backends.settings import Availability, Choice, Reading, Risk, Setting, Span, check_value
+from backends.text import clean, size_words
+from backends.topology.tree import number
+from backends.values import dataclass
+
+FOLDER = "/sys/module/zfs/parameters/"
+AUTOMATIC = "0"
+"""The limit of the ARC that is left to ZFS."""
+
+LEAST_MAX, LEAST_MIN = 64 << 20, 32 << 20
+"""Bytes below which the limits of the ARC are not heeded (module/zfs/arc.c: arc_tuning_update, MIN_ARC_MAX)."""
+
+_SLOW = "Every pool of the machine is concerned."
+_parameter = partial(Setting, risk=Risk.PERFORMANCE, risk_text=_SLOW)
+
+ARC_MAX = _parameter(
+    key="zfs_arc_max",
+    label="ARC, at most",
+    help="Memory that the cache of all pools may take; 0 leaves it to ZFS, half of the memory. A smaller limit gives "
+    "memory back slowly, and a limit that does not fit is kept and not heeded. (zfs(4), zfs_arc_max)",
+    unit="bytes",
+)
+ARC_MIN = _parameter(
+    key="zfs_arc_min",
+    label="ARC, at least",
+    help="Memory that the cache keeps when others want it; 0 leaves it to ZFS, a 32nd of the memory. (zfs(4), "
+    "zfs_arc_min)",
+    unit="bytes",
+)
+DIRTY_MAX = _parameter(
+    key="zfs_dirty_data_max",
+    label="Unwritten data",
+    help="Written data that may wait in memory; writers are slowed down from 60 % of it on and stopped at all of it. "
+    "(zfs(4), zfs_dirty_data_max)",
+    unit="bytes",
+)
+PREFETCH = _parameter(
+    key="zfs_prefetch_disable",
+    label="Prefetch",
+    help="Whether streams are recognised and read ahead. (zfs(4), zfs_prefetch_disable)",
+)
+NOPREFETCH = _parameter(
+    key="l2arc_noprefetch",
+    label="Prefetched data on L2ARC",
+    help="Whether what was read ahead and not used gets to the cache devices. (zfs(4), l2arc_noprefetch)",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Count:
+    """A number with its range."""
+
+    setting: Setting
+    minimum: int
+    maximum: int
+
+
+def _active(name: str, what: str, *, minimum: int = 1) -> _Count:
+    return _Count(
+        setting=_parameter(
+            key=f"zfs_vdev_{name}_active",
+            label=f"{what}, a device",
+            help=f"{what} that are under way on a device of a pool at a time. More of them raise throughput and the "
+            f"latency of everything else there. (zfs(4), zfs_vdev_{name}_active)",
+            unit="requests",
+        ),
+        minimum=minimum,
+        maximum=1000,
+    )
+
+
+_COUNTS = (
+    _Count(
+        setting=_parameter(
+            key="zfs_txg_timeout",
+            label="Transaction group",
+            help="Seconds after which written data go to the disks at the latest. (zfs(4), zfs_txg_timeout)",
+            unit="s",
+        ),
+        minimum=1,
+        maximum=300,
+    ),
+    _active("sync_read_max", "Waited-for reads"),
+    _active("sync_write_max", "Waited-for writes"),
+    _active("async_read_max", "Reads ahead"),
+    _active("async_write_min", "Background writes, at least"),
+    _active("async_write_max", "Background writes, at most"),
+    _active("scrub_max", "Reads of a scrub"),
+)
+_BY_KEY = {one.setting.key: one for one in _COUNTS}
+
+PARAMETERS = (ARC_MAX, ARC_MIN, DIRTY_MAX, PREFETCH, NOPREFETCH, *(one.setting for one in _COUNTS))
+"""In the order they are shown."""
+
+_SWITCHES = {
+    "zfs_prefetch_disable": (
+        Choice(value="0", label="on", help="Streams are read ahead."),
+        Choice(value="1", label="off", help="Only what was asked for is read."),
+    ),
+    "l2arc_noprefetch": (
+        Choice(value="0", label="kept", help="Streams are kept on the cache devices too."),
+        Choice(value="1", label="not kept", help="They are not."),
+    ),
+}
+_LIMITS = {ARC_MAX.key: "c_max", ARC_MIN.key: "c_min"}
+"""By parameter, the counter of the ARC that tells what is in force."""
+
+_MISSING = Availability(why_not="this version of the module does not have it")
+_POWERS = tuple(1 << power for power in range(25, 44))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleView:
+    """The module as it is now."""
+
+    texts: Mapping[str, str]
+    """Parameters by name."""
+    refusals: Mapping[str, str | None]
+    """By name why it cannot be written, None if it may be tried."""
+    arc: Mapping[str, int]
+    """Counters of the ARC."""
+    memory_bytes: int | None
+    """The machine's memory."""
+    version: str | None
+    """Of the module."""
+
+
+def parameter_readings(view: ModuleView) -> dict[str, Reading]:
+    """Every parameter, in the order they are shown."""
+    return {setting.key: _reading(setting.key, view) for setting in PARAMETERS}
+
+
+def _reading(key: str, view: ModuleView) -> Reading:
+    raw = view.texts.get(key)
+    if raw is None:
+        return Reading(now=None, availability=_MISSING)
+    now = number(raw)
+    word = str(now) if now is not None else "unknown"
+    common = Reading(now=word, raw=clean(raw, 40), availability=Availability(why_not=view.refusals.get(key)))
+    if key in _SWITCHES:
+        return replace(common, choices=_SWITCHES[key])
+    if key in _BY_KEY:
+        low, high = _range(key, view)
+        span = Span(minimum=min(low, now or low), maximum=max(high, now or 0), unit=_BY_KEY[key].setting.unit)
+        return replace(common, span=span)
+    sizes = _sizes(key, view) | ({now} if now is not None else set())
+    choices = tuple(Choice(value=str(size), label=_label(key, size), help="Bytes of memory.") for size in sorted(sizes))
+    heeded = view.arc.get(_LIMITS.get(key, ""))
+    if heeded is None or heeded == now:
+        return replace(common, choices=choices)
+    why = "0 leaves it to ZFS" if now == 0 else "ZFS does not heed a limit that does not fit the other one"
+    return replace(common, choices=choices, effective=str(heeded), why_effective=why, follows=now == 0)
+
+
+def _label(key: str, size: int) -> str:
+    return "automatic" if size == 0 and key in _LIMITS else size_words(size)
+
+
+def _range(key: str, view: ModuleView) -> tuple[int, int]:
+    """The least number of background writes is never above the most."""
+    one = _BY_KEY[key]
+    low, high = one.minimum, one.maximum
+    if key == "zfs_vdev_async_write_min_active":
+        high = number(view.texts.get("zfs_vdev_async_write_max_active")) or high
+    if key == "zfs_vdev_async_write_max_active":
+        low = number(view.texts.get("zfs_vdev_async_write_min_active")) or low
+    return low, max(low, high)
+
+
+def _between(key: str, view: ModuleView) -> tuple[int, int]:
+    """The sizes that are heeded."""
+    memory = view.memory_bytes or 0
+    if key == ARC_MAX.key:
+        return max(LEAST_MAX, view.arc.get("c_min", 0) + 1), memory - 1
+    if key == ARC_MIN.key:
+        return LEAST_MIN, view.arc.get("c_max", memory // 2)
+    return LEAST_MIN, memory // 4
+
+
+def _sizes(key: str, view: ModuleView) -> set[int]:
+    low, high = _between(key, view)
+    return {size for size in _POWERS if low <= size <= high}
+
+
+def legal_parameter(view: ModuleView, setting: Setting, now: Reading, value: str) -> str:
+    """The value in canonical form; a size may be any that is heeded. Raises InvalidValueError."""
+    size = number(value)
+    if setting.unit != "bytes" or size is None or any(choice.value == str(size) for choice in now.choices):
+        return check_value(setting, now, value)
+    low, high = _between(setting.key, view)
+    if not low <= size <= high:
+        raise InvalidValueError(
+            f"{setting.key} cannot be {size} here.", hint=f"From {low} to {high} bytes; other values are not heeded."
+        )
+    return str(size)
+
+
+def parameter_steps(view: ModuleView, key: str, value: str) -> tuple[Write, ...]:
+    """What sets a parameter. A limit that goes back to automatic is first set to what was in force: 0 alone leaves
+    the old one standing (arc_tuning_update).
+    """
+    last = Write(path=FOLDER + key, text=value)
+    limit = view.arc.get(_LIMITS.get(key, ""))
+    return (Write(path=FOLDER + key, text=str(limit)), last) if value == AUTOMATIC and limit is not None else (last,)

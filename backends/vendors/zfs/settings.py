@@ -1,0 +1,189 @@
+"""The settings of pools, filesystems and volumes, each declared once. Facts: zfsprops(7) and zpoolprops(7) of 2.1."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from backends.settings import Choice, Effect, Persistence, Risk, Setting
+from backends.text import size_words
+from backends.vendors.zfs.facts import Kind
+
+INHERIT, RECEIVED = "inherit", "received"
+"""Values that leave it to the dataset above, and to what came with a stream."""
+
+_stored = partial(Setting, persistence=Persistence.STORED)
+
+SYNC = _stored(
+    key="sync",
+    label="Sync",
+    help="What becomes of a synchronous write (fsync, O_DSYNC): standard puts it into the intent log before it "
+    "returns, always does that with every write, disabled with none. (zfsprops(7), sync)",
+    risk_text="Synchronous writes are reported done while they are in memory only: a power cut or a crash loses the "
+    "last seconds of what databases, virtual machines and NFS clients were told is safe. The pool stays consistent.",
+)
+LOGBIAS = _stored(
+    key="logbias",
+    label="Log bias",
+    help="How synchronous writes are logged: latency uses the pool's log devices, throughput writes the data to their "
+    "place at once and only their addresses into the log. (zfsprops(7), logbias)",
+)
+PRIMARY = _stored(
+    key="primarycache",
+    label="Primary cache",
+    help="What the ARC in memory keeps of it. Without data every read goes to the disks, and is never read ahead. "
+    "(zfsprops(7), primarycache)",
+)
+SECONDARY = _stored(
+    key="secondarycache",
+    label="Secondary cache",
+    help="What the pool's cache devices (L2ARC) keep of it; only what has been in the ARC gets there. (zfsprops(7), "
+    "secondarycache)",
+)
+COMPRESSION = _stored(
+    key="compression",
+    label="Compression",
+    help="How new blocks are compressed; what is there stays as it is until it is written anew. Measured with data "
+    "that compress, figures tell of the processor and not of the disks. zstd and its levels activate a feature of "
+    "the pool, which older systems and boot loaders cannot read then. (zfsprops(7), compression)",
+)
+RECORDSIZE = _stored(
+    key="recordsize",
+    label="Record size",
+    help="Largest block of a file. Only files made afterwards have it, existing ones keep theirs: lay a scratch file "
+    "out anew to measure it. A smaller request reads the whole block, and a write reads and writes it. Above "
+    "128 KiB a feature of the pool is activated. (zfsprops(7), recordsize)",
+    unit="bytes",
+)
+VOLBLOCKSIZE = _stored(
+    key="volblocksize",
+    label="Volume block size",
+    help="Block of the volume: a smaller request reads or writes the whole of it. It is chosen when the volume is "
+    "made. (zfsprops(7), volblocksize)",
+    effect=Effect.RECREATED,
+    unit="bytes",
+)
+ATIME = _stored(
+    key="atime",
+    label="Access times",
+    help="Whether reading a file writes when that was. (zfsprops(7), atime)",
+)
+XATTR = _stored(
+    key="xattr",
+    label="Extended attributes",
+    help="Where they are kept: sa with the file, which needs fewer requests for ACLs and SELinux, dir in a hidden "
+    "directory. Those that a file has stay where they are. (zfsprops(7), xattr)",
+)
+REDUNDANT = _stored(
+    key="redundant_metadata",
+    label="Redundant metadata",
+    help="Which metadata have a second copy beside the pool's own redundancy. With fewer, random writes cost less and "
+    "one corrupt block can cost more: with most some 1000 records, with some a file, with none the whole dataset. "
+    "(zfsprops(7), redundant_metadata)",
+)
+SPECIAL = _stored(
+    key="special_small_blocks",
+    label="Small blocks on special",
+    help="New blocks up to this size go to the pool's special devices, with 0 only metadata do. At the record size or "
+    "above all data do. (zfsprops(7), special_small_blocks)",
+    unit="bytes",
+)
+AUTOTRIM = _stored(
+    key="autotrim",
+    label="Automatic trim",
+    help="Whether freed space is told the pool's disks as it becomes free. Off leaves that to `zpool trim`. "
+    "(zpoolprops(7), autotrim)",
+)
+ASHIFT = _stored(
+    key="ashift",
+    label="Sector shift",
+    help="Power of two of the pool's sector, 12 for 4 KiB. A device keeps the one that it was added with. "
+    "(zpoolprops(7), ashift)",
+    effect=Effect.RECREATED,
+)
+
+_KINDS: tuple[tuple[Setting, tuple[Kind, ...]], ...] = (
+    (SYNC, (Kind.POOL, Kind.FILESYSTEM, Kind.VOLUME)),
+    (LOGBIAS, (Kind.POOL, Kind.FILESYSTEM, Kind.VOLUME)),
+    (PRIMARY, (Kind.POOL, Kind.FILESYSTEM, Kind.VOLUME)),
+    (SECONDARY, (Kind.POOL, Kind.FILESYSTEM, Kind.VOLUME)),
+    (COMPRESSION, (Kind.POOL, Kind.FILESYSTEM, Kind.VOLUME)),
+    (RECORDSIZE, (Kind.POOL, Kind.FILESYSTEM)),
+    (VOLBLOCKSIZE, (Kind.VOLUME,)),
+    (ATIME, (Kind.POOL, Kind.FILESYSTEM)),
+    (XATTR, (Kind.POOL, Kind.FILESYSTEM)),
+    (REDUNDANT, (Kind.POOL, Kind.FILESYSTEM, Kind.VOLUME)),
+    (SPECIAL, (Kind.POOL, Kind.FILESYSTEM)),
+    (AUTOTRIM, (Kind.POOL,)),
+    (ASHIFT, (Kind.POOL,)),
+)
+
+OF_POOLS = (AUTOTRIM, ASHIFT)
+"""What a pool has besides the values of its uppermost filesystem."""
+
+OF_DATASETS = tuple(setting for setting, _ in _KINDS if setting not in OF_POOLS)
+"""What a dataset may have, in the order they are shown."""
+
+INHERITED = tuple(setting.key for setting in OF_DATASETS if setting is not VOLBLOCKSIZE)
+"""Properties that datasets inherit."""
+
+FIXED = {
+    "volblocksize": "it is chosen when the volume is made",
+    "ashift": "a device keeps the one that it was added to the pool with",
+}
+"""Settings that are shown only, and why."""
+
+
+def settings_of(kind: Kind, *, special: bool) -> tuple[Setting, ...]:
+    """Those of a kind of thing; `special`: whether its pool has special devices."""
+    return tuple(setting for setting, kinds in _KINDS if kind in kinds and (special or setting is not SPECIAL))
+
+
+def _caches(which: str) -> tuple[Choice, ...]:
+    return (
+        Choice(value="all", label="all", help=f"Data and metadata are kept in {which}."),
+        Choice(value="metadata", label="metadata", help=f"Only metadata are kept in {which}."),
+        Choice(value="none", label="none", help=f"Nothing is kept in {which}."),
+    )
+
+
+def _plain(**helps: str) -> tuple[Choice, ...]:
+    return tuple(Choice(value=value, label=value, help=words) for value, words in helps.items())
+
+
+_SIZES = tuple(
+    Choice(value=str(1 << power), label=size_words(1 << power), help=f"Blocks of {size_words(1 << power)} at most.")
+    for power in range(9, 25)
+)
+
+CHOICES: dict[str, tuple[Choice, ...]] = {
+    "sync": (
+        Choice(value="standard", label="standard", help="As programs ask for it."),
+        Choice(value="always", label="always", help="Every write is synchronous, which is slow without a fast log."),
+        Choice(value="disabled", label="disabled", help="No write waits for the disks.", risk=Risk.POWER_LOSS),
+    ),
+    "logbias": _plain(latency="Through the log devices.", throughput="Past them, at the pool's own pace."),
+    "primarycache": _caches("memory"),
+    "secondarycache": _caches("the cache devices"),
+    "compression": (
+        Choice(value="off", label="off", help="Blocks are written as they are."),
+        Choice(value="on", label="on", help="What this ZFS takes for the best all-round method: lz4."),
+        Choice(value="lz4", label="lz4", help="Fast, and gives up early on what does not compress."),
+        Choice(value="zle", label="zle", help="Runs of zeros only."),
+        Choice(value="gzip-1", label="gzip-1", help="Slow, and denser than lz4."),
+        Choice(value="gzip", label="gzip", help="Level 6: slower and denser."),
+        Choice(value="gzip-9", label="gzip-9", help="Slowest."),
+        Choice(value="zstd-fast", label="zstd-fast", help="Near lz4 in speed."),
+        Choice(value="zstd", label="zstd", help="Level 3: as dense as gzip, several times as fast."),
+        Choice(value="zstd-9", label="zstd-9", help="Denser and slower."),
+        Choice(value="zstd-19", label="zstd-19", help="Densest, for what is written once."),
+    ),
+    "recordsize": _SIZES,
+    "atime": _plain(on="Reads are noted.", off="Reads write nothing."),
+    "xattr": _plain(sa="With the file.", dir="In a hidden directory.", off="There are none."),
+    "redundant_metadata": _plain(
+        all="Of all metadata.", most="Of most.", some="Of critical ones only.", none="Of none."
+    ),
+    "special_small_blocks": (Choice(value="0", label="0", help="Metadata only."), *_SIZES),
+    "autotrim": _plain(off="Freed space is not told.", on="Freed space is told."),
+}
+"""Legal values, in the order they are shown; those that a pool or version lacks are left out when it is read."""

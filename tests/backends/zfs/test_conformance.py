@@ -1,0 +1,57 @@
+"""The rules of every backend on the pool of the simulated rack."""
+
+from __future__ import annotations
+
+import pytest
+
+from backends.conformance import Conformance
+from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.machines.linux import linux_rack
+from backends.hosts.simulated.rack import Rack
+from backends.model import Scope, Target
+from backends.protocol import Backend
+from backends.vendors.zfs.backend import Zfs
+from backends.vendors.zfs.inventory import MODULE, target_of
+from tests.backends.simulated.asking import FAST
+
+
+async def zfs(rack: Rack) -> Zfs:
+    found = Zfs(SimulatedHost(rack, speed=FAST))
+    await found.inventory()
+    return found
+
+
+class TestThePool(Conformance):
+    @pytest.fixture
+    async def backend(self) -> Backend:
+        return await zfs(linux_rack())
+
+    @pytest.fixture(params=["tank", "tank/files", "tank/vm"])
+    def targets(self, request: pytest.FixtureRequest) -> tuple[Target, ...]:
+        return (target_of(request.param),)
+
+
+class TestTheModule(Conformance):
+    @pytest.fixture
+    async def backend(self) -> Backend:
+        return await zfs(linux_rack())
+
+    @pytest.fixture
+    def targets(self) -> tuple[Target, ...]:
+        return (MODULE,)
+
+
+class TestReceivedValues(Conformance):
+    """A value that came with a stream, and one that stands over it."""
+
+    @pytest.fixture
+    async def backend(self) -> Backend:
+        rack = linux_rack()
+        files = rack.pools["tank"].datasets["tank/files"]
+        files.received |= {"compression": "zstd", "sync": "always"}
+        files.values["sync"] = "standard"
+        return await zfs(rack)
+
+    @pytest.fixture
+    def targets(self) -> tuple[Target, ...]:
+        return (Target(backend="zfs", address="tank/files", scope=Scope.ARRAY),)
