@@ -44,6 +44,9 @@ _HARDWARE = (
         "Writing a failed member's data to its replacement. Measurements made meanwhile have no verdict.",
         BENCH,
     ),
+    ("pool", "Disks that ZFS keeps its filesystems and volumes on, in groups (vdevs) such as mirror or raidz.", ""),
+    ("dataset", "A filesystem or a volume (zvol) of a ZFS pool. A zvol is a block device, /dev/zd0.", ""),
+    ("ARC", "The cache that ZFS keeps in memory for all pools; L2ARC is its extension on cache devices.", ""),
     ("resync", "Linux md making all copies or the parity of an array agree.", ""),
     (
         "initialisation",
@@ -73,6 +76,7 @@ _SETTINGS = (
     ("setting", "One thing that can be changed on a device, with its legal values.", ""),
     ("configured", "What a setting was set to.", DEVICES),
     ("in force", "What the device really does now: write-back may be configured, write-through in force.", DEVICES),
+    ("inherit", "To have no value of one's own: a ZFS dataset then follows the one above it, or the default.", ""),
     ("write-through", "A write is done when the drives have it.", DEVICES),
     (
         "write-back",

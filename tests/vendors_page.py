@@ -13,6 +13,8 @@ from pathlib import Path
 from backends.conformance import candidates
 from backends.errors import RaidbenchError
 from backends.hosts.simulated.fusionio import IoMemory
+from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.machines.linux import linux_rack
 from backends.hosts.simulated.smcli import DiskSystem
 from backends.hosts.simulated.tw_cli import ThreewareDemo
 from backends.model import Scope, Target
@@ -35,6 +37,9 @@ from backends.vendors.smcli.inventory import system_target
 from backends.vendors.smcli.inventory import volume_target as logical_drive
 from backends.vendors.threeware.backend import Threeware
 from backends.vendors.threeware.inventory import unit_target
+from backends.vendors.zfs.backend import Zfs
+from backends.vendors.zfs.inventory import MODULE
+from backends.vendors.zfs.inventory import target_of as dataset
 from tests.backends.bcache.machines import BCACHE0, alone, simulated
 from tests.backends.fusionio.cards import PlayedCard as PlayedIoMemory
 from tests.backends.listed.texts import PlayedUnit
@@ -140,6 +145,12 @@ SECTIONS = (
         well=lambda: Bcache(simulated()),
         targets=(BCACHE0,),
         troubled=(lambda: Bcache(simulated(alone)),),
+    ),
+    Section(
+        title="OpenZFS (zpool, zfs)",
+        page="zfs.md",
+        well=lambda: Zfs(SimulatedHost(linux_rack())),
+        targets=(MODULE, dataset("tank"), dataset("tank/vm")),
     ),
 )
 

@@ -90,7 +90,8 @@ def target_page(found: Thing, parts: Sequence[Page]) -> None:
 def _settings_page(heading: str, declared: tuple[Setting, ...], readings: Mapping[str, Reading], scope: Scope) -> None:
     shown = setting.settings_table(declared, readings, scope, heading=heading)
     lines(["", *table_lines(shown.only(*_SETTINGS), terminal_width())])
-    told = ((one.key, setting.why_in_force(one, readings[one.key])) for one in declared if one.key in readings)
+    fixed = (one for one in declared if one.key in readings and not readings[one.key].follows)
+    told = ((one.key, setting.why_in_force(one, readings[one.key])) for one in fixed)
     other = [f"{key}: {clean(why, 300)}" for key, why in told if why is not None]
     if other:
         lines(["", "Not in force as set:", *other])

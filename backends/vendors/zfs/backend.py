@@ -31,9 +31,9 @@ from backends.vendors.zfs.facts import (
     DATASET_COLUMNS,
     OWN,
     POOL_COLUMNS,
-    Dataset,
-    Kind,
-    Value,
+    ListedDataset,
+    ZfsKind,
+    ZfsValue,
     parse_arcstats,
     parse_datasets,
     parse_pools,
@@ -41,7 +41,7 @@ from backends.vendors.zfs.facts import (
     parse_values,
     rows,
 )
-from backends.vendors.zfs.inventory import MODULE, NAME, Found, arrays, controller, listed, node_of, own_names
+from backends.vendors.zfs.inventory import MODULE, NAME, PoolsFound, arrays, controller, listed, node_of, own_names
 from backends.vendors.zfs.parameters import (
     FOLDER,
     PARAMETERS,
@@ -119,7 +119,7 @@ class Zfs:
             _identity(view),
             await self._locks(view),
         )
-        also = await self._heirs(target.address, key) if key in INHERITED and view.kind is not Kind.VOLUME else ()
+        also = await self._heirs(target.address, key) if key in INHERITED and view.kind is not ZfsKind.VOLUME else ()
         return replace(change, also=heirs_words(also))
 
     async def apply(self, change: Change) -> None:
@@ -183,7 +183,7 @@ class Zfs:
             version=clean(texts.get(_VERSION, ""), 40) or None,
         )
 
-    async def _found(self, module: ModuleView) -> Found:
+    async def _found(self, module: ModuleView) -> PoolsFound:
         """All in one look: four commands, however many datasets there are."""
         every = ("-t", "filesystem,volume")
         lists, status, names, own = await asyncio.gather(
@@ -193,7 +193,7 @@ class Zfs:
             self._ask("zfs", "get", "-Hp", "-s", ",".join(OWN), *every, "-o", "name,property", ",".join(INHERITED)),
         )
         datasets = parse_datasets(names)
-        return Found(
+        return PoolsFound(
             pools=parse_pools(lists),
             statuses={one.name: one for one in parse_status(status)},
             datasets=datasets,
@@ -202,12 +202,12 @@ class Zfs:
             module=module,
         )
 
-    async def _nodes(self, datasets: Iterable[Dataset]) -> dict[str, str]:
-        volumes = [one.name for one in datasets if one.kind is Kind.VOLUME]
+    async def _nodes(self, datasets: Iterable[ListedDataset]) -> dict[str, str]:
+        volumes = [one.name for one in datasets if one.kind is ZfsKind.VOLUME]
         links = await asyncio.gather(*(self._host.link(f"/dev/zvol/{name}") for name in volumes))
         return {name: node for name, link in zip(volumes, links, strict=True) if (node := node_of(link)) is not None}
 
-    async def _keep(self, found: Found) -> None:
+    async def _keep(self, found: PoolsFound) -> None:
         """The values of all that is listed, asked for at once."""
         names = [one.name for one in listed(found)]
         if not names:
@@ -241,7 +241,7 @@ class Zfs:
         self._settings[name] = view.settings
         return view
 
-    async def _pool(self, name: str) -> dict[str, Value]:
+    async def _pool(self, name: str) -> dict[str, ZfsValue]:
         return parse_properties(await self._ask("zpool", "get", "-Hp", "-o", "property,value,source", "all", name))
 
     async def _get(self, keys: Sequence[str], names: Sequence[str], *options: str) -> str:
@@ -254,9 +254,9 @@ class Zfs:
 
     async def _locks(self, view: DatasetView) -> str:
         """Those of its pool, since values are inherited, and those of the disk that a volume is."""
-        guid = view.pool.get("guid", Value(text="")).text
+        guid = view.pool.get("guid", ZfsValue(text="")).text
         pool = f"zfs-{clean(guid, 40) or clean(view.name.split('/')[0], 100)}"
-        node = node_of(await self._host.link(f"/dev/zvol/{view.name}")) if view.kind is Kind.VOLUME else None
+        node = node_of(await self._host.link(f"/dev/zvol/{view.name}")) if view.kind is ZfsKind.VOLUME else None
         return pool if node is None else f"{pool}\n{await lock_of(self._host, kernel_name(node))}"
 
     def _tool(self) -> str:
@@ -285,12 +285,12 @@ _WITHOUT_TOOLS = Problem(
 
 
 def _view(
-    name: str, values: Mapping[str, Value], pool: Mapping[str, Value], module: ModuleView, why_not: str | None
+    name: str, values: Mapping[str, ZfsValue], pool: Mapping[str, ZfsValue], module: ModuleView, why_not: str | None
 ) -> DatasetView:
-    kind = values.get("type", Value(text="")).text
+    kind = values.get("type", ZfsValue(text="")).text
     return DatasetView(
         name=name,
-        kind=Kind.VOLUME if kind == "volume" else Kind.FILESYSTEM if "/" in name else Kind.POOL,
+        kind=ZfsKind.VOLUME if kind == "volume" else ZfsKind.FILESYSTEM if "/" in name else ZfsKind.POOL,
         values=values,
         pool=pool,
         largest=number(module.texts.get(_LARGEST)) or 1 << 20,
@@ -300,7 +300,7 @@ def _view(
 
 def _identity(view: DatasetView) -> Identity:
     """A dataset that was made anew under the old name has another number."""
-    return Identity(name=clean(view.name), serial=clean(view.values.get("guid", Value(text="")).text, 40) or None)
+    return Identity(name=clean(view.name), serial=clean(view.values.get("guid", ZfsValue(text="")).text, 40) or None)
 
 
 def _module_identity(view: ModuleView) -> Identity:

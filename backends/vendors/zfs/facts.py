@@ -9,7 +9,7 @@ from backends.topology.tree import number
 from backends.values import dataclass
 
 
-class Kind(StrEnum):
+class ZfsKind(StrEnum):
     """What a target is."""
 
     MODULE = "module"
@@ -23,7 +23,7 @@ OWN = ("local", "received", "temporary")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Value:
+class ZfsValue:
     """A property of a dataset or pool."""
 
     text: str
@@ -35,12 +35,12 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dataset:
+class ListedDataset:
     """A filesystem or a volume, as listed."""
 
     name: str
     """`tank/files`, not cleaned."""
-    kind: Kind
+    kind: ZfsKind
     """Filesystem or volume; the uppermost one is its pool."""
     mountpoint: str | None = None
     """Where it is mounted; None if it is not."""
@@ -70,13 +70,13 @@ def rows(text: str, columns: int) -> Iterator[tuple[str, ...]]:
             yield cells
 
 
-def parse_datasets(text: str) -> tuple[Dataset, ...]:
+def parse_datasets(text: str) -> tuple[ListedDataset, ...]:
     """All that `zfs list` printed in DATASET_COLUMNS."""
-    kinds = {"filesystem": Kind.FILESYSTEM, "volume": Kind.VOLUME}
+    kinds = {"filesystem": ZfsKind.FILESYSTEM, "volume": ZfsKind.VOLUME}
     return tuple(
-        Dataset(
+        ListedDataset(
             name=name,
-            kind=Kind.POOL if "/" not in name else kinds[kind],
+            kind=ZfsKind.POOL if "/" not in name else kinds[kind],
             mountpoint=where if mounted == "yes" and where.startswith("/") else None,
             size_bytes=number(size),
             block_bytes=number(block),
@@ -91,19 +91,19 @@ def parse_pools(text: str) -> dict[str, dict[str, str]]:
     return {cells[0]: dict(zip(POOL_COLUMNS, cells, strict=True)) for cells in rows(text, len(POOL_COLUMNS))}
 
 
-def parse_values(text: str) -> dict[str, dict[str, Value]]:
+def parse_values(text: str) -> dict[str, dict[str, ZfsValue]]:
     """By dataset and property what `zfs get -o name,property,value,received,source` printed."""
-    found: dict[str, dict[str, Value]] = {}
+    found: dict[str, dict[str, ZfsValue]] = {}
     for name, key, value, received, source in rows(text, 5):
-        found.setdefault(name, {})[key] = Value(
+        found.setdefault(name, {})[key] = ZfsValue(
             text=value, source=source, received=None if received == "-" else received
         )
     return found
 
 
-def parse_properties(text: str) -> dict[str, Value]:
+def parse_properties(text: str) -> dict[str, ZfsValue]:
     """By property what `zpool get -o property,value,source` printed."""
-    return {key: Value(text=value, source=source) for key, value, source in rows(text, 3)}
+    return {key: ZfsValue(text=value, source=source) for key, value, source in rows(text, 3)}
 
 
 def parse_arcstats(text: str | None) -> Mapping[str, int]:

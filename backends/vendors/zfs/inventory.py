@@ -16,7 +16,7 @@ from backends.topology import Topology, kernel_name, node_path
 from backends.topology.naming import identity
 from backends.topology.tree import number
 from backends.values import dataclass
-from backends.vendors.zfs.facts import Dataset, Kind
+from backends.vendors.zfs.facts import ListedDataset, ZfsKind
 from backends.vendors.zfs.parameters import ModuleView
 from backends.vendors.zfs.status import PoolStatus
 
@@ -38,14 +38,14 @@ _LEVELS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class PoolsFound:
     """All that was read in one look."""
 
     pools: Mapping[str, Mapping[str, str]]
     """What `zpool list` has of each, by name."""
     statuses: Mapping[str, PoolStatus]
     """What `zpool status` has of each."""
-    datasets: tuple[Dataset, ...]
+    datasets: tuple[ListedDataset, ...]
     """All filesystems and volumes."""
     own: frozenset[str]
     """Names of those with a value of their own."""
@@ -60,12 +60,12 @@ def target_of(name: str) -> Target:
     return Target(backend=NAME, address=name, scope=Scope.ARRAY)
 
 
-def listed(found: Found) -> tuple[Dataset, ...]:
+def listed(found: PoolsFound) -> tuple[ListedDataset, ...]:
     """What is listed, each pool's in the order of their names."""
-    kept: list[Dataset] = []
+    kept: list[ListedDataset] = []
     counts: dict[str, int] = {}
     for dataset in found.datasets:
-        if dataset.kind is Kind.FILESYSTEM:
+        if dataset.kind is ZfsKind.FILESYSTEM:
             if dataset.name.count("/") > 1 and dataset.name not in found.own:
                 continue
             counts[dataset.pool] = counts.get(dataset.pool, 0) + 1
@@ -86,13 +86,13 @@ def controller(module: ModuleView) -> Controller:
     )
 
 
-def arrays(found: Found, picture: Topology) -> Iterator[Array]:
+def arrays(found: PoolsFound, picture: Topology) -> Iterator[Array]:
     """Everything that is listed."""
     shown = listed(found)
     for dataset in shown:
         status = found.statuses.get(dataset.pool)
         members = _members(status, picture) if status is not None else ()
-        if dataset.kind is Kind.POOL:
+        if dataset.kind is ZfsKind.POOL:
             hidden = sum(one.pool == dataset.pool for one in found.datasets) - sum(
                 one.pool == dataset.pool for one in shown
             )
@@ -101,7 +101,9 @@ def arrays(found: Found, picture: Topology) -> Iterator[Array]:
             yield _dataset(dataset, found, status, members, picture)
 
 
-def _pool(dataset: Dataset, found: Found, status: PoolStatus | None, members: tuple[Target, ...], hidden: int) -> Array:
+def _pool(
+    dataset: ListedDataset, found: PoolsFound, status: PoolStatus | None, members: tuple[Target, ...], hidden: int
+) -> Array:
     known = found.pools.get(dataset.name, {})
     return Array(
         target=target_of(dataset.name),
@@ -118,7 +120,9 @@ def _pool(dataset: Dataset, found: Found, status: PoolStatus | None, members: tu
     )
 
 
-def _pool_facts(dataset: Dataset, known: Mapping[str, str], status: PoolStatus | None, hidden: int) -> Iterator[Fact]:
+def _pool_facts(
+    dataset: ListedDataset, known: Mapping[str, str], status: PoolStatus | None, hidden: int
+) -> Iterator[Fact]:
     if status is not None and status.layout:
         yield Fact(label="Layout", value=status.layout)
     if (full := number(known.get("capacity"))) is not None:
@@ -139,11 +143,11 @@ def _pool_facts(dataset: Dataset, known: Mapping[str, str], status: PoolStatus |
 
 
 def _dataset(
-    dataset: Dataset, found: Found, status: PoolStatus | None, members: tuple[Target, ...], picture: Topology
+    dataset: ListedDataset, found: PoolsFound, status: PoolStatus | None, members: tuple[Target, ...], picture: Topology
 ) -> Array:
     device = found.nodes.get(dataset.name)
     node = picture.tree.nodes.get(kernel_name(device)) if device is not None else None
-    volume = dataset.kind is Kind.VOLUME
+    volume = dataset.kind is ZfsKind.VOLUME
     return Array(
         target=target_of(dataset.name),
         controller=MODULE,
@@ -159,16 +163,16 @@ def _dataset(
     )
 
 
-def _dataset_facts(dataset: Dataset, device: str | None) -> Iterator[Fact]:
+def _dataset_facts(dataset: ListedDataset, device: str | None) -> Iterator[Fact]:
     yield from _mounted(dataset)
-    if dataset.kind is Kind.VOLUME:
+    if dataset.kind is ZfsKind.VOLUME:
         if dataset.block_bytes:
             yield Fact(label="Block", value=size_words(dataset.block_bytes))
         if device is None:
             yield Fact(label="Block device", value="not known: udev made no link below /dev/zvol")
 
 
-def _mounted(dataset: Dataset) -> Iterator[Fact]:
+def _mounted(dataset: ListedDataset) -> Iterator[Fact]:
     if dataset.mountpoint is not None:
         yield Fact(label="Mounted on", value=clean(dataset.mountpoint, 300))
 

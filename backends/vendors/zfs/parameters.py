@@ -153,9 +153,9 @@ def _reading(key: str, view: ModuleView) -> Reading:
         low, high = _range(key, view)
         span = Span(minimum=min(low, now or low), maximum=max(high, now or 0), unit=_BY_KEY[key].setting.unit)
         return replace(common, span=span)
-    sizes = _sizes(key, view) | ({now} if now is not None else set())
-    choices = tuple(Choice(value=str(size), label=_label(key, size), help="Bytes of memory.") for size in sorted(sizes))
     heeded = view.arc.get(_LIMITS.get(key, ""))
+    sizes = _sizes(key, view) | {size for size in (now, heeded) if size is not None}
+    choices = tuple(Choice(value=str(size), label=_label(key, size), help="Bytes of memory.") for size in sorted(sizes))
     if heeded is None or heeded == now:
         return replace(common, choices=choices)
     why = "0 leaves it to ZFS" if now == 0 else "ZFS does not heed a limit that does not fit the other one"

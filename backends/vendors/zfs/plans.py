@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from backends.change import Change, Write
 from backends.settings import Reading
 from backends.text import clean
-from backends.vendors.zfs.facts import OWN, Kind, Value
+from backends.vendors.zfs.facts import OWN, ZfsKind, ZfsValue
 from backends.vendors.zfs.parameters import FOLDER
 from backends.vendors.zfs.settings import INHERIT, INHERITED, RECEIVED
 
@@ -49,7 +49,7 @@ def is_own_parameter(change: Change) -> bool:
     return bool(change.writes) and numbers and change.writes[-1].text == change.after
 
 
-def heirs(target: str, values: Iterable[tuple[str, Value]]) -> tuple[str, ...]:
+def heirs(target: str, values: Iterable[tuple[str, ZfsValue]]) -> tuple[str, ...]:
     """Datasets below that have no value of their own, and move along."""
     found = dict(values)
     own = found.pop(target, None)
@@ -65,8 +65,8 @@ def heirs_words(names: tuple[str, ...]) -> tuple[str, ...]:
     return told if len(names) <= NAMED else (*told, f"{len(names) - NAMED} more")
 
 
-def kind_at(address: str) -> Kind:
+def kind_at(address: str) -> ZfsKind:
     """What an address may name before anybody looked."""
     if address == "/module":
-        return Kind.MODULE
-    return Kind.FILESYSTEM if "/" in address else Kind.POOL
+        return ZfsKind.MODULE
+    return ZfsKind.FILESYSTEM if "/" in address else ZfsKind.POOL

@@ -9,7 +9,7 @@ from backends.settings import AVAILABLE, Availability, Choice, Reading, Setting,
 from backends.text import clean, size_words
 from backends.topology.tree import number
 from backends.values import dataclass
-from backends.vendors.zfs.facts import OWN, Kind, Value
+from backends.vendors.zfs.facts import OWN, ZfsKind, ZfsValue
 from backends.vendors.zfs.settings import CHOICES, FIXED, INHERIT, INHERITED, RECEIVED, settings_of
 
 _LARGE = 128 << 10
@@ -37,11 +37,11 @@ class DatasetView:
 
     name: str
     """Its name."""
-    kind: Kind
+    kind: ZfsKind
     """What it is."""
-    values: Mapping[str, Value]
+    values: Mapping[str, ZfsValue]
     """Properties of the dataset."""
-    pool: Mapping[str, Value]
+    pool: Mapping[str, ZfsValue]
     """Properties of its pool."""
     largest: int = _LARGEST
     """Bytes of the largest record that the module allows."""
@@ -98,7 +98,7 @@ def _reading(view: DatasetView, key: str) -> Reading:
     if value.received is not None:
         words = f"What came with the stream: {clean(value.received, 64)}."
         choices.insert(0, Choice(value=RECEIVED, label=RECEIVED, help=words))
-    above = "what the filesystem above has" if view.kind is not Kind.POOL else "the default"
+    above = "what the filesystem above has" if view.kind is not ZfsKind.POOL else "the default"
     choices.insert(0, Choice(value=INHERIT, label=INHERIT, help=f"Nothing of its own: {above}."))
     if value.source in OWN and value.source != "received":
         return Reading(now=force, raw=raw, choices=_and(choices, key, force), availability=_may(view, value))
@@ -118,7 +118,7 @@ def _why(source: str) -> str:
     return {"default": "nobody set it", "received": "it came with a stream"}.get(source, source)
 
 
-def _may(view: DatasetView, value: Value) -> Availability:
+def _may(view: DatasetView, value: ZfsValue) -> Availability:
     why_not = view.why_not or (_OVERRIDDEN if value.source == "temporary" else None)
     return Availability(why_not=why_not) if why_not else AVAILABLE
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from backends.settings import Choice, Effect, Persistence, Risk, Setting
 from backends.text import size_words
-from backends.vendors.zfs.facts import Kind
+from backends.vendors.zfs.facts import ZfsKind
 
 INHERIT, RECEIVED = "inherit", "received"
 """Values that leave it to the dataset above, and to what came with a stream."""
@@ -101,20 +101,20 @@ ASHIFT = _stored(
     effect=Effect.RECREATED,
 )
 
-_KINDS: tuple[tuple[Setting, tuple[Kind, ...]], ...] = (
-    (SYNC, (Kind.POOL, Kind.FILESYSTEM, Kind.VOLUME)),
-    (LOGBIAS, (Kind.POOL, Kind.FILESYSTEM, Kind.VOLUME)),
-    (PRIMARY, (Kind.POOL, Kind.FILESYSTEM, Kind.VOLUME)),
-    (SECONDARY, (Kind.POOL, Kind.FILESYSTEM, Kind.VOLUME)),
-    (COMPRESSION, (Kind.POOL, Kind.FILESYSTEM, Kind.VOLUME)),
-    (RECORDSIZE, (Kind.POOL, Kind.FILESYSTEM)),
-    (VOLBLOCKSIZE, (Kind.VOLUME,)),
-    (ATIME, (Kind.POOL, Kind.FILESYSTEM)),
-    (XATTR, (Kind.POOL, Kind.FILESYSTEM)),
-    (REDUNDANT, (Kind.POOL, Kind.FILESYSTEM, Kind.VOLUME)),
-    (SPECIAL, (Kind.POOL, Kind.FILESYSTEM)),
-    (AUTOTRIM, (Kind.POOL,)),
-    (ASHIFT, (Kind.POOL,)),
+_KINDS: tuple[tuple[Setting, tuple[ZfsKind, ...]], ...] = (
+    (SYNC, (ZfsKind.POOL, ZfsKind.FILESYSTEM, ZfsKind.VOLUME)),
+    (LOGBIAS, (ZfsKind.POOL, ZfsKind.FILESYSTEM, ZfsKind.VOLUME)),
+    (PRIMARY, (ZfsKind.POOL, ZfsKind.FILESYSTEM, ZfsKind.VOLUME)),
+    (SECONDARY, (ZfsKind.POOL, ZfsKind.FILESYSTEM, ZfsKind.VOLUME)),
+    (COMPRESSION, (ZfsKind.POOL, ZfsKind.FILESYSTEM, ZfsKind.VOLUME)),
+    (RECORDSIZE, (ZfsKind.POOL, ZfsKind.FILESYSTEM)),
+    (VOLBLOCKSIZE, (ZfsKind.VOLUME,)),
+    (ATIME, (ZfsKind.POOL, ZfsKind.FILESYSTEM)),
+    (XATTR, (ZfsKind.POOL, ZfsKind.FILESYSTEM)),
+    (REDUNDANT, (ZfsKind.POOL, ZfsKind.FILESYSTEM, ZfsKind.VOLUME)),
+    (SPECIAL, (ZfsKind.POOL, ZfsKind.FILESYSTEM)),
+    (AUTOTRIM, (ZfsKind.POOL,)),
+    (ASHIFT, (ZfsKind.POOL,)),
 )
 
 OF_POOLS = (AUTOTRIM, ASHIFT)
@@ -133,7 +133,7 @@ FIXED = {
 """Settings that are shown only, and why."""
 
 
-def settings_of(kind: Kind, *, special: bool) -> tuple[Setting, ...]:
+def settings_of(kind: ZfsKind, *, special: bool) -> tuple[Setting, ...]:
     """Those of a kind of thing; `special`: whether its pool has special devices."""
     return tuple(setting for setting, kinds in _KINDS if kind in kinds and (special or setting is not SPECIAL))
 

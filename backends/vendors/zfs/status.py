@@ -36,7 +36,7 @@ _SCAN = re.compile(r"(resilver|scrub) (in progress|paused) since")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Vdev:
+class PoolDevice:
     """A device of a pool, or what is made of several."""
 
     name: str
@@ -77,7 +77,7 @@ class PoolStatus:
     """`ONLINE`, `DEGRADED`, ..."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """`status`, `action`, `scan`, `errors`, each in one line."""
-    vdevs: tuple[Vdev, ...] = ()
+    vdevs: tuple[PoolDevice, ...] = ()
     """All below it in the order they are printed."""
 
     @property
@@ -94,7 +94,7 @@ class PoolStatus:
         found, done = _SCAN.search(scan), _DONE.search(scan)
         if found is None or found[2] == "paused":
             return ()
-        return (Task(kind=_SCANS[found[1]], progress=min(float(done[1]) / 100, 1.0) if done else None),)
+        return (Task(kind=_SCANS[found[1]], progress=min(round(float(done[1]) / 100, 6), 1.0) if done else None),)
 
     @property
     def why(self) -> str:
@@ -110,7 +110,7 @@ class PoolStatus:
         counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
         return " and ".join(kind if count == 1 else f"{count} x {kind}" for kind, count in counts.items())
 
-    def leaves(self) -> Iterator[Vdev]:
+    def leaves(self) -> Iterator[PoolDevice]:
         """Its devices."""
         return (one for one in self.vdevs if one.is_leaf)
 
@@ -150,7 +150,7 @@ def _pool(lines: list[str]) -> PoolStatus:
     return PoolStatus(name=name, state_word=joined.pop("state", ""), texts=joined, vdevs=tuple(_vdevs(rows, name)))
 
 
-def _vdevs(rows: Iterable[str], pool: str) -> Iterator[Vdev]:
+def _vdevs(rows: Iterable[str], pool: str) -> Iterator[PoolDevice]:
     role = ""
     for row in rows:
         inner = row.removeprefix("\t")
@@ -164,7 +164,7 @@ def _vdevs(rows: Iterable[str], pool: str) -> Iterator[Vdev]:
         depth = (len(inner) - len(inner.lstrip(" "))) // 2
         if found is None or depth == 0 or (depth == 1 and not role and word == pool):
             continue
-        yield Vdev(
+        yield PoolDevice(
             name=found[1],
             state=found[2],
             depth=depth,
@@ -174,6 +174,6 @@ def _vdevs(rows: Iterable[str], pool: str) -> Iterator[Vdev]:
         )
 
 
-def _kind(vdev: Vdev) -> str:
+def _kind(vdev: PoolDevice) -> str:
     """`mirror` of `mirror-0`; `disk` of a device."""
     return "disk" if vdev.is_leaf else clean(re.sub(r"-\d+$", "", vdev.name), 40)

@@ -49,7 +49,7 @@ class SettingHelp(Lines):
         if reading.availability.why_not is not None:
             lines += _said(f"Cannot be changed: {reading.availability.why_not}.", "warning", width)
         if (why := why_in_force(setting, reading)) is not None:
-            lines += _said(why, "warning", width)
+            lines += _said(why, "warning" if reading.overruled else "label", width)
         lines += _values(spot, width)
         return [*lines, *_said(setting.explained, "label", width)]
 

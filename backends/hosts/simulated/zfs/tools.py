@@ -127,9 +127,11 @@ def _get(rack: Rack, options: Mapping[str, str], names: Sequence[str]) -> Said:
         }
         return shown[column]
 
-    rows = [
-        (one, key) for one in _named(rack, names[1:]) if one[2].kind in _kinds(options) or names[1:] for key in keys
-    ]
+    kinds = _kinds(options) if "-t" in options else (FILESYSTEM, VOLUME)
+    named = _named(rack, names[1:])
+    below = tuple(f"{name}/" for name in names[1:]) if "-r" in options else ()
+    named += [one for one in _named(rack, ()) if one[1].startswith(below)] if below else []
+    rows = [(one, key) for one in named if one[2].kind in kinds for key in keys]
     if "-s" in options:
         rows = [one for one in rows if row(one, "source") in sources]
     return _table(options, rows, row)

@@ -1,0 +1,240 @@
+"""Changes of ZFS: the source of a value comes back with it, and what else moves is named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from backends.change import Change, Write
+from backends.errors import (
+    AnotherDeviceError,
+    BlockedError,
+    DeviceGoneError,
+    InvalidValueError,
+    NotFoundError,
+    RefusedError,
+    ToolFailedError,
+)
+from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.machines.linux import linux_rack
+from backends.hosts.simulated.rack import Rack
+from backends.hosts.simulated.zfs.pool import VOLUME, Dataset
+from backends.model import Target
+from backends.settings import Risk
+from backends.vendors.zfs.backend import Zfs
+from backends.vendors.zfs.inventory import MODULE, target_of
+from backends.vendors.zfs.parameters import FOLDER
+from tests.backends.simulated.asking import FAST
+
+FILES, VOLUME_TARGET, POOL = target_of("tank/files"), target_of("tank/vm"), target_of("tank")
+ZFS = "/usr/sbin/zfs"
+
+
+@pytest.fixture
+def rack() -> Rack:
+    return linux_rack()
+
+
+@pytest.fixture
+def zfs(rack: Rack) -> Zfs:
+    return Zfs(SimulatedHost(rack, speed=FAST))
+
+
+def source(rack: Rack, key: str, name: str = "tank/files") -> str:
+    return " ".join(rack.pools["tank"].value(name, key))
+
+
+def shown(writes: tuple[Write, ...]) -> list[str]:
+    return [one.shown() for one in writes]
+
+
+async def test_a_value_that_was_inherited_is_inherited_again(zfs: Zfs, rack: Rack) -> None:
+    change = await zfs.plan(FILES, "compression", "off")
+    assert shown(change.undo) == [f"{ZFS} inherit compression tank/files"]
+    assert (change.before, change.after) == ("inherit", "off")
+    await zfs.apply(change)
+    assert source(rack, "compression") == "off local"
+    await zfs.apply(change.reversed())
+    assert source(rack, "compression") == "lz4 inherited from tank"
+
+
+async def test_a_value_of_its_own_stays_its_own_though_the_one_above_is_the_same(zfs: Zfs, rack: Rack) -> None:
+    rack.pools["tank"].datasets["tank/files"].values["compression"] = "lz4"
+    change = await zfs.plan(FILES, "compression", "zstd")
+    await zfs.apply(change)
+    await zfs.apply(change.reversed())
+    assert source(rack, "compression") == "lz4 local"
+
+
+async def test_a_received_value_is_received_again(zfs: Zfs, rack: Rack) -> None:
+    rack.pools["tank"].datasets["tank/files"].received["compression"] = "gzip"
+    change = await zfs.plan(FILES, "compression", "off")
+    assert shown(change.undo) == [f"{ZFS} inherit -S compression tank/files"]
+    await zfs.apply(change)
+    await zfs.apply(change.reversed())
+    assert source(rack, "compression") == "gzip received"
+
+
+async def test_to_set_what_is_inherited_makes_it_its_own(zfs: Zfs, rack: Rack) -> None:
+    await zfs.apply(await zfs.plan(FILES, "compression", "lz4"))
+    assert source(rack, "compression") == "lz4 local"
+    await zfs.apply(await zfs.plan(FILES, "compression", "inherit"))
+    assert source(rack, "compression") == "lz4 inherited from tank"
+
+
+async def test_what_is_in_force_of_an_inherited_value_is_told_and_is_no_fault(zfs: Zfs) -> None:
+    reading = (await zfs.read(FILES))["compression"]
+    assert (reading.now, reading.effective, reading.why_effective) == ("inherit", "lz4", "inherited from tank")
+    assert not reading.overruled
+    assert (await zfs.read(FILES))["sync"].why_effective == "nobody set it"
+
+
+async def test_datasets_that_inherit_are_named(zfs: Zfs, rack: Rack) -> None:
+    assert (await zfs.plan(POOL, "compression", "off")).also == ("tank/files", "tank/vm")
+    assert (await zfs.plan(POOL, "atime", "off")).also == ()  # files has its own, a volume has none
+    rack.pools["tank"].datasets |= {
+        "tank/files/a": Dataset(guid=21),
+        "tank/files/a/b": Dataset(guid=22),
+        "tank/files/own": Dataset(guid=23, values={"compression": "zle"}),
+        "tank/files/own/c": Dataset(guid=24),
+    }
+    assert (await zfs.plan(FILES, "compression", "off")).also == ("tank/files/a", "tank/files/a/b")
+    rack.pools["tank"].datasets |= {f"tank/v{at}": Dataset(guid=30 + at, kind=VOLUME) for at in range(9)}
+    assert (await zfs.plan(POOL, "sync", "always")).also[-1] == "9 more"
+
+
+@pytest.mark.parametrize(("value", "risk"), [("disabled", Risk.POWER_LOSS), ("always", Risk.NONE)])
+async def test_only_to_disable_sync_risks_data(zfs: Zfs, value: str, risk: Risk) -> None:
+    change = await zfs.plan(VOLUME_TARGET, "sync", value)
+    assert (change.risk, "power cut" in change.risk_text) == (risk, risk is Risk.POWER_LOSS)
+
+
+async def test_changes_in_one_pool_take_turns_and_a_volumes_wait_for_runs_on_its_disk(zfs: Zfs) -> None:
+    files, volume, pool = [await zfs.plan(one, "sync", "always") for one in (FILES, VOLUME_TARGET, POOL)]
+    assert files.shares_lock(volume)
+    assert files.shares_lock(pool)
+    assert "block-zd0" in volume.locks
+
+
+async def test_a_dataset_made_anew_under_the_old_name_is_another(zfs: Zfs, rack: Rack) -> None:
+    change = await zfs.plan(FILES, "sync", "always")
+    rack.pools["tank"].datasets["tank/files"] = Dataset(guid=99)
+    with pytest.raises(AnotherDeviceError):
+        await zfs.apply(change)
+    assert source(rack, "sync") == "standard default"
+
+
+async def test_a_dataset_that_is_gone_is_said_to_be(zfs: Zfs, rack: Rack) -> None:
+    change = await zfs.plan(FILES, "sync", "always")
+    del rack.pools["tank"].datasets["tank/files"]
+    with pytest.raises(DeviceGoneError):
+        await zfs.apply(change)
+
+
+@pytest.mark.parametrize("name", ["", "/etc", "-r", "tank@snap", "tank/files#mark", "tank\tfiles", "tank\nfiles"])
+async def test_what_no_dataset_can_be_called_is_never_asked_for(zfs: Zfs, name: str) -> None:
+    with pytest.raises(NotFoundError):
+        await zfs.read(target_of(name))
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        Write(argv=(ZFS, "set", "sync=disabled", "tank")),
+        Write(argv=(ZFS, "set", "mountpoint=/etc", "tank/files")),
+        Write(argv=(ZFS, "destroy", "-r", "tank/files")),
+        Write(argv=(ZFS, "inherit", "-r", "sync", "tank/files")),
+        Write(argv=("/usr/sbin/zpool", "set", "sync=disabled", "tank/files")),
+        Write(path="/etc/passwd", text="disabled"),
+    ],
+)
+async def test_steps_that_are_none_of_ours_are_refused(zfs: Zfs, rack: Rack, step: Write) -> None:
+    change = replace(await zfs.plan(FILES, "sync", "disabled"), writes=(step,))
+    with pytest.raises(RefusedError):
+        await zfs.apply(change)
+    assert rack.pools == linux_rack().pools
+
+
+@pytest.mark.parametrize(
+    "writes",
+    [
+        (),
+        (Write(path="/sys/module/zfs/parameters/zfs_txg_timeout", text="7"),),
+        (Write(path="/sys/module/zfs/parameters/../../../../etc/passwd", text="7"),),
+        (Write(path=f"{FOLDER}zfs_arc_max", text="8"),),
+        (Write(argv=(ZFS, "set", "sync=disabled", "tank")),),
+    ],
+)
+async def test_steps_of_the_module_only_write_its_own_parameter(
+    zfs: Zfs, rack: Rack, writes: tuple[Write, ...]
+) -> None:
+    change = replace(await zfs.plan(MODULE, "zfs_arc_max", str(8 << 30)), writes=writes)
+    with pytest.raises(RefusedError):
+        await zfs.apply(change)
+    assert (rack.zfs, rack.pools) == (linux_rack().zfs, linux_rack().pools)
+
+
+async def test_a_limit_of_the_cache_that_was_automatic_is_so_again_in_truth(zfs: Zfs, rack: Rack) -> None:
+    assert rack.zfs is not None
+    half = rack.zfs.c_max
+    change = await zfs.plan(MODULE, "zfs_arc_max", str(8 << 30))
+    await zfs.apply(change)
+    assert rack.zfs.c_max == 8 << 30
+    await zfs.apply(change.reversed())
+    assert (rack.zfs.c_max, rack.zfs.values["zfs_arc_max"]) == (half, 0)
+
+
+async def test_a_limit_that_zfs_would_not_heed_is_refused_and_one_that_it_does_not_heed_is_told(
+    zfs: Zfs, rack: Rack
+) -> None:
+    with pytest.raises(InvalidValueError):
+        await zfs.plan(MODULE, "zfs_arc_max", str(1 << 30))  # less than it keeps at least
+    assert (await zfs.plan(MODULE, "zfs_arc_max", "5000000000")).after == "5000000000"
+    assert rack.zfs is not None
+    rack.zfs.write("zfs_arc_max", "4096")
+    reading = (await Zfs(SimulatedHost(rack, speed=FAST)).read(MODULE))["zfs_arc_max"]
+    assert (reading.now, reading.effective, reading.overruled) == ("4096", str(rack.zfs.c_max), True)
+
+
+async def test_fewer_background_writes_at_least_than_at_most(zfs: Zfs) -> None:
+    with pytest.raises(InvalidValueError):
+        await zfs.plan(MODULE, "zfs_vdev_async_write_max_active", "1")
+    with pytest.raises(InvalidValueError):
+        await zfs.plan(MODULE, "zfs_vdev_async_write_min_active", "31")
+
+
+@pytest.mark.parametrize(
+    ("asked", "read"), [("zstd-5", "zstd-5"), ("gzip-6", "gzip"), ("zstd-fast-1", "zstd-fast"), ("lzjb", "lzjb")]
+)
+async def test_a_level_that_is_not_offered_is_taken_as_zfs_reads_it(zfs: Zfs, asked: str, read: str) -> None:
+    assert (await zfs.plan(FILES, "compression", asked)).after == read
+
+
+@pytest.mark.parametrize("value", ["zstd-20", "gzip-0", "lz5", "off;reboot"])
+async def test_a_compression_that_there_is_not_is_refused(zfs: Zfs, value: str) -> None:
+    with pytest.raises(InvalidValueError):
+        await zfs.plan(FILES, "compression", value)
+
+
+@pytest.mark.parametrize(
+    ("target", "key", "why"),
+    [(VOLUME_TARGET, "volblocksize", "when the volume is made"), (POOL, "ashift", "added to the pool")],
+)
+async def test_what_is_chosen_once_is_shown_only(zfs: Zfs, target: Target, key: str, why: str) -> None:
+    with pytest.raises(BlockedError, match=why):
+        await zfs.plan(target, key, "4096")
+
+
+async def test_a_refusal_is_told_in_the_words_of_zfs(zfs: Zfs, rack: Rack) -> None:
+    change = await zfs.plan(FILES, "recordsize", str(64 << 10))
+    rack.pools["tank"].datasets["tank/files"].kind = VOLUME
+    with pytest.raises(ToolFailedError, match="'recordsize' does not apply to datasets of this type"):
+        await zfs.apply(change)
+
+
+async def test_nothing_is_run_for_what_is_so_already(zfs: Zfs, rack: Rack) -> None:
+    change: Change = await zfs.plan(FILES, "compression", "inherit")
+    rack.pools["tank"].datasets["tank/files"].received["compression"] = "gzip"  # inherit would stand over it now
+    await zfs.apply(change)
+    assert rack.pools["tank"].datasets["tank/files"].values == {"atime": "off"}

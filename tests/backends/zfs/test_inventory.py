@@ -1,0 +1,138 @@
+"""What is listed of ZFS: pools with their disks, volumes as block devices, few filesystems of many."""
+
+from __future__ import annotations
+
+import pytest
+
+from backends.host import Command, Completed
+from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.machines.linux import linux_rack
+from backends.hosts.simulated.rack import Rack
+from backends.hosts.simulated.zfs.pool import VOLUME, Dataset
+from backends.model import Array, Level, State
+from backends.registry import Machine
+from backends.vendors.zfs.backend import Zfs
+from backends.vendors.zfs.inventory import MOST, target_of
+from tests.backends.simulated.asking import FAST
+from tests.backends.zfs.texts import RESILVERING
+
+
+class Counting(SimulatedHost):
+    """Counts the programs that are run."""
+
+    runs = 0
+
+    async def run(self, command: Command) -> Completed:
+        self.runs += 1
+        return await super().run(command)
+
+
+@pytest.fixture
+def rack() -> Rack:
+    return linux_rack()
+
+
+async def arrays(rack: Rack) -> dict[str, Array]:
+    found = await Zfs(SimulatedHost(rack, speed=FAST)).inventory()
+    assert found.problems == ()
+    return {one.name or "": one for one in found.arrays}
+
+
+def facts(array: Array) -> dict[str, str]:
+    return {fact.label: fact.value for fact in array.facts}
+
+
+async def test_a_pool_is_an_array_of_its_disks(rack: Rack) -> None:
+    pool = (await arrays(rack))["tank"]
+    assert (pool.level, pool.state, pool.size_bytes) == (Level.RAID1, State.OPTIMAL, rack.pools["tank"].size_bytes)
+    assert [member.address for member in pool.members] == ["sdn", "sdo"]
+    assert facts(pool)["Layout"] == "mirror"
+
+
+async def test_a_volume_is_its_block_device_and_a_filesystem_its_folder(rack: Rack) -> None:
+    found = await arrays(rack)
+    volume, files = found["tank/vm"], found["tank/files"]
+    assert (volume.level, volume.device, volume.size_bytes) == (Level.ZVOL, "/dev/zd0", 100 << 30)
+    assert (files.level, files.device, facts(files)["Mounted on"]) == (Level.FILESYSTEM, None, "/tank/files")
+
+
+async def test_each_thing_is_shown_once_beside_what_the_kernel_has() -> None:
+    found = await Machine.of(SimulatedHost(linux_rack(), speed=FAST)).probe()
+    assert [one.target.address for one in found.at("/dev/zd0")] == ["tank/vm", "zd0"]
+    assert {str(one.array) for one in found.drives if one.device in ("/dev/sdn", "/dev/sdo")} == {"zfs:tank"}
+
+
+async def test_of_thousands_of_filesystems_few_are_listed_and_the_rest_counted(rack: Rack) -> None:
+    datasets = rack.pools["tank"].datasets
+    datasets |= {f"tank/files/home{at}": Dataset(guid=1000 + at) for at in range(4000)}
+    datasets |= {f"tank/files/vm{at}": Dataset(guid=9000 + at, kind=VOLUME, node=f"zd{at * 16}") for at in (1, 2)}
+    datasets["tank/files/home7"].values["recordsize"] = "16384"
+    host = Counting(rack, speed=FAST)
+    found = await Zfs(host).inventory()
+    names = [one.name for one in found.arrays]
+    assert names == ["tank", "tank/files", "tank/vm", "tank/files/home7", "tank/files/vm1", "tank/files/vm2"]
+    assert facts(found.arrays[0])["Filesystems"].startswith("3999 more")
+    assert host.runs < 8
+
+
+async def test_no_more_than_some_are_listed_though_all_have_values_of_their_own(rack: Rack) -> None:
+    own = {f"tank/f{at}": Dataset(guid=50 + at, values={"atime": "off"}) for at in range(MOST + 50)}
+    rack.pools["tank"].datasets |= own
+    found = await arrays(rack)
+    assert sum(one.level is Level.FILESYSTEM for one in found.values()) == MOST
+
+
+async def test_what_is_listed_is_read_without_asking_for_each(rack: Rack) -> None:
+    host = Counting(rack, speed=FAST)
+    zfs = Zfs(host)
+    await zfs.inventory()
+    before = host.runs
+    kept = await zfs.readings(target_of("tank/files"))
+    assert host.runs == before
+    assert kept == await zfs.read(target_of("tank/files"))
+    await zfs.apply(await zfs.plan(target_of("tank"), "compression", "off"))
+    assert (await zfs.readings(target_of("tank/files")))["compression"].effective == "off"
+
+
+class Failing(SimulatedHost):
+    """Says something else to `zpool status`."""
+
+    said = Completed(returncode=0, stdout=RESILVERING, stderr="")
+
+    async def run(self, command: Command) -> Completed:
+        return self.said if "status" in command.argv else await super().run(command)
+
+
+async def test_a_pool_of_which_nothing_is_told_is_listed_all_the_same() -> None:
+    found = await Zfs(Failing(linux_rack(), speed=FAST)).inventory()
+    assert (found.arrays[0].name, found.arrays[0].state) == ("tank", State.UNKNOWN)
+
+
+async def test_a_tool_that_fails_is_a_problem_in_its_words() -> None:
+    host = Failing(linux_rack(), speed=FAST)
+    host.said = Completed(returncode=1, stdout="", stderr="internal error: out of memory\n")
+    found = await Zfs(host).inventory()
+    assert [problem.message for problem in found.problems] == ["zpool status failed: internal error: out of memory."]
+    assert found.controllers[0].model == "OpenZFS"
+
+
+class Toolless(SimulatedHost):
+    """Has the module without its programs."""
+
+    def which(self, names: object) -> str | None:
+        return None
+
+
+async def test_a_module_without_programs_is_said_so() -> None:
+    zfs = Zfs(Toolless(linux_rack(), speed=FAST))
+    assert "not installed" in (await zfs.inventory()).problems[0].message
+    assert (await zfs.diagnose())[0].hint == "Install zfsutils-linux."
+
+
+async def test_a_machine_without_the_module_is_left_alone() -> None:
+    rack = linux_rack()
+    rack.zfs = None
+    rack.pools.clear()
+    found = await Machine.of(SimulatedHost(rack, speed=FAST)).probe()
+    targets = [*(one.target for one in found.controllers), *(one.target for one in found.arrays)]
+    assert not [one for one in targets if one.backend == "zfs"]
