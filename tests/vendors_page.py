@@ -12,6 +12,7 @@ from pathlib import Path
 
 from backends.conformance import candidates
 from backends.errors import RaidbenchError
+from backends.host import Command, Completed
 from backends.hosts.simulated.fusionio import IoMemory
 from backends.hosts.simulated.host import SimulatedHost
 from backends.hosts.simulated.machines.linux import linux_rack
@@ -23,6 +24,7 @@ from backends.settings import Reading, Setting
 from backends.vendors.bcache.backend import Bcache
 from backends.vendors.fusionio.backend import FusionIo
 from backends.vendors.fusionio.inventory import drive_target as ioDrive
+from backends.vendors.lvm.backend import Lvm
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.nvme.addresses import namespace_target
@@ -43,9 +45,12 @@ from backends.vendors.zfs.inventory import target_of as dataset
 from tests.backends.bcache.machines import BCACHE0, alone, simulated
 from tests.backends.fusionio.cards import PlayedCard as PlayedIoMemory
 from tests.backends.listed.texts import PlayedUnit
+from tests.backends.lvm.machines import target as volume_of_lvm
+from tests.backends.lvm.test_conformance import volumes_rack
 from tests.backends.megaraid.cards import PlayedCard
 from tests.backends.nvme.drives import PlayedDrive
 from tests.backends.santricity.services import PlayedServices, PlayedWeb
+from tests.backends.simulated.asking import NOW
 from tests.backends.smartarray.cards import HPE, SERIES, SMARTRAID, PlayedCards
 from tests.backends.smcli.systems import PlayedSystem
 
@@ -67,6 +72,21 @@ def _dead_megaraid() -> Backend:
     host = PlayedCard(wrcache="wb")
     host.card["battery"] = "Failed"
     return MegaRaid(host)
+
+
+def _behind_lvm() -> Backend:
+    """Somebody else's LVM keeps what this kernel has not loaded."""
+    rack = volumes_rack(lambda: NOW)
+    for volume in rack.logical_volumes():
+        volume.write_behind = 256
+    return Lvm(_Unloaded(rack, speed=1e9))
+
+
+class _Unloaded(SimulatedHost):
+    async def run(self, command: Command) -> Completed:
+        said = await super().run(command)
+        kernel = said.stdout.replace("writethrough mq 0", "writeback cleaner 0").replace("4096 0\n", "4096 1 cleaner\n")
+        return replace(said, stdout=kernel.replace('"kernel_cache_policy": "mq"', '"kernel_cache_policy": "cleaner"'))
 
 
 class _Unnoticed(PlayedIoMemory):
@@ -138,6 +158,13 @@ SECTIONS = (
         page="nvme.md",
         well=lambda: Nvme(PlayedDrive()),
         targets=(namespace_target("nvme0n1"),),
+    ),
+    Section(
+        title="LVM (lvchange, lvconvert)",
+        page="lvm.md",
+        well=lambda: Lvm(SimulatedHost(volumes_rack(lambda: NOW), speed=1e9)),
+        targets=tuple(map(volume_of_lvm, ("vg0/mail", "vg0/db", "r-1/mir", "r-1/par"))),
+        troubled=(_behind_lvm,),
     ),
     Section(
         title="bcache (the kernel's cache of a disk on a faster one)",

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from backends.hosts.local.programs import find_program
 from backends.vendors.areca import presence as areca
 from backends.vendors.fusionio import tool as fusionio
+from backends.vendors.lvm import facts as lvm
 from backends.vendors.marvell import presence as marvell
 from backends.vendors.megaraid.presence import MEGACLI, STORCLI_7, STORCLI_7_PLACES, STORCLI_8, STORCLI_8_PLACES
 from backends.vendors.nvme.features import CURRENT, SUPPORTED
@@ -101,8 +102,9 @@ _PROGRAMS: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
     threeware.PLACES: threeware.READS,
     areca.PLACES: (*areca.READS, areca.UNRECORDED),
     marvell.PLACES: marvell.READS,
+    ("lvs",): (tuple(map(re.escape, lvm.LVS)),),
+    ("dmsetup",): (lvm.TABLES,),
     ("mdadm",): (("--detail", "--export", DEVICE), ("--examine", DEVICE)),
-    ("dmsetup",): (("status",),),
     (*STORCLI_7, *STORCLI_7_PLACES, *STORCLI_8, *STORCLI_8_PLACES): tuple(
         (*words, *ending) for words in _STORCLI for ending in (("J", "nolog"), ("J",))
     ),

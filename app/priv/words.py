@@ -78,7 +78,7 @@ def document(value: Any) -> bool:
     return isinstance(value, str) and len(value) <= 262_144
 
 
-_KEY = text(r"[a-z][a-z0-9_]{0,63}")
+_KEY = text(r"[a-z][a-z0-9_]{0,63}(\.[A-Za-z0-9!+_./-]{1,128})?")  # of a member: write_mostly.sda1
 _WORD = text(r".{1,256}")
 _TARGET = text(r"[a-z0-9_-]{1,32}:[^ ]{1,256}")
 _SCOPE = text("|".join(Scope))

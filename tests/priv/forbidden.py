@@ -15,6 +15,7 @@ from unittest.mock import patch
 from app.engine.session.paths import Paths
 from app.priv.desk import Desk
 from app.priv.words import FIELDS
+from backends.vendors.lvm.facts import LVS
 from tests.tally import Tally
 
 NODE = "/dev/loop-control" if not os.path.isdir("/sys/block") else f"/dev/{next(iter(os.listdir('/sys/block')), 'sda')}"
@@ -36,9 +37,6 @@ SETTERS: tuple[tuple[str, ...], ...] = (
     ("mdadm", "--create", "/dev/md0", "--run", NODE),
     ("mdadm", "--stop", "/dev/md0"),
     ("mdadm", "--grow", "/dev/md0", "--chunk=64"),
-    ("dmsetup", "remove", "vg0-mail"),
-    ("dmsetup", "status", "--exec", "id"),
-    ("dmsetup", "message", "vg0-mail", "0", "drop"),
     ("storcli64", "/c0/v1", "del", "force", "J", "nolog"),
     ("storcli64", "/c0/v1", "set", "wrcache=awb", "J", "nolog"),
     ("storcli64", "/c0", "show", "all", "logfile=/etc/cron.d/x", "J"),
@@ -63,6 +61,11 @@ SETTERS: tuple[tuple[str, ...], ...] = (
     ("cli64", "set", "password=0000"),
     ("mvcli", "delete", "-o", "vd", "-i", "0"),
     ("mvcli", "create", "-o", "vd", "-r0", "-d", "0,1"),
+    ("lvs", "-o", "lv_all", "--config", "devices/dir=/tmp"),
+    ("lvchange", "--cachemode", "writeback", "vg0/mail"),
+    ("lvremove", "--yes", "vg0/mail"),
+    ("dmsetup", "remove_all"),
+    ("dmsetup", "table", "--showkeys"),
     ("dd", "if=/dev/zero", f"of={NODE}"),
     ("sh", "-c", "id > /tmp/owned"),
     ("fio", "--filename", NODE, "--rw=write"),
@@ -78,7 +81,8 @@ READERS: tuple[tuple[str, ...], ...] = (
     ("sdparm", "--get=WCE,RCD,DRA", NODE),
     ("smartctl", "--json", "--nocheck=standby", "--info", "--health", "--attributes", "--log=ssd", NODE),
     ("mdadm", "--detail", "--export", NODE),
-    ("dmsetup", "status"),
+    ("lvs", *LVS),
+    ("dmsetup", "table"),
     ("storcli64", "/c0", "show", "all", "J", "nolog"),
     ("storcli64", "/c0/v1", "show", "all", "J", "nolog"),
     ("MegaCli64", "-LDInfo", "-LALL", "-a0", "-NoLog"),

@@ -17,6 +17,7 @@ from backends.protocol import Finds, Sets
 from backends.registry import Machine
 from backends.vendors.areca.backend import Areca
 from backends.vendors.fusionio.backend import FusionIo
+from backends.vendors.lvm.backend import Lvm
 from backends.vendors.marvell.backend import Marvell
 from backends.vendors.megaraid.megacli import commands as megacli
 from backends.vendors.nvme.facts import ControllerId
@@ -27,6 +28,8 @@ from backends.vendors.threeware.backend import Threeware
 from tests.backends.fakes import FakeHost
 from tests.backends.fusionio.cards import PlayedCard
 from tests.backends.listed.texts import ARECA, MARVELL, PlayedUnit, Telling
+from tests.backends.lvm.machines import KINDS
+from tests.backends.lvm.machines import host as of_volumes
 from tests.backends.simulated.asking import still_rack
 from tests.backends.smartarray.cards import HPE, SMARTRAID, PlayedCards
 from tests.backends.smcli.systems import PlayedSystem
@@ -153,6 +156,7 @@ def test_a_file_below_sys_is_read_and_a_link_out_of_it_is_not(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("backend", "host"),
     [
+        (Lvm, of_volumes(*KINDS)),
         (FusionIo, PlayedCard()),
         (Smcli, PlayedSystem()),
         (Threeware, PlayedUnit()),
@@ -160,7 +164,7 @@ def test_a_file_below_sys_is_read_and_a_link_out_of_it_is_not(tmp_path: Path) ->
         (Marvell, Telling("mvcli", MARVELL)),
     ],
 )
-async def test_what_is_asked_of_other_cards_is_in_the_table(backend: type[Finds], host: FakeHost) -> None:
+async def test_what_is_asked_of_other_cards_is_in_the_table(backend: type[Finds], host: Host) -> None:
     listening = Listening(host)
     one = backend(listening)  # type: ignore[call-arg]
     found = await one.inventory()

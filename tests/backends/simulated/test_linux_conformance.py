@@ -78,7 +78,7 @@ class TestHbaOnTheRack(FindsConformance):
 async def test_no_vendors_card_is_on_it() -> None:
     found = await Machine.of(host()).probe()
     assert {one.target.backend for one in found.controllers} == {"hba", "zfs"}
-    assert {one.target.backend for one in found.arrays} == {"bcache", "md", "zfs"}
+    assert {one.target.backend for one in found.arrays} == {"bcache", "lvm", "md", "zfs"}
     assert found.problems == ()
 
 

@@ -1,0 +1,215 @@
+"""What lvs and dmsetup tell of logical volumes: their answers as values. Pure, never raises.
+
+`""`, `-1` and `unknown` mean that something is not reported or does not apply (lvmreport(7); tried with LVM 2.03.16).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from backends.foreign_json import document, rows, table, whole, word
+from backends.values import dataclass
+
+LVS = (
+    *("--nolocking", "--reportformat", "json", "--units", "b", "--nosuffix", "-a"),
+    *("-o", "lv_all,seg_all,vg_name,vg_uuid,vg_free,vg_missing_pv_count"),
+)
+"""What lvs is asked. Without locking: a flush holds the group's lock for hours, and nothing is written to take one. All
+columns of a kind, since a column that a version does not know is an error."""
+
+TABLES = ("table",)
+"""What dmsetup is asked."""
+
+CACHE, WRITECACHE, THIN_POOL = "cache", "writecache", "thin-pool"
+"""Kinds of volumes, in LVM's words (segtype)."""
+
+_NAME = re.compile(r"[A-Za-z0-9+_.][A-Za-z0-9+_.-]{0,126}")
+_UUID = re.compile(r"[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{4}){5}-[A-Za-z0-9]{6}")
+_PLACE = re.compile(r"(/dev/[A-Za-z0-9+_./-]{1,250}|[A-Za-z0-9+_.][A-Za-z0-9+_.-]{0,126}|\[unknown\])\(\d{1,12}\)")
+_TABLE = re.compile(r"([^\s:]{1,300}): \d{1,19} \d{1,19} ([a-z0-9-]{1,32})(.{0,2000})")
+_NOTHING = ("", "-1", "unknown")
+_NUMBERS = ("stripes", "stripe_size", "chunk_size")
+
+MISSING = "[unknown]"
+"""What stands for a physical volume that is not there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LvFacts:
+    """One logical volume, visible or hidden."""
+
+    group: str
+    """Its volume group."""
+    name: str
+    """Its name, without the brackets of a hidden one."""
+    hidden: bool
+    """Whether it is a part of another one."""
+    uuid: str
+    """LVM's."""
+    group_uuid: str
+    """That of the group."""
+    kind: str
+    """LVM's word for its first segment: `linear`, `striped`, `cache`, `writecache`, `raid1`, `raid5_ls`, ..."""
+    layout: tuple[str, ...]
+    """LVM's words: `raid`, `raid5`, `raid5_ls`."""
+    places: tuple[str, ...]
+    """What it lies on: nodes of physical volumes, names of hidden volumes, `[unknown]`."""
+    told: Mapping[str, str]
+    """All columns that say something."""
+
+    @property
+    def address(self) -> str:
+        """`vg0/mail`."""
+        return f"{self.group}/{self.name}"
+
+    @property
+    def active(self) -> bool:
+        """Whether the kernel has it."""
+        return self.told.get("lv_active") == "active"
+
+    @property
+    def kernel(self) -> str | None:
+        """Its kernel name; None while it is not active."""
+        minor = self.number("lv_kernel_minor")
+        return f"dm-{minor}" if self.active and minor is not None and minor < 1 << 20 else None
+
+    @property
+    def dm_name(self) -> str:
+        """Its name below /dev/mapper."""
+        return self.told.get("lv_dm_path", "").removeprefix("/dev/mapper/")
+
+    @property
+    def pool(self) -> str | None:
+        """The hidden volume that caches it, or its thin pool."""
+        return self.told.get("pool_lv", "").strip("[]") or None
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Tunables of its cache that were set."""
+        return pairs(self.told.get("cache_settings"))
+
+    @property
+    def level(self) -> str:
+        """`raid1` of `raid,raid1`; the kind where it is no RAID."""
+        return next((one for one in self.layout if re.fullmatch(r"raid\d{1,2}", one)), self.kind)
+
+    def number(self, key: str) -> int | None:
+        """A column as a whole number; None where it is none."""
+        return whole(self.told.get(key))
+
+    def share(self, key: str) -> float | None:
+        """A column of percents as 0..1; None where it is none."""
+        text = self.told.get(key, "")
+        percent = float(text) if re.fullmatch(r"\d{1,3}(\.\d{1,4})?", text, re.ASCII) else None
+        return percent / 100 if percent is not None and percent <= 100 else None
+
+    @property
+    def flushing(self) -> int | None:
+        """Blocks that a flush has still to write back; None without one.
+
+        LVM loads the policy `cleaner` for that, and keeps the configured one in its metadata (lv_cache_wait_for_clean).
+        """
+        dirty = self.number("cache_dirty_blocks")
+        return dirty if dirty and self.told.get("kernel_cache_policy") == "cleaner" else None
+
+
+def pairs(text: str | None) -> dict[str, str]:
+    """`high_watermark=60,low_watermark=40` by name."""
+    found = (part.partition("=") for part in (text or "").split(","))
+    return {key: value for key, equals, value in found if equals and re.fullmatch(r"[a-z_]{1,40}", key)}
+
+
+def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
+    """All volumes, and how many rows could not be understood. A volume of several segments has as many rows."""
+    found: dict[str, LvFacts] = {}
+    strange = 0
+    for report in rows(table(document(text)).get("report")):
+        for row in rows(report.get("lv"), most=20_000):
+            one = _volume(row)
+            if one is None:
+                strange += 1
+                continue
+            before = found.get(one.address)
+            if before is None:
+                found[one.address] = one
+            else:  # its segments may have other places and stripes
+                larger = {key: str(max(one.number(key) or 0, before.number(key) or 0)) for key in _NUMBERS}
+                places = tuple(dict.fromkeys((*before.places, *one.places)))
+                found[one.address] = replace(before, places=places, told={**before.told, **larger})
+    return tuple(found.values()), strange
+
+
+def _volume(row: Mapping[str, object]) -> LvFacts | None:
+    """A row; None where its names or UUIDs are not such as LVM gives."""
+    told = {key: text for key, value in row.items() if (text := word(value, 4096)) is not None and text not in _NOTHING}
+    shown, group = told.get("lv_name", ""), told.get("vg_name", "")
+    hidden = shown.startswith("[")
+    name = shown.removeprefix("[").removesuffix("]")
+    uuids = told.get("lv_uuid", ""), told.get("vg_uuid", "")
+    if not all(map(_NAME.fullmatch, (name, group))) or not all(map(_UUID.fullmatch, uuids)):
+        return None
+    return LvFacts(
+        group=group,
+        name=name,
+        hidden=hidden,
+        uuid=uuids[0],
+        group_uuid=uuids[1],
+        kind=told.get("segtype", "").split("+")[0],
+        layout=tuple(told.get("lv_layout", "").split(",")),
+        places=tuple(found[1] for part in told.get("devices", "").split(",") if (found := _PLACE.fullmatch(part))),
+        told=told,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedTable:
+    """What the kernel has of a volume: its line of `dmsetup table`."""
+
+    kind: str
+    """Target."""
+    words: tuple[str, ...]
+    """What follows."""
+
+    @property
+    def cache_mode(self) -> str | None:
+        """dm-cache's, in the kernel's word (Documentation/admin-guide/device-mapper/cache.rst)."""
+        modes = ("writethrough", "writeback", "passthrough")
+        return next((word for word in self.words if word in modes), None) if self.kind == CACHE else None
+
+    @property
+    def tunables(self) -> Mapping[str, str]:
+        """dm-writecache's optional arguments, `cleaner` as 1; by its documentation five words come before them."""
+        rest = [word for word in self.words[5:] if word != "cleaner"] if self.kind == WRITECACHE else []
+        own = dict(zip(rest[::2], rest[1::2], strict=False))
+        return own | ({"cleaner": "1"} if "cleaner" in self.words[5:] else {})
+
+    @property
+    def write_behind(self) -> int | None:
+        """dm-raid's; None where it says none."""
+        at = self.words.index("max_write_behind") + 1 if "max_write_behind" in self.words else len(self.words)
+        return whole(self.words[at]) if self.kind == "raid" and at < len(self.words) else None
+
+
+def parse_tables(text: str) -> Mapping[str, LoadedTable]:
+    """What the kernel has, by the names below /dev/mapper; of several segments the first."""
+    found: dict[str, LoadedTable] = {}
+    for line in text.split("\n")[:20_000]:
+        if one := _TABLE.fullmatch(line):
+            found.setdefault(one[1], LoadedTable(kind=one[2], words=tuple(one[3].split())))
+    return found
+
+
+def beneath(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> Iterable[LvFacts]:
+    """The volume and all hidden ones that its data lie on, each once. `volumes`: all of its group by name."""
+    waiting, seen = [volume.name], set[str]()
+    while waiting:
+        name = waiting.pop(0)
+        one = volumes.get(name)
+        if one is None or name in seen:
+            continue
+        seen.add(name)
+        yield one
+        waiting += [place for place in one.places if not place.startswith(("/", "["))]
+        waiting += [one.pool] if one.kind == "thin" and one.pool is not None else []

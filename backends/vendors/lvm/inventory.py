@@ -1,0 +1,245 @@
+"""From volumes as LVM tells them to `Array`s. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from backends.model import Array, Fact, Level, Scope, State, Target, Task
+from backends.text import clean, size_words
+from backends.topology import Topology
+from backends.topology.naming import identity
+from backends.topology.tree import node_path
+from backends.vendors.lvm.facts import CACHE, MISSING, THIN_POOL, WRITECACHE, LvFacts, beneath
+from backends.vendors.lvm.presence import MARK
+from backends.vendors.lvm.readings import MODES
+
+NAME = "lvm"
+"""The prefix of this backend's targets."""
+
+FULL = 0.9
+"""A thin pool that is so full, in data or metadata, needs somebody."""
+
+_LEVELS = {"linear": Level.CONCAT, "striped": Level.RAID0, "mirror": Level.RAID1}
+_TASKS = {"recover": "rebuild", "check": "consistency-check"}
+"""The model's words for those of dm-raid's sync action, where they are others."""
+
+_REDUNDANT = ("raid1", "raid4", "raid5", "raid6", "raid10")
+
+
+def target_of(address: str) -> Target:
+    """The target of a volume, `vg0/mail`."""
+    return Target(backend=NAME, address=address, scope=Scope.ARRAY)
+
+
+def is_shown(volume: LvFacts) -> bool:
+    """Whether it is one that somebody made: thin pools among them, caches that wait for a volume not."""
+    return not volume.hidden and "cachevol" not in volume.layout and volume.kind != "cache-pool"
+
+
+def by_group(volumes: Iterable[LvFacts]) -> dict[str, dict[str, LvFacts]]:
+    """All volumes by group and name."""
+    found: dict[str, dict[str, LvFacts]] = {}
+    for one in volumes:
+        found.setdefault(one.group, {})[one.name] = one
+    return found
+
+
+def array_of(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> Array:
+    """The volume as the inventory shows it."""
+    node = picture.tree.nodes.get(volume.kernel or "") if volume.kind != THIN_POOL else None
+    slow = origin_of(volume, group)
+    state, why = health(volume, group)
+    count = len(slow.places)
+    data = {"raid0": count, "striped": volume.number("stripes") or count, "raid1": 1, "raid10": count // 2}
+    parity = {"raid4": 1, "raid5": 1, "raid6": 2}.get(slow.level)
+    return Array(
+        target=target_of(volume.address),
+        name=volume.address,
+        level=_level(slow),
+        state=state,
+        size_bytes=volume.number("lv_size"),
+        strip_bytes=slow.number("stripe_size") or None,
+        data_drives=count - parity if parity and count > parity else data.get(slow.level),
+        why=why,
+        device=node.device if node is not None else None,
+        members=tuple(dict.fromkeys(_disks(volume, group, picture))),
+        identity=identity(node) if node is not None else None,
+        uses=picture.uses(node.name) if node is not None else (),
+        tasks=tasks_of(volume),
+        facts=tuple(Fact(label=label, value=clean(value, 256)) for label, value in _lines(volume, group) if value),
+    )
+
+
+def origin_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvFacts:
+    """What bears its data: beneath a cache the slow volume, of a thin one its pool's data."""
+    if volume.kind not in (CACHE, WRITECACHE, "thin", THIN_POOL):
+        return volume
+    lower = [one for one in beneath(volume, group) if one.kind not in (CACHE, WRITECACHE, "thin", THIN_POOL)]
+    return lower[0] if lower else volume
+
+
+def _level(volume: LvFacts) -> Level:
+    words = {level.value: level for level in Level}
+    return words.get(volume.level) or _LEVELS.get(volume.level, Level.UNKNOWN)
+
+
+def nodes_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[str, ...]:
+    """Nodes of the physical volumes that it lies on, with those of its cache."""
+    parts = [*beneath(volume, group)]
+    if (cache := group.get(volume.pool or "")) is not None and volume.kind in (CACHE, WRITECACHE):
+        parts += beneath(cache, group)
+    return tuple(dict.fromkeys(place for part in parts for place in part.places if place.startswith("/dev/")))
+
+
+def kernel_name_of(device: str, picture: Topology) -> str | None:
+    """The kernel name behind the node of a physical volume, which may be one below /dev/mapper."""
+    name = device.removeprefix("/dev/").replace("/", "!")
+    if name in picture.tree.nodes:
+        return name
+    given = device.removeprefix("/dev/mapper/")
+    return next((one.name for one in picture.tree.nodes.values() if one.attributes.get("dm/name") == given), None)
+
+
+def _disks(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> Iterable[Target]:
+    """Disks and arrays below; through what is encrypted or has several paths."""
+    for device in nodes_of(volume, group):
+        name = kernel_name_of(device, picture)
+        if name is None:
+            continue
+        disk = picture.tree.disk_of(name)
+        lower = [one for one in picture.tree.below(disk) if not one.slaves and one.parent is None]
+        for found in [one.name for one in lower] if disk.startswith("dm-") and lower else [disk]:
+            yield Target(backend="block", address=found)
+
+
+def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
+    """State, and why it is not in order."""
+    told, word = volume.told, volume.told.get("lv_health_status", "")
+    if not volume.active:
+        return State.OFFLINE, "not active"
+    if word == "partial" or any(MISSING in one.places for one in beneath(volume, group)):
+        redundant = origin_of(volume, group).level in _REDUNDANT and volume.kind not in (CACHE, WRITECACHE)
+        return (State.DEGRADED if redundant else State.FAILED), "a physical volume is missing"
+    if word == "refresh needed":
+        return State.DEGRADED, f"a member was away: lvchange --refresh {volume.address}"
+    if word not in ("", "mismatches exist", "writemostly"):
+        return State.FAILED, clean(word, 64)
+    if told.get("lv_check_needed") == "check needed":
+        return State.DEGRADED, "the metadata of its cache or pool need a check"
+    if volume.number("writecache_error"):
+        return State.DEGRADED, "its writecache has met errors"
+    pool = volume if volume.kind == THIN_POOL else group.get(volume.pool or "") if volume.kind == "thin" else None
+    for part in ("data", "metadata") if pool is not None else ():
+        share = pool.share(f"{part}_percent") if pool is not None else None
+        if share is not None and share >= FULL:
+            whose = "" if pool is volume else " of its pool"
+            return State.DEGRADED, f"the {part}{whose} are {share:.0%} full"
+    if told.get("raid_sync_action") == "recover":
+        return State.REBUILDING, ""
+    return State.OPTIMAL, ""
+
+
+def tasks_of(volume: LvFacts) -> tuple[Task, ...]:
+    """Its background work: of a flush is known how much of what is cached is clean."""
+    action = volume.told.get("raid_sync_action")
+    if action not in (None, "idle", "frozen"):
+        return (Task(kind=_TASKS.get(action, clean(action, 40)), progress=volume.share("sync_percent")),)
+    if volume.flushing is None:
+        return ()
+    used = volume.number("cache_used_blocks")
+    return (Task(kind="flush", progress=max(0.0, 1 - volume.flushing / used) if used else None),)
+
+
+def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str, str | None]]:
+    told = volume.told
+    free = volume.number("vg_free")
+    yield "Volume group", f"{volume.group}, {size_words(free)} free" if free is not None else volume.group
+    yield "Layout", ", ".join(filter(None, volume.layout))
+    cache = group.get(volume.pool or "")
+    slow = origin_of(volume, group)
+    if volume.kind in (CACHE, WRITECACHE):
+        yield "Slow part", f"{slow.level} on {_on(slow, group)}"
+    if cache is not None:
+        size = cache.number("lv_size")
+        what = "Thin pool" if volume.kind == "thin" else "Cache"
+        yield what, ", ".join(filter(None, (cache.name, size_words(size) if size else "", f"on {_on(cache, group)}")))
+    if volume.kind == CACHE:
+        mode = told.get("cache_mode", "")
+        yield "Cache mode", MODES.get(mode, mode)
+        yield "Cache policy", f"{told.get('cache_policy')}, in the kernel {told.get('kernel_cache_policy')}"
+        yield "Chunks", _size(volume, "chunk_size")
+        yield "Cache blocks", _blocks(volume)
+        yield "Cache hits", _hits(volume)
+    if volume.kind == WRITECACHE:
+        yield "Writecache block", _size(volume, "writecache_block_size")
+        total, free_blocks = volume.number("writecache_total_blocks"), volume.number("writecache_free_blocks")
+        if total and free_blocks is not None:
+            yield "Writecache", f"{total - free_blocks} of {total} blocks used"
+    if volume.kind not in (CACHE, WRITECACHE, THIN_POOL, "thin"):
+        yield "On", _on(volume, group)
+    for part in ("data", "metadata"):
+        share = volume.share(f"{part}_percent") if volume.kind in ("thin", THIN_POOL) else None
+        yield f"Used, {part}", f"{share:.1%}" if share is not None else None
+    action = told.get("raid_sync_action")
+    if action not in (None, "idle"):
+        share = volume.share("sync_percent")
+        yield "Task", action if share is None else f"{action}, {share:.1%}"
+    if volume.number("raid_mismatch_count"):
+        yield "Mismatches", f"{told['raid_mismatch_count']} sectors at the last check or repair"
+    yield "UUID", f"{MARK}{volume.uuid}"
+
+
+def _on(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
+    parts = (place for one in beneath(volume, group) for place in one.places if place.startswith(("/dev/", "[")))
+    return ", ".join("a missing disk" if one == MISSING else one for one in dict.fromkeys(parts))
+
+
+def _size(volume: LvFacts, key: str) -> str | None:
+    count = volume.number(key)
+    return size_words(count) if count else None
+
+
+def _blocks(volume: LvFacts) -> str | None:
+    total, used, dirty = (volume.number(f"cache_{one}_blocks") for one in ("total", "used", "dirty"))
+    return None if total is None else f"{used} of {total} used, {dirty} not yet on the slow part"
+
+
+def _hits(volume: LvFacts) -> str | None:
+    """Shares since the volume was activated; the kernel counts what it serves from the cache."""
+    words = []
+    for way in ("read", "write"):
+        hits, misses = volume.number(f"cache_{way}_hits"), volume.number(f"cache_{way}_misses")
+        if hits is not None and misses is not None and hits + misses:
+            words.append(f"{hits / (hits + misses):.0%} of {way}s")
+    return ", ".join(words) or None
+
+
+def plain_arrays(picture: Topology) -> tuple[Array, ...]:
+    """The volumes that device-mapper has, where LVM cannot be asked: names, sizes and disks alone."""
+    found = []
+    for node in picture.tree.nodes.values():
+        uuid, given = node.attributes.get("dm/uuid", ""), node.attributes.get("dm/name", "")
+        if not uuid.startswith(MARK) or "-" in uuid.removeprefix(MARK) or node_is_part(node.name, picture):
+            continue  # a part's UUID has an ending, or something of the same group is built on it
+        group, _, name = given.replace("--", "\0").partition("-")
+        address = f"{group}/{name}".replace("\0", "-")
+        disks = [one.name for one in picture.tree.below(node.name) if not one.slaves and one.parent is None]
+        found.append(
+            Array(
+                target=target_of(clean(address)),
+                name=clean(address),
+                size_bytes=node.size_bytes,
+                device=node_path(node.name),
+                members=tuple(Target(backend="block", address=one) for one in disks),
+                identity=identity(node),
+                uses=picture.uses(node.name),
+            )
+        )
+    return tuple(found)
+
+
+def node_is_part(name: str, picture: Topology) -> bool:
+    """Whether another logical volume is built on it."""
+    nodes = picture.tree.nodes
+    holders = (nodes[one].attributes.get("dm/uuid", "") for one in nodes[name].holders if one in nodes)
+    return any(uuid.startswith(MARK) for uuid in holders)

@@ -1,0 +1,112 @@
+"""From a reading and a wanted value to the change: the very commands, what takes them back, the risk. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from backends.change import Change, Write
+from backends.changing import Wanted
+from backends.errors import RefusedError
+from backends.identity import Identity
+from backends.settings import Risk, worst
+from backends.text import clean, size_words
+from backends.vendors.lvm.facts import CACHE
+from backends.vendors.lvm.readings import MODES
+from backends.vendors.lvm.settings import DEFAULT, OPTIONS
+from backends.vendors.lvm.view import LvView
+
+_VALUES = re.compile(
+    r"--(?:cachemode (?:writethrough|writeback|passthrough)|cachepolicy (?:smq|mq|cleaner)"
+    r"|cachesettings (?:[a-z_]{1,40}=(?:\d{1,12}|default)(?: [a-z_]{1,40}=\d{1,12}){0,15})?"
+    r"|readahead (?:auto|none|\d{1,10})|writemostly /dev/[A-Za-z0-9+_./-]{1,250}:[yn]"
+    r"|writebehind \d{1,5}|(?:min|max)recoveryrate \d{1,10}|stripesize \d{1,7}k)"
+)
+"""All that a step may set: --cachemode on a writecache, and much else, is taken for something that nobody meant."""
+
+
+def change_of(view: LvView, wish: Wanted, identity: Identity, lock: str) -> Change:
+    """The change of one setting."""
+    key, before = wish.setting.key, wish.now.now
+    back = steps(view, key, before) if before not in (None, "unknown") else ()
+    change = wish.change(steps(view, key, wish.value), back, identity, lock, _risk(wish))
+    return replace(change, risk_text=_text(view, wish, change.risk))
+
+
+def steps(view: LvView, key: str, value: str | None) -> tuple[Write, ...]:
+    """The commands that set a value, in their order.
+
+    A tunable of a writecache has no way back to its default but clearing all of them (lvmcache(7)); the others are
+    set again. `--yes` answers the questions whether to clear them, whether to use write-back although a damaged cache
+    volume cannot be repaired, and whether to reshape.
+    """
+    volume, word = view.volume, str(value)
+    if key == "stripe_size":
+        words: tuple[str, ...] = ("--yes", "--stripesize", f"{int(word) // 1024}k", volume.address)
+        return (Write(argv=(view.lvconvert or "lvconvert", *words)),)
+    if key in OPTIONS or (option := key.partition(".")[0]) in OPTIONS:
+        option = OPTIONS[key.partition(".")[0]]
+        sure = ("--yes",) if (key, word) == ("cache_mode", "write-back") else ()
+        return (_lvchange(view, *sure, option, _word(key, word)),)
+    if volume.kind == CACHE:
+        return (_lvchange(view, "--cachesettings", f"{key}={word}"),)
+    if key == "cleaner":
+        return (_lvchange(view, "--cachesettings", f"cleaner={int(word == 'on')}"),)
+    if word != DEFAULT:
+        return (_lvchange(view, "--cachesettings", f"{key}={word}"),)
+    rest = " ".join(f"{name}={text}" for name, text in volume.settings.items() if name != key)
+    again = (_lvchange(view, "--cachesettings", rest),) if rest else ()
+    return (_lvchange(view, "--yes", "--cachesettings", ""), *again)
+
+
+def _lvchange(view: LvView, *words: str) -> Write:
+    return Write(argv=(view.lvchange or "lvchange", *words, view.volume.address))
+
+
+def _word(key: str, value: str) -> str:
+    """LVM's word for a value of the common vocabulary."""
+    if key == "cache_mode":
+        return next((word for word, common in MODES.items() if common == value), value)
+    if key == "lv_read_ahead" and value.isdigit():
+        return str(int(value) * 2)  # in sectors
+    if key.startswith("write_mostly."):
+        return f"/dev/{key.partition('.')[2]}:{'y' if value == 'on' else 'n'}"
+    return "0" if value == DEFAULT else value
+
+
+def require_ours(change: Change, view: LvView) -> None:
+    """Raises RefusedError for a step that changes anything but settings of this very volume.
+
+    What is in a journal is not trusted to do more.
+    """
+    for write in change.writes:
+        words = [word for word in write.argv[1:-1] if word != "--yes"]
+        tool = view.lvconvert if words[:1] == ["--stripesize"] else view.lvchange
+        of_kind = words[:1] != ["--cachemode"] or view.volume.kind == CACHE
+        ours = write.argv[:1] == (tool,) and write.argv[-1:] == (view.volume.address,) and of_kind
+        if not ours or not _VALUES.fullmatch(" ".join(words)):
+            raise RefusedError(
+                f"A step wants to run {clean(write.shown(), 200)}, which sets nothing of {change.target}."
+            )
+
+
+def _risk(wish: Wanted) -> Risk:
+    """The risk of this value: any number bears that of the numbers offered."""
+    if wish.value.isdigit():
+        return worst(one.risk for one in wish.now.choices if one.value.isdigit())
+    return wish.risk
+
+
+def _text(view: LvView, wish: Wanted, risk: Risk) -> str:
+    """What it may do on this very volume."""
+    if wish.setting.key != "cache_mode":
+        return wish.setting.risk_text if risk is not Risk.NONE else ""
+    if wish.value == "write-back":
+        on = f" It lies on {view.cache_on}." if view.cache_on else ""
+        return f"{wish.setting.risk_text}{on}" if risk is not Risk.NONE else ""
+    text = "Without its cache the volume is as slow as the slow one." if wish.value == "passthrough" else ""
+    dirty = view.volume.number("cache_dirty_blocks") or 0
+    if wish.now.now == "write-back" and dirty:
+        size = size_words(dirty * (view.volume.number("chunk_size") or 0))
+        text = f"{text} The cache has {size} that the slow volume has not: they are written back first.".strip()
+    return text

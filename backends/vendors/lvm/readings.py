@@ -1,0 +1,268 @@
+"""From a volume as LVM and the kernel tell it to the readings of its settings. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from backends.settings import Availability, Choice, Reading, Risk
+from backends.text import size_words
+from backends.topology.tree import number
+from backends.vendors.lvm.facts import MISSING, WRITECACHE, beneath
+from backends.vendors.lvm.numbers import Numbers, numbers
+from backends.vendors.lvm.settings import DEFAULT, RESHAPED, settings_of
+from backends.vendors.lvm.view import LvView
+
+MODES = {"writethrough": "write-through", "writeback": "write-back", "passthrough": "passthrough"}
+"""The common vocabulary for LVM's words."""
+
+ALIASES = {"mq": "smq"}
+"""Policies that the kernel calls by another name (dm-cache-policy-smq.c registers both)."""
+
+RELOAD = "`lvchange --refresh {address}` loads what LVM has"
+"""What to do about a kernel that has something else."""
+
+_AHEAD_KIB = (128, 256, 512, 1024, 2048, 4096, 8192)
+"""KiB offered; any other can be given too."""
+
+STRIPES = tuple(1 << power for power in range(14, 21))
+"""Stripe sizes offered, in bytes: 16 KiB to 1 MiB."""
+
+
+def readings(view: LvView) -> dict[str, Reading]:
+    """Every setting that the volume has, in the order they are shown."""
+    against = _against(view)
+    found = {setting.key: _reading(setting.key, view) for setting in settings_of(view.outline)}
+    return {
+        key: replace(one, availability=Availability(why_not=against)) if against is not None else one
+        for key, one in found.items()
+    }
+
+
+def _against(view: LvView) -> str | None:
+    """What stands against any change of the volume."""
+    if view.why_not is not None:
+        return view.why_not
+    volume = view.volume
+    if view.lvchange is None:
+        return "lvchange is not installed"
+    if not volume.active:
+        return f"it is not active: lvchange --activate y {volume.address}"
+    if any(MISSING in one.places for one in beneath(volume, view.group)) or volume.told.get("lv_health_status"):
+        return f"it is not whole ({volume.told.get('lv_health_status', 'a physical volume is missing')})"
+    if volume.flushing is not None:
+        return f"{flush_words(view)}: wait for its end"
+    return None
+
+
+def flush_words(view: LvView) -> str:
+    """A flush that is under way, with what is left of it."""
+    volume = view.volume
+    left = (volume.flushing or 0) * (volume.number("chunk_size") or 0)
+    return f"its cache is being flushed, {size_words(left)} are left" if left else "its cache is being flushed"
+
+
+def _reading(key: str, view: LvView) -> Reading:
+    kind = key.partition(".")[0]
+    if (legal := numbers(key, view)) is not None:
+        return _numeric(key, view, legal)
+    return _OWN[kind](view, key.partition(".")[2])
+
+
+def _numeric(key: str, view: LvView, legal: Numbers) -> Reading:
+    volume = view.volume
+    columns = {"write_behind": "raid_write_behind", "min_recovery_rate": "raid_min_recovery_rate"}
+    columns["max_recovery_rate"] = "raid_max_recovery_rate"
+    raw = volume.told.get(columns[key]) if key in columns else volume.settings.get(key)
+    given = number(raw)
+    now = DEFAULT if raw is None or (key in columns and given == 0) else "unknown" if given is None else str(given)
+    force, why = _in_force(key, view, None if now == DEFAULT else given)
+    steps = sorted({step for step in legal.steps if legal.low <= step <= legal.high} | ({given} if given else set()))
+    label = DEFAULT if legal.default is None else f"default, {legal.default}"
+    return Reading(
+        now=now,
+        raw=raw,
+        effective=force,
+        why_effective=why,
+        choices=(
+            Choice(value=DEFAULT, label=label, help="What applies where nothing is set."),
+            *(Choice(value=str(step), label=str(step), risk=_risk_of(key)) for step in steps),
+        ),
+    )
+
+
+def _risk_of(key: str) -> Risk:
+    return {"write_behind": Risk.POWER_LOSS, "min_recovery_rate": Risk.PERFORMANCE}.get(key, Risk.NONE)
+
+
+def _in_force(key: str, view: LvView, given: int | None) -> tuple[str | None, str | None]:
+    """What the kernel has of a number where that is something else, and why; (None, None) if it is the same."""
+    volume, loaded = view.volume, view.loaded
+    if key == "migration_threshold":
+        told = volume.told.get("kernel_cache_settings", "").split(",")
+        has = next((number(one.partition("=")[2]) for one in told if one.startswith(f"{key}=")), None)
+        if has is None or given is None or has == given:
+            return None, None
+        least = numbers(key, view)
+        floor = least is not None and given < least.low
+        why = "LVM gives the kernel no less than 8 chunks" if floor else _reload(view)
+        return str(has), why
+    if loaded is None:
+        return None, None
+    if key == "write_behind":
+        if given is None or loaded.write_behind is None or loaded.write_behind == given:
+            return None, None
+        return str(loaded.write_behind), "the kernel takes the number from the bitmap on the members"
+    if loaded.kind != WRITECACHE:
+        return None, None
+    has = number(loaded.tunables.get(key))
+    return (None, None) if has == given else (DEFAULT if has is None else str(has), _reload(view))
+
+
+def _reload(view: LvView) -> str:
+    return f"the kernel has not loaded what LVM keeps; {RELOAD.format(address=view.volume.address)}"
+
+
+def _mode(view: LvView, _member: str) -> Reading:
+    raw = view.volume.told.get("cache_mode")
+    kernel = view.loaded.cache_mode if view.loaded is not None else None
+    differs = kernel is not None and raw in MODES and kernel != raw
+    back = f"All is lost with the cache ({view.cache_on})." if view.cache_on else "All is lost with the cache."
+    choices = (
+        Choice(value="write-through", label="write-through", help="Done when cache and slow volume have it."),
+        Choice(
+            value="write-back",
+            label="write-back",
+            help="Done when the cache has it. " + ("The cache is redundant." if view.redundant else back),
+            risk=Risk.NONE if view.redundant else Risk.POWER_LOSS,
+        ),
+        Choice(
+            value="passthrough", label="passthrough", help="As if there were no cache.", risk=Risk.PERFORMANCE
+        ),
+    )  # fmt: skip
+    why = None
+    if differs:
+        why = flush_words(view) if view.volume.flushing is not None else _reload(view)
+    return Reading(
+        now=None if raw is None else MODES.get(raw, "unknown"),
+        raw=raw,
+        effective=MODES.get(kernel or "") if differs else None,
+        why_effective=why,
+        choices=choices,
+    )
+
+
+def _policy(view: LvView, _member: str) -> Reading:
+    raw = view.volume.told.get("cache_policy")
+    kernel = view.volume.told.get("kernel_cache_policy")
+    differs = None not in (raw, kernel) and ALIASES.get(kernel or "", kernel) != ALIASES.get(raw or "", raw)
+    names = dict.fromkeys(("smq", *((raw,) if raw in ("mq", "cleaner") else ())))
+    why_not = None if len(names) > 1 or raw is None else "the kernel has no other policy"
+    help_of = {
+        "smq": "Keeps what is used often and lately; has no tunables of its own.",
+        "mq": "Another name of smq.",
+        "cleaner": "Kept by LVM, never loaded.",
+    }
+    return Reading(
+        now=raw if raw is None or raw in help_of else "unknown",
+        raw=raw,
+        effective=ALIASES.get(kernel or "", kernel) if differs else None,
+        why_effective=(flush_words(view) if view.volume.flushing is not None else _reload(view)) if differs else None,
+        choices=tuple(Choice(value=name, label=name, help=help_of[name]) for name in names),
+        availability=Availability(why_not=why_not),
+    )
+
+
+def _cleaner(view: LvView, _member: str) -> Reading:
+    raw = view.volume.settings.get("cleaner")
+    now = {None: "off", "0": "off", "1": "on"}.get(raw, "unknown")
+    loaded = None if view.loaded is None or view.loaded.kind != WRITECACHE else "cleaner" in view.loaded.tunables
+    differs = loaded is not None and now != "unknown" and loaded != (now == "on")
+    return Reading(
+        now=now,
+        raw=raw,
+        effective=("off", "on")[bool(loaded)] if differs else None,
+        why_effective=_reload(view) if differs else None,
+        choices=(
+            Choice(value="off", label="off", help="Writes go to the cache."),
+            Choice(value="on", label="on", help="The cache is drained.", risk=Risk.PERFORMANCE),
+        ),
+    )
+
+
+def _ahead(view: LvView, _member: str) -> Reading:
+    raw = view.volume.told.get("lv_read_ahead")
+    kernel = view.volume.number("lv_kernel_read_ahead")
+    given = number(raw)
+    now = raw if raw in (None, "auto") else "none" if raw == "none" or given == 0 else None
+    if now is None and raw is not None:
+        now = "unknown" if given is None else str(given // 1024)
+    shown = None if kernel is None else kernel // 1024
+    differs = shown is not None and now in ("none", str((given or 0) // 1024)) and (given or 0) // 1024 != shown
+    auto = "auto" if shown is None or now != "auto" else f"auto, now {shown}"
+    steps = sorted({*_AHEAD_KIB, *((given // 1024,) if given else ())})
+    return Reading(
+        now=now,
+        raw=raw,
+        effective=str(shown) if differs else None,
+        why_effective="somebody set the queue's read-ahead (blockdev --setra)" if differs else None,
+        choices=(
+            Choice(value="auto", label=auto, help="LVM takes it from stripes and disks."),
+            Choice(value="none", label="none", help="Nothing is read ahead."),
+            *(Choice(value=str(step), label=f"{step} KiB") for step in steps),
+        ),
+    )
+
+
+def _stripe(view: LvView, _member: str) -> Reading:
+    volume = view.volume
+    now = volume.number("stripe_size") or None
+    return Reading(
+        now=None if now is None else str(now),
+        raw=volume.told.get("stripe_size"),
+        choices=tuple(
+            Choice(value=str(size), label=size_words(size), help="The data are moved.", risk=Risk.OUTAGE)
+            for size in sorted({*STRIPES, *((now,) if now else ())})
+        ),
+        availability=Availability(why_not=_why_fixed(view)),
+    )
+
+
+def _why_fixed(view: LvView) -> str | None:
+    """Why the stripe size cannot be changed now; None when it can."""
+    volume = view.volume
+    if volume.level not in RESHAPED:
+        return f"LVM cannot move the data of a {volume.level} volume: create one anew"
+    if view.lvconvert is None:
+        return "lvconvert is not installed"
+    action = volume.told.get("raid_sync_action")
+    if action not in (None, "idle"):
+        return f"a {action} is under way: wait for its end"
+    if not volume.number("vg_free"):
+        return f"the group {volume.group} has no free extents, and a reshape needs some on each member"
+    return None
+
+
+def _mostly(view: LvView, member: str) -> Reading:
+    images = [view.group[name] for name in view.volume.places if name in view.group]
+    marked = {one.places[0]: one.told.get("lv_attr", "")[8:9] == "w" for one in images if one.places}
+    now = marked.get(f"/dev/{member}")
+    last = now is False and sum(marked.values()) >= len(marked) - 1
+    return Reading(
+        now=None if now is None else "on" if now else "off",
+        choices=(
+            Choice(value="off", label="off", help="Read like any other."),
+            Choice(value="on", label="on", help="Read only when nothing else can be."),
+        ),
+        availability=Availability(why_not="all other members are write-mostly" if last else None),
+    )
+
+
+_OWN: Mapping[str, Callable[[LvView, str], Reading]] = {
+    "cache_mode": _mode,
+    "cache_policy": _policy,
+    "cleaner": _cleaner,
+    "lv_read_ahead": _ahead,
+    "stripe_size": _stripe,
+    "write_mostly": _mostly,
+}

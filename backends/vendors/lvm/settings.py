@@ -1,0 +1,198 @@
+"""The settings of a logical volume, each declared once; which of them a volume has depends on its kind. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+from backends.settings import Effect, Persistence, Risk, Setting
+from backends.values import dataclass
+from backends.vendors.lvm.facts import CACHE, THIN_POOL, WRITECACHE, LvFacts
+
+_kept = partial(Setting, persistence=Persistence.STORED)
+"""LVM keeps what is set in the metadata of the group."""
+
+DEFAULT = "default"
+"""What a number reads that was never set: LVM's or the kernel's own applies."""
+
+CACHE_MODE = _kept(
+    key="cache_mode",
+    label="Cache mode",
+    help="When a write is done: with write-through both the cache and the slow volume have it, with write-back the "
+    "cache alone; passthrough uses the cache for nothing. From write-back to another mode all that the cache alone has "
+    "is written back first, which may take hours and cannot be interrupted (lvmcache(7), dm-cache cache modes).",
+    risk=Risk.POWER_LOSS,
+    risk_text="The cache holds the only copy of what was written last: if its device fails, that is lost, and with it "
+    "usually the filesystem.",
+)
+CACHE_POLICY = _kept(
+    key="cache_policy",
+    label="Cache policy",
+    help="What decides which blocks are cached. Kernels since 4.2 have smq alone, and call it mq as well; `cleaner` is "
+    "kept by LVM but never loaded, except for the time of a flush (dm-cache-policy-smq.c; tried with LVM 2.03.16).",
+)
+MIGRATION = _kept(
+    key="migration_threshold",
+    label="Migration threshold",
+    unit="sectors",
+    help="Sectors that may be on their way between cache and slow volume at a time. More fills the cache faster, and "
+    "takes more from those who use the volume. LVM gives the kernel no less than 8 chunks (lvmcache(7)).",
+)
+HIGH_WATERMARK = _kept(
+    key="high_watermark",
+    label="Writeback starts at",
+    unit="%",
+    help="How full the cache is when writing back begins. More leaves room for writing over what was just written, and "
+    "less room for a burst (Documentation/admin-guide/device-mapper/writecache.rst; 50 by default).",
+)
+LOW_WATERMARK = _kept(
+    key="low_watermark",
+    label="Writeback stops at",
+    unit="%",
+    help="How full the cache is when writing back ends. No more than where it starts (writecache.rst; 45 by default).",
+)
+WRITEBACK_JOBS = _kept(
+    key="writeback_jobs",
+    label="Writeback jobs",
+    unit="blocks",
+    help="Blocks under way to the slow volume at a time. A limit spares reads, and drains the cache more slowly; "
+    "without one there is none (writecache.rst).",
+)
+AUTOCOMMIT_BLOCKS = _kept(
+    key="autocommit_blocks",
+    label="Commit after",
+    unit="blocks",
+    help="Blocks written without a flush after which the cache commits them by itself. What a program flushed is safe "
+    "whatever this is (writecache.rst; 65536 by default on a block device).",
+)
+AUTOCOMMIT_TIME = _kept(
+    key="autocommit_time",
+    label="Commit after a time of",
+    unit="ms",
+    help="Time without a flush after which the cache commits by itself what was written (writecache.rst; 1000 by "
+    "default).",
+)
+CLEANER = _kept(
+    key="cleaner",
+    label="Drain the cache",
+    help="Writes back all that the cache has and sends new writes to the slow volume, for taking the cache off soon "
+    "(lvmcache(7), dm-writecache settings).",
+    risk=Risk.PERFORMANCE,
+    risk_text="While it drains and afterwards, writes are as slow as the slow volume.",
+)
+READ_AHEAD = _kept(
+    key="lv_read_ahead",
+    label="Read-ahead of the volume",
+    unit="KiB",
+    help="How much the page cache reads ahead of a sequential reader of this volume; no effect on direct=1. LVM keeps "
+    "it and writes it to the volume's queue (read_ahead_kb) whenever it is activated or changed; `blockdev --setra` "
+    "lasts until then. That of the disks beneath plays no part (lvchange(8), --readahead).",
+)
+WRITE_BEHIND = _kept(
+    key="write_behind",
+    label="Write-behind",
+    unit="writes",
+    help="Writes that may be outstanding on write-mostly members (lvmraid(7)). Linux 6.1 keeps 0 whatever LVM asks "
+    "for: it takes the number from the bitmap on the members (md-bitmap.c, md_bitmap_read_sb; tried there).",
+    risk=Risk.POWER_LOSS,
+    risk_text="A write is reported done before the write-mostly members have it: if the others fail then, it is lost.",
+)
+MIN_RECOVERY = _kept(
+    key="min_recovery_rate",
+    label="Resync speed, at least",
+    unit="KiB/s",
+    help="What a resync or rebuild may take of each member although others want it (lvmraid(7)).",
+    risk=Risk.PERFORMANCE,
+    risk_text="While a resync runs, a high minimum takes speed from everything else.",
+)
+MAX_RECOVERY = _kept(
+    key="max_recovery_rate",
+    label="Resync speed, at most",
+    unit="KiB/s",
+    help="What a resync or rebuild may reach on each member when nobody else wants it (lvmraid(7)).",
+)
+STRIPE_SIZE = _kept(
+    key="stripe_size",
+    label="Stripe size",
+    unit="bytes",
+    help="Bytes on one member before the next one follows. Of RAID 4, 5, 6 and 10 LVM can move the data into stripes "
+    "of another size while the volume is in use (a reshape, lvmraid(7)); it takes a few free extents of the group for "
+    "good. Of a striped volume or RAID 0 it is fixed.",
+    risk=Risk.OUTAGE,
+    risk_text="The volume stays usable but slow until the reshape has ended, and the change cannot be taken back "
+    "before.",
+    effect=Effect.RESHAPE,
+)
+WRITE_MOSTLY = _kept(
+    key="write_mostly",
+    label="Write-mostly",
+    help="Whether the member is read only when nothing else can be: for a slow one beside a fast one. All members but "
+    "one may have it (lvmraid(7)).",
+)
+
+RESHAPED = ("raid4", "raid5", "raid6", "raid10")
+"""Levels whose stripe size LVM can change."""
+
+_KINDS: tuple[tuple[Setting, tuple[str, ...]], ...] = (
+    (CACHE_MODE, (CACHE,)),
+    (CACHE_POLICY, (CACHE,)),
+    (MIGRATION, (CACHE,)),
+    *(
+        (setting, (WRITECACHE,))
+        for setting in (HIGH_WATERMARK, LOW_WATERMARK, WRITEBACK_JOBS, AUTOCOMMIT_BLOCKS, AUTOCOMMIT_TIME, CLEANER)
+    ),
+    (STRIPE_SIZE, ("striped", "raid0", *RESHAPED)),
+    (WRITE_BEHIND, ("raid1",)),
+    (MIN_RECOVERY, ("raid1", *RESHAPED)),
+    (MAX_RECOVERY, ("raid1", *RESHAPED)),
+)
+
+GENERAL = (READ_AHEAD, *(setting for setting, _ in _KINDS))
+"""What a volume may have, whatever its kind; in the order they are shown."""
+
+OF_MEMBERS = (WRITE_MOSTLY,)
+"""What each member of a RAID 1 may have."""
+
+OPTIONS: Mapping[str, str] = {
+    "cache_mode": "--cachemode",
+    "cache_policy": "--cachepolicy",
+    "lv_read_ahead": "--readahead",
+    "write_mostly": "--writemostly",
+    "write_behind": "--writebehind",
+    "min_recovery_rate": "--minrecoveryrate",
+    "max_recovery_rate": "--maxrecoveryrate",
+    "stripe_size": "--stripesize",
+}
+"""By key the option of lvchange or lvconvert; all others are --cachesettings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LvOutline:
+    """As much of a volume as its list of settings depends on."""
+
+    level: str
+    """`cache`, `linear`, `raid1`, ..."""
+    members: tuple[str, ...] = ()
+    """Nodes of the physical volumes of a RAID 1's images, by their place."""
+
+
+def outline_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvOutline:
+    """The outline of a volume. `group`: all volumes of its group by name."""
+    images = [group[name] for name in volume.places if name in group] if volume.level == "raid1" else []
+    places = tuple(one.places[0] for one in images if len(one.places) == 1 and one.places[0].startswith("/dev/"))
+    return LvOutline(level=volume.level, members=places)
+
+
+def settings_of(outline: LvOutline | None) -> tuple[Setting, ...]:
+    """The settings of a volume; those that any may have when it was not looked at yet, none of a thin pool."""
+    if outline is None:
+        return GENERAL
+    if outline.level == THIN_POOL:
+        return ()
+    own = tuple(setting for setting, levels in _KINDS if outline.level in levels)
+    members = tuple(
+        replace(WRITE_MOSTLY, key=f"{WRITE_MOSTLY.key}.{name}", label=f"{WRITE_MOSTLY.label}, {name}")
+        for name in (place.removeprefix("/dev/") for place in outline.members)
+    )
+    return (READ_AHEAD, *own, *members)

@@ -1,0 +1,58 @@
+"""The rules of every backend, kept on volumes of each kind that the simulated LVM has."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import pytest
+
+from backends.conformance import Conformance
+from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.lvm.volumes import LvmGroup, LvmVolume
+from backends.hosts.simulated.machines.linux import linux_rack
+from backends.hosts.simulated.rack import Clock, Rack
+from backends.model import Target
+from backends.protocol import Backend
+from backends.vendors.lvm.backend import Lvm
+from tests.backends.lvm.machines import target
+from tests.backends.simulated.asking import NOW
+
+MIB = 1 << 20
+
+
+def volumes_rack(clock: Clock | None = None) -> Rack:
+    """The rack with another group: a mirror of a hard disk and a drive, and a RAID 5."""
+    rack = linux_rack(clock)
+    rack.md.pop("md1")
+    rack.lvm["r-1"] = LvmGroup(
+        name="r-1",
+        places=["sdc", "sdd", "sde"],
+        free_bytes=1 << 30,
+        volumes=[
+            LvmVolume(name="mir", kind="raid1", size_bytes=64 * MIB, places=["sdc", "sdd"], number=20),
+            LvmVolume(
+                name="par",
+                kind="raid5",
+                size_bytes=64 * MIB,
+                places=["sdc", "sdd", "sde"],
+                number=30,
+                stripe_bytes=65536,
+            ),
+        ],
+    )
+    return rack
+
+
+class TestLvmOnTheRack(Conformance):
+    """Time flies here, so that each flush and reshape is over before the next look."""
+
+    @pytest.fixture
+    async def backend(self) -> Backend:
+        moments = count(NOW, 1e6)
+        found = Lvm(SimulatedHost(volumes_rack(lambda: next(moments)), speed=1e9))
+        await found.inventory()
+        return found
+
+    @pytest.fixture(params=["vg0/db", "vg0/mail", "vg0/spare", "r-1/mir", "r-1/par"])
+    def targets(self, request: pytest.FixtureRequest) -> tuple[Target, ...]:
+        return (target(request.param),)

@@ -1,0 +1,251 @@
+"""What raidbench tells of logical volumes, out of what LVM and the kernel said of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from backends.model import Level, State, Task
+from backends.settings import Risk
+from backends.vendors.lvm.backend import Lvm
+from backends.vendors.lvm.facts import LoadedTable, parse_lvs, parse_tables
+from backends.vendors.lvm.inventory import health, tasks_of
+from backends.vendors.lvm.readings import readings
+from tests.backends.lvm.machines import CACHES, KINDS, done, host, view, volumes
+
+
+async def test_every_volume_that_somebody_made_is_shown_once() -> None:
+    found = await Lvm(host(*KINDS)).inventory()
+    shown = {one.name: (one.level, one.state, len(one.members)) for one in found.arrays}
+    assert shown == {
+        "vg0/db": (Level.CONCAT, State.OPTIMAL, 1),
+        "vg0/fastdb": (Level.CONCAT, State.OPTIMAL, 1),
+        "vg0/lin": (Level.CONCAT, State.OPTIMAL, 1),
+        "vg0/mail": (Level.CONCAT, State.OPTIMAL, 2),
+        "vg0/mir": (Level.RAID1, State.OPTIMAL, 2),
+        "vg0/par": (Level.RAID5, State.OPTIMAL, 4),
+        "vg0/pm": (Level.CONCAT, State.OPTIMAL, 1),
+        "vg0/pool": (Level.CONCAT, State.OPTIMAL, 1),
+        "vg0/str": (Level.RAID0, State.OPTIMAL, 2),
+        "vg0/thin": (Level.CONCAT, State.OPTIMAL, 1),
+    }
+    assert found.problems == ()
+
+
+async def test_the_parts_of_a_cache_are_told_with_the_disks_that_they_lie_on() -> None:
+    found = await Lvm(host(*KINDS)).inventory()
+    mail = next(one for one in found.arrays if one.name == "vg0/mail")
+    facts = {one.label: one.value for one in mail.facts}
+    assert facts["Slow part"] == "linear on /dev/nvme0n1"
+    assert facts["Cache"] == "fastmail_cvol, 16 MiB, on /dev/nvme1n1"
+    assert facts["Cache policy"] == "smq, in the kernel mq"
+    assert facts["Volume group"] == "vg0, 810 MiB free"
+    assert (mail.device, mail.size_bytes) == ("/dev/dm-18", 24 << 20)
+    assert [str(one) for one in mail.members] == ["block:nvme0n1", "block:nvme1n1"]
+
+
+async def test_the_stripes_of_a_raid5_are_counted_without_its_parity() -> None:
+    found = await Lvm(host(*KINDS)).inventory()
+    par, stripes = (next(one for one in found.arrays if one.name == f"vg0/{name}") for name in ("par", "str"))
+    assert (par.strip_bytes, par.data_drives) == (65536, 3)
+    assert (stripes.strip_bytes, stripes.data_drives) == (65536, 2)
+
+
+def values(said: tuple[str, str], name: str, **told: str) -> dict[str, str | None]:
+    return {key: one.now for key, one in readings(view(said, name, **told)).items()}
+
+
+def test_what_was_never_set_is_the_default() -> None:
+    assert values(CACHES, "db") == {
+        "lv_read_ahead": "auto",
+        "high_watermark": "default",
+        "low_watermark": "default",
+        "writeback_jobs": "default",
+        "autocommit_blocks": "default",
+        "autocommit_time": "default",
+        "cleaner": "off",
+    }
+    assert values(CACHES, "mail") == {
+        "lv_read_ahead": "auto",
+        "cache_mode": "write-back",
+        "cache_policy": "smq",
+        "migration_threshold": "default",
+    }
+
+
+def test_a_mirror_has_a_setting_for_each_member_and_a_pool_has_none() -> None:
+    assert values(KINDS, "mir") == {
+        "lv_read_ahead": "auto",
+        "write_behind": "default",
+        "min_recovery_rate": "default",
+        "max_recovery_rate": "default",
+        "write_mostly.nvme0n1": "off",
+        "write_mostly.nvme1n1": "off",
+    }
+    assert values(KINDS, "pool") == {}
+
+
+def test_the_kernels_other_name_of_a_policy_is_no_difference_and_another_policy_is() -> None:
+    assert readings(view(CACHES, "mail"))["cache_policy"].effective is None
+    assert readings(view(CACHES, "pm"))["cache_policy"].effective is None
+    other = readings(view(CACHES, "mail", kernel_cache_policy="cleaner"))["cache_policy"]
+    assert (other.effective, other.now) == ("cleaner", "smq")
+    kept = readings(view(CACHES, "mail", cache_policy="cleaner"))["cache_policy"]
+    assert (kept.now, kept.effective) == ("cleaner", "smq")
+    assert kept.availability.available
+
+
+def test_a_policy_that_nothing_can_take_the_place_of_is_not_offered() -> None:
+    reading = readings(view(CACHES, "mail"))["cache_policy"]
+    assert reading.availability.why_not == "the kernel has no other policy"
+
+
+def loaded(name: str, words: str, **told: str) -> dict[str, tuple[str | None, str | None]]:
+    kind, _, rest = words.partition(" ")
+    changed = replace(view(CACHES, name, **told), loaded=LoadedTable(kind=kind, words=tuple(rest.split())))
+    return {key: (one.now, one.effective) for key, one in readings(changed).items()}
+
+
+def test_what_the_kernel_has_loaded_is_told_where_it_is_something_else() -> None:
+    table = "writecache s 254:2 254:1 4096 4 high_watermark 70 low_watermark 40"
+    found = loaded("db", table, cache_settings="high_watermark=60,low_watermark=40")
+    assert (found["high_watermark"], found["low_watermark"]) == (("60", "70"), ("40", None))
+    assert loaded("db", f"{table} cleaner")["cleaner"] == ("off", "on")
+    mode = loaded("mail", "cache 254:6 254:5 254:7 128 2 metadata2 writethrough mq 0")
+    assert mode["cache_mode"] == ("write-back", "write-through")
+
+
+def test_a_threshold_below_eight_chunks_is_told_as_raised() -> None:
+    told = {"cache_settings": "migration_threshold=100", "kernel_cache_settings": "migration_threshold=1024"}
+    reading = readings(view(CACHES, "mail", **told))["migration_threshold"]
+    assert (reading.now, reading.effective) == ("100", "1024")
+    assert reading.why_effective == "LVM gives the kernel no less than 8 chunks"
+
+
+def test_write_behind_that_the_kernel_does_not_heed_is_told() -> None:
+    shown = replace(
+        view(KINDS, "mir", raid_write_behind="256"),
+        loaded=LoadedTable(kind="raid", words=("raid1", "7", "0", "write_mostly", "1", "max_write_behind", "0")),
+    )
+    reading = readings(shown)["write_behind"]
+    assert (reading.now, reading.effective) == ("256", "0")
+
+
+@pytest.mark.parametrize(
+    ("raw", "kernel", "now", "effective"),
+    [
+        ("auto", "131072", "auto", None),
+        ("none", "0", "none", None),
+        ("0", "0", "none", None),
+        ("524288", "524288", "512", None),
+        ("524288", "32768", "512", "32"),
+        ("junk", "131072", "unknown", None),
+    ],
+)
+def test_read_ahead_is_lvms_and_what_the_queue_has(raw: str, kernel: str, now: str, effective: str | None) -> None:
+    reading = readings(view(KINDS, "lin", lv_read_ahead=raw, lv_kernel_read_ahead=kernel))["lv_read_ahead"]
+    assert (reading.now, reading.effective) == (now, effective)
+
+
+AWAY = "a member was away: lvchange --refresh"
+FLUSH = {"kernel_cache_policy": "cleaner", "cache_dirty_blocks": "300", "cache_used_blocks": "600"}
+
+
+def test_a_flush_is_a_task_and_stands_against_every_change() -> None:
+    flushed = view(CACHES, "mail", **FLUSH)
+    assert tasks_of(flushed.volume) == (Task(kind="flush", progress=0.5),)
+    told = {one.availability.why_not for one in readings(flushed).values()}
+    assert told == {"its cache is being flushed, 18.8 MiB are left: wait for its end"}
+    ended = view(CACHES, "mail", **FLUSH | {"cache_dirty_blocks": "0"})
+    assert tasks_of(ended.volume) == ()
+    assert readings(ended)["cache_mode"].availability.available
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "state", "why"),
+    [
+        ("mir", {"lv_health_status": "partial"}, State.DEGRADED, "a physical volume is missing"),
+        ("lin", {"lv_health_status": "partial"}, State.FAILED, "a physical volume is missing"),
+        ("mail", {"lv_health_status": "partial"}, State.FAILED, "a physical volume is missing"),
+        (
+            "mir",
+            {"lv_health_status": "refresh needed"},
+            State.DEGRADED,
+            "a member was away: lvchange --refresh vg0/mir",
+        ),
+        ("mail", {"lv_check_needed": "check needed"}, State.DEGRADED, "the metadata of its cache or pool need a check"),
+        ("pool", {"data_percent": "93.40"}, State.DEGRADED, "the data are 93% full"),
+        ("pool", {"metadata_percent": "90.00"}, State.DEGRADED, "the metadata are 90% full"),
+        ("pool", {"data_percent": "89.99"}, State.OPTIMAL, ""),
+        ("par", {"raid_sync_action": "recover", "sync_percent": "12.50"}, State.REBUILDING, ""),
+        ("lin", {"lv_active": "", "lv_health_status": ""}, State.OFFLINE, "not active"),
+        ("thin", {"lv_health_status": "failed"}, State.FAILED, "failed"),
+    ],
+)
+def test_a_volume_that_needs_somebody_says_why(name: str, told: dict[str, str], state: State, why: str) -> None:
+    shown = view(KINDS, name, **told)
+    assert health(shown.volume, shown.group) == (state, why)
+
+
+def test_a_thin_volume_tells_of_its_full_pool() -> None:
+    shown = view(KINDS, "pool", data_percent="97.00")
+    assert health(shown.group["thin"], shown.group) == (State.DEGRADED, "the data of its pool are 97% full")
+
+
+def test_a_volume_that_is_not_whole_or_not_active_is_not_changed() -> None:
+    whole = readings(view(KINDS, "mir", lv_health_status="partial"))
+    assert {one.availability.why_not for one in whole.values()} == {"it is not whole (partial)"}
+    away = readings(view(KINDS, "lin", lv_active=""))
+    assert away["lv_read_ahead"].availability.why_not == "it is not active: lvchange --activate y vg0/lin"
+
+
+def test_a_volume_of_several_segments_is_one() -> None:
+    lines = KINDS[0].split("\n")
+    row = next(line for line in lines if '"lv_name":"lin"' in line)
+    second = row.replace("/dev/nvme0n1(0)", "/dev/nvme3n1(7)").replace('"stripes":"1"', '"stripes":"2"')
+    found = volumes(KINDS[0].replace(row, f"{row}\n{second}"))["lin"]
+    assert (found.places, found.number("stripes")) == (("/dev/nvme0n1", "/dev/nvme3n1"), 2)
+
+
+@pytest.mark.parametrize("name", ["-rf", "a b", "\x1b[2J", "../x", "", "x" * 200, "a/b", "[red]"])
+def test_a_name_that_lvm_does_not_give_is_told_and_not_shown(name: str) -> None:
+    text = KINDS[0].replace('"lv_name":"lin"', f'"lv_name":{json.dumps(name)}')
+    found, strange = parse_lvs(text)
+    assert {one.name for one in found} == set(volumes(KINDS[0])) - {"lin"} | ({"red"} if name == "[red]" else set())
+    assert strange == (0 if name == "[red]" else 1)
+
+
+async def test_a_missing_volume_of_a_group_is_told_by_the_doctor() -> None:
+    text = (
+        CACHES[0]
+        .replace('"vg_missing_pv_count":"0"', '"vg_missing_pv_count":"1"')
+        .replace("/dev/nvme3n1(", "[unknown](")
+    )
+    problems = await Lvm(host(text, CACHES[1])).diagnose()
+    assert "The volume group vg0 misses 1 physical volume." in [one.message for one in problems]
+
+
+async def test_where_lvm_says_nothing_the_kernels_names_are_shown() -> None:
+    made = host(*KINDS, root=False)
+    made.tools["lvs"] = done("", 5, "  /run/lock/lvm: permission denied\n")
+    found = await Lvm(made).inventory()
+    assert {one.name for one in found.arrays} >= {"vg0/mail", "vg0/lin"}
+    assert [one.message for one in found.problems] == ["LVM tells root alone of its volumes."]
+
+
+def test_a_table_is_read_by_its_kind() -> None:
+    tables = parse_tables(CACHES[1])
+    assert (tables["vg0-mail"].cache_mode, tables["vg0-db"].tunables) == ("writeback", {})
+    assert (tables["vg0-fr"].write_behind, tables["vg0-fr"].cache_mode) == (None, None)
+
+
+async def test_a_cache_that_survives_a_disk_makes_write_back_no_risk() -> None:
+    alone = view(CACHES, "pm")
+    mirrored = replace(alone, redundant=True)
+    risks = [
+        {one.value: one.risk for one in readings(shown)["cache_mode"].choices}["write-back"]
+        for shown in (alone, mirrored)
+    ]
+    assert risks == [Risk.POWER_LOSS, Risk.NONE]
