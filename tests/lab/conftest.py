@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import os
+import shutil
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -156,6 +157,15 @@ def null_blk(stack: ExitStack) -> Callable[..., Made]:
 def scsi_debug(stack: ExitStack) -> Callable[..., Made]:
     """`scsi_debug(ndelay=5000000)`: see `making.scsi_debug_disk`."""
     return lambda **parameters: stack.enter_context(making.scsi_debug_disk(**parameters))
+
+
+@pytest.fixture
+def udev() -> Iterator[None]:
+    """A running udev for the length of a test, and nothing left of it."""
+    running.run("/lib/systemd/systemd-udevd", "--daemon")
+    yield
+    running.run("udevadm", "control", "--exit")  # waits until it has
+    shutil.rmtree("/run/udev")
 
 
 @pytest.fixture(autouse=True)

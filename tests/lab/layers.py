@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.lab.disks import BLOCK, Disk, wait_until
-from tests.lab.making import Made, dm_node, dm_target, md_array
+from tests.lab.disks import BLOCK, Disk
+from tests.lab.making import Made, bcache_device, dm_node, dm_target, md_array
 from tests.lab.running import run
 from tests.lab.uses import OPENER, mount, partition, program
 
@@ -228,27 +228,15 @@ def encrypted(place: Place) -> Iterator[tuple[Tried, ...]]:
 @contextmanager
 def cached(place: Place) -> Iterator[tuple[Tried, ...]]:
     first, cache = place.first.device, place.other.device
-    run("modprobe", "bcache")
-    control = Path("/sys/fs/bcache")
-    run("make-bcache", "--wipe-bcache", "--block", "4k", "--bucket", "64k", "-B", first, "-C", cache)
-    for node in (cache, first):
-        (control / "register").write_text(node)
-    made = Path("/dev/bcache0")
-    wait_until(lambda: made.is_block_device() and len(list(BLOCK.glob("bcache0/slaves/*"))) == 2, "the cache serves")
-    try:
-        filesystem(made)
-        with mount(str(made), place.point) as point:
+    with bcache_device(first, cache) as made:
+        filesystem(made.device)
+        with mount(made.device, place.point) as point:
             yield (
                 place.by_second(", the backing device of bcache0"),
                 Tried("what is cached", first, f"{first} is the backing device of bcache0."),
                 Tried("the cache", cache, f"{cache} is the cache device of bcache0."),
-                Tried("bcache device, mounted", str(made), f"{made} is mounted on {point}."),
+                Tried("bcache device, mounted", made.device, f"{made.device} is mounted on {point}."),
             )
-    finally:
-        (BLOCK / "bcache0/bcache/stop").write_text("1")
-        for kept in control.glob("*-*-*/stop"):
-            kept.write_text("1")
-        wait_until(lambda: not made.exists() and not list(control.glob("*-*-*")), "the cache is gone")
 
 
 @contextmanager

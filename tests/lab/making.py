@@ -139,6 +139,34 @@ def dm_target(table: str) -> Iterator[Dm]:
 
 
 @contextmanager
+def bcache_device(backing: str, cache: str | None = None, *, new: bool = True) -> Iterator[Made]:
+    """`/dev/bcache0`: a disk, by its node, with a cache on another one before it, or with none.
+
+    Not `new`: as it was made before.
+    """
+    run("modprobe", "bcache")
+    if new:
+        words = ["make-bcache", "--wipe-bcache", "--block", "4k", "--bucket", "64k", "-B", backing]
+        run(*words, *(("-C", cache) if cache is not None else ()))
+    control, made = Path("/sys/fs/bcache"), Made("/dev/bcache0")
+    nodes = [node for node in (cache, backing) if node is not None]
+    for node in nodes:
+        with suppress(OSError):  # udev, where it runs, was faster
+            (control / "register").write_text(node)
+    wait_until(
+        lambda: Path(made.device).is_block_device() and len(list(made.sysfs.glob("slaves/*"))) == len(nodes),
+        "the cache serves",
+    )
+    try:
+        yield made
+    finally:
+        made.write("bcache/stop", "1")
+        for kept in control.glob("*-*-*/stop"):
+            kept.write_text("1")
+        wait_until(lambda: not Path(made.device).exists() and not list(control.glob("*-*-*")), "the cache is gone")
+
+
+@contextmanager
 def null_blk_device(*, size_mb: int = 64, **attributes: int | str) -> Iterator[Made]:
     """A null_blk device, `completion_nsec=1000000, irqmode=2` or `memory_backed=1` (Documentation/block/null_blk.rst).
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -217,15 +216,6 @@ async def test_a_kernel_told_to_believe_otherwise_is_shown_as_two_values(
         undone="on",
         ok=(reading.now, reading.effective, both(disk)) == ("on", "without flushes", "drive on, kernel on"),
     )
-
-
-@pytest.fixture
-def udev() -> Iterator[None]:
-    """A running udev for the length of a test, and nothing left of it."""
-    run("/lib/systemd/systemd-udevd", "--daemon")
-    yield
-    run("udevadm", "control", "--exit")  # waits until it has
-    shutil.rmtree("/run/udev")
 
 
 def appears(disk: Disk) -> None:
