@@ -75,7 +75,8 @@ def wwn(node: Node) -> str | None:
     if own.startswith(("naa.", "eui.", "uuid.", "nvme.")):
         return own
     for source, front in (("dm/uuid", "dm."), ("md/uuid", "md.")):
-        if array := clean(node.attributes.get(source, "")):
+        array = clean(node.attributes.get(source, ""))
+        if array.strip("0-"):  # all volumes and containers of foreign metadata read zeros (drivers/md/md.c, uuid_show)
             return front + array
     if node.name.startswith("bcache") and (cached := clean(node.attributes.get("bcache/backing_dev_uuid", ""))):
         return f"bcache.{cached}"  # below the backing device's own name lies the same folder

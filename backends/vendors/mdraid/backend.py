@@ -39,6 +39,7 @@ from backends.vendors.mdraid.plans import (
     way_of,
     with_bitmap,
 )
+from backends.vendors.mdraid.platform import ASK_PLATFORM, ImsmPlatform, parse_platforms
 from backends.vendors.mdraid.readings import readings
 from backends.vendors.mdraid.remains import assembling
 from backends.vendors.mdraid.reshape import Way, why_fixed
@@ -72,9 +73,10 @@ class MdRaid:
         arrays = {array.name: array for array in found}
         self._outlines = {name: outline_of(array, page) for name, array in arrays.items()}
         properties = await asyncio.gather(*(self._properties(array.name, picture) for array in found))
+        platforms = await self._platforms() if any(array.is_imsm for array in found) else None
         return Inventory(
             arrays=tuple(
-                array_of(_with_uuid(array, more), picture, arrays, more)
+                array_of(_with_uuid(array, more), picture, arrays, more, platforms)
                 for array, more in zip(found, properties, strict=True)
             )
         )
@@ -200,13 +202,15 @@ class MdRaid:
         base = f"/sys/block/{array.name}/md/"
         reasons = await asyncio.gather(*(self._host.writable(path) for path in paths.values()))
         tool = self._host.which(("mdadm",))
-        texts = await self._host.read_many([_MEMORY, _CPUS, _SPEED])
+        above = f"/sys/block/{array.container}/md/metadata_version"
+        texts = await self._host.read_many([_MEMORY, _CPUS, _SPEED, above])
         memory = texts.get(_MEMORY, "").partition("MemTotal:")[2].split()
         kib = number(memory[0]) if memory else None
         return ArrayView(
             array=array,
             outline=outline,
             refusals={path.removeprefix(base): why for path, why in zip(paths.values(), reasons, strict=True)},
+            container_metadata=texts.get(above, ""),
             mdadm=tool,
             mdadm_why_not=await self._why_not_run(base, tool),
             memory_bytes=kib * 1024 if kib else None,
@@ -243,6 +247,17 @@ class MdRaid:
         except RaidbenchError:
             return known
         return parse_export(done.stdout)
+
+    async def _platforms(self) -> tuple[ImsmPlatform, ...] | None:
+        """What the machine's Intel firmware allows; None where mdadm cannot be asked."""
+        tool = self._host.which(("mdadm",))
+        if tool is None or not self._host.is_root:
+            return None
+        try:
+            done = await self._host.run(Command(argv=(tool, *ASK_PLATFORM), timeout=_FROM_SYSFS))
+        except RaidbenchError:
+            return None
+        return parse_platforms(done.stdout)
 
     async def _beside(
         self,

@@ -12,6 +12,9 @@ from backends.values import dataclass
 from backends.vendors.mdraid.layouts import layout_word
 from backends.vendors.mdraid.mdstat import StatRow
 
+IMSM = "external:imsm"
+"""Metadata of Intel's containers."""
+
 SECTOR = 512
 """md counts in sectors of 512 bytes, whatever the members' own."""
 
@@ -137,12 +140,31 @@ class ArrayFacts:
         return self.metadata.startswith("external:") and not self.metadata.startswith(("external:/", "external:-"))
 
     @property
+    def is_imsm(self) -> bool:
+        """Whether it is a container of Intel's metadata (VROC, RST)."""
+        return self.metadata == IMSM
+
+    @property
     def container(self) -> str | None:
         """Kernel name of the container that it is an array of; None if it is of none."""
         word = self.metadata.removeprefix("external:")
         if word == self.metadata or not word.startswith(("/", "-")):
             return None
         return clean(word[1:].partition("/")[0], 32) or None
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether mdadm holds the volumes of its container still, as for a reshape of one of them."""
+        return self.metadata.startswith("external:-")
+
+    @property
+    def foreign(self) -> str | None:
+        """Whose metadata it has, in words, where they are not md's own; None where they are."""
+        if self.container is not None:
+            return f"its metadata are those of the container {self.container}"
+        if not self.metadata.startswith("external:"):
+            return None
+        return f"its metadata are not md's own ({self.metadata.removeprefix('external:')})"
 
     @property
     def layout_word(self) -> str | None:
@@ -191,6 +213,8 @@ class ArrayFacts:
     @property
     def state(self) -> State:
         """State in the model's words."""
+        if self.is_container:  # which never runs
+            return State.ONLINE
         if self.array_state in ("inactive", "clear", ""):
             return State.OFFLINE
         if self.array_state == "broken":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from backends.model import Array, Fact, Level, Scope, Target, Task
 from backends.text import clean, size_words
@@ -10,6 +10,7 @@ from backends.topology import Node, Topology, node_path
 from backends.topology.naming import identity
 from backends.vendors.mdraid.facts import ArrayDevice, ArrayFacts
 from backends.vendors.mdraid.layouts import layout_label
+from backends.vendors.mdraid.platform import ImsmPlatform, platform_of
 from backends.vendors.mdraid.readings import bitmap_word
 from backends.vendors.mdraid.units import time_words
 
@@ -46,9 +47,16 @@ def target_of(name: str) -> Target:
 
 
 def array_of(
-    array: ArrayFacts, picture: Topology, arrays: Mapping[str, ArrayFacts], properties: Mapping[str, str]
+    array: ArrayFacts,
+    picture: Topology,
+    arrays: Mapping[str, ArrayFacts],
+    properties: Mapping[str, str],
+    platforms: Collection[ImsmPlatform] | None = None,
 ) -> Array:
-    """The array as the inventory shows it. `arrays`: all by kernel name; `properties`: what udev or mdadm know."""
+    """The array as the inventory shows it.
+
+    `arrays`: all by kernel name; `properties`: what udev or mdadm know; `platforms`: None where mdadm was not asked.
+    """
     node = picture.tree.nodes.get(array.name)
     size = node.size_bytes if node is not None else None
     return Array(
@@ -65,7 +73,7 @@ def array_of(
         identity=identity(node) if node is not None else None,
         uses=picture.uses(array.name),
         tasks=tasks_of(array),
-        facts=tuple(_facts(array, arrays)),
+        facts=(*_facts(array, arrays), *(_platform_facts(array, platforms) if array.is_imsm else ())),
     )
 
 
@@ -86,17 +94,39 @@ def _missing(array: ArrayFacts) -> str:
     return f"{array.degraded} of {array.disks} members missing" if array.degraded else ""
 
 
+def _platform_facts(array: ArrayFacts, platforms: Collection[ImsmPlatform] | None) -> Iterable[Fact]:
+    """What the firmware beneath a container allows."""
+    if platforms is None:
+        return ()
+    found = platform_of(platforms, {node_path(one.name) for one in array.members})
+    if found is not None:
+        return found.facts()
+    words = "none of those that mdadm finds" if platforms else "none: mdadm finds no RAID firmware of Intel's here"
+    return (Fact(label="Platform", value=words),)
+
+
 def _facts(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[Fact]:
     for label, value in _lines(array, arrays):
         if value:
             yield Fact(label=label, value=value)
+    volumes = [one for one in arrays.values() if one.container == array.name]
     for member in array.members:
-        yield Fact(label=_place(member), value=_member_line(member))
+        if array.is_container:
+            inside = [one.name for one in volumes if member.name in {its.name for its in one.members}]
+            line = f"{node_path(member.name)}, {'in ' + ', '.join(inside) if inside else 'spare'}"
+            yield Fact(label=f"Disk {member.name}", value=clean(line, 200))
+        else:
+            yield Fact(label=_place(member), value=_member_line(member))
 
 
 def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tuple[str, str | None]]:
     own = array.attributes
-    yield "Kind", _kind(array)
+    yield "Kind", _kind(array, arrays)
+    if array.is_container:  # of md's own it has nothing but its disks
+        yield "Volumes", ", ".join(name for name, one in arrays.items() if one.container == array.name) or "none"
+        yield "Metadata", array.metadata
+        yield "UUID", array.uuid
+        return
     yield "Built on", _nested(array, arrays)
     yield "Layout", layout_label(array.layout_word) if array.layout_word is not None else None
     if array.chunk is not None and array.chunk.old is not None:
@@ -113,12 +143,14 @@ def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tupl
         yield "Mismatches", f"{clean(own['mismatch_cnt'], 20)} sectors at the last check or resync"
 
 
-def _kind(array: ArrayFacts) -> str | None:
+def _kind(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
     """What has no level of its own."""
     if array.is_container:
-        return f"container of {array.metadata.removeprefix('external:')} metadata, holds the arrays made of its disks"
+        return f"container of {array.metadata.removeprefix('external:')} metadata, holds the volumes made of its disks"
     if array.container is not None:
-        return f"array of the container {array.container}"
+        above = arrays.get(array.container)
+        kind = f" ({above.metadata.removeprefix('external:')})" if above is not None else ""
+        return f"volume of the container {array.container}{kind}"
     if array.is_converted and array.sync is not None:
         return "RAID 0, run as a RAID 4 without parity disk until its reshape has ended"
     if array.level is Level.UNKNOWN:

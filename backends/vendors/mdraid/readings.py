@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from backends.settings import Availability, Choice, Reading, Risk, Span
 from backends.text import clean, size_words
 from backends.topology.tree import number
-from backends.vendors.mdraid.facts import parse_limit
+from backends.vendors.mdraid.facts import IMSM, parse_limit
 from backends.vendors.mdraid.layouts import layout_help, layout_label, layout_word
 from backends.vendors.mdraid.reshape import Offer, Way, chunk_offers, layout_offers, why_fixed
 from backends.vendors.mdraid.settings import SPEEDS, member_of, settings_of
@@ -152,7 +152,7 @@ def _bitmap(view: ArrayView) -> Reading:
 
 def _consistency(view: ArrayView) -> Reading:
     raw = view.array.attributes.get("consistency_policy")
-    why_not = _why_not_grow(view)
+    why_not = _why_not_grow(view, imsm=True)
     if why_not is None and view.array.level_word != "raid5":
         why_not = "a partial parity log is for RAID 5 only"
     elif why_not is None and raw == "bitmap":
@@ -247,11 +247,13 @@ def _why_not_shape(view: ArrayView) -> str | None:
     return why_fixed(view.array) or view.mdadm_why_not
 
 
-def _why_not_grow(view: ArrayView) -> str | None:
-    """What stands against `mdadm --grow` of what is no geometry."""
+def _why_not_grow(view: ArrayView, *, imsm: bool = False) -> str | None:
+    """What stands against `mdadm --grow` of what is no geometry. `imsm`: whether Intel's metadata keep it, too."""
     array = view.array
-    if array.metadata.startswith("external:"):
-        return f"its metadata are not md's own ({array.metadata.removeprefix('external:')})"
+    if array.foreign is not None and not (imsm and view.container_metadata == IMSM):
+        return array.foreign
+    if array.is_frozen:
+        return f"the volumes of {array.container} are frozen, as for a reshape of one of them: wait for its end"
     if array.sync is not None:
         return f"a {array.sync.action} {'waits' if array.sync.waiting else 'is under way'}: wait for its end"
     if array.array_state not in ("clean", "active", "active-idle", "write-pending"):
@@ -272,7 +274,7 @@ def _flag(view: ArrayView, kind: str, name: str) -> Reading:
             Choice(value="off", label="off", help=texts[0]),
             Choice(value="on", label="on", help=texts[1], risk=Risk.PERFORMANCE if kind == "failfast" else Risk.NONE),
         ),
-        availability=Availability(why_not=view.refusals.get(f"dev-{name}/state")),
+        availability=Availability(why_not=view.array.foreign or view.refusals.get(f"dev-{name}/state")),
     )
 
 

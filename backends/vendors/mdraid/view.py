@@ -20,6 +20,8 @@ class ArrayView:
     """What its list of settings depends on."""
     refusals: Mapping[str, str | None] = field(default_factory=dict)
     """By attribute of its `md` folder: why it cannot be written, None if it may be tried."""
+    container_metadata: str = ""
+    """`external:imsm`: of the container that it is a volume of; "" where it is of none."""
     mdadm: str | None = None
     """Path of mdadm, None if it is not installed."""
     mdadm_why_not: str | None = None

@@ -233,7 +233,8 @@ class TestReshape:
         [
             ({"degraded": "1"}, "missing"),
             ({"array_state": "readonly"}, "readonly"),
-            ({"metadata_version": "external:/md127/0"}, "not md's own"),
+            ({"metadata_version": "external:/md127/0"}, "those of the container md127"),
+            ({"metadata_version": "external:imsm"}, "not md's own"),
             ({"consistency_policy": "ppl"}, "set consistency_policy to resync first"),
             ({"flags": {"sdd": "journal"}, "raid_disks": "3"}, "journal"),
         ],

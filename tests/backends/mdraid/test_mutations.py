@@ -23,12 +23,14 @@ from backends.vendors.mdraid.details import parse_export, parse_unused
 from backends.vendors.mdraid.facts import ArrayFacts, parse_array, parse_limit, parse_moving, parse_uuid
 from backends.vendors.mdraid.inventory import array_of
 from backends.vendors.mdraid.mdstat import parse_mdstat
+from backends.vendors.mdraid.platform import parse_platforms
 from backends.vendors.mdraid.readings import readings
 from backends.vendors.mdraid.reshape import hours_text
 from backends.vendors.mdraid.settings import outline_of
 from backends.vendors.mdraid.units import count_cpus
 from backends.vendors.mdraid.view import ArrayView
 from tests.backends.mdraid.machines import array
+from tests.backends.mdraid.test_imsm import VROC
 from tests.backends.mdraid.test_reading import STAT
 
 pytestmark = pytest.mark.exhaustive
@@ -42,6 +44,7 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "mdstat": parse_mdstat,
     "export": parse_export,
     "unused": parse_unused,
+    "platform": parse_platforms,
     "moving": parse_moving,
     "limit": parse_limit,
     "uuid": parse_uuid,
@@ -71,7 +74,7 @@ def torn(text: str, seed: int) -> str:
     return text
 
 
-BASES = [STAT, EXPORT, EXAMINE, "131072 (65536)", "200000 (system)", "0-3,8"]
+BASES = [STAT, EXPORT, EXAMINE, VROC, "131072 (65536)", "200000 (system)", "0-3,8"]
 
 
 def said(found: object) -> Iterator[str | int]:

@@ -235,16 +235,6 @@ async def test_failed_and_spare_members_are_named() -> None:
     assert (shown["Failed sdc"], shown["Spare sdd"]) == ("/dev/sdc, failed", "/dev/sdd, spare")
 
 
-async def test_a_container_and_its_array_say_what_they_are() -> None:
-    box = array(
-        "", ("sda", "sdb"), "md127", metadata_version="external:imsm", array_state="inactive", drop=("chunk_size",)
-    )
-    inside = array("raid1", ("sda", "sdb"), "md126", metadata_version="external:/md127/0")
-    found = {one.target.address: one for one in (await MdRaid(MdHost(box, inside)).inventory()).arrays}
-    assert "container of imsm metadata" in facts(found["md127"])["Kind"]
-    assert facts(found["md126"])["Kind"] == "array of the container md127"
-
-
 async def test_a_node_without_array_is_none() -> None:
     host = MdHost(disk("md5", devno="9:5", size=0) | {"/sys/block/md5/md/array_state": "clear"})
     assert (await MdRaid(host).inventory()).arrays == ()
