@@ -148,10 +148,10 @@ def judge_between(
     drift = abs(means[1] - means[0])
     seen = judgement.interval
     wide = replace(seen, low=seen.low - drift, high=seen.high + drift)
-    held = _of_interval(wide, higher_is_better, threshold)
+    held = _of_interval(wide, higher_is_better, threshold, room=0)
     between = f"the runs before and after it differ by {expm1(drift) * 100:.1f} %"
     reason = f"{held.reason}, {between}" if held.reason else between
-    return replace(held, interleaved=False, further_pairs=None, reason=reason)
+    return replace(held, interleaved=False, reason=reason)
 
 
 def _judge_pairs(ratios: Sequence[float], higher_is_better: bool, threshold: float, level: float) -> Judgement:
@@ -174,8 +174,10 @@ def _judge_pairs(ratios: Sequence[float], higher_is_better: bool, threshold: flo
     return _undecided(interval, reason, interleaved=True, outlier=named)
 
 
-def _of_interval(interval: Interval, higher_is_better: bool, threshold: float) -> Judgement:
-    """The rule. `threshold` in percent."""
+def _of_interval(
+    interval: Interval, higher_is_better: bool, threshold: float, *, room: int = STANDARD[-1].pairs
+) -> Judgement:
+    """The rule. `threshold` in percent; `room`: pairs that a plan has at most, 0 where there are none."""
     if interval.within(threshold):
         reason = f"the interval lies inside +-{threshold:g} %"
         return Judgement(
@@ -193,7 +195,7 @@ def _of_interval(interval: Interval, higher_is_better: bool, threshold: float) -
         )
     smallest = f"an effect below {interval.smallest_percent:.1f} % would not have shown"
     needed = pairs_to_decide(interval, threshold=threshold)
-    if needed > STANDARD[-1].pairs:
+    if needed > room:
         return _undecided(interval, smallest, interleaved=True)
     more_pairs = units.plural(needed - interval.n, "pair")
     reason = f"{smallest}; about {more_pairs} more would decide it"

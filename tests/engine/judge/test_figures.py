@@ -95,7 +95,9 @@ def test_the_adjustment_of_benjamini_and_hochberg() -> None:
     assert adjusted == pytest.approx((0.04, 0.0533333333, 0.0533333333, 0.2))
 
 
-@pytest.mark.parametrize(("sd", "effect", "pairs"), [(0.02, 0.02, 10), (0.05, 0.01, 199), (0.01, 0.05, 3)])
+@pytest.mark.parametrize(
+    ("sd", "effect", "pairs"), [(0.02, 0.02, 10), (0.05, 0.01, 199), (0.01, 0.05, 3), (0.079, 0.1, 8), (0.094, 0.1, 10)]
+)
 def test_the_pairs_that_are_needed(sd: float, effect: float, pairs: int) -> None:
     assert stats.pairs_needed(sd, effect) == pairs
 
@@ -133,6 +135,34 @@ def test_nothing_stands_out_of_equal_values_or_of_three(values: list[float]) -> 
 def test_an_interval_touching_a_limit_does_not_keep_it(low: float, high: float, excludes: bool, within: bool) -> None:
     interval = Interval(mean=0.0, low=low, high=high, sd=0.01, n=6, p=0.5)
     assert (interval.excludes_zero, interval.within(expm1(log1p(0.02)) * 100)) == (excludes, within)
+
+
+def test_the_ends_of_an_interval_in_percent_of_the_first_side() -> None:
+    interval = Interval(mean=log(1.05), low=log(0.9), high=log(1.2), sd=0.01, n=6, p=0.5)
+    assert (interval.percent_low, interval.percent_high) == pytest.approx((-10, 20))
+    assert str(interval) == "+5.0 % [-10.0, +20.0]"
+
+
+def test_two_pairs_have_an_interval() -> None:
+    assert stats.paired([100.0, 100.0], [110.0, 112.0]).n == 2
+
+
+def test_a_wide_threshold_is_met_on_its_own_scale() -> None:
+    seen = Interval(mean=0.0, low=-1.0, high=1.0, sd=2.0, n=3, p=0.5)
+    assert stats.pairs_to_decide(seen, threshold=40) == stats.pairs_needed(2.0, log(1.4), power=0.9)
+
+
+def test_one_pair_more_is_asked_for_where_those_there_are_should_have_been_enough() -> None:
+    assert stats.pairs_to_decide(Interval(mean=0.1, low=-1.0, high=1.0, sd=0.001, n=12, p=0.5)) == 13
+
+
+def test_what_does_not_scatter_needs_no_more_than_a_pair_of_pairs() -> None:
+    assert stats.pairs_needed(0.0, 0.1) == 2
+
+
+@pytest.mark.parametrize(("last", "place"), [(0.035, None), (0.04, 29)], ids=["3.4 times", "3.9 times"])
+def test_among_many_values_three_and_a_half_times_the_scatter_is_far(last: float, place: int | None) -> None:
+    assert stats.outlier([0.01, -0.01] * 14 + [-0.01, last]) == place
 
 
 @pytest.mark.parametrize(("text", "percent"), [("1%", 1.0), ("0.5", 0.5), (" 49.9 % ".replace(" %", "%"), 49.9)])

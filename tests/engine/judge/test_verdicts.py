@@ -16,6 +16,8 @@ from tests.method.simulated import between, experiment, fixed, gauss, shares, sl
 from tests.method.tables import TABLES, matrix
 
 COUNT = 200
+UNSURE = [104.0, 99.0, 105.0, 98.5, 104.0, 103.0]
+FAR = [100.0, 100.1, 99.9, 100.05, 99.95, 115.0]
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.heads[0])
@@ -109,6 +111,26 @@ def test_two_pairs_decide_nothing() -> None:
     assert (judgement.verdict, judgement.further_pairs) == (Verdict.NOT_DECIDED, 1)
 
 
+def test_one_pair_has_not_even_an_interval() -> None:
+    judgement = judge([100.0], [150.0], interleaved=True)
+    assert (judgement.interval, judgement.reason) == (None, "1 of at least 3 pairs measured")
+
+
+@pytest.mark.parametrize(
+    "b",
+    [[150.0], [150.0, 151.0], [150.0, 151.0, 150.5], [100.0, 100.1, 99.9], [120.0, 90.0, 110.0], UNSURE, FAR],
+    ids=["one", "two", "faster", "no difference", "not decided", "pairs to add", "a pair far off"],
+)
+def test_pairs_are_said_to_be_measured_in_turn_and_groups_not_to_be(b: list[float]) -> None:
+    assert judge([100.0] * len(b), b, interleaved=True).interleaved
+    assert not judge([100.0] * len(b), b, interleaved=False).interleaved
+
+
+def test_what_needs_as_many_pairs_as_the_plan_has_room_for_names_them() -> None:
+    b = [value * 1.019 / 1.0225 for value in (1.04, 0.99, 1.05, 0.985, 1.04, 1.03)]
+    assert judge([1.0] * 6, b, interleaved=True).further_pairs == 20 - 6
+
+
 def test_what_was_not_measured_in_turn_has_no_word_of_faster() -> None:
     judgement = judge([100.0, 101.0, 99.0], [80.0, 81.0, 79.0], interleaved=False)
     assert judgement.verdict is Verdict.NOT_DECIDED
@@ -123,6 +145,12 @@ def test_the_first_side_measured_again_makes_a_verdict_possible() -> None:
     judgement = judge_between([100.0, 101.0], [80.0, 81.0, 79.0], [100.5, 99.5])
     assert judgement.word == "slower"
     assert judgement.reason == "the runs before and after it differ by 0.5 %"
+
+
+def test_the_drift_of_the_first_side_is_told_and_no_number_of_pairs() -> None:
+    judgement = judge_between([100.0], [110.0, 111.0, 109.0], [150.0, 150.0])
+    assert (judgement.verdict, judgement.interleaved) == (Verdict.NOT_DECIDED, False)
+    assert judgement.reason.endswith(" would not have shown, the runs before and after it differ by 50.0 %")
 
 
 def test_a_drift_between_the_first_side_and_itself_is_no_effect() -> None:
