@@ -193,6 +193,8 @@ class Array:
     """Spans that the stripe lies over, 1 where there is only one; None if not known."""
     device: str | None = None
     """Block device node."""
+    folder: str | None = None
+    """Where a filesystem is mounted, so that files there lie on it; its path, to be compared and not cleaned."""
     members: tuple[Target, ...] = ()
     """Member drives."""
     identity: Identity | None = None
@@ -302,6 +304,11 @@ class Inventory:
         nodes: tuple[Array | Drive, ...] = (*self.arrays, *self.drives)
         here = (node for node in nodes if node.device is not None and node.device == device)
         return tuple(sorted(here, key=lambda node: node.target.backend == KERNEL))
+
+    def holding(self, path: str) -> Array | None:
+        """The filesystem that a file lies on; None where it is none of these."""
+        held = (one for one in self.arrays if one.folder is not None and path.startswith(one.folder.rstrip("/") + "/"))
+        return max(held, key=lambda one: len(one.folder or ""), default=None)
 
     def twin(self, thing: Controller | Array | Drive) -> Drive | None:
         """The kernel's disk that an array or a vendor's drive is, whose queue settings are its own.

@@ -68,6 +68,8 @@ class Setting:
     """Whether a changed value survives a reboot."""
     unit: str = ""
     """Unit of a numeric value."""
+    new_data: bool = False
+    """Whether it is for what is written from now on: a file has to be made anew to measure another value."""
     secret: bool = False
     """Whether a wanted value is never shown, logged or kept: an activation key."""
     confirmed: bool = True

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from backends.errors import BlockedError, NotFoundError
-from backends.model import Controller
+from backends.model import Array, Controller
 from backends.text import clean
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ def _path(text: str) -> tuple[str, str]:
 
 async def _device(bench: Workbench, address: str) -> tuple[str, str]:
     found = await bench.find(address)
+    if isinstance(found, Array) and found.device is None and found.folder is not None:
+        return _path(found.folder)
     if isinstance(found, Controller) or found.device is None:
         raise BlockedError(
             f"{found.target} has no block device to measure.", hint="Measure an array or a drive that has one."

@@ -121,7 +121,9 @@ class AbExperiment:
     async def _run(self, number: int, letter: Letter, *, quiet: bool) -> tuple[RunStatus, str] | None:
         """One run; status and reason if the experiment ends with it."""
         last = number == len(self._plan.order) - 1
-        again = await self._bench.prepare(replace(self._plan.ready.request, again=not last))
+        change = self._plan.change
+        anew = any(one.new_data for one in self._bench.settings(change.target) if one.key == change.key)
+        again = await self._bench.prepare(replace(self._plan.ready.request, again=not (last or anew)))
         ready = again.confirmed_with(self._plan.ready)
         notes = ready.notes if quiet else (*ready.notes, "The device was not at rest before this run.")
         mark = ExperimentMark(experiment=self._id, letter=letter, pair=number // 2 + 1)

@@ -150,7 +150,7 @@ class Measuring(Hardware):
         try:
             from app.engine.advisor.together import in_turn
 
-            readings = [await self.readings_of(site.device) for site in ready.sites]
+            readings = [await self.readings_of(site.device, site.file) for site in ready.sites]
             settings = in_turn([_now(one) for one in readings])
             facts = await self._facts_of(ready)
             watch = await self._watch(ready, facts, readings)
@@ -262,7 +262,7 @@ class Measuring(Hardware):
             return Condition(tasks=tuple(tasks.values()), policies=policies_together(readings))
 
         async def after() -> Condition:
-            return await condition([await self.readings_of(site.device) for site in ready.sites], ())
+            return await condition([await self.readings_of(site.device, site.file) for site in ready.sites], ())
 
         before = await condition(readings, facts.before.tasks)
         return Watch(self.host, replace(facts, before=before), devices=ready.disks, condition=after)

@@ -90,6 +90,11 @@ class Site:
         return self.asked.name if self.scratch is None else str(self.scratch.path)
 
     @property
+    def file(self) -> str | None:
+        """Path of the scratch file; None for a device."""
+        return None if self.scratch is None else str(self.scratch.path)
+
+    @property
     def disk(self) -> str | None:
         """Node of the disk beneath, a partition's disk; None if unknown."""
         return self.device if self.judgement is None else self.judgement.disk

@@ -139,18 +139,21 @@ class Hardware(Recorder):
                 changes += [await self.plan(home, key, value) for key, value in own.items()]
         return tuple(changes)
 
-    async def readings_of(self, device: str | None) -> dict[str, tuple[str, Reading]]:
+    async def readings_of(self, device: str | None, file: str | None = None) -> dict[str, tuple[str, Reading]]:
         """Labels and readings of the settings of a device, by key; what cannot be read is left out.
+
+        Of a `file` on no device those of its filesystem.
 
         Those of the array first, then those of the block device that it is to the kernel: of two with the same key the
         array's counts.
         """
-        if device is None:
+        if device is None and file is None:
             return {}
         found: dict[str, tuple[str, Reading]] = {}
         try:
             inventory = await self.probe() if self.session.probing else self.session.inventory
-            for thing in inventory.at(device):
+            holding = inventory.holding(file) if device is None and file is not None else None
+            for thing in inventory.at(device) if device is not None else (holding,) if holding is not None else ():
                 labels = {setting.key: setting.label for setting in self.settings(thing.target)}
                 for key, reading in (await self.read(thing.target)).items():
                     if reading.now is not None:

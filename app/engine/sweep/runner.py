@@ -216,7 +216,10 @@ class SweepRunner:
                 raise BlockedError(f"{cell.where} has no block device to measure.")
             where, name = found.device, str(found.target)
         job = Job.from_fields(cell.job)
-        request = Request(where=where, name=name, job=job, profile=cell.profile, again=True, told=True)
+        wanted = {(one.target, one.key) for one in cell.settings}
+        declared = {target: self._bench.settings(target) for target, _ in wanted}
+        anew = any(one.new_data for target, key in wanted for one in declared[target] if one.key == key)
+        request = Request(where=where, name=name, job=job, profile=cell.profile, again=not anew, told=True)
         ready = await self._bench.prepare(request)
         if ready.refused:
             raise RefusedError(" ".join(ready.refused), hint=ready.hint)

@@ -40,6 +40,7 @@ SECONDARY = _stored(
     "secondarycache)",
 )
 COMPRESSION = _stored(
+    new_data=True,
     key="compression",
     label="Compression",
     help="How new blocks are compressed; what is there stays as it is until it is written anew. Measured with data "
@@ -47,6 +48,7 @@ COMPRESSION = _stored(
     "the pool, which older systems and boot loaders cannot read then. (zfsprops(7), compression)",
 )
 RECORDSIZE = _stored(
+    new_data=True,
     key="recordsize",
     label="Record size",
     help="Largest block of a file. Only files made afterwards have it, existing ones keep theirs: lay a scratch file "
@@ -74,6 +76,7 @@ XATTR = _stored(
     "directory. Those that a file has stay where they are. (zfsprops(7), xattr)",
 )
 REDUNDANT = _stored(
+    new_data=True,
     key="redundant_metadata",
     label="Redundant metadata",
     help="Which metadata have a second copy beside the pool's own redundancy. With fewer, random writes cost less and "
@@ -81,6 +84,7 @@ REDUNDANT = _stored(
     "(zfsprops(7), redundant_metadata)",
 )
 SPECIAL = _stored(
+    new_data=True,
     key="special_small_blocks",
     label="Small blocks on special",
     help="New blocks up to this size go to the pool's special devices, with 0 only metadata do. At the record size or "

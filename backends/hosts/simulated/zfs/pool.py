@@ -143,8 +143,9 @@ class ZfsPool:
         if size is None:
             return f"{refused}bad numeric value '{word}'"
         if not (known.zero and size == 0) and (size & (size - 1) or not 512 <= size <= 1 << 20):
-            which = "zero or a power of 2 from 512B to 1M" if known.zero else "power of 2 from 512B to 1M"
-            return f"{refused}'{key}' must be {which}"
+            if known.zero:
+                return f"{refused}invalid '{key}={word}' property: must be zero or a power of 2 from 512B to 1M"
+            return f"{refused}'{key}' must be power of 2 from 512B to 1M"
         own.values[key] = str(size)
         return ""
 
