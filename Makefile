@@ -3,8 +3,11 @@
 
 SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
-# Two workers a core: most tests wait for a program or a screen. Each takes another's tests when it has none.
-ON_ALL_CORES = -n $$(($$(nproc) * 2)) --dist worksteal
+# Three workers a core: most tests wait for a program or a screen. A file goes to one worker, so that what its tests
+# share is made once; those that wait longest go first (tests/conftest.py).
+ON_ALL_CORES = -n $$(($$(nproc) * 3)) --dist loadfile --no-loadscope-reorder
+# Where a file has many long tests, whoever has none takes another's.
+SHARED_OUT = -n $$(($$(nproc) * 2)) --dist worksteal
 # One worker a core where nothing is waited for: a worker that reads all tests takes as long as a hundred of them.
 ONE_A_CORE = -n $$(nproc) --dist worksteal
 # The first time both cores compile a part of the tests and of what they import: else every worker compiles all of it.
@@ -41,7 +44,7 @@ test-quick: ## run those of engine, backends and widgets that start no program, 
 test-exhaustive: ## run those that try everything: statistics, garbled answers, kills at any moment
 	$(SETUP) test
 	$(COMPILED)
-	@$(PYTHON) -m pytest -q $(ON_ALL_CORES) -m exhaustive $(ARGS)
+	@$(PYTHON) -m pytest -q $(SHARED_OUT) -m exhaustive $(ARGS)
 
 browser: ## try the report in Chromium
 	$(SETUP) browser

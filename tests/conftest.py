@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,11 +15,26 @@ settings.register_profile("raidbench", deadline=None, suppress_health_check=[Hea
 settings.load_profile("raidbench")
 
 
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
     """Looking through thousands of collected tests for garbage, over and over, takes a seventh of the time."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+        gc.set_threshold(20_000, 20, 20)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that wait for programs, screens and the clock come first: at the end all workers share the short ones."""
+    long = {
+        item.path
+        for item in items
+        if item.path.parent.name == "journeys" or any(mark.name in ("slow", "fio") for mark in item.iter_markers())
+    }
+    items.sort(key=lambda item: item.path not in long)
 
 
 @pytest.fixture(scope="session", autouse=True)

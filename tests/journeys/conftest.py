@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.tui.conftest import still, styles_parsed_once, table
+from tests.tui.conftest import drawn_at_rest, still, styles_parsed_once, table
 
-__all__ = ["still", "styles_parsed_once", "table"]
+__all__ = ["drawn_at_rest", "still", "styles_parsed_once", "table"]

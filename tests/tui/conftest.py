@@ -11,10 +11,10 @@ from types import SimpleNamespace
 import pytest
 
 from app.engine.session.events import MachineFacts
-from tests.styles import styles_parsed_once
+from tests.headless import drawn_at_rest, styles_parsed_once
 from tests.tui.stage import MACHINE, NOON, Table, set_table
 
-__all__ = ["still", "stillness", "styles_parsed_once", "table"]
+__all__ = ["drawn_at_rest", "still", "stillness", "styles_parsed_once", "table"]
 
 
 @contextmanager

@@ -380,7 +380,7 @@ async def until(pilot: Pilot[int], condition: Callable[[], object]) -> None:
         while not condition():
             if pilot.app._exception is not None:
                 raise pilot.app._exception
-            await pilot.pause(0.01)
+            await asyncio.sleep(0.01)
     await pilot.pause()
 
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.styles import styles_parsed_once
+from tests.headless import drawn_at_rest, styles_parsed_once
 
-__all__ = ["styles_parsed_once"]
+__all__ = ["drawn_at_rest", "styles_parsed_once"]
