@@ -89,6 +89,8 @@ class Change:
     """What people call its values, where that is something else: `same CPU` for `2`."""
     confirmed: bool = True
     """Whether hardware has confirmed that its steps do it. See `Setting.confirmed`."""
+    above: tuple[str, ...] = ()
+    """What stood on its target when it was planned, in words: `vg0/mail`, `mounted on /srv`."""
     asked: str = ""
     """The value as it was asked for, where another is read afterwards: -1 for a default."""
 
@@ -119,7 +121,7 @@ class Change:
         What is made anew comes back as it was before the whole set.
         """
         anew = self.effect is Effect.RECREATED and self.before == shown.before
-        return replace(self, undo=shown.undo) if anew else self
+        return replace(self, above=shown.above, undo=shown.undo if anew else self.undo)
 
     def reversed(self) -> Change:
         """The change that takes this one back, to be applied like any other. `undo` must not be empty."""

@@ -28,7 +28,7 @@ BUS = "hba"
 _UNKNOWN = (None, "", (), Media.UNKNOWN, State.UNKNOWN)
 _OF_A_DISK = (
     *("controller", "array", "model", "serial", "firmware", "wwn", "media", "interface", "size_bytes"),
-    *("logical_block", "physical_block", "state", "scheduler", "identity", "uses", "signatures"),
+    *("logical_block", "physical_block", "state", "scheduler", "identity", "uses", "signatures", "above"),
     *("partitions", "paths", "backing"),
 )
 """What two views of one disk may know of it, by the names of `Drive`."""
@@ -124,7 +124,7 @@ def _filled_array(array: Array, twin: Drive | None) -> Array:
     if twin is None:
         return array
     return replace(
-        array, **_missing(array, twin, "size_bytes", "identity", "uses"), facts=_facts(array.facts, twin.facts)
+        array, **_missing(array, twin, "size_bytes", "identity", "uses", "above"), facts=_facts(array.facts, twin.facts)
     )
 
 

@@ -152,6 +152,8 @@ class Drive:
     """For the guard and the journal."""
     uses: tuple[Use, ...] = ()
     """What uses it or a partition of it, as far as can be seen without opening it."""
+    above: tuple[str, ...] = ()
+    """What stands on it at any height, in words: `md3`, `vg0/mail`, `mounted on /srv`."""
     signatures: tuple[Signature, ...] = ()
     """What lies on it, as far as udev or lsblk knows; the guard probes anew."""
     partitions: tuple[str, ...] = ()
@@ -201,6 +203,8 @@ class Array:
     """For the guard and the journal."""
     uses: tuple[Use, ...] = ()
     """What uses it."""
+    above: tuple[str, ...] = ()
+    """What stands on it at any height, as of a drive; empty where only its uses tell."""
     tasks: tuple[Task, ...] = ()
     """Background work under way."""
     facts: tuple[Fact, ...] = ()

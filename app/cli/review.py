@@ -17,6 +17,7 @@ def review(changes: Sequence[Change]) -> list[str]:
     back = [step for change in reversed(changes) for step in change.undo]
     return [
         *table_lines(view.planned(changes)),
+        *above_lines(changes),
         "",
         "What is run:",
         *steps(step for change in changes for step in change.writes),
@@ -25,6 +26,11 @@ def review(changes: Sequence[Change]) -> list[str]:
         "",
         *(["What takes it back (raidbench undo):", *steps(back)] if back else ["Nothing takes it back."]),
     ]
+
+
+def above_lines(changes: Iterable[Change]) -> list[str]:
+    """What stands on what is changed."""
+    return [clean(sentence, 400) for sentence in view.above(changes)]
 
 
 def steps(writes: Iterable[Write]) -> list[str]:

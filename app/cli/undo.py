@@ -13,7 +13,7 @@ from app.cli.opening import begin, refuse_read_only, session_with_changes, workb
 from app.cli.options import CONFIRM_HELP
 from app.cli.output import lines, report_error, say
 from app.cli.render import marked, table_lines
-from app.cli.review import steps
+from app.cli.review import above_lines, steps
 from app.cli.running import Interruption, run
 from app.engine.view import change as view
 from app.engine.view.effects import outcome_cell
@@ -77,7 +77,7 @@ async def _undo(
     yes: bool,
     typed: str | None,
 ) -> int:
-    for row in table_lines(view.in_force(chosen)):
+    for row in (*table_lines(view.in_force(chosen)), *above_lines([record.change for record in chosen])):
         say(row)
     say()
     say("What is run:")

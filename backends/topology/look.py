@@ -13,7 +13,7 @@ from backends.text import clean
 from backends.topology.layers import read_bcache
 from backends.topology.mounts import Mount, parse_mountinfo, parse_swaps
 from backends.topology.picture import Topology, file_mount, mount_nodes, mounted_by_node, system_disks
-from backends.topology.pools import read_pools
+from backends.topology.pools import pool_of, read_pools
 from backends.topology.relations import Backing, twins_of
 from backends.topology.signatures import lsblk_signatures, parse_lsblk, udev_signatures
 from backends.topology.tree import Node, Tree, read_tree
@@ -75,6 +75,7 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
         swaps=await _swap_numbers(host, parse_swaps(swaps or "")),
         btrfs=_members(btrfs),
         pools=pools,
+        datasets={pool: tuple(mount for mount in mounts if pool_of(mount) == pool) for pool in pools.names},
         bcache=bcache,
         loops=_set_up(tree, mounts, backings),
         twins=twins_of(tree),

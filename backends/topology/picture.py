@@ -7,7 +7,7 @@ from dataclasses import field
 
 from backends.identity import Signature, Use
 from backends.text import clean
-from backends.topology.layers import HELD, layer_uses
+from backends.topology.layers import HELD, layer_uses, volume_shown
 from backends.topology.mounts import Mount
 from backends.topology.pools import Pools, pool_of
 from backends.topology.relations import Backing, Relation, files_of, paths_of, relations
@@ -34,6 +34,8 @@ class Topology:
     """Kernel names of the devices of each mounted btrfs, by its UUID."""
     pools: Pools = field(default_factory=Pools)
     """Imported ZFS pools, and what they are made of."""
+    datasets: Mapping[str, tuple[Mount, ...]] = field(default_factory=dict)
+    """Mounted datasets by their pool."""
     bcache: Mapping[str, str] = field(default_factory=dict)
     """By kernel name, what bcache has as `cache` or `backing` device."""
     loops: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -76,6 +78,33 @@ class Topology:
                 words = f"{relation.words}, exported by {self.exported[place]}"
                 found.append(Use(kind="export", detail=words, elsewhere=True))
         return tuple(found)
+
+    def above(self, name: str) -> tuple[str, ...]:
+        """All that stands on the disk `name` at any height, in words: `md3`, `vg0/mail`, `ZFS pool tank`, then mounts.
+
+        Of another path to the same disk too; what is only a part of a volume is not named.
+        """
+        waiting = [node for path in self.paths(name) for node in self.tree.family(path)]
+        own = {node.name for node in waiting}
+        seen: dict[str, Node] = {}
+        pools: dict[str, None] = {}
+        while waiting:
+            node = waiting.pop(0)
+            if node.name in seen:
+                continue
+            seen[node.name] = node
+            pools |= {vdev.pool: None for vdev in self.pools.vdevs.get(node.name, ())}
+            volumes = [one for one, of in self.pools.volumes.items() if of.split("/")[0] in pools]
+            above = (*node.holders, *node.partitions, *self.loops.get(node.name, ()), *volumes)
+            waiting += [self.tree.nodes[one] for one in above if one in self.tree.nodes]
+        built = [node for node in seen.values() if node.name not in own and node.parent is None]
+        words = [self.pools.volumes.get(node.name) or volume_shown(node) for node in built]
+        words += [f"ZFS pool {pool}" for pool in pools]
+        mounts = [mount for node in seen.values() for mount in self.mounted.get(node.name, ())]
+        mounts += [mount for pool in pools for mount in self.datasets.get(pool, ())]
+        words += [f"mounted on {mount.where()}" for mount in mounts]
+        words += ["active swap" for node in seen.values() if node.devno is not None and node.devno in self.swaps]
+        return tuple(dict.fromkeys(word for word in words if word))
 
     def paths(self, name: str) -> tuple[str, ...]:
         """Kernel names of all paths to the disk of `name`, in their order; its own alone where there is one."""

@@ -353,6 +353,60 @@ async def test_a_node_that_the_kernel_has_under_another_name_is_found_by_its_num
     assert await said(host, "sdb") == VDEVS["sdb"]
 
 
+def mounts(host: FakeHost, *on: tuple[str, str]) -> None:
+    """Filesystems on devices, and datasets where it is no device's name."""
+    lines = [MOUNTS]
+    for number, (what, point) in enumerate(on):
+        stat = host.stats.get(f"/dev/{what}")
+        own = f"0:{60 + number} / {point} rw - zfs {what} rw"
+        lines.append(f"4{number} 25 {own if stat is None else f'{stat.devno} / {point} rw - ext4 /dev/{what} rw'}")
+    host.files["/proc/self/mountinfo"] = "\n".join(lines)
+
+
+async def test_above_a_disk_are_the_volumes_and_mounts_on_it_and_no_parts_of_volumes() -> None:
+    host = volumes()
+    mounts(host, ("dm-5", "/var/mail"))
+    assert (await look(host)).above("sdb") == ("vg0/snap", "vg0/mail", "mounted on /var/mail")
+    assert (await look(host)).above("dm-5") == ("mounted on /var/mail",)
+    assert (await look(host)).above("dm-9") == ()
+
+
+async def test_above_a_bcache_cache_is_the_device_and_what_stands_on_that() -> None:
+    host = cached()
+    host.add("dm-0", "bcache0", **lvm("vg1-home"))
+    mounts(host, ("dm-0", "/home"))
+    assert (await look(host)).above("sdb") == ("bcache0", "vg1/home", "mounted on /home")
+
+
+async def test_above_a_device_of_a_pool_are_its_volumes_what_stands_on_them_and_its_datasets() -> None:
+    host = pools()
+    mounts(host, ("zd0", "/vm"), ("tank/files", "/srv"), ("cache", "/other"))
+    above = ("tank/a/vm", "ZFS pool tank", "mounted on /vm", "mounted on /srv")
+    assert (await look(host)).above("sda") == above
+    assert (await look(host)).above("sdh") == ()
+
+
+async def test_above_a_disk_of_a_container_are_container_and_volume() -> None:
+    assert (await look(container())).above("sda") == ("md126", "the container md127")
+
+
+async def test_above_a_disk_is_what_stands_on_its_partitions_and_swap() -> None:
+    host = pools()
+    host.files["/proc/swaps"] = "Filename\n/dev/sdh partition 1 0 -2"
+    mounts(host, ("sda1", "/part"))
+    assert (await look(host)).above("sdh") == ("active swap",)
+    assert "mounted on /part" in (await look(host)).above("sda")
+
+
+async def test_above_one_path_is_what_stands_on_the_other_and_on_a_loop_device() -> None:
+    host = Machine()
+    for name in ("sda", "sdb"):
+        host.add(name, wwid="naa.5")
+    host.add("loop0", loop__backing_file="/dev/sda")
+    host.add("md0", "loop0")
+    assert (await look(host)).above("sdb") == ("loop0", "md0")
+
+
 @pytest.mark.parametrize("text", ["", "pool:", "config:\n\t/dev/sda", "\tlogs", ":\n::", "  pool: a\n\t/dev/b"])
 def test_no_answer_of_zpool_is_too_odd(text: str) -> None:
     assert parse_status(text) == ()

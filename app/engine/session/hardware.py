@@ -14,6 +14,7 @@ from app.engine.session.events import (
 )
 from app.engine.session.ratings import with_ratings
 from app.engine.session.recorder import Recorder
+from app.engine.session.standing_on import above
 from backends.change import Change
 from backends.errors import NotFoundError, RaidbenchError
 from backends.joining import joined_parts
@@ -123,7 +124,7 @@ class Hardware(Recorder):
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """What setting `key` to `value` would do, on the target or on what else its block device is."""
         home = self.home_of(target, key)
-        return await self.machine.setter(home).plan(home, key, value)
+        return self._with_above(await self.machine.setter(home).plan(home, key, value))
 
     async def plan_all(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
         """What setting all of `values` would do, as one set; in the order that their backend wants."""
@@ -134,10 +135,14 @@ class Hardware(Recorder):
         for home, own in homes.items():
             backend = self.machine.backend(home)
             if isinstance(backend, PlansTogether):
-                changes += await backend.plan_together(home, own)
+                changes += map(self._with_above, await backend.plan_together(home, own))
             else:
                 changes += [await self.plan(home, key, value) for key, value in own.items()]
         return tuple(changes)
+
+    def _with_above(self, change: Change) -> Change:
+        """The change, knowing what stands on its target by the last look."""
+        return replace(change, above=above(self.session.inventory, change.target))
 
     async def readings_of(self, device: str | None, file: str | None = None) -> dict[str, tuple[str, Reading]]:
         """Labels and readings of the settings of a device, by key; what cannot be read is left out.

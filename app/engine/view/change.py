@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from app.engine.session.state import ChangeRecord
     from backends.change import Change, Write
 
+_ABOVE = 8
+"""Things above that a sentence names."""
+
 NO_WAY_BACK = "cannot be taken back"
 """What stands where the way back would."""
 
@@ -99,6 +102,22 @@ def moves(changes: Iterable[Change]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(told))
 
 
+def above(changes: Iterable[Change]) -> tuple[str, ...]:
+    """What stood on what is changed when that was planned: a sentence for all that have the same above them."""
+    told: dict[tuple[str, ...], list[str]] = {}
+    for one in changes:
+        if one.above and str(one.target) not in told.setdefault(one.above, []):
+            told[one.above].append(str(one.target))
+    alone = len(told) == 1
+    return tuple(f"Above {'it' if alone else ', '.join(on)}: {above_words(words)}." for words, on in told.items())
+
+
+def above_words(words: Sequence[str]) -> str:
+    """`vg0/db, vg0/mail, mounted on /srv`; of many the first and how many more."""
+    more = f" and {len(words) - _ABOVE} more" if len(words) > _ABOVE else ""
+    return ", ".join(words[:_ABOVE]) + more
+
+
 def in_force(records: Iterable[ChangeRecord]) -> Table:
     """Changes that can be taken back, in the order given."""
     return _listed(records, {"Set to": stands, "Back to": lambda record: before(record.change)})
@@ -152,6 +171,7 @@ def facts(record: ChangeRecord) -> Facts:
         ]
     risk = risk_cell(change.risk)
     told += [FactLine("Risk", risk.text, risk.tone)] if change.risk is not Risk.NONE else []
+    told += [FactLine("Above it", above_words(change.above))] if change.above else []
     told.append(FactLine("Stays", kept_words(change.persistence)))
     told += [FactLine("Takes back", intent.undoes)] if intent.undoes else []
     if record.undone_by:

@@ -107,6 +107,7 @@ def array(found: Array, settings: SettingsOf) -> Json:
         "tasks": _tasks(found),
         "settings": settings.get(str(found.target), []),
         "uses": _uses(found),
+        "above": list(found.above),
         "facts": _facts(found),
     }
 
@@ -126,6 +127,7 @@ def drive(found: Drive, settings: SettingsOf) -> Json:
         "backing_file": found.backing,
         "partitions": list(found.partitions),
         "uses": _uses(found),
+        "above": list(found.above),
         "signatures": [picked(mark, "kind", "label", "uuid", "part", "size_bytes") for mark in found.signatures],
         "facts": _facts(found),
     }
@@ -169,6 +171,7 @@ def change(planned: Change) -> Json:
         "risk_text": planned.risk_text or None,
         "confirmed": planned.confirmed,
         "may_change": list(planned.moves),
+        "above": list(planned.above),
         "commands": _lines(planned.writes),
         "undo": _lines(planned.undo),
     }
@@ -189,6 +192,7 @@ def change_record(record: ChangeRecord) -> Json:
         "commands": _lines(change.writes),
         "undo": _lines(change.undo),
         **picked(change, "risk", "persistence"),
+        "above": list(change.above),
         "undoes": intent.undoes,
         "undone_by": record.undone_by,
         "result": None if end is None else end.result,

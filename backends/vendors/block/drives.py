@@ -73,6 +73,7 @@ def drive(node: Node, picture: Topology) -> Drive:
         scheduler=current,
         identity=identity(node),
         uses=picture.uses(node.name),
+        above=picture.above(node.name),
         signatures=picture.signatures_of(node.name),
         partitions=node.partitions,
         backing=clean(backing, 512) if backing else None,

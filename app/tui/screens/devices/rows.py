@@ -105,7 +105,7 @@ def confirmation(
         devices=tuple(
             dict.fromkeys(plates[one.target].sentence for one in changes if tier(one.risk) is not Tier.HARMLESS)
         ),
-        summary=" ".join(view.moves(changes)),
+        summary=" ".join((*view.above(changes), *view.moves(changes))),
         changes=tuple(_planned(change, names) for change in changes),
         commands=commands,
         risks=view.risks(changes),
