@@ -31,6 +31,8 @@ _HARDWARE = (
         DEVICES,
     ),
     ("member", "A drive or partition that an array is made of.", f"{DEVICES} {BENCH}"),
+    ("origin", "The slow volume behind a dm-cache or writecache. bcache calls it the backing device.", BENCH),
+    ("hit share", "The share of reads that a cache served, or of writes that it took, by its own counts.", BENCH),
     ("hot spare", "A drive that takes the place of a failed member by itself.", DEVICES),
     (
         "degraded",

@@ -11,6 +11,7 @@ from app.cli.output import SIGNS, lines, say
 from app.cli.render import fitted_lines, table_lines
 from app.engine.session.figures import Advice, Sample
 from app.engine.session.state import RunRecord
+from app.engine.view.caches import cache_line
 from app.engine.view.members import member_table
 from app.engine.view.plot import PlotLine, PlotPoint, PlotView
 from app.engine.view.run import cpu_line, figures_table, means_lines, within_lines
@@ -40,7 +41,8 @@ def summary(
     below = f"Members of {clean(last.start.device or last.start.target, 100)}"
     lines(fitted_lines(member_table(last.figures.members, below), terminal_width()))
     cpu = last.figures.cpu
-    lines(filter(None, [cpu_line(cpu.fio_percent_of_core, cpu.host_percent)]))
+    beside = (cache_line(last.figures.caches), cpu_line(cpu.fio_percent_of_core, cpu.host_percent))
+    lines(clean(line, 600) for line in beside if line)
     if last.figures.steady is not None:
         lines([f"Steady state: {outcome_words(last.figures.steady)}"])
     if last.start.settings:

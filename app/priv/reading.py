@@ -103,7 +103,7 @@ _PROGRAMS: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
     areca.PLACES: (*areca.READS, areca.UNRECORDED),
     marvell.PLACES: marvell.READS,
     ("lvs",): (tuple(map(re.escape, lvm.LVS)),),
-    ("dmsetup",): (lvm.TABLES,),
+    ("dmsetup",): (lvm.TABLES, ("status",)),
     ("mdadm",): (("--detail", "--export", DEVICE), ("--examine", DEVICE), ("--detail-platform",)),
     (*STORCLI_7, *STORCLI_7_PLACES, *STORCLI_8, *STORCLI_8_PLACES): tuple(
         (*words, *ending) for words in _STORCLI for ending in (("J", "nolog"), ("J",))

@@ -46,7 +46,7 @@ def make_up_members(bench: Workbench, count: int) -> None:
     members = [Member(device=name(number), label="MADE UP 7.68TB") for number in range(count)]
     plain = bench._measurer
 
-    async def meter(_disks: Sequence[str]) -> MemberMeter:
+    async def meter(_disks: Sequence[str], _files: Sequence[str]) -> MemberMeter:
         return MemberMeter(Busy(bench.host, count), members)
 
     def measurer(*words: object, **named: object) -> Measurer:

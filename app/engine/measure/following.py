@@ -98,6 +98,7 @@ class Following:
         if phase is Phase.MEASURING is not self._phase:  # from here on counts
             if self._meter is not None:
                 await self._meter.begin()
+                await self._meter.caches.begin()
             if watch is not None:
                 await watch.begin()
         self._phase = phase
@@ -115,8 +116,12 @@ class Following:
 
     async def _look_below(self, watch: Watch | None) -> None:
         """Tell what the members did since the last time; not once the job was told to stop: it measures no more."""
-        if self._meter is None or self._phase is Phase.STOPPING or not (members := await self._meter.take()):
+        if self._meter is None or self._phase is Phase.STOPPING:
             return
-        self._tell(MembersSampled(members=members))
+        members = await self._meter.take()
+        caches = await self._meter.caches.take() if self._phase is Phase.MEASURING else ()
+        if not members and not caches:
+            return
+        self._tell(MembersSampled(members=members, caches=caches))
         if watch is not None and self._phase is Phase.MEASURING:
             watch.members(members)

@@ -53,7 +53,7 @@ class Measurer:
         folder: Path,
         emit: Emit,
         scratching: Scratching | None = None,
-        members: Callable[[Sequence[str]], Awaitable[MemberMeter]] | None = None,
+        members: Callable[[Sequence[str], Sequence[str]], Awaitable[MemberMeter]] | None = None,
         witness: Callable[[Sequence[str]], Awaitable[Witness]] | None = None,
         course: Callable[[Sequence[str], Sequence[Member], float], Awaitable[CourseWatch | None]] | None = None,
         heat: Callable[[str], Awaitable[tuple[str, ...]]] | None = None,
@@ -62,8 +62,8 @@ class Measurer:
     ) -> None:
         """`scratching`: where scratch files go, None is this machine. `simulated`: whether what is measured is.
 
-        `members`: the meter of the devices below some disks; None counts none. `witness`: sees what befalls them.
-        `course`: sees it while the run goes on, for disks, what lies below them and seconds of ramp.
+        `members`: the meter of the devices below some disks and files; None counts none. `witness`: sees what befalls
+        them. `course`: sees it while the run goes on, for disks, what lies below them and seconds of ramp.
         `heat`: which of them are too warm, which ends a run; None where nothing tells. `caps`: after how many bytes
         that it wrote to each target a run ends, None for never.
         """
@@ -306,7 +306,7 @@ class Measurer:
         watch: Watch | None,
         cap: WriteCap,
     ) -> RunFigures:
-        meter = None if self._members is None else await self._members(ready.disks)
+        meter = None if self._members is None else await self._members(ready.disks, ready.files)
         witness = None if self._witness is None else await self._witness(ready.disks)
         below = () if meter is None else meter.members
         course = None if self._course is None else await self._course(ready.disks, below, float(ready.job.ramp))
@@ -331,7 +331,8 @@ class Measurer:
             lengths[Phase.SETTLING] = float(ready.request.steady.cap_s)
         figures = replace(await following.follow(running, lengths), filled_bytes=filled)
         if meter is not None:
-            figures = replace(figures, members=await meter.whole(figures.seconds))
+            below_now = await meter.whole(figures.seconds)
+            figures = replace(figures, members=below_now, caches=await meter.caches.whole())
         if course is not None:
             figures = told_of(figures, await course.end())
         if witness is not None:

@@ -227,6 +227,11 @@ class Preparation:
         return tuple(site.disk for site in self.sites if site.disk is not None)
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """Scratch files of which no disk beneath is known."""
+        return tuple(str(site.scratch.path) for site in self.sites if site.disk is None and site.scratch is not None)
+
+    @property
     def found(self) -> tuple[str, ...]:
         """What lies on the devices and would be lost."""
         return tuple(one for site in self.sites if site.judgement is not None for one in site.judgement.verdict.found)

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from app.engine.members.caches import CacheDevice, caches_of
 from backends.host import Host
 from backends.text import clean
-from backends.topology import Node, Tree, read_tree
+from backends.topology import Node, Tree, parse_mountinfo, read_tree
+from backends.topology.layers import read_bcache
+from backends.topology.lvm import lvm_name
+from backends.topology.picture import file_mount
+from backends.topology.pools import Pools, pool_of, read_pools
+from backends.topology.tree import natural
 from backends.values import dataclass
 
 _ROLES = (
@@ -39,15 +46,47 @@ class Member:
     """Whether the kernel keeps count of it (`queue/iostats`)."""
 
 
-async def find_members(host: Host, disk: str) -> tuple[Member, ...]:
-    """All devices below a disk, each after the one it is below; empty for a plain disk.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Below:
+    """What lies below a device."""
 
-    `disk`: kernel name of an md array, a device-mapper volume, a bcache device ...
+    members: tuple[Member, ...] = ()
+    """All of it, each after what it is below."""
+    caches: tuple[CacheDevice, ...] = ()
+    """Caches among them, that device included."""
+
+
+async def find_below(host: Host, disk: str) -> Below:
+    """All devices below a disk; nothing for a plain one.
+
+    `disk`: kernel name of an md array, a device-mapper volume, a bcache device, a ZFS volume ...
     """
-    if not await host.list(f"/sys/block/{disk}/slaves/*") and not await host.list(f"/sys/block/{disk}/bcache/cache/*"):
-        return ()
+    volume = disk.startswith("zd")
+    if not volume and not await host.list(f"/sys/block/{disk}/slaves/*"):
+        return Below()
     tree = await read_tree(host)
-    placed = tuple(below(tree, disk, await _caches(host)))
+    pools = await read_pools(host, tree) if volume else Pools()
+    tree = pools.under(tree)
+    return await _below(host, tree, tuple(below(tree, disk)), (disk,), pools)
+
+
+async def find_below_file(host: Host, path: str) -> Below:
+    """The same for a file on a ZFS filesystem, which the kernel knows of no device for; nothing for any other."""
+    own = await host.read("/proc/self/mountinfo")
+    mount = file_mount(path, parse_mountinfo(own or ""))
+    pool = pool_of(mount) if mount is not None else None
+    if pool is None:
+        return Below()
+    tree = await read_tree(host)
+    pools = await read_pools(host, tree)
+    tops = [tree.nodes[name] for name in pools.devices((pool,))]
+    placed = [LocatedDevice(node=top, depth=0, above="") for top in tops]
+    placed += [replace(one, depth=one.depth + 1) for top in tops for one in below(tree, tree.disk_of(top.name))]
+    return await _below(host, tree, tuple(placed), (), pools)
+
+
+async def _below(host: Host, tree: Tree, placed: Sequence[LocatedDevice], top: tuple[str, ...], pools: Pools) -> Below:
+    in_bcache = await read_bcache(host)
     wanted = [f"/sys/block/{tree.disk_of(place.node.name)}/queue/iostats" for place in placed]
     folders = [f"/sys/block/{place.above}/md" for place in placed]
     wanted += [f"{folder}/{name}" for folder in dict.fromkeys(folders) for name in ("level", "raid_disks")]
@@ -57,7 +96,14 @@ async def find_members(host: Host, disk: str) -> tuple[Member, ...]:
         for name in ("state", "slot")
     ]
     texts = await host.read_many(list(dict.fromkeys(wanted)))
-    return tuple(_member(tree, place, texts) for place in placed)
+    roles: dict[str, str] = {}
+    for place in placed:
+        roles[place.node.name] = _role(place, texts, in_bcache, pools) or _handed_down(tree, place, roles)
+    names = (*top, *(place.node.name for place in placed))
+    return Below(
+        members=tuple(_member(tree, place, texts, roles[place.node.name]) for place in placed),
+        caches=caches_of(tree, names, zfs=bool(pools.names)),
+    )
 
 
 async def read_roles(host: Host, members: Sequence[Member]) -> dict[str, str]:
@@ -95,44 +141,57 @@ class LocatedDevice:
     """0 directly below the disk under test."""
     above: str
     """Kernel name of the disk it is a part of."""
-    cache: bool = False
-    """Whether it is a bcache device's cache."""
 
 
-def below(tree: Tree, disk: str, caches: Mapping[str, Sequence[str]]) -> Iterator[LocatedDevice]:
+def below(tree: Tree, disk: str) -> Iterator[LocatedDevice]:
     """The devices below a disk, deepest after what they are below; each once. Pure."""
     seen = {disk}
 
     def walk(above: str, depth: int) -> Iterator[LocatedDevice]:
         top = tree.nodes.get(above)
-        cached = tuple(caches.get(above, ()))
-        names = sorted({*(top.slaves if top is not None else ()), *cached}, key=lambda name: (len(name), name))
+        names = sorted(top.slaves if top is not None else (), key=natural)
         for name in names:
             node = tree.nodes.get(name)
             if node is None or name in seen or depth > _DEEPEST:
                 continue
             seen.add(name)
-            yield LocatedDevice(node=node, depth=depth, above=above, cache=name in cached)
+            yield LocatedDevice(node=node, depth=depth, above=above)
             yield from walk(tree.disk_of(name), depth + 1)
 
     return walk(disk, 0)
 
 
-def _member(tree: Tree, place: LocatedDevice, texts: Mapping[str, str]) -> Member:
+def _member(tree: Tree, place: LocatedDevice, texts: Mapping[str, str], role: str) -> Member:
     name = place.node.name
-    folder = f"/sys/block/{place.above}/md"
-    state = texts.get(f"{folder}/dev-{name}/state")
-    role = role_of(state) if state is not None else "cache" if place.cache else ""
-    if not role and texts.get(f"{folder}/level") == "raid4" and _is_last(folder, name, texts):
-        role = "parity"  # RAID 4 keeps it all on its last disk
+    folder = f"/sys/block/{place.above}/md/dev-{name}"
     return Member(
         device=name,
         label=_label(tree.nodes.get(tree.disk_of(name), place.node)),
         role=role,
         depth=place.depth,
-        md=None if state is None else f"{folder}/dev-{name}",
+        md=folder if f"{folder}/state" in texts else None,
         counted=texts.get(f"/sys/block/{tree.disk_of(name)}/queue/iostats") != "0",
     )
+
+
+def _role(place: LocatedDevice, texts: Mapping[str, str], in_bcache: Mapping[str, str], pools: Pools) -> str:
+    """What a device is for, in the words of the layer that it is a part of; "" for a plain member."""
+    name, folder = place.node.name, f"/sys/block/{place.above}/md"
+    if (state := texts.get(f"{folder}/dev-{name}/state")) is not None:
+        last = texts.get(f"{folder}/level") == "raid4" and _is_last(folder, name, texts)
+        return role_of(state) or ("parity" if last else "")  # RAID 4 keeps it all on its last disk
+    if place.above.startswith("bcache"):
+        return in_bcache.get(name, "")
+    if name in pools.vdevs:
+        return pools.vdevs[name][0].role
+    part = lvm_name(place.node)
+    return "" if part is None or part.role == "data" else part.role
+
+
+def _handed_down(tree: Tree, place: LocatedDevice, roles: Mapping[str, str]) -> str:
+    """A physical volume below a cache is the cache; a disk of an array that is one is a plain member of it."""
+    above = tree.nodes.get(place.above)
+    return "" if above is None or lvm_name(above) is None else roles.get(place.above, "")
 
 
 def _is_last(folder: str, name: str, texts: Mapping[str, str]) -> bool:
@@ -144,17 +203,3 @@ def _label(node: Node) -> str:
     """What a person calls it: the model of a disk, the name of a volume, the level of an array."""
     own = node.attributes
     return clean(own.get("device/model") or own.get("dm/name") or own.get("md/level") or "", 40)
-
-
-async def _caches(host: Host) -> dict[str, tuple[str, ...]]:
-    """Kernel names of the cache devices of each bcache device: they are not among its slaves.
-
-    A cache set's folder links to `bcache` below each of its caches (drivers/md/bcache/super.c).
-    """
-    found: dict[str, tuple[str, ...]] = {}
-    for path in await host.list("/sys/block/*/bcache/cache/cache[0-9]*"):
-        name = path.split("/")[3]
-        target = (await host.link(path) or "").split("/")
-        if len(target) > 2 and name.startswith("bcache"):
-            found[name] = (*found.get(name, ()), target[-2])
-    return found

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from app.engine.members.caches import CacheDevice, CacheMeter
 from app.engine.members.diskstats import SECTOR, DiskCounters, parse, since
-from app.engine.members.finding import Member, find_members, read_roles
+from app.engine.members.finding import Member, find_below, find_below_file, read_roles
 from app.engine.session.figures import MemberFigures
 from backends.host import Host
 from backends.topology import kernel_name
@@ -37,8 +38,17 @@ class MeterReading:
 class MemberMeter:
     """Reads the counters of some devices of one host; with no members it does nothing at all."""
 
-    def __init__(self, host: Host, members: Sequence[Member], *, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock`: seconds, for the length of the intervals."""
+    def __init__(
+        self,
+        host: Host,
+        members: Sequence[Member],
+        caches: Sequence[CacheDevice] = (),
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`caches`: those among them. `clock`: seconds, for the length of the intervals."""
+        self.caches = CacheMeter(host, caches)
+        """What these count."""
         self.members = tuple(members)
         """Whose counters are read."""
         self._host = host
@@ -168,12 +178,17 @@ def _added(one: DiskCounters, other: DiskCounters) -> DiskCounters:
     )
 
 
-async def member_meter(host: Host, devices: Sequence[str]) -> MemberMeter:
-    """The meter of all that lies below `devices`, nodes of disks; of nothing for plain disks or a recording."""
+async def member_meter(host: Host, devices: Sequence[str], files: Sequence[str] = ()) -> MemberMeter:
+    """The meter of all that lies below `devices`, nodes of disks, and below `files` where these lie in a ZFS pool.
+
+    Of nothing for plain disks or a recording.
+    """
     clock = time.monotonic if host.capabilities.live else host.capabilities.counted
     if clock is None:
         return MemberMeter(host, ())
-    members = [member for device in devices for member in await find_members(host, kernel_name(device))]
+    found = [await find_below(host, kernel_name(device)) for device in devices]
+    found += [await find_below_file(host, file) for file in files]
+    members = [member for one in found for member in one.members]
     if members and await host.read(PATH) is None:
         members = []
-    return MemberMeter(host, members, clock=clock)
+    return MemberMeter(host, members, tuple(dict.fromkeys(cache for one in found for cache in one.caches)), clock=clock)

@@ -12,6 +12,8 @@ from app.engine.report.blocks import Code, Grid, grid
 from app.engine.report.raw import Raw
 from app.engine.session.events import CommandRan
 from app.engine.session.state import RunRecord, Session
+from app.engine.view.caches import COLUMNS as CACHE_COLUMNS
+from app.engine.view.caches import cache_cells
 from app.engine.view.members import COLUMNS, member_cells, paths
 from app.engine.view.names import key_heading, key_name, key_value
 from app.engine.view.run import both_directions, figures_table
@@ -101,6 +103,12 @@ def members(runs: Sequence[RunRecord]) -> Grid:
         below = run.figures.members
         rows += [(run.id, *member_cells(member, path)) for member, path in zip(below, paths(below), strict=True)]
     return Grid(columns=("Run", *COLUMNS), rows=tuple(rows))
+
+
+def caches(runs: Sequence[RunRecord]) -> Grid:
+    """What the caches in the way of each run served and took."""
+    rows = [(run.id, *cache_cells(cache)) for run in runs for cache in run.figures.caches]
+    return Grid(columns=("Run", *CACHE_COLUMNS), rows=tuple(rows))
 
 
 def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:

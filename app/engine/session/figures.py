@@ -151,7 +151,8 @@ class MemberFigures:
     label: str = ""
     """What it is to a person: its target's address or its model."""
     role: str = ""
-    """Its role in the array: `write-mostly`, `journal`, `parity`, `spare`, `cache`; `faulty`, `removed` or `gone` of
+    """Its role in the array: `write-mostly`, `journal`, `parity`, `spare`, `cache`, `origin`,
+    `metadata`, `log`; `faulty`, `removed` or `gone` of
     one that failed meanwhile; "" for a plain member."""
     depth: int = 0
     """0 for a member of the device under test, 1 for a member of such a member."""
@@ -171,6 +172,22 @@ class MemberFigures:
     """Share of the reads of all members of the same depth, 0..1; None when there were none."""
     share_of_writes: float | None = None
     """The same of the writes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheFigures:
+    """A cache that the I/O of a run went through, by its own counts."""
+
+    device: str
+    """What it caches: `vg0/mail`, `bcache0`; `ARC` and `L2ARC` of ZFS, which are those of all pools."""
+    share_of_reads: float | None = None
+    """Share of the reads that it served, 0..1; None where none was counted."""
+    share_of_writes: float | None = None
+    """Share of the writes that it took; None where it does not count them."""
+    dirty: float | None = None
+    """Share of it that was still to be written back at the end, 0..1; None if it does not tell."""
+    why_not: str = ""
+    """Why neither share is known; "" if one is, or nothing came to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,6 +296,8 @@ class RunFigures:
     """Sentences about what makes the figures doubtful (size clipped, errors passed over)."""
     members: tuple[MemberFigures, ...] = ()
     """Devices below the one under test, over the measured phase; empty if it has none."""
+    caches: tuple[CacheFigures, ...] = ()
+    """Caches among them, over the measured phase; empty if there is none, and in logs of earlier versions."""
     advice: tuple[Advice, ...] = ()
     """What to mind when reading the figures."""
     steady: SteadyFigures | None = None

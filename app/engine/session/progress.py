@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.engine.session.figures import Advice, MemberFigures, Phase, RunEvent, Sample, SteadyFigures
+from app.engine.session.figures import Advice, CacheFigures, MemberFigures, Phase, RunEvent, Sample, SteadyFigures
 from backends.values import dataclass
 
 
@@ -46,6 +46,8 @@ class MembersSampled:
 
     members: tuple[MemberFigures, ...]
     """Each of them, those of a nested array after it."""
+    caches: tuple[CacheFigures, ...] = ()
+    """Caches among them since the measured phase began; empty before they were read again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

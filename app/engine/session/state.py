@@ -29,6 +29,7 @@ from app.engine.session.events import (
 )
 from app.engine.session.figures import (
     Advice,
+    CacheFigures,
     DirectionFigures,
     MemberFigures,
     Phase,
@@ -186,6 +187,8 @@ class ActiveRun:
     """Seconds for which fio has told nothing: while an I/O does not come back it prints no document."""
     members: tuple[MemberFigures, ...] = ()
     """What the devices below the one under test do now; empty if it has none."""
+    caches: tuple[CacheFigures, ...] = ()
+    """Caches among them since the measured phase began; empty while nothing is known."""
     advice: tuple[Advice, ...] = ()
     """What makes its figures doubtful, the worst first."""
 
@@ -311,8 +314,8 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
             active = replace(active, samples=samples, moved_bytes=active.moved_bytes + moved, silent_s=0.0)
         case SteadinessSeen(steady=steady):
             active = replace(active, steady=steady)
-        case MembersSampled(members=members):
-            active = replace(active, members=members)
+        case MembersSampled(members=members, caches=caches):
+            active = replace(active, members=members, caches=caches or active.caches)
         case Advised(advice=advice):
             active = replace(active, advice=advice)
         case Happened(events=events):

@@ -8,6 +8,7 @@ from app.engine.judge.kinds import FIGURES, SYNC, Figure
 from app.engine.judge.repeats import mean_text, spread_of
 from app.engine.session.figures import SIDES, Advice, DirectionFigures, RunFigures, RunStatus, TargetFigures
 from app.engine.session.state import RunRecord
+from app.engine.view.caches import cache_facts
 from app.engine.view.percentiles import intervals
 from app.engine.view.steady import outcome_words
 from app.engine.view.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
@@ -119,7 +120,7 @@ def figure_facts(figures: RunFigures) -> tuple[Facts, ...]:
         FactLine("fio", f"{units.percent(cpu.fio_percent_of_core)} of a core"),
         FactLine("host", units.percent(cpu.host_percent)),
     )
-    groups += [Facts(heading="Processor", facts=processor), *advice_facts(figures.advice)]
+    groups += [*cache_facts(figures.caches), Facts(heading="Processor", facts=processor), *advice_facts(figures.advice)]
     if figures.steady is not None:
         tone = Tone.PLAIN if figures.steady.attained else Tone.ATTENTION
         groups.append(Facts(heading="Steady state", facts=(FactLine("", outcome_words(figures.steady), tone),)))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # a look at the devices does not pay for the words of a sessi
     from app.engine.session.events import ChangeEnded, RunTarget
     from app.engine.session.figures import (
         Advice,
+        CacheFigures,
         DirectionFigures,
         DirectionSample,
         LatencyFigures,
@@ -217,6 +218,7 @@ def run(record: RunRecord, *, session: str) -> Json:
         "targets": [_target(*both) for both in zip(start.targets, figures.targets, strict=False)] or None,
         "cpu": picked(figures.cpu, "fio_percent_of_core", "host_percent"),
         "members": [member(each) for each in figures.members],
+        "caches": [cache(each) for each in figures.caches],
         "settings": dict(start.settings),
         "provenance": record.provenance,
         "advice": [
@@ -270,6 +272,12 @@ def member(figures: MemberFigures) -> Json:
         **picked(figures, "depth", "read_iops", "write_iops", "read_bytes_per_second", "write_bytes_per_second"),
         **picked(figures, "utilisation", "queue", "share_of_reads", "share_of_writes"),
     }
+
+
+def cache(figures: CacheFigures) -> Json:
+    """A cache in the way of a run; null is what it does not count, and why."""
+    shares = picked(figures, "device", "share_of_reads", "share_of_writes", "dirty")
+    return {**shares, "why_not": figures.why_not or None}
 
 
 def problem(met: Problem) -> Json:

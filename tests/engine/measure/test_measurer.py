@@ -191,7 +191,7 @@ class TestDevice:
             assert run.figures.status is RunStatus.OK
 
     async def labelled(self, folder: Path, disk: Loop) -> Workbench:
-        from tests.backends.loops import lvm_label
+        from tests.backends.loops import luks_header
 
-        disk.write(512, lvm_label())
+        disk.write(0, luks_header())
         return await bench_at(folder / "state")

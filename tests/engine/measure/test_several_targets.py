@@ -19,7 +19,7 @@ from app.engine.session.locks import hold_lock
 from app.engine.session.state import RunRecord
 from backends.changing import locks_of
 from backends.errors import InvalidValueError, RefusedError
-from tests.backends.loops import Loop, loop, lvm_label, needs_loops
+from tests.backends.loops import Loop, loop, luks_header, needs_loops
 from tests.engine.measure.test_measurer import bench_at
 from tests.packages import needs
 
@@ -204,18 +204,18 @@ class TestWriting:
 
     @pytest.mark.parametrize("which", [0, 1])
     async def test_one_that_is_not_blank_stops_both(self, tmp_path: Path, pair: Pair, which: int) -> None:
-        pair[which].write(512, lvm_label())
+        pair[which].write(0, luks_header())
         assert "not blank" in await refused(tmp_path, request(*nodes(pair), rw="randwrite"))
 
     async def test_the_word_of_one_does_not_mean_the_other(self, tmp_path: Path, pair: Pair) -> None:
         for one in pair:
-            one.write(512, lvm_label())
+            one.write(0, luks_header())
         said = await refused(tmp_path, request(*nodes(pair), rw="randwrite"), confirm=pair[0].name)
         assert "not blank" in said
 
     async def test_the_words_of_both_mean_both(self, tmp_path: Path, pair: Pair) -> None:
         for one in pair:
-            one.write(512, lvm_label())
+            one.write(0, luks_header())
         words = ",".join(one.name for one in pair)
         assert (await measured(tmp_path, request(*nodes(pair), rw="randwrite"), words)).figures.status is RunStatus.OK
 
@@ -223,7 +223,7 @@ class TestWriting:
     async def test_what_came_after_the_question_stops_both(self, tmp_path: Path, pair: Pair, which: int) -> None:
         bench = await bench_at(tmp_path / "state")
         for one in pair:
-            one.write(512, lvm_label())
+            one.write(0, luks_header())
         ready = await bench.prepare(request(*nodes(pair), rw="randwrite"))
         pair[which].partition((2048, 8192))
         with pytest.raises(RefusedError, match="was not there when it was confirmed"):

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.members.finding import Member, find_members, read_roles, role_of
-from tests.backends.fakes import FakeHost, disk, machine
+from app.engine.members.finding import Below, Member, find_below, find_below_file, read_roles, role_of
+from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
+from tests.backends.test_layers import cached, pools, volumes
 from tests.engine.members.machines import QUIET, array, mirror, nested
 
 
 async def names(host: FakeHost, device: str = "md0") -> list[tuple[int, str]]:
-    return [(member.depth, member.device) for member in await find_members(host, device)]
+    return [(member.depth, member.device) for member in (await find_below(host, device)).members]
 
 
 async def one(host: FakeHost, device: str, below: str = "md0") -> Member:
-    return next(member for member in await find_members(host, below) if member.device == device)
+    return next(member for member in (await find_below(host, below)).members if member.device == device)
 
 
 async def test_a_plain_disk_has_none() -> None:
-    assert await find_members(mirror(), "sda") == ()
+    assert await find_below(mirror(), "sda") == Below()
 
 
 async def test_those_of_an_array_are_its_slaves() -> None:
@@ -32,7 +33,8 @@ async def test_those_of_a_nested_array_follow_it() -> None:
 async def test_a_partition_is_counted_by_itself_and_named_after_its_disk() -> None:
     part = {"/sys/block/sda/sda2/partition": "2", "/sys/block/sda/sda2/dev": "8:2"}
     host = FakeHost(machine(disk("sda", device__model="SM883"), part, array("md0", sda2="in_sync")))
-    assert [(member.device, member.label) for member in await find_members(host, "md0")] == [("sda2", "SM883")]
+    found = await find_below(host, "md0")
+    assert [(member.device, member.label) for member in found.members] == [("sda2", "SM883")]
 
 
 async def test_below_a_partition_of_an_array_is_the_array() -> None:
@@ -54,12 +56,73 @@ async def test_a_ring_has_an_end() -> None:
     assert await names(FakeHost(machine(*ring)), "dm-0") == [(0, "dm-1")]
 
 
-async def test_the_cache_of_a_bcache_device_is_one_too() -> None:
-    back = disk("bcache0") | {"/sys/block/bcache0/slaves/sda": "", "/sys/block/bcache0/bcache/cache/cache0": ""}
-    host = FakeHost(machine(disk("sda"), disk("nvme0n1"), back))
-    host.links["/sys/block/bcache0/bcache/cache/cache0"] = "/sys/devices/pci0/nvme/nvme0/nvme0n1/bcache"
-    found = [(member.device, member.role) for member in await find_members(host, "bcache0")]
-    assert found == [("sda", ""), ("nvme0n1", "cache")]
+async def roles(host: FakeHost, device: str) -> dict[str, str]:
+    return {member.device: member.role for member in (await find_below(host, device)).members}
+
+
+async def test_backing_and_cache_device_of_bcache_are_told_apart() -> None:
+    assert await roles(cached(), "bcache0") == {"sda": "backing", "sdb": "cache"}
+
+
+async def test_origin_and_cache_of_a_volume_are_told_apart_down_to_the_disks() -> None:
+    found = await roles(volumes(), "dm-5")
+    assert found == {
+        "dm-1": "origin",
+        "sda": "origin",
+        "dm-3": "cache",
+        "dm-2": "cache",
+        "sdb": "cache",
+        "dm-4": "cache metadata",
+    }
+
+
+async def test_a_disk_of_an_array_that_is_a_cache_is_a_plain_member_of_it() -> None:
+    host = volumes()
+    host.add("sdk")
+    host.files |= array("md3", sdk="in_sync") | {"/sys/block/dm-2/slaves/md3": ""}
+    found = await roles(host, "dm-5")
+    assert (found["md3"], found["sdk"]) == ("cache", "")
+
+
+async def test_the_halves_of_a_raid_volume_are_plain_members() -> None:
+    assert await roles(volumes(), "dm-12") == {"dm-10": "", "sda": "", "dm-11": "metadata"}
+
+
+async def test_the_devices_of_a_pool_are_below_its_volume() -> None:
+    found = await roles(pools(), "zd0")
+    wanted = {"sda1": "", "sdb": "", "sdc": "special", "sdd": "log", "sde": "cache", "sdf": "spare"}
+    assert found == wanted
+
+
+async def test_the_devices_of_a_pool_are_below_a_file_in_it() -> None:
+    host = pools()
+    host.files["/proc/self/mountinfo"] = f"{MOUNTS}\n40 25 0:44 / /srv rw - zfs cache/files rw"
+    found = await find_below_file(host, "/srv/a/raidbench-scratch.dat")
+    assert [member.device for member in found.members] == ["sdg"]
+    assert [cache.shown for cache in found.caches] == ["ARC", "L2ARC"]
+
+
+async def test_what_lies_below_a_device_of_a_pool_comes_after_it() -> None:
+    host = pools()
+    host.files["/proc/self/mountinfo"] = f"{MOUNTS}\n40 25 0:44 / /srv rw - zfs cache rw"
+    host.add("sdx")
+    host.files["/sys/block/sdg/slaves/sdx"] = ""
+    found = await find_below_file(host, "/srv/f")
+    assert [(member.depth, member.device) for member in found.members] == [(0, "sdg"), (1, "sdx")]
+
+
+async def test_a_file_on_any_other_filesystem_has_none() -> None:
+    assert await find_below_file(pools(), "/etc/fstab") == Below()
+
+
+async def test_the_caches_are_those_of_the_device_and_of_what_lies_below() -> None:
+    assert [cache.shown for cache in (await find_below(volumes(), "dm-5")).caches] == ["vg0/mail"]
+    assert [cache.shown for cache in (await find_below(cached(), "bcache0")).caches] == ["bcache0"]
+    assert [cache.shown for cache in (await find_below(pools(), "zd0")).caches] == ["ARC", "L2ARC"]
+    assert (await find_below(volumes(), "dm-12")).caches == ()
+    host = cached()
+    host.add("dm-0", "bcache0")
+    assert [cache.shown for cache in (await find_below(host, "dm-0")).caches] == ["bcache0"]
 
 
 @pytest.mark.parametrize(
@@ -81,22 +144,22 @@ def test_roles_are_in_the_words_of_the_field(state: str, role: str) -> None:
 
 
 async def test_a_member_has_the_role_that_md_says() -> None:
-    assert [member.role for member in await find_members(mirror(), "md0")] == ["write-mostly", ""]
+    assert [member.role for member in (await find_below(mirror(), "md0")).members] == ["write-mostly", ""]
 
 
 async def test_the_last_disk_of_raid_4_has_the_parity() -> None:
     host = FakeHost(machine(disk("sda"), disk("sdb"), array("md0", "raid4", sda="in_sync", sdb="in_sync")))
-    assert [member.role for member in await find_members(host, "md0")] == ["", "parity"]
+    assert [member.role for member in (await find_below(host, "md0")).members] == ["", "parity"]
 
 
 async def test_raid_5_spreads_it() -> None:
     host = FakeHost(machine(disk("sda"), disk("sdb"), array("md0", "raid5", sda="in_sync", sdb="in_sync")))
-    assert [member.role for member in await find_members(host, "md0")] == ["", ""]
+    assert [member.role for member in (await find_below(host, "md0")).members] == ["", ""]
 
 
 async def test_roles_are_read_again() -> None:
     host = mirror()
-    members = await find_members(host, "md0")
+    members = (await find_below(host, "md0")).members
     host.files["/sys/block/md0/md/dev-sda/state"] = "faulty"
     del host.files["/sys/block/md0/md/dev-nvme0n1/state"]
     assert await read_roles(host, members) == {"sda": "faulty", "nvme0n1": "removed"}
@@ -104,7 +167,7 @@ async def test_roles_are_read_again() -> None:
 
 async def test_parity_stays_parity() -> None:
     host = FakeHost(machine(disk("sda"), disk("sdb"), array("md0", "raid4", sda="in_sync", sdb="in_sync")))
-    assert (await read_roles(host, await find_members(host, "md0")))["sdb"] == "parity"
+    assert (await read_roles(host, (await find_below(host, "md0")).members))["sdb"] == "parity"
 
 
 async def test_a_volume_is_named_as_its_administrator_named_it() -> None:
@@ -124,4 +187,4 @@ async def test_a_model_steers_no_terminal() -> None:
 
 async def test_a_disk_without_counters_is_known_as_such() -> None:
     host = FakeHost(machine(disk("sda", queue=QUIET), disk("sdb"), array("md0", sda="in_sync", sdb="in_sync")))
-    assert [member.counted for member in await find_members(host, "md0")] == [False, True]
+    assert [member.counted for member in (await find_below(host, "md0")).members] == [False, True]

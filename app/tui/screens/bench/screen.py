@@ -14,6 +14,7 @@ from app.engine.advisor.together import in_turn
 from app.engine.session.events import RunTarget
 from app.engine.session.figures import Advice, MemberFigures, Phase
 from app.engine.session.state import ActiveRun, RunRecord, Session
+from app.engine.view.caches import cache_line
 from app.engine.view.run import cpu_line
 from app.engine.view.stalls import silence_words, stall_words
 from app.engine.view.target import in_force, in_force_of
@@ -181,7 +182,8 @@ class BenchScreen(GraphKeys, StartingScreen):
             self._members_at = at
             self._show_members(active.members)
         steady = active.steady if active.phase in (Phase.SETTLING, Phase.MEASURING) else None
-        self.put("#machine-line", machine_line(steady, active.fio_percent_of_core, active.host_percent))
+        machine = machine_line(steady, active.fio_percent_of_core, active.host_percent)
+        self.put("#machine-line", "  ".join(filter(None, (machine, cache_line(active.caches, brief=True)))))
         stalls = silence_words(active) or stall_words(self._curves.still, self._curves.measured_from)
         self.show_message(" ".join(filter(None, (stalls, active.message))))
         if active.advice is not self._advice:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from app.engine.judge.grouping import condition
 from app.engine.session.figures import RunStatus
 from app.engine.session.state import RunRecord, Session
+from app.engine.view.caches import cache_line
 from app.engine.view.events import after_words
 from app.engine.view.run import result_line
 
 
 def summary_lines(run: RunRecord) -> tuple[str, ...]:
-    """Which run, what it measured, why it ended, what speaks against it."""
-    return (f"{run.id} {result_line(run.figures)}", *after_words(run.figures))
+    """Which run, what it measured, what caches served of it, why it ended, what speaks against it."""
+    caches = cache_line(run.figures.caches)
+    return (f"{run.id} {result_line(run.figures)}", *((caches,) if caches else ()), *after_words(run.figures))
 
 
 def next_words(run: RunRecord, session: Session) -> str:

@@ -1,0 +1,159 @@
+"""The caches in the way of a run: found above and below its device, their hits read when it begins and ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from app.engine.members.hits import BCACHE, HitCounts, of_arc, of_bcache, parse_status, since
+from app.engine.session.figures import CacheFigures
+from backends.errors import RaidbenchError
+from backends.host import Command, Host
+from backends.text import clean
+from backends.topology.layers import volume_shown
+from backends.topology.lvm import lvm_name
+from backends.topology.pools import is_volume
+from backends.topology.tree import Node, Tree
+from backends.values import dataclass
+
+ARCSTATS = "/proc/spl/kstat/zfs/arcstats"
+"""What ZFS counts of its caches, of all pools together."""
+
+STATUS = ("dmsetup", "status")
+"""Every target with what its kind counts; needs root."""
+
+SELDOM = 20
+"""Readings of the members between two of a program's: five seconds at four a second."""
+
+LAGS = "no reads are counted yet: the kernel adds up bcache's every 23 s only"
+"""Why a short run has no share (drivers/md/bcache/stats.c: accounting_delay)."""
+
+_ORIGINS = ("corig", "wcorig")
+
+
+@dataclass(frozen=True, slots=True)
+class CacheDevice:
+    """A cache that counts its hits."""
+
+    kind: str
+    """`dm`, `bcache`, `arc`, `l2arc`."""
+    key: str
+    """By what it is known: its device-mapper or kernel name."""
+    shown: str
+    """What people call what is cached: `vg0/mail`, `bcache0`; `ARC`."""
+
+
+def caches_of(tree: Tree, names: Iterable[str], *, zfs: bool = False) -> tuple[CacheDevice, ...]:
+    """The caches among these devices, each once; `zfs`: whether anything lies in a pool. Pure."""
+    nodes = [tree.nodes[name] for name in dict.fromkeys(names) if name in tree.nodes]
+    found = [CacheDevice("dm", node.attributes["dm/name"], _shown(node)) for node in nodes if _is_cached(tree, node)]
+    found += [CacheDevice("bcache", node.name, _shown(node)) for node in nodes if node.name.startswith("bcache")]
+    if zfs or any(is_volume(node) for node in nodes):
+        found += [CacheDevice("arc", "arc", "ARC"), CacheDevice("l2arc", "l2arc", "L2ARC")]
+    return tuple(found)
+
+
+def _is_cached(tree: Tree, node: Node) -> bool:
+    """Whether LVM put a cache before it: then it lies on what its slow part is called since."""
+    under = (tree.nodes.get(slave) for slave in node.slaves)
+    names = [name for one in under if one is not None and (name := lvm_name(one)) is not None]
+    return any(name.endings.intersection(_ORIGINS) for name in names) and "dm/name" in node.attributes
+
+
+def _shown(node: Node) -> str:
+    return volume_shown(node) or clean(node.attributes.get("dm/name", "")) or node.name
+
+
+class CacheMeter:
+    """Reads what caches count; without any it does nothing at all."""
+
+    def __init__(self, host: Host, caches: Sequence[CacheDevice]) -> None:
+        self._host = host
+        self._caches = tuple(caches)
+        self._before: dict[CacheDevice, HitCounts] = {}
+        self._now: dict[CacheDevice, HitCounts] = {}
+        self._moved: dict[CacheDevice, HitCounts] = {}
+        self._why: dict[CacheDevice, str] = {}
+        self._taken = 0
+
+    async def begin(self) -> None:
+        """From here on counts."""
+        self._before, self._now, self._moved, self._taken = await self._read(self._caches), {}, {}, 0
+
+    async def take(self) -> tuple[CacheFigures, ...]:
+        """Figures since `begin`. Those of a program's answer, and of all of ZFS, are read now and then only."""
+        self._taken += 1
+        self._note(await self._read([one for one in self._caches if one.kind == "bcache" or not self._taken % SELDOM]))
+        return self._figures() if self._now else ()
+
+    async def whole(self) -> tuple[CacheFigures, ...]:
+        """Figures from `begin` to now."""
+        self._note(await self._read(self._caches))
+        return self._figures()
+
+    def _note(self, read: Mapping[CacheDevice, HitCounts]) -> None:
+        for cache, counts in read.items():
+            if cache.kind == "bcache" and counts != self._now.get(cache, self._before.get(cache)):
+                self._moved.setdefault(cache, counts)
+            self._now[cache] = counts
+
+    def _figures(self) -> tuple[CacheFigures, ...]:
+        found = [(cache, self._figure(cache)) for cache in self._caches]
+        return tuple(one for cache, one in found if cache.kind != "l2arc" or one.share_of_reads is not None)
+
+    def _figure(self, cache: CacheDevice) -> CacheFigures:
+        before, now = self._before.get(cache), self._now.get(cache)
+        if cache.kind == "bcache":  # whole steps of the kernel's only: what was added first lies in part before the run
+            before = self._moved.get(cache)
+        done = HitCounts() if before is None or now is None else since(before, now)
+        reads, writes = _share(done.read_hits, done.reads), _share(done.write_hits, done.writes)
+        why = self._why.get(cache, "") or (LAGS if cache.kind == "bcache" else "")
+        if not why and None not in (before, now) and done.reads is None:
+            why = "this kernel does not count its hits"
+        return CacheFigures(
+            device=cache.shown,
+            share_of_reads=reads,
+            share_of_writes=writes,
+            dirty=None if now is None else now.dirty,
+            why_not=why if reads is None and writes is None else "",
+        )
+
+    async def _read(self, caches: Sequence[CacheDevice]) -> dict[CacheDevice, HitCounts]:
+        """What each counts now; of one that does not tell there is none, and `_why` says why."""
+        found: dict[CacheDevice, HitCounts] = {}
+        kinds = {cache.kind for cache in caches}
+        told, why = await self._status() if "dm" in kinds else ({}, "")
+        arc = of_arc(await self._host.read(ARCSTATS) or "") if "arc" in kinds else (None, None)
+        for cache in caches:
+            match cache.kind:
+                case "dm":
+                    counts = told.get(cache.key)
+                    self._why[cache] = why or ("dmsetup does not tell of it" if counts is None else "")
+                case "bcache":
+                    counts = await self._bcache(cache.key)
+                case _:
+                    counts = arc[cache.kind == "l2arc"]
+                    self._why[cache] = "ZFS does not tell" if counts is None else ""
+            if counts is not None:
+                found[cache] = counts
+        return found
+
+    async def _bcache(self, name: str) -> HitCounts | None:
+        folder = f"/sys/block/{name}/bcache/stats_total"
+        texts = await self._host.read_many([f"{folder}/{count}" for count in BCACHE])
+        return of_bcache({path.rsplit("/", 1)[1]: text for path, text in texts.items()})
+
+    async def _status(self) -> tuple[Mapping[str, HitCounts], str]:
+        tool = self._host.which(STATUS[:1])
+        if tool is None:
+            return {}, "dmsetup is not there"
+        try:
+            done = await self._host.run(Command(argv=(tool, *STATUS[1:]), timeout=10))
+        except RaidbenchError as error:
+            return {}, error.message.rstrip(".")
+        if done.returncode:
+            return {}, "dmsetup failed" if self._host.is_root else "dmsetup needs root"
+        return parse_status(done.stdout), ""
+
+
+def _share(part: int | None, whole: int | None) -> float | None:
+    return min(1.0, part / whole) if whole and part is not None else None
