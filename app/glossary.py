@@ -59,6 +59,14 @@ _HARDWARE = (
     ("full stripe", "A strip of every data drive. A write of this size and alignment needs no reading first.", DEVICES),
     ("data drives", "Members that hold data, parity and copies left out: 4 of a RAID 6 of 6.", ""),
     ("foreign", "A drive that carries the configuration of another controller.", ""),
+    (
+        "container",
+        "Disks that share one vendor's metadata (Intel VROC, DDF); their volumes are md arrays made in it.",
+        "",
+    ),
+    ("backing device", "The slow disk of a bcache device, which has all data but what is dirty.", ""),
+    ("cache set", "What bcache makes of a cache device. It serves one or several backing devices.", ""),
+    ("dirty", "Of data: in a write-back cache and not yet on the disk beneath. Without that cache they are lost.", ""),
     ("JBOD", "A drive that a RAID controller passes on as it is.", ""),
     (
         "battery",

@@ -11,6 +11,7 @@ from backends.settings import Reading
 from widgets.plain import units
 
 TELLING = (
+    ("cache_mode", "cache"),
     ("write_cache", "write"),
     ("read_ahead", "read-ahead"),
     ("strip_size", "strip"),
@@ -22,7 +23,13 @@ TELLING = (
 """Settings that tell most, and what they are called before their value; of a thing the first three that it has."""
 
 _MOST = 3
-_CACHE = {"write-through": "through", "write-back": "back", "write through": "through", "write back": "back"}
+_CACHE = {
+    "write-through": "through",
+    "write-back": "back",
+    "write-around": "around",
+    "write through": "through",
+    "write back": "back",
+}
 _SIZES = ("strip_size", "chunk_size")
 
 

@@ -12,7 +12,7 @@ from backends.values import dataclass
 Pairs = Mapping[str, tuple[Setting, Reading]]
 """Settings as they were read, by key."""
 
-WRITE_CACHE = ("write_cache",)
+WRITE_CACHE = ("cache_mode", "write_cache")
 READ_AHEAD = ("read_ahead", "read_ahead_kb")
 STRIP = ("strip_size", "chunk_size")
 TELLING = {"io_policy": "", "bitmap": "bitmap ", "scheduler": "", "nr_requests": ""}

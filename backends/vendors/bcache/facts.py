@@ -123,4 +123,5 @@ def told_size(count: int) -> int:
 
 
 def _least(whole: int, tenth: int, power: int) -> int:
-    return whole * 1024 + (tenth * 1024 + 9) // 10 << 10 * (power - 1)
+    """Less than 1000 of the lower unit would be told in that: 0.9G is 1000 MiB and more."""
+    return max(whole * 1024 + (tenth * 1024 + 9) // 10, 1000 if power > 1 else 0) << 10 * (power - 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from backends.change import Write
@@ -14,6 +14,8 @@ from backends.errors import AnotherDeviceError, BlockedError, InvalidValueError,
 from backends.hosts.simulated.bcache import human
 from backends.model import Array, Level, State, Target
 from backends.settings import Risk
+from backends.topology import look
+from backends.udev import match_keys
 from backends.vendors.bcache.backend import RULES, Bcache
 from backends.vendors.bcache.facts import parse_size, told_size
 from backends.vendors.bcache.settings import KEPT, OF_SET, SETTINGS
@@ -116,6 +118,9 @@ async def test_any_number_of_bytes_may_be_cut_off_at_and_is_expected_as_it_will_
 
 
 @given(st.integers(0, (1 << 32) - 1))
+@example(1000 << 20)
+@example(1000 << 10)
+@example(102)
 def test_a_size_read_back_is_what_was_expected_and_reads_the_same_when_it_is_put_back(count: int) -> None:
     told = parse_size(human(count))
     assert told == told_size(count)
@@ -208,6 +213,19 @@ async def test_no_other_file_is_written_whatever_a_journal_says() -> None:
         with pytest.raises(RefusedError):
             await Bcache(host).apply(replace(change, writes=(Write(path=path, text="1"),)))
     assert host.written == []
+
+
+async def test_a_disk_without_a_name_of_its_own_is_not_taken_for_what_caches_it() -> None:
+    """The device's folder is that of its backing device, so the UUID stands there, too."""
+    host = files()
+    for name in ("wwid", "serial"):
+        host.files.pop(f"/sys/block/sdm/device/{name}", None)
+    number = host.files["/sys/block/sdm/dev"]
+    host.files |= {"/sys/block/sdm/bcache/backing_dev_uuid": UUID, f"/run/udev/data/b{number}": "E:ID_FS_TYPE=bcache"}
+    picture = await look(host)
+    assert picture.twins == {}
+    with pytest.raises(BlockedError, match="neither serial number nor WWN"):
+        match_keys(picture.tree.nodes["sdm"])
 
 
 @pytest.mark.parametrize("name", ["bcache0/../sda", "sda", "", "bcache9", "bcache*"])

@@ -19,6 +19,13 @@ def test_of_an_array_its_policies_and_strip_are_told(named: bool, words: tuple[s
     assert settings_words(VALUES, named=named) == words
 
 
+def test_of_a_cached_device_the_mode_of_its_cache_comes_first() -> None:
+    assert settings_words({**VALUES, "cache_mode": "write-around"}, named=True)[:2] == (
+        "cache around",
+        "write through",
+    )
+
+
 def test_a_setting_that_bears_its_name_as_value_is_on() -> None:
     assert settings_words({"read_ahead": "read-ahead"}, named=True) == ("read-ahead on",)
 
