@@ -197,7 +197,8 @@ class LineChart(Widget):
         if not self.is_attached:
             return
         width, height = self.size
-        if self._drawn != (width, height) or not (width and height):  # hidden: what was drawn is of another size
+        if self._drawn != (width, height) or not (width and height):  # hidden: it may come back as large as it was
+            self._drawn = (0, 0)
             self.refresh()
             return
         before, header = self._rows, self._header

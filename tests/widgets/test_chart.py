@@ -39,6 +39,20 @@ async def test_the_message_goes_with_the_first_sample() -> None:
         assert "waiting" not in screen_text(app)
 
 
+async def test_what_came_while_it_was_hidden_is_drawn_when_it_is_as_large_as_before() -> None:
+    chart = LineChart()
+    app = Stage(chart)
+    async with app.run_test(size=(80, 24)) as pilot:
+        assert "waiting" in screen_text(app)
+        chart.display = False
+        await pilot.pause()
+        chart.data = samples(3)
+        await pilot.pause()
+        chart.display = True
+        await pilot.pause()
+        assert "waiting" not in screen_text(app)
+
+
 async def test_the_legend_tells_series_apart_by_sign() -> None:
     chart = LineChart(ChartData(series=(Series(name="read"), Series(name="write"), Series(name="trim"))))
     app = Stage(chart)
