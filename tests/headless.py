@@ -13,11 +13,13 @@ from textual.css.types import CSSLocation
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+PARSE, UPDATE = Stylesheet._parse_rules, Compositor.render_update
+"""Textual's own, for tests of how often they are called."""
+
 
 @pytest.fixture(scope="session", autouse=True)
 def styles_parsed_once() -> Iterator[None]:
     """Every app has the same ones: to parse them anew takes a sixth of the time that it takes to open one."""
-    parse = Stylesheet._parse_rules
     parsed: dict[object, list[RuleSet]] = {}
 
     def once(
@@ -31,7 +33,7 @@ def styles_parsed_once() -> Iterator[None]:
         given = (css, read_from, is_default_rules, tie_breaker, scope)
         key = (*given, tuple(sheet._variables.items()))
         if key not in parsed:
-            parsed[key] = parse(sheet, *given)
+            parsed[key] = PARSE(sheet, *given)
         return parsed[key]
 
     with pytest.MonkeyPatch.context() as patch:
@@ -45,20 +47,18 @@ def drawn_at_rest() -> Iterator[None]:
 
     Whatever a test reads of the screen is drawn for it besides. Programs in a real terminal draw as ever.
     """
-    update = Compositor.render_update
-
     def when_asked(
         compositor: Compositor,
         full: bool = False,
         screen_stack: list[Screen[object]] | None = None,
         simplify: bool = False,
     ) -> RenderableType | None:
-        return update(compositor, full, screen_stack, simplify) if full else None
+        return UPDATE(compositor, full, screen_stack, simplify) if full else None
 
     def then_drawn(act: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
         async def acted(pilot: Pilot[object], *given: object) -> None:
             await act(pilot, *given)
-            update(pilot.app.screen._compositor, screen_stack=pilot.app._background_screens)
+            UPDATE(pilot.app.screen._compositor, screen_stack=pilot.app._background_screens)
 
         return acted
 

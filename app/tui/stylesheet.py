@@ -1,4 +1,4 @@
-"""Styles applied with less work: only rules that can be meant are looked at, and what is styled stays as it is."""
+"""Styles with less work: a source is parsed once, only rules that can be meant are looked at, what is styled stays."""
 
 from __future__ import annotations
 
@@ -6,28 +6,47 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from textual.app import App
+from textual.cache import LRUCache
 from textual.css.model import RuleSet, SelectorType
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
 from textual.widget import Widget
 
+_SOURCES = 512
+"""Sources of which what was parsed is kept: more than there are classes of widgets. With one too many all are parsed
+anew for each further one.
+"""
+
 
 class NarrowedStylesheet(Stylesheet):
     """Applies what Textual's own applies.
 
-    That one (8.2) goes through all rules for every widget and for each of its component classes, styles a whole screen
-    anew whenever it is resized or comes to the front, and makes the styles of component classes anew whenever anything
-    about a widget changes, be it only where the keys go.
+    That one (8.2) parses every source anew, twice, for every screen that is shown for the first time, though it was
+    given the same variables. It goes through all rules for every widget and for each of its component classes, styles a
+    whole screen anew whenever it is resized or comes to the front, and makes the styles of component classes anew
+    whenever anything about a widget changes, be it only where the keys go.
     """
 
     def __init__(self, *, variables: dict[str, str] | None = None) -> None:
         super().__init__(variables=variables)
+        self._parse_cache = LRUCache(_SOURCES)
         self._all: list[RuleSet] = []
         self._narrowed: dict[frozenset[str], list[RuleSet]] = {}
         self._parts: dict[str, DOMNode] = {}
         self._asked: dict[object, tuple[frozenset[str], frozenset[str]]] = {}
         self._seen: WeakKeyDictionary[DOMNode, list[object]] = WeakKeyDictionary()
         self._matched: WeakKeyDictionary[DOMNode, list[tuple[str, int, object]]] = WeakKeyDictionary()
+
+    def set_variables(self, variables: dict[str, str]) -> None:
+        """As Textual does; with the same ones all that was parsed stands."""
+        if variables != self._variables:
+            super().set_variables(variables)
+            self._require_parse = True
+
+    def reparse(self) -> None:
+        """Parse what is new, and all of it after other variables. Raises what `parse` raises; the rules then stay."""
+        if self._require_parse:
+            self.parse()
 
     def apply(self, node: DOMNode, *, animate: bool = False, cache: dict[Any, Any] | None = None) -> None:
         """As Textual does, from those rules that name the node's type, its id or one of its classes.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
+from textual.css import stylesheet
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
 from textual.pilot import Pilot
 
 from app.commands import SCREENS
+from tests.headless import PARSE
 from tests.tui.stage import Table, app_of, opened
 
 Applied = dict[tuple[str, str], dict[str, object]]
@@ -72,3 +75,25 @@ async def test_nothing_is_styled_anew_of_which_no_rule_asks_anything_new(
         app.stylesheet.update(app.screen)
         app.screen.add_class("-that-no-rule-names")
         assert styled == []
+
+
+async def test_no_source_is_parsed_twice_for_the_same_colours(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[tuple[object, int]] = []
+    parse = vars(stylesheet)["parse"]
+
+    def counted(scope: str, css: str, read_from: object, **words: Any) -> object:
+        parsed.append((read_from, words["tie_breaker"]))  # how near a class is to the widgets that are there
+        return parse(scope, css, read_from, **words)
+
+    monkeypatch.setattr(Stylesheet, "_parse_rules", PARSE)
+    monkeypatch.setattr(stylesheet, "parse", counted)
+    async with opened(table) as pilot:
+        for number in range(1, 6):
+            await pilot.press(str(number))
+            await pilot.pause()
+        sources = app_of(pilot).stylesheet.source
+        assert {read_from for read_from, _ in parsed} == sources.keys()
+        assert len(parsed) == len(set(parsed))
+        app_of(pilot).choose_theme("light")
+        await pilot.pause()
+        assert len(parsed) == len(set(parsed)) + len(sources)
