@@ -47,6 +47,7 @@ def drawn_at_rest() -> Iterator[None]:
 
     Whatever a test reads of the screen is drawn for it besides. Programs in a real terminal draw as ever.
     """
+
     def when_asked(
         compositor: Compositor,
         full: bool = False,

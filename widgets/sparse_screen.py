@@ -98,3 +98,12 @@ class SparseScreen(Screen[Result]):
     def __init__(self, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name=name, id=id, classes=classes)
         self._compositor = SparseCompositor()
+
+    def _compositor_refresh(self) -> None:
+        """Draw, unless that is held back: what changed in the meantime is then drawn once, with what comes after it."""
+        if self.app._batch_count:
+            return  # Textual (8.2) renders all the same, and shows it to nobody
+        whole = self.size.region in self._compositor._dirty_regions
+        super()._compositor_refresh()
+        if whole:
+            self._repaint_required = False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -79,6 +78,8 @@ class TomlTable:
 
 def read_toml(data: bytes, shown: str, kind: str, failure: type[InvalidValueError], hint: str = "") -> TomlTable:
     """The top of the file that these bytes make. Raises `failure` for what is not TOML."""
+    import tomllib  # most machines have no such file
+
     try:
         text = data.decode("utf-8")
         return TomlTable(TomlFile(shown, text, failure, hint), "", tomllib.loads(text))

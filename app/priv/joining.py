@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
-from app.priv import reading
 from backends.again import again
 from backends.errors import RefusedError
-from backends.host import Host
-from backends.hosts.local import LocalHost
 from backends.hosts.local.elevated import (
     Elevation,
     become,
@@ -20,8 +18,11 @@ from backends.hosts.local.elevated import (
     ways,
 )
 from backends.hosts.split.connection import Connection
-from backends.hosts.split.host import SplitHost
-from backends.rootside import RootSide
+
+if TYPE_CHECKING:
+    from backends.host import Host
+    from backends.hosts.local import LocalHost
+    from backends.rootside import RootSide
 
 PROGRAM = "app.priv"
 
@@ -104,6 +105,9 @@ def split(arguments: list[str]) -> str:
 
 def split_host(inner: LocalHost, side: RootSide) -> Host:
     """This machine with the helper."""
+    from app.priv import reading  # the tools of every vendor: who has no helper does not wait for them
+    from backends.hosts.split.host import SplitHost
+
     return SplitHost(inner, side, runs=reading.known, reads=reading.may_read)
 
 

@@ -62,6 +62,7 @@ class WorkbenchApp(SessionApp):
 
     TITLE = "raidbench"
     CSS_PATH = Path(__file__).with_name("raidbench.tcss")
+    DEFAULT_MODE = "devices"  # else an empty screen is laid out and drawn before it
     MODES: ClassVar = {name: _screen(name) for name in SCREENS}
     COMMANDS: ClassVar = {CommandsProvider}
     ENABLE_COMMAND_PALETTE = True
@@ -110,6 +111,7 @@ class WorkbenchApp(SessionApp):
         self._leaving: Worker[None] | None = None
         self._recording = True
         self._counting = False
+        self._disable_notifications = self._disable_tooltips = True  # two widgets of every screen that show nothing
         self._filters.append(ControlFilter())
         if self.ascii:
             self._filters.append(AsciiFilter())
@@ -119,7 +121,6 @@ class WorkbenchApp(SessionApp):
         if self.options.keymap:
             self.set_keymap(dict(self.options.keymap))
         self._catch_signals()
-        self.switch_mode("devices")
         self.call_after_refresh(self._begin_later)
         self.set_interval(1.0, self._every_second)
 

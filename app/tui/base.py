@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
@@ -40,11 +41,11 @@ class WorkbenchScreen(SparseScreen[None]):
     NAME: ClassVar[str] = ""
     """Its name in the table of commands."""
 
-    AUTO_FOCUS = None
     VERTICAL_BREAKPOINTS = [(0, "-short"), (TALL, "-tall")]  # noqa: RUF012
 
     def __init__(self) -> None:
         super().__init__()
+        self.add_class(*self._fitting(), update=False)
         for command in commands_of(self.NAME, shared=False):
             for key in command.keys:
                 if key == "enter":
@@ -57,6 +58,12 @@ class WorkbenchScreen(SparseScreen[None]):
     def workbench_app(self) -> WorkbenchApp:
         """The app, as what it is."""
         return cast("WorkbenchApp", self.app)
+
+    def _fitting(self) -> Iterator[str]:
+        """The classes of this terminal's size: with those that come later everything is styled and laid out twice."""
+        for cells, points in zip(self.app.size, (self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), strict=True):
+            fitting = [point for point in points or () if cells >= point[0]]
+            yield from [max(fitting)[1]] if fitting else ()
 
     def compose(self) -> ComposeResult:
         """Header, what is on trial, body, notices, footer."""

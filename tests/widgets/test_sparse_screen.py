@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyte
+import pytest
 from rich.console import Console
+from textual._compositor import Compositor
 from textual.geometry import Region
 
-from tests.widgets.stage import Stage
+from tests.headless import UPDATE
+from tests.widgets.stage import Stage, screen_text
 from widgets.details import Detail, Details, FactGroup
 
 
@@ -33,3 +38,27 @@ async def test_the_changed_cells_land_where_they_belong() -> None:
     terminal = pyte.Screen(40, 5)
     pyte.Stream(terminal).feed(await update_after(Region(12, 0, 2, 1)))
     assert terminal.display[0].rstrip() == " " * 12 + "fg"
+
+
+async def test_nothing_is_drawn_while_updates_are_held_back_and_all_of_it_afterwards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    details = Details(facts("abcdefghij"))
+    app = Stage(details)
+    async with app.run_test(size=(40, 5)) as pilot:
+        await pilot.pause()
+        drawn: list[Compositor] = []
+
+        def counted(one: Compositor, **words: Any) -> object:
+            drawn.append(one)
+            return UPDATE(one, **words)
+
+        monkeypatch.setattr(Compositor, "render_update", counted)
+        with app.batch_update():
+            details.groups = facts("klmnopqrst")
+            app.screen._refresh_layout()
+            await pilot.pause()
+            assert not drawn
+        await pilot.pause()
+        assert drawn
+        assert "klmnopqrst" in screen_text(app)

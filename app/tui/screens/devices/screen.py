@@ -47,6 +47,7 @@ class DevicesScreen(WorkbenchScreen):
     """The list of devices, and the selected one: beside it where there is room, else over it."""
 
     NAME: ClassVar[str] = "devices"
+    AUTO_FOCUS = "#devices"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-beside"), (170, "-three")]  # noqa: RUF012
 
     def __init__(self) -> None:
@@ -71,8 +72,7 @@ class DevicesScreen(WorkbenchScreen):
             yield FactsPane(id="facts-beside")
 
     def on_mount(self) -> None:
-        """The list has the keys first."""
-        self.devices.focus()
+        """The first steps are among the facts."""
         self.query_one("#filter", TextField).leave = self._filter_done
         self._beginning = bool(first_steps(self.workbench_app))
         if self._beginning:
