@@ -8,14 +8,14 @@ import site
 import stat
 import sys
 
-from app.startup import collect_seldom, told_version
+from app.startup import collect_later, told_version
 
 
 def main() -> int:
     """Run the command line; the answer is the exit status."""
     if not _alone():
         return 3
-    collect_seldom()
+    collect_later()
     if sys.argv[1:] == ["--version"] and told_version():
         return 0
     from app.cli.main import cli

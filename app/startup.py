@@ -8,6 +8,9 @@ import sys
 _MANY = 20_000
 """Objects between two looks for garbage: with the usual 700 a tenth of the start is spent looking at imports."""
 
+_IMPORTED = 60_000
+"""The same while the program starts: more than a command imports, of which nothing is garbage."""
+
 
 def lighten() -> None:
     """Look for garbage less often, and import asyncio light."""
@@ -18,6 +21,11 @@ def lighten() -> None:
 def collect_seldom() -> None:
     """Look for garbage less often."""
     gc.set_threshold(_MANY, 20, 20)
+
+
+def collect_later() -> None:
+    """Look for garbage less often still, until all is imported."""
+    gc.set_threshold(_IMPORTED, 20, 20)
 
 
 def import_asyncio() -> None:

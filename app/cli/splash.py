@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from app.cli.options import current, is_utf8
 from app.commands import footer_keys
 from app.screen_bar import TALL, Piece, Told, header_line
+from app.startup import collect_seldom
 from backends.text import clean
 
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H"
@@ -35,6 +36,7 @@ def curtain(host: str) -> Iterator[None]:
         raise
     finally:
         gc.freeze()
+        collect_seldom()
         gc.enable()
 
 

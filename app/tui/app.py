@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.app import ScreenError
 from textual.binding import Binding
+from textual.command import Provider
 from textual.css.query import NoMatches
 from textual.notifications import SeverityLevel
 from textual.reactive import var
@@ -30,7 +31,6 @@ from app.tui.following import SessionApp
 from app.tui.header import Waiting
 from app.tui.notices import Notice, Notices
 from app.tui.options import ScreenOptions
-from app.tui.palette import CommandsProvider
 from app.tui.screens.sweep.control import Sweeping
 from app.tui.stylesheet import NarrowedStylesheet
 from app.tui.theme import OWN, theme_of
@@ -57,6 +57,13 @@ def _screen(name: str) -> Callable[[], WorkbenchScreen]:
     return make
 
 
+def _commands() -> type[Provider]:
+    """What the palette offers, imported when it is first opened."""
+    from app.tui.palette import CommandsProvider
+
+    return CommandsProvider
+
+
 class WorkbenchApp(SessionApp):
     """Shows the session of a workbench and hands it what the person wants."""
 
@@ -64,7 +71,7 @@ class WorkbenchApp(SessionApp):
     CSS_PATH = Path(__file__).with_name("raidbench.tcss")
     DEFAULT_MODE = "devices"  # else an empty screen is laid out and drawn before it
     MODES: ClassVar = {name: _screen(name) for name in SCREENS}
-    COMMANDS: ClassVar = {CommandsProvider}
+    COMMANDS: ClassVar = {_commands}
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar = [
         Binding(key, command.action, command.label, show=False, id=command.id, priority=command.id == "app.palette")

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from app.engine.session.journal import OpenChange, boot_clock
 from app.engine.view import change as view
 from backends.errors import RaidbenchError
-from widgets.guard import GRACE, Clock
 from widgets.plain import units
 
 if TYPE_CHECKING:
     from app.tui.app import WorkbenchApp
+    from widgets.guard import Clock
 
 AFTER = 5.0
 """Seconds beyond the deadline in which the watchdog is given time to finish."""
@@ -59,6 +59,8 @@ class Trials:
         if not self.words() or self._since is None:
             self._app.notify("Nothing is on trial.", severity="warning")
             return False
+        from widgets.guard import GRACE
+
         return self._clock() - self._since >= GRACE
 
     async def kept(self) -> bool:

@@ -38,6 +38,13 @@ def test_the_first_screen_has_nothing_of_what_is_measured_judged_or_swept() -> N
     assert loaded_by(screens, *(f"app.engine.{name}" for name in later), *drawing) == ""
 
 
+def test_the_first_screen_has_nothing_of_what_asks_and_of_a_helper_that_it_has_not() -> None:
+    screens = "import app.cli.rights, app.priv.joining, app.cli.opening, app.tui.app, app.tui.screens.devices.screen"
+    asking = ("choice_list", "confirm", "field_dialog", "guard", "question")
+    others = ("tomllib", "app.priv.reading", "backends.hosts.split.host", "app.tui.palette")
+    assert loaded_by(screens, *(f"widgets.{name}" for name in asking), *others) == ""
+
+
 def test_what_was_written_to_a_device_is_looked_up_without_libcrypto_where_nothing_was() -> None:
     look = "from pathlib import Path; from app.engine.measure.preconditioning import DeviceMemory; "
     look += "from backends.identity import Identity; thing = Identity(name='sda', serial='S1'); "

@@ -12,7 +12,8 @@ from app.engine.view.setting import settings_table
 from app.engine.view.trouble import troubles
 from app.engine.view.tuning import Tuning
 from app.tui import render
-from app.tui.screens.devices.rows import SHOWN, confirmation, next_value
+from app.tui.screens.devices.confirming import confirmation
+from app.tui.screens.devices.rows import SHOWN, next_value
 from app.tui.screens.devices.settings_panel import settings_columns
 from backends.change import Change, Write
 from backends.identity import Identity, Use

@@ -17,7 +17,8 @@ from app.engine.view.setting import settings_table
 from app.engine.view.table import Cell
 from app.engine.view.tuning import Tuning
 from app.tui import render
-from app.tui.screens.devices.rows import SHOWN, confirmation, list_rows
+from app.tui.screens.devices.confirming import confirmation
+from app.tui.screens.devices.rows import SHOWN, list_rows
 from backends.change import Change
 from backends.model import Array, Drive, Inventory, Scope, State, Target, Task
 from backends.nameplate import nameplate_of

@@ -9,7 +9,7 @@ from app.engine.view import change as view
 from app.engine.view.ab_progress import ab_progress
 from app.engine.view.comparison import experiment_lines, order_words, threshold_words
 from app.engine.view.effects import effect_words
-from app.tui.screens.devices.rows import confirmation
+from app.tui.screens.devices.confirming import confirmation
 from backends.nameplate import Nameplate
 from widgets.confirm import Confirmation, PlannedChange
 

@@ -12,7 +12,7 @@ from app.engine.view.arrangement import Thing
 from app.engine.view.device_table import name_words
 from app.engine.view.effects import outcome_cell
 from app.engine.view.table import Cell
-from app.tui.screens.devices.rows import confirmation
+from app.tui.screens.devices.confirming import confirmation
 from backends.change import Change
 from backends.errors import RaidbenchError
 from backends.model import Controller, Inventory, Target

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -20,8 +20,6 @@ from app.engine.view.tuning import UNREAD, Tuning, tuning
 from app.tui.base import WorkbenchScreen
 from app.tui.first_steps import first_steps
 from app.tui.render import MARKS
-from app.tui.screens.devices.arranging import Arranging
-from app.tui.screens.devices.changing import Changing
 from app.tui.screens.devices.detail import DeviceDetail, FactsPane
 from app.tui.screens.devices.device_list import DeviceList
 from app.tui.screens.devices.readings import able_first, defect, pairs, parts_of
@@ -32,6 +30,9 @@ from backends.protocol import KeepsReadings
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
 from widgets.text_field import TextField
+
+if TYPE_CHECKING:
+    from app.tui.screens.devices.changing import Changing
 
 BESIDE = 110
 """Columns from which the device is shown beside the list."""
@@ -264,6 +265,8 @@ class DevicesScreen(WorkbenchScreen):
         self._say_empty(self.workbench_app.session)
 
     def _changing(self) -> Changing:
+        from app.tui.screens.devices.changing import Changing
+
         return Changing(self.workbench_app, self.panel.outcomes, self._changed)
 
     def _changed(self) -> None:
@@ -417,10 +420,14 @@ class DevicesScreen(WorkbenchScreen):
 
     def action_sort(self) -> None:
         """Choose what the list is sorted by."""
+        from app.tui.screens.devices.arranging import Arranging
+
         Arranging(self.workbench_app, self.devices).sort()
 
     def action_columns(self) -> None:
         """Choose the columns of the list."""
+        from app.tui.screens.devices.arranging import Arranging
+
         arranging = Arranging(self.workbench_app, self.devices)
         self.run_worker(arranging.choose_columns(), group="columns", exclusive=True)
 

@@ -10,17 +10,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from app.engine.view.effects import risk_cell
 from app.engine.view.setting import COLUMNS, settings_table
 from app.engine.view.table import Cell, Table
 from app.tui import render
 from app.tui.screens.devices.rows import SHOWN, next_value
 from app.tui.screens.devices.setting_help import Explained, SettingHelp
 from backends.model import Scope
-from backends.settings import Reading, Risk, Setting
+from backends.settings import Reading, Setting
 from backends.values import dataclass
-from widgets.choice_list import ChoiceDialog, ChoiceItem
-from widgets.field_dialog import NumberDialog, NumberSpan, TextDialog
 from widgets.keyed_table import KeyedTable, TableColumn, TableRow
 
 if TYPE_CHECKING:
@@ -202,29 +199,10 @@ class SettingsPanel(Vertical):
     def choose(self) -> None:
         """Open the list of legal values, or a field for a number."""
         spot = self._changeable()
-        if spot is None:
-            return
-        if spot.reading.choices:
-            self.app.push_screen(
-                ChoiceDialog(spot.setting.label, _choices(spot), self._staged(spot)), self._chosen(spot)
-            )
-        elif spot.reading.span is not None:
-            span = spot.reading.span
-            numbers = NumberSpan(
-                minimum=span.minimum, maximum=span.maximum, step=span.step, unit=span.unit or spot.setting.unit
-            )
-            dialog = NumberDialog(
-                spot.setting.label,
-                numbers,
-                self._staged(spot) or "",
-                help=spot.setting.with_help(spot.setting.help),
-            )
-            self.app.push_screen(dialog, self._chosen(spot))
-        else:
-            asked = TextDialog(
-                spot.setting.label, help=spot.setting.with_help(spot.setting.help), secret=spot.setting.secret
-            )
-            self.app.push_screen(asked, self._chosen(spot))
+        if spot is not None:
+            from app.tui.screens.devices.asking import dialog
+
+            self.app.push_screen(dialog(spot.setting, spot.reading, self._staged(spot)), self._chosen(spot))
 
     def _chosen(self, spot: Spot) -> Callable[[str | None], None]:
         def take(value: str | None) -> None:
@@ -232,15 +210,3 @@ class SettingsPanel(Vertical):
                 self._stage(spot, value)
 
         return take
-
-
-def _choices(spot: Spot) -> tuple[ChoiceItem, ...]:
-    return tuple(
-        ChoiceItem(
-            value=choice.value,
-            label=choice.label,
-            help=spot.setting.with_help(choice.help or spot.setting.help),
-            risk="" if choice.risk is Risk.NONE else risk_cell(choice.risk).text,
-        )
-        for choice in spot.reading.choices
-    )

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 from app.engine.session.marks import STOP, SWEEP, left_behind, under_way
 from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError, RefusedError
-from widgets.confirm import ConfirmDialog
-from widgets.question import KeyedAnswer, QuestionDialog
 
 if TYPE_CHECKING:  # what a sweep needs is imported when there is one: every screen has this module
     from app.engine.session.sweep_steps import Design
@@ -61,6 +59,7 @@ class Sweeping:
         """Look anew, ask, put the design on disk, hand it over; whether it runs. Whatever cannot be is told."""
         from app.engine.sweep.expand import expand
         from app.tui.screens.sweep.plan_view import question
+        from widgets.confirm import ConfirmDialog
 
         try:
             if self.running:
@@ -178,6 +177,8 @@ class Sweeping:
         """Ask what becomes of a running sweep; whether to go on leaving."""
         if not self.running:
             return True
+        from widgets.question import KeyedAnswer, QuestionDialog
+
         answer = await self._app.push_screen_wait(
             QuestionDialog(
                 "A sweep is running.",
@@ -209,6 +210,8 @@ class Sweeping:
             await self._offer(folder)
 
     async def _offer(self, folder: Path) -> None:
+        from widgets.question import KeyedAnswer, QuestionDialog
+
         answer = await self._app.push_screen_wait(
             QuestionDialog(
                 "A sweep was cut short, and its settings may still be in force.",
