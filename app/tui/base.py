@@ -71,7 +71,6 @@ class WorkbenchScreen(SparseScreen[None]):
         yield TrialLine()
         with Container(id="body"):
             yield from self.body()
-        yield Static("", id="too-small", markup=False)
         yield NoticeLine()
         yield KeyLine(self.NAME)
 
@@ -93,6 +92,8 @@ class WorkbenchScreen(SparseScreen[None]):
         small = event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1]
         self.set_class(small, "-too-small")
         if small:
+            if not self.query("#too-small"):
+                self.mount(Static(id="too-small", markup=False), after="#body")
             self.query_one("#too-small", Static).update(
                 f"The terminal has {event.size.width}x{event.size.height} characters; raidbench wants "
                 f"{SMALLEST[0]}x{SMALLEST[1]} or more, 80x24 is fine. What is running goes on. q leaves."

@@ -113,7 +113,7 @@ def test_in_a_field_letters_are_letters() -> None:
 async def test_every_pane_that_a_footer_knows_is_on_a_screen(table: Table) -> None:
     goings_on = {"bench-idle", "bench-running", "bench-ended", "sweep-running", "sweep-over"}
     named = {pane for command in COMMANDS for pane in command.panes} - goings_on
-    async with opened(table) as pilot:
+    async with opened(table, (180, 50)) as pilot:  # room for all of them
         found: set[str] = set()
         for key in "12345":
             await pilot.press(key)

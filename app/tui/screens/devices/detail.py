@@ -45,13 +45,17 @@ class FactsPane(VerticalScroll):
 
     BINDINGS = [("j", "scroll_down"), ("k", "scroll_up"), ("g", "scroll_home"), ("G", "scroll_end")]  # noqa: RUF012
 
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._details = Details(id="facts")
+
     def compose(self) -> ComposeResult:
         """The facts."""
-        yield Details(id="facts")
+        yield self._details
 
     def show(self, facts: tuple[Facts, ...], *, anew: bool) -> None:
         """Show facts; of another device `anew` from the top."""
-        self.query_one(Details).groups = render.groups(facts)
+        self._details.groups = render.groups(facts)
         if anew:
             self.scroll_home(animate=False)
 
@@ -65,13 +69,13 @@ class DeviceDetail(Vertical):
         """The present one."""
         self.facts_apart = False
         """Whether there is room for the facts beside the rest."""
+        self._history: KeyedTable | None = None
 
     def compose(self) -> ComposeResult:
-        """All three; one is shown."""
+        """The first two; what was done is made when somebody asks."""
         yield TabLine()
         yield SettingsPanel()
         yield FactsPane(id="facts-scroll")
-        yield KeyedTable(id="history", empty="nothing was changed or measured here in this session")
 
     def on_mount(self) -> None:
         """The first tab."""
@@ -89,7 +93,8 @@ class DeviceDetail(Vertical):
         self.query_one(TabLine).show(self.tabs, self.tab)
         self.query_one(SettingsPanel).display = self.tab == "settings"
         self.query_one(FactsPane).display = self.tab == "facts"
-        self.query_one("#history").display = self.tab == "history"
+        if self.tab == "history" or self._history is not None:
+            self.history.display = self.tab == "history"
         if inside:
             self.screen.set_focus(self.entrance)
 
@@ -97,6 +102,14 @@ class DeviceDetail(Vertical):
         """Show the next one."""
         tabs = self.tabs
         self.show_tab(tabs[(tabs.index(self.tab) + 1) % len(tabs)])
+
+    @property
+    def history(self) -> KeyedTable:
+        """The table of what was done with it."""
+        if self._history is None:
+            self._history = KeyedTable(id="history", empty="nothing was changed or measured here in this session")
+            self.mount(self._history)
+        return self._history
 
     @property
     def holds_focus(self) -> bool:
@@ -107,15 +120,11 @@ class DeviceDetail(Vertical):
     @property
     def entrance(self) -> Widget:
         """What takes the keys of the present tab."""
-        places: dict[str, Widget] = {
-            "settings": self.query_one(SettingsPanel).table,
-            "facts": self.query_one(FactsPane),
-            "history": self.query_one("#history"),
-        }
-        return places[self.tab]
+        if self.tab == "history":
+            return self.history
+        return self.query_one(SettingsPanel).table if self.tab == "settings" else self.query_one(FactsPane)
 
     def show_history(self, table: Table) -> None:
         """What was done with it."""
-        history = self.query_one("#history", KeyedTable)
-        history.columns = render.columns(table)
-        history.rows = render.rows(table)
+        self.history.columns = render.columns(table)
+        self.history.rows = render.rows(table)

@@ -60,21 +60,18 @@ class DevicesScreen(WorkbenchScreen):
         self._seen_all = False
         self._why_empty = ""
         self._changes: tuple[ChangeRecord, ...] = ()
+        self._filter: TextField | None = None
 
     def body(self) -> ComposeResult:
-        """The list with its filter; the selected device."""
+        """The list; the selected device. Filter and a pane for the facts come when they are wanted."""
         options = self.workbench_app.options
         with Pane("Devices", id="devices-pane"):
             yield DeviceList(options.devices_columns, options.devices_order)
-            yield TextField(placeholder="filter", id="filter", compact=True)
         with Pane("", id="detail-pane"):
             yield DeviceDetail()
-        with Pane("Facts", id="facts-pane"):
-            yield FactsPane(id="facts-beside")
 
     def on_mount(self) -> None:
         """The first steps are among the facts."""
-        self.query_one("#filter", TextField).leave = self._filter_done
         self._beginning = bool(first_steps(self.workbench_app))
         if self._beginning:
             self.detail.show_tab("facts")
@@ -100,6 +97,9 @@ class DevicesScreen(WorkbenchScreen):
         if self.detail.facts_apart != (event.size.width >= THREE):
             self.detail.facts_apart = event.size.width >= THREE
             self.detail.show_tab(self.detail.tab)
+            if self.detail.facts_apart and not self.query("#facts-pane"):
+                self.query_one("#body").mount(Pane("Facts", FactsPane(id="facts-beside"), id="facts-pane"))
+                self._show_facts(anew=True)
         self.set_class(self.detail.holds_focus, "-inside")
         self.call_after_refresh(self._say_beside)
 
@@ -140,7 +140,8 @@ class DevicesScreen(WorkbenchScreen):
         before = self._thing()
         self._inventory = inventory
         self._fill()
-        self._read_tuning()
+        if inventory.drives or inventory.arrays:
+            self._read_tuning()
         if self._selected is not None and self._thing() != before:
             self._look()
 
@@ -283,11 +284,10 @@ class DevicesScreen(WorkbenchScreen):
 
     def action_back(self) -> None:
         """One step back: out of the filter, out of the device, out of the branch."""
-        field = self.query_one("#filter", Input)
         if self.detail.holds_focus:
             self._leave_inside()
-        elif field.display:
-            field.value = ""
+        elif self._filter is not None and self._filter.display:
+            self._filter.value = ""
             self._close_filter()
         elif not self.devices.close_branch():
             self.say("This is the top of the list: Enter goes into a device.")
@@ -400,7 +400,11 @@ class DevicesScreen(WorkbenchScreen):
 
     def action_filter(self) -> None:
         """Open the filter."""
-        self.open_field(self.query_one("#filter", Input))
+        if self._filter is None:
+            self._filter = TextField(placeholder="filter", id="filter", compact=True)
+            self._filter.leave = self._filter_done
+            self.query_one("#devices-pane").mount(self._filter)
+        self.open_field(self._filter)
 
     @on(Input.Changed, "#filter")
     def _filter_changed(self, event: Input.Changed) -> None:
@@ -410,12 +414,13 @@ class DevicesScreen(WorkbenchScreen):
 
     def _filter_done(self) -> None:
         """At once: the next key is for what is found."""
-        self.devices.filter(self.query_one("#filter", Input).value)
-        self._close_filter()
+        if self._filter is not None:
+            self.devices.filter(self._filter.value)
+            self._close_filter()
 
     def _close_filter(self) -> None:
-        field = self.query_one("#filter", Input)
-        field.display = bool(field.value)
+        if self._filter is not None:
+            self._filter.display = bool(self._filter.value)
         self.set_focus(self.devices)
 
     def action_sort(self) -> None:
