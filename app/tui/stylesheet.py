@@ -12,6 +12,12 @@ from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
 from textual.widget import Widget
 
+Asked = tuple[frozenset[str], frozenset[str]]
+"""Names of types, ids and classes, and pseudo-classes."""
+
+Seen = list[object]
+"""What was found of that."""
+
 _SOURCES = 512
 """Sources of which what was parsed is kept: more than there are classes of widgets. With one too many all are parsed
 anew for each further one.
@@ -31,11 +37,13 @@ class NarrowedStylesheet(Stylesheet):
         super().__init__(variables=variables)
         self._parse_cache = LRUCache(_SOURCES)
         self._all: list[RuleSet] = []
+        self._order: dict[RuleSet, int] = {}
         self._narrowed: dict[frozenset[str], list[RuleSet]] = {}
         self._parts: dict[str, DOMNode] = {}
-        self._asked: dict[object, tuple[frozenset[str], frozenset[str]]] = {}
-        self._seen: WeakKeyDictionary[DOMNode, list[object]] = WeakKeyDictionary()
-        self._matched: WeakKeyDictionary[DOMNode, list[tuple[str, int, object]]] = WeakKeyDictionary()
+        self._asked: dict[frozenset[str], Asked] = {}
+        self._asked_by_parts: dict[frozenset[str], Asked] = {}
+        self._seen: WeakKeyDictionary[DOMNode, Seen] = WeakKeyDictionary()
+        self._seen_by_parts: WeakKeyDictionary[DOMNode, Seen] = WeakKeyDictionary()
 
     def set_variables(self, variables: dict[str, str]) -> None:
         """As Textual does; with the same ones all that was parsed stands."""
@@ -55,66 +63,71 @@ class NarrowedStylesheet(Stylesheet):
         """
         if self.rules is not self._all:
             self._all = self.rules
-            for known in (self._narrowed, self._asked, self._seen, self._matched):
+            self._order = {rule: at for at, rule in enumerate(self._all)}
+            for known in (self._narrowed, self._asked, self._asked_by_parts, self._seen, self._seen_by_parts):
                 known.clear()
         if isinstance(node, (App, Widget)):  # and no component class, which is a node of its own each time
-            if self._seen.get(node) == (seen := self._seen_of(node)):
+            seen = _seen(node, self._asked_by(self._names(node)))
+            if self._seen.get(node) == seen and self._seen_by_parts.get(node) == self._seen_of_parts(node):
                 return
             self._seen[node] = seen
-        self._rules = self._that_name(node)
+        self._rules = self._that_name(self._names(node))
         try:
             super().apply(node, animate=animate, cache=cache)
         finally:
             self._rules = self._all
 
-    def _seen_of(self, node: DOMNode) -> list[object]:
-        """What the rules that may be meant ask of the node and of all above it: names, and pseudo-classes it has."""
-        names, pseudo_classes = self._asked_by(node)
-        return [
-            (names & one._selector_names, [name for name in pseudo_classes if one.has_pseudo_class(name)])
-            for one in node.css_path_nodes
-        ]
+    def _process_component_classes(self, node: DOMNode) -> None:
+        self._rules = self._all
+        seen = self._seen_of_parts(node)
+        if self._seen_by_parts.get(node) != seen:
+            super()._process_component_classes(node)
+            self._seen_by_parts[node] = seen
 
-    def _asked_by(self, node: DOMNode) -> tuple[frozenset[str], frozenset[str]]:
-        """All names and all pseudo-classes in the rules of a node and of its component classes."""
-        key = (type(node), node.id, node.classes)
-        if (asked := self._asked.get(key)) is None:
-            parts = [self._part(component) for component in node._get_component_classes()]
+    def _seen_of_parts(self, node: DOMNode) -> Seen:
+        """What the rules of its component classes ask of the node and of all above it."""
+        if not (components := node._get_component_classes()):
+            return []
+        if (asked := self._asked_by_parts.get(components)) is None:
+            parts = [self._asked_by(self._names(self._part(component))) for component in components]
+            named, pseudo_classes = zip(*parts, strict=True)
+            asked = self._asked_by_parts[components] = frozenset().union(*named), frozenset().union(*pseudo_classes)
+        return _seen(node, asked)
+
+    def _asked_by(self, names: frozenset[str]) -> Asked:
+        """What the rules with one of these names ask for: names, and pseudo-classes."""
+        if (asked := self._asked.get(names)) is None:
             selectors = [
                 selector
-                for one in (node, *parts)
-                for rule in self._that_name(one)
+                for rule in self._that_name(names)
                 for selector_set in rule.selector_set
                 for selector in selector_set.selectors
             ]
             signs = {SelectorType.CLASS: ".", SelectorType.ID: "#"}
-            names = frozenset((".-textual-system", *(signs.get(one.type, "") + one.name for one in selectors)))
-            asked = self._asked[key] = (names, frozenset().union(*(one.pseudo_classes for one in selectors)))
+            named = frozenset((".-textual-system", *(signs.get(one.type, "") + one.name for one in selectors)))
+            asked = self._asked[names] = named, frozenset().union(*(one.pseudo_classes for one in selectors))
         return asked
-
-    def _process_component_classes(self, node: DOMNode) -> None:
-        self._rules = self._all
-        matched = [
-            (component, id(rule), specificity)
-            for component in node._get_component_classes()
-            for rule, specificity in self._that_match(node, component)
-        ]
-        if not node._component_styles or self._matched.get(node) != matched:
-            super()._process_component_classes(node)
-            self._matched[node] = matched
-
-    def _that_match(self, node: DOMNode, component: str) -> list[tuple[RuleSet, object]]:
-        part = self._part(component)
-        path = [*node.css_path_nodes, part]
-        return [(rule, how) for rule in self._that_name(part) for how in self._check_rule(rule, path)]
 
     def _part(self, component: str) -> DOMNode:
         if (part := self._parts.get(component)) is None:
             part = self._parts[component] = DOMNode(classes=component)
         return part
 
-    def _that_name(self, node: DOMNode) -> list[RuleSet]:
-        names = frozenset(self.rules_map.keys() & node._selector_names)
+    def _names(self, node: DOMNode) -> frozenset[str]:
+        """Its type, id and classes, as far as rules name them."""
+        return frozenset(self.rules_map.keys() & node._selector_names)
+
+    def _that_name(self, names: frozenset[str]) -> list[RuleSet]:
         if (rules := self._narrowed.get(names)) is None:
-            rules = self._narrowed[names] = [rule for rule in self._all if not names.isdisjoint(rule.selector_names)]
+            found = {rule for name in names for rule in self.rules_map[name]}
+            rules = self._narrowed[names] = sorted(found, key=self._order.__getitem__)
         return rules
+
+
+def _seen(node: DOMNode, asked: Asked) -> Seen:
+    """Of the node and of all above it the names that are asked for, and the pseudo-classes that it has of these."""
+    names, pseudo_classes = asked
+    return [
+        (names & one._selector_names, [name for name in pseudo_classes if one.has_pseudo_class(name)])
+        for one in node.css_path_nodes
+    ]
