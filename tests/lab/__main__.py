@@ -4,6 +4,7 @@ python -m tests.lab                         all of it, in two guests side by sid
 python -m tests.lab tests/lab/test_x.py -x  some of it, in pytest's words; then nothing is compared
 python -m tests.lab --keep                  all of it, and write what was proved into docs/lab.md
 python -m tests.lab --program WORD...       any program in the guest, as root
+python -m tests.lab --zfs                   build ZFS for the guest's kernel, which takes ten minutes, and keep it
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from types import FrameType
 
 from tests.lab import results
+from tests.lab.machine import zfs_module
 from tests.lab.machine.guest import run_in_guest
 from tests.lab.machine.kernel import Kernel, kernel
 from tests.lab.machine.missing import LabError, LabUnavailableError, check
@@ -55,6 +57,9 @@ def main(words: Sequence[str]) -> int:
         check()
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "raidbench" / "lab"
         ready = kernel(cache)
+        if list(words) == ["--zfs"]:
+            print(f"lab: ZFS for Linux {ready.version} is in {zfs_module.build(ready)}", flush=True)
+            return 0
         if words and words[0] == "--program":
             return run_in_guest(ready, words[1:], Path.cwd(), None, seconds=FOR_A_PERSON)
         if words and words[0] == "--into":
@@ -81,7 +86,8 @@ def _some(ready: Kernel, words: Sequence[str], into: Path, turns: Path | None = 
     """
     started = time.monotonic()
     print(f"lab: booting Linux {ready.version} in QEMU, software emulation ...", flush=True)
-    argv = [*PYTEST, "--durations=15", *words]
+    zfs = zfs_module.folder(ready)
+    argv = ["env", f"RAIDBENCH_LAB_ZFS={zfs or ''}", *PYTEST, "--durations=15", *words]
     argv += [] if any(word.startswith("tests/") for word in words) else ["tests/lab"]
     try:
         status = run_in_guest(ready, argv, ROOT, into, turns, seconds=SECONDS)

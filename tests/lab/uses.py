@@ -79,9 +79,9 @@ def mounted_elsewhere(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def partition(disk: Disk | Made, number: int = 1) -> Iterator[str]:
+def partition(disk: Disk | Made, number: int = 1, sectors: int = SECTORS) -> Iterator[str]:
     """A DOS table with one partition, which the kernel knows."""
-    entry = struct.pack("<B3sB3sII", 0, b"\0\2\0", 0x83, b"\xff\xff\xff", 2048, SECTORS)
+    entry = struct.pack("<B3sB3sII", 0, b"\0\2\0", 0x83, b"\xff\xff\xff", 2048, sectors)
     with open(disk.device, "r+b", buffering=0) as file:
         file.write(bytes(446) + entry + bytes(48) + b"\x55\xaa")
     run("blockdev", "--rereadpt", disk.device)
