@@ -114,13 +114,13 @@ def sweep_command(
 
 
 def _targets(words: tuple[str, ...], measured: str) -> dict[str, str]:
-    """Addresses by role; one without a role is that of what is measured. Raises InvalidValueError."""
+    """Addresses by role, "" to leave one out; without a role it is what is measured. Raises InvalidValueError."""
     found: dict[str, str] = {}
     for word in words:
         role, equals, address = (part.strip() for part in word.partition("="))
         if not equals:
             role, address = measured, role
-        if not role or not address:
+        if not role or not (address or equals):
             raise InvalidValueError(
                 f"--target wants ROLE=ADDRESS, not {clean(word, 60)!r}.", hint="For example: array=md:md0"
             )

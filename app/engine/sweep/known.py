@@ -61,6 +61,7 @@ def addresses_of(plan: SweepPlan, named: Mapping[str, str]) -> dict[str, str]:
 async def look(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> Known:
     """Find every target of the plan and read its settings; changes nothing.
 
+    What the plan itself names and this machine does not have is as if nobody had named it, unless it has none of that.
     Raises PlanError, NotFoundError, DeviceGoneError, ToolFailedError.
     """
     addresses = addresses_of(plan, named)
@@ -69,8 +70,15 @@ async def look(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> K
     holders: dict[str, tuple[Holder, ...]] = {}
     things: dict[str, Controller | Array | Drive] = {}
     read: dict[Target, Holder] = {}
+    absent: list[NotFoundError] = []
     for role, address in addresses.items():
-        thing = await _thing(bench, address)
+        try:
+            thing = await _thing(bench, address)
+        except NotFoundError as error:
+            if role in named:
+                raise
+            absent.append(error)
+            continue
         if thing is None:
             found[role] = devices[role] = _path(address)
             continue
@@ -83,6 +91,8 @@ async def look(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> K
             if target not in read:
                 read[target] = await _holder(bench, target)
         holders[role] = tuple(read[target] for target in targets)
+    if absent and not found:
+        raise absent[0]
     return Known(
         addresses=found,
         devices=devices,

@@ -97,10 +97,9 @@ class CacheCounts:
         self.held_bytes = min(self.held_bytes + came, cache.cache_bytes)
         if cache.kind is CacheKind.WRITECACHE:
             self.held_bytes = self.dirty_bytes  # what was written out is there no longer
-        if cache.mode is CacheMode.PASSTHROUGH:  # a write throws its chunk out (dm-cache-target.c, map_bio)
-            gone = writes * flow.write_hits
-            self.demotions += gone
-            self.held_bytes = max(0.0, self.held_bytes - gone * cache.block_bytes)
+        gone = writes * flow.drops
+        self.demotions += gone
+        self.held_bytes = max(0.0, self.held_bytes - (gone * cache.block_bytes if whole else written * flow.drops))
 
     def rest(self, cache: CachedBy, size_bytes: int, now: float) -> None:
         """Nothing is asked of it up to now: what is not written out is, as far as the driver does that by itself."""

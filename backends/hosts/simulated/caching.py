@@ -72,6 +72,8 @@ class CacheFlow:
     """Writes that put a block in which was not there."""
     dirties: float = 0.0
     """Writes that leave data in the cache which the slow part does not have."""
+    drops: float = 0.0
+    """Writes that throw out what the cache holds of their block."""
     bypassed: bool = False
     """They pass by as streams do."""
     drains: bool = False
@@ -123,6 +125,7 @@ def flow_of(cache: CachedBy, region: int, work: IoPattern) -> CacheFlow:
                 read_fills=0.0 if bypassed else 1 - held,
                 write_fills=1 - held if takes else 0.0,
                 dirties=float(keeps),
+                drops=0.0 if takes else held,
                 bypassed=bypassed,
                 drains=drains,
             )
@@ -132,7 +135,7 @@ def _dm_cache(mode: CacheMode, held: float, drains: bool) -> CacheFlow:
     """drivers/md/dm-cache-target.c, map_bio: a miss goes to the origin, whatever the mode."""
     if mode is CacheMode.PASSTHROUGH:
         return CacheFlow(
-            read_hits=held, write_hits=held, fast_reads=0.0, fast_writes=0.0, slow_writes=1.0, drains=drains
+            read_hits=held, write_hits=held, fast_reads=0.0, fast_writes=0.0, slow_writes=1.0, drops=held, drains=drains
         )
     back = mode is CacheMode.WRITE_BACK
     brought = (1 - held) * _PROMOTED
@@ -242,7 +245,14 @@ def _brought(cache: CachedBy, work: IoPattern, region: int) -> tuple[float, floa
 
 
 def drained(cache: CachedBy, region: int, *, beside: bool) -> float:
-    """Bytes a second that are written out. `beside`: a job uses the slow part, too."""
-    small = IoPattern(read_share=0.0, region_bytes=region)
-    _, write = disk_demands(cache.slow, small)
-    return PAGE * 1e6 / (write.together * SORTED) * (_DRAINED if beside else 1.0)
+    """Bytes a second that are written out. `beside`: a job uses the slow part, too.
+
+    In the order of their places: the closer together they lie, the more that is a stream. How much more is an estimate.
+    """
+    size = cache.block_bytes
+    small = IoPattern(read_share=0.0, region_bytes=region, sizes=((size, 1.0),))
+    _, one = disk_demands(cache.slow, small)
+    _, next_one = disk_demands(cache.slow, replace(small, sequential=True))
+    apart = 1 - min(1.0, cache.dirty_bytes / region) if region else 1.0
+    taken = max(next_one.together, one.together * SORTED * apart)
+    return size * 1e6 / taken * (_DRAINED if beside else 1.0)

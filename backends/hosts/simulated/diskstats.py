@@ -7,7 +7,7 @@ from dataclasses import field, replace
 
 from backends.hosts.simulated.caches import CacheCounts
 from backends.hosts.simulated.caching import drained, flow_of, region_of
-from backends.hosts.simulated.layout import PAGE, CachedBy, Pooled
+from backends.hosts.simulated.layout import CachedBy, Pooled
 from backends.hosts.simulated.load import Expected, IoPattern, Layout
 from backends.hosts.simulated.mirror import busy_share, halves, in_flight
 from backends.hosts.simulated.pooling import ALLOCATED, pool_flow
@@ -94,7 +94,7 @@ def _parts(
     flow = flow_of(cache, region, work)
     out = 0.0
     if flow.drains and not flow.full and expected.write is not None:
-        out = drained(cache, region, beside=expected.read is not None) / PAGE / expected.write.iops
+        out = drained(cache, region, beside=expected.read is not None) / cache.block_bytes / expected.write.iops
     both = [one for one in (expected.read, expected.write) if one is not None]
     fast = min(top.queued, sum(one.iops * one.fast_share * one.fast_us for one in both) / 1e6)
     slow = replace(top, reads=1 - flow.fast_reads, writes=flow.slow_writes + out)

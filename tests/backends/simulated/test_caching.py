@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from backends.hosts.simulated.caching import drained
 from backends.hosts.simulated.layout import CacheKind, CacheMode, IoPattern, Layout
 from backends.hosts.simulated.load import Direction, Expected, expect
 from tests.backends.simulated.tiers import FAST, MIX, READS, SLOW, STREAM, WRITES, G, K, M, cached
@@ -170,3 +171,12 @@ def alone(layout: Layout, work: IoPattern) -> float:
 )
 def test_a_flush_ends_where_the_writes_do(layout: Layout, us: float) -> None:
     assert expect(layout, WRITES).flush_us == us
+
+
+def test_what_lies_close_together_is_written_out_as_a_stream() -> None:
+    few, many = (cached(BCACHE, BACK, dirty_bytes=dirty).cache for dirty in (G // 100, 8 * G))
+    assert few is not None
+    assert many is not None
+    slow, fast = (drained(one, 8 * G, beside=False) / 1e6 for one in (few, many))
+    assert slow < 5 < 50 < fast < 80
+    assert drained(many, 8 * G, beside=True) == pytest.approx(fast * 1e6 / 2)

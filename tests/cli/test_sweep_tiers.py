@@ -1,0 +1,44 @@
+"""The sweep over the kernel's caches that comes along, on the simulated rack that has them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.cli.test_sweep_articles import SPEED, swept, verdict
+
+LINUX = ("--demo", "linux", *SPEED)
+
+
+def test_all_that_the_plan_names_is_there_and_what_would_spoil_a_cache_is_left_out(cli: Cli) -> None:
+    plan = cli(*LINUX, "sweep", "cache-modes", "--dry-run", "--json").json["sweep"]
+    cells = {(cell["row"], cell["column"]) for cell in plan["cells"]}
+    assert len(cells) == 31
+    assert ("bcache, none", "random write") not in cells
+    assert len(plan["destroys"]) == 4
+
+
+def test_what_is_not_there_is_left_out_and_so_is_what_was_named_empty(cli: Cli) -> None:
+    words = ("--target", "plain=", "--target", "dm-cache=", "--target", "writecache=")
+    plan = cli(*LINUX, "sweep", "cache-modes", *words, "--dry-run", "--json").json["sweep"]
+    assert {cell["row"].partition(",")[0] for cell in plan["cells"]} == {"bcache"}
+
+
+def test_where_nothing_of_a_plan_is_there_it_says_so(cli: Cli) -> None:
+    done = cli("--demo", "sweep", "cache-modes", "--dry-run")
+    assert done.status == 2
+    assert "vg0/spare" in done.err
+
+
+@pytest.mark.exhaustive
+def test_every_mode_is_as_fast_as_the_part_that_serves(cli: Cli) -> None:
+    cells = swept(cli, *LINUX, "sweep", "cache-modes")
+    iops = {place: cell["iops"] for place, cell in cells.items()}
+    verdicts = {place: verdict(cell) for place, cell in cells.items()}
+    for cache in ("dm-cache", "bcache"):
+        assert verdicts[f"{cache}, write-back", "random write"] == "faster"
+        assert iops[f"{cache}, write-through", "random write"] < 1000
+        assert iops[f"{cache}, write-through", "random read"] > 50_000
+    assert verdicts["dm-cache, write-through", "random read"] == "faster"
+    assert verdicts["dm-cache, passthrough", "random read"] == "slower"
+    assert verdicts["writecache", "random write"] == "faster"
