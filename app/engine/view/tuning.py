@@ -13,9 +13,18 @@ Pairs = Mapping[str, tuple[Setting, Reading]]
 """Settings as they were read, by key."""
 
 WRITE_CACHE = ("cache_mode", "write_cache")
-READ_AHEAD = ("read_ahead", "read_ahead_kb")
-STRIP = ("strip_size", "chunk_size")
-TELLING = {"io_policy": "", "bitmap": "bitmap ", "scheduler": "", "nr_requests": ""}
+"""That of a cache device before that of the kernel's queue."""
+
+READ_AHEAD = ("read_ahead", "lv_read_ahead", "read_ahead_kb")
+STRIP = ("strip_size", "chunk_size", "stripe_size")
+TELLING = {
+    "io_policy": "",
+    "bitmap": "bitmap ",
+    "sync": "sync ",
+    "compression": "compression ",
+    "scheduler": "",
+    "nr_requests": "",
+}
 """What else is told, and how that begins, as far as there is such a setting: two of them at most."""
 
 
@@ -43,7 +52,7 @@ UNREAD = Tuning()
 def tuning(pairs: Pairs) -> Tuning:
     """The telling settings of a device."""
     told = [
-        start + value_words(*pairs[key], pairs[key][1].now)
+        start + value_words(*pairs[key], pairs[key][1].effective if pairs[key][1].follows else pairs[key][1].now)
         for key, start in TELLING.items()
         if key in pairs and pairs[key][1].now is not None
     ]

@@ -55,7 +55,7 @@ def array_of(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -
     return Array(
         target=target_of(volume.address),
         name=volume.address,
-        level=_level(slow),
+        level=_level(volume, slow),
         state=state,
         size_bytes=volume.number("lv_size"),
         strip_bytes=slow.number("stripe_size") or None,
@@ -78,9 +78,11 @@ def origin_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvFacts:
     return lower[0] if lower else volume
 
 
-def _level(volume: LvFacts) -> Level:
+def _level(volume: LvFacts, slow: LvFacts) -> Level:
+    """A cache over plain data is a kind of its own; over an array it is the array that tells what may fail."""
     words = {level.value: level for level in Level}
-    return words.get(volume.level) or _LEVELS.get(volume.level, Level.UNKNOWN)
+    level = words.get(slow.level) or _LEVELS.get(slow.level, Level.UNKNOWN)
+    return Level.CACHED if level is Level.CONCAT and volume.kind in (CACHE, WRITECACHE) else level
 
 
 def nodes_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[str, ...]:

@@ -199,7 +199,7 @@ def _ahead(view: LvView, _member: str) -> Reading:
         now = "unknown" if given is None else str(given // 1024)
     shown = None if kernel is None else kernel // 1024
     differs = shown is not None and now in ("none", str((given or 0) // 1024)) and (given or 0) // 1024 != shown
-    auto = "auto" if shown is None or now != "auto" else f"auto, now {shown}"
+    auto = "auto" if shown is None or now != "auto" else f"auto, now {shown} KiB"
     steps = sorted({*_AHEAD_KIB, *((given // 1024,) if given else ())})
     return Reading(
         now=now,

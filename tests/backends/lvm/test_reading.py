@@ -23,7 +23,7 @@ async def test_every_volume_that_somebody_made_is_shown_once() -> None:
         "vg0/db": (Level.CONCAT, State.OPTIMAL, 1),
         "vg0/fastdb": (Level.CONCAT, State.OPTIMAL, 1),
         "vg0/lin": (Level.CONCAT, State.OPTIMAL, 1),
-        "vg0/mail": (Level.CONCAT, State.OPTIMAL, 2),
+        "vg0/mail": (Level.CACHED, State.OPTIMAL, 2),
         "vg0/mir": (Level.RAID1, State.OPTIMAL, 2),
         "vg0/par": (Level.RAID5, State.OPTIMAL, 4),
         "vg0/pm": (Level.CONCAT, State.OPTIMAL, 1),

@@ -6,6 +6,8 @@ from app.engine.view.tuning import tuning
 from backends.settings import Reading
 from backends.vendors.bcache.settings import CACHE_MODE
 from backends.vendors.block.knobs import WRITE_CACHE
+from backends.vendors.lvm.settings import READ_AHEAD, STRIPE_SIZE
+from backends.vendors.zfs.settings import COMPRESSION, SYNC
 
 QUEUE = {"write_cache": (WRITE_CACHE, Reading(now="write-back"))}
 """What the kernel believes of whatever is beneath."""
@@ -19,3 +21,15 @@ def test_of_a_cached_device_the_mode_of_its_cache_counts_and_not_what_the_kernel
 def test_a_mode_without_a_cache_is_overruled() -> None:
     told = tuning({"cache_mode": (CACHE_MODE, Reading(now="write-back", effective="none"))}).write_cache.text
     assert told == "back ▲ none"
+
+
+def test_of_what_is_inherited_the_value_in_force_is_told() -> None:
+    inherited = Reading(now="inherit", effective="standard", follows=True)
+    told = tuning({"sync": (SYNC, inherited), "compression": (COMPRESSION, Reading(now="lz4"))})
+    assert told.others == "sync standard, compression lz4"
+
+
+def test_a_volume_of_lvm_tells_its_own_read_ahead_and_stripe_size() -> None:
+    own = {"lv_read_ahead": (READ_AHEAD, Reading(now="none")), "stripe_size": (STRIPE_SIZE, Reading(now="65536"))}
+    told = tuning(own)
+    assert (told.read_ahead.text, told.strip.text) == ("none", "64 KiB")
