@@ -54,6 +54,10 @@ TARGETS: dict[str, Target] = {
         ),
     ),
     "mdraid": Target(modules=("backends/vendors/mdraid/running.py",), tests=("tests/backends/mdraid",)),
+    "bcache": Target(
+        modules=tuple(f"backends/vendors/bcache/{name}.py" for name in ("backend", "facts", "readings")),
+        tests=("tests/backends/bcache/test_backend.py",),
+    ),
     "nvme": Target(modules=("backends/vendors/nvme/running.py",), tests=("tests/backends/nvme",)),
     "scsi": Target(modules=("backends/vendors/scsi/running.py",), tests=("tests/backends/scsi",)),
     "smartarray": Target(

@@ -28,15 +28,15 @@ WRITEBACK_PERCENT = Setting(
     key="writeback_percent",
     label="Write-back share",
     unit="%",
-    help="How much of the cache may hold unwritten data before the writing back is hurried. 0 writes back at once and "
-    "at full speed. The kernel takes 40 for anything above, without a word.",
+    help="How much of the cache unwritten data may fill: the writing back is throttled to keep about as much. 0 takes "
+    "the throttle off. Matters with write-back only. The kernel takes 40 for anything above, without a word.",
 )
 WRITEBACK_DELAY = Setting(
     key="writeback_delay",
     label="Write-back delay",
     unit="s",
     help="How long unwritten data stay in a cache that had none before the writing back begins: what is written again "
-    "meanwhile reaches the disk once.",
+    "meanwhile reaches the disk once. Matters with write-back only.",
 )
 WRITEBACK_RUNNING = Setting(
     key="writeback_running",
