@@ -119,14 +119,14 @@ class MdHost(FakeHost):
             return self.answers[verb]
         if command.mutates:
             self.ran.append(command.argv)
+            array = next(word for word in command.argv[2:] if word.startswith("/dev/md"))
             for word in command.argv[2:]:
-                self._play(word)
+                self._play(f"/sys/block/{array.removeprefix('/dev/')}/md", word)
             if verb == "--stop":
                 self.stopped()
         return Completed(returncode=0, stdout="", stderr="")
 
-    def _play(self, word: str) -> None:
-        base = "/sys/block/md0/md"
+    def _play(self, base: str, word: str) -> None:
         option, _, value = word.partition("=")
         match option:
             case "--chunk":

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.priv import reading
+from backends.conformance import Conformance
 from backends.errors import BlockedError
 from backends.host import Completed
 from backends.model import Array, Level, Scope, State, Target
@@ -86,6 +87,18 @@ def machine(platform: str = "", **volume: str) -> MdHost:
     absent = Completed(returncode=1, stdout="", stderr=NO_PLATFORM)
     host.answers["--detail-platform"] = Completed(returncode=0, stdout=platform, stderr="") if platform else absent
     return host
+
+
+class TestVolume(Conformance):
+    @pytest.fixture(params=["md125", "md126"])
+    def targets(self, request: pytest.FixtureRequest) -> tuple[Target, ...]:
+        return (replace(MD126, address=str(request.param)),)
+
+    @pytest.fixture
+    async def backend(self) -> MdRaid:
+        found = MdRaid(machine())
+        await found.inventory()
+        return found
 
 
 async def arrays(host: MdHost) -> dict[str, Array]:
