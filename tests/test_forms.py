@@ -6,11 +6,13 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import sysconfig
 import tempfile
 import time
 import zipapp
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,8 +61,9 @@ class Form:
 
 
 def copied(to: Path) -> Path:
+    """The packages with their bytecode, so that not every start compiles all of them."""
     for package in PACKAGES:
-        shutil.copytree(ROOT / package, to / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / package, to / package)
     return to
 
 
@@ -86,6 +89,8 @@ def archive(place: Path) -> Form:
     """One file for any Python (zipapp, shiv)."""
     python = interpreter(place.with_name("python"))
     sources = copied(place.with_name("sources"))
+    for compiled in sources.rglob(f"*.{sys.implementation.cache_tag}.pyc"):
+        compiled.rename(compiled.parents[1] / f"{compiled.name.partition('.')[0]}.pyc")  # where zipimport looks
     (sources / "__main__.py").write_text(ARCHIVE.format(lent=LENT))
     zipapp.create_archive(sources, place)
     shutil.rmtree(sources)
@@ -106,21 +111,38 @@ def one_file(place: Path) -> Form:
 FORMS = {"tree": tree, "zipapp": archive, "one file": one_file}
 
 
-@pytest.fixture
-def form(request: pytest.FixtureRequest) -> Iterator[Form]:
+@contextmanager
+def made(name: str) -> Iterator[Form]:
     """One of them, where every user may run it."""
     folder = Path(tempfile.mkdtemp(prefix="raidbench-form-"))
     folder.chmod(0o755)
-    yield FORMS[request.param](folder / "program")
-    shutil.rmtree(folder)
+    try:
+        yield FORMS[name](folder / "program")
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def form(request: pytest.FixtureRequest) -> Iterator[Form]:
+    """One that nobody changes."""
+    with made(request.param) as one:
+        yield one
+
+
+@pytest.fixture
+def removable(request: pytest.FixtureRequest) -> Iterator[Form]:
+    """One for a test alone."""
+    with made(request.param) as one:
+        yield one
 
 
 each = pytest.mark.parametrize("form", FORMS, indirect=True)
 
 
-@each
+@pytest.mark.parametrize("removable", FORMS, indirect=True)
 @needs_loops()
-def test_a_trial_comes_back_though_the_program_was_removed_meanwhile(form: Form, tmp_path: Path) -> None:
+def test_a_trial_comes_back_though_the_program_was_removed_meanwhile(removable: Form, tmp_path: Path) -> None:
+    form = removable
     with loop(tmp_path / "disk") as disk:
         setting = Path(f"/sys/block/{disk.name}/queue/read_ahead_kb")
         before = setting.read_text()

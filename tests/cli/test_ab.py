@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -55,24 +55,43 @@ def test_read_ahead_is_slower_and_is_put_back(
     assert value_of(demo, "read_ahead") == "none"
 
 
-def test_the_answer_comes_first_and_in_one_sentence(demo: Cli) -> None:
-    done = demo(*AHEAD, "--pairs", "3", "--yes")
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
+    """What is said of an experiment of three pairs, by the command that says it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAIDBENCH_STATE_DIR", str(tmp_path_factory.mktemp("three")))
+        said = {"ab": run_here(*FAST, *AHEAD, "--pairs", "3", "--yes")}
+        for words in (("runs",), ("log",), ("compare", "e1"), ("compare", "e1", "--json"), ("compare", "e7")):
+            said[" ".join(words)] = run_here(*FAST, *words)
+        order = said["compare e1 --json"].json["experiment"]["order"]
+        a, b = (f"r{order.index(letter) + 1}" for letter in "AB")
+        said["its runs"] = run_here(*FAST, "compare", a, b, "--json")
+        return said
+
+
+def test_the_answer_comes_first_and_in_one_sentence(three: dict[str, Outcome]) -> None:
+    done = three["ab"]
     first = done.out.splitlines()[0]
     assert first.startswith("Read-ahead read-ahead is slower than Read-ahead none: read IOPS -1")
     assert "SIMULATED" in done.out
     assert "Read-ahead is none again" in done.err
     assert "not yet decided" in done.err
-    assert demo("runs").out.splitlines()[-1].startswith("e1  Read-ahead read-ahead is slower")
-    assert first in demo("log").out
-    assert first in demo("compare", "e1").out
+    assert three["runs"].out.splitlines()[-1].startswith("e1  Read-ahead read-ahead is slower")
+    assert first in three["log"].out
+    assert first in three["compare e1"].out
 
 
-def test_two_runs_of_it_stand_for_their_pairs(demo: Cli) -> None:
-    order = demo(*AHEAD, "--pairs", "3", "--yes", "--json").json["experiment"]["order"]
+def test_two_runs_of_it_stand_for_their_pairs(three: dict[str, Outcome]) -> None:
+    order = three["compare e1 --json"].json["experiment"]["order"]
     a, b = (f"r{order.index(letter) + 1}" for letter in "AB")
-    compared = demo("compare", a, b, "--json").json
+    compared = three["its runs"].json
     assert (compared["interleaved"], len(compared["runs_a"])) == (True, 3)
     assert f"{b} is slower than {a}" in compared["sentence"]
+
+
+def test_an_experiment_that_is_not_there_names_those_there_are(three: dict[str, Outcome]) -> None:
+    missing = three["compare e7"]
+    assert (missing.status, "It has: e1" in missing.err) == (2, True)
 
 
 def test_the_plan_is_shown_before_it_is_asked_about(demo: Cli) -> None:
@@ -121,34 +140,47 @@ def test_something_else_than_the_target_can_be_measured(demo: Cli) -> None:
     assert next(row["verdict"] for row in found["figures"] if row["figure"] == "iops") != "slower"
 
 
-def test_repeats_have_a_mean_and_an_interval(demo: Cli) -> None:
-    done = demo("bench", SDB, *SHORT, "--repeat", "3", "--json")
-    reads = next(row for row in done.json["repeats"] if row["figure"] == "iops")
+@pytest.fixture(scope="module")
+def groups(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
+    """Three groups of runs, the second with another setting: what was said of each, and of them together."""
+    group = ("bench", SDB, *SHORT, "--repeat", "3")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAIDBENCH_STATE_DIR", str(tmp_path_factory.mktemp("groups")))
+        said = {"first": run_here(*FAST, *group, "--json")}
+        said["runs"] = run_here(*FAST, "runs")
+        said["within"] = run_here(*FAST, "compare", "r1", "r2")
+        run_here(*FAST, "set", SDB, "read_ahead=read-ahead", "--yes")
+        said["second"] = run_here(*FAST, *group)
+        said["one after the other"] = run_here(*FAST, "compare", "r1", "r4")
+        run_here(*FAST, "undo", "--yes")
+        run_here(*FAST, *group)
+        said["measured again"] = run_here(*FAST, "compare", "r1", "r4")
+        return said
+
+
+def test_repeats_have_a_mean_and_an_interval(groups: dict[str, Outcome]) -> None:
+    reads = next(row for row in groups["first"].json["repeats"] if row["figure"] == "iops")
     assert (reads["n"], reads["low"] < reads["mean"] < reads["high"]) == (3, True)
-    assert "(3)" in demo("runs").out
+    assert "(3)" in groups["runs"].out
 
 
-def test_repeats_are_summed_up_for_people(demo: Cli) -> None:
-    assert "Mean of 2, read: IOPS 8" in demo("bench", SDB, *SHORT, "--repeat", "2").out
+def test_repeats_are_summed_up_for_people(groups: dict[str, Outcome]) -> None:
+    assert re.search(r"Mean of 3, read: IOPS \d", groups["second"].out)
 
 
-def test_groups_one_after_the_other_are_labelled(demo: Cli) -> None:
-    demo("bench", SDB, *SHORT, "--repeat", "3")
-    demo("set", SDB, "read_ahead=read-ahead", "--yes")
-    demo("bench", SDB, *SHORT, "--repeat", "3")
-    compared = demo("compare", "r1", "r4")
+def test_repeats_of_the_same_are_called_so(groups: dict[str, Outcome]) -> None:
+    assert "r2 repeats r1" in groups["within"].out
+
+
+def test_groups_one_after_the_other_are_labelled(groups: dict[str, Outcome]) -> None:
+    compared = groups["one after the other"]
     assert compared.out.startswith("Not decided between r1 and r4")
     assert "3 and 3 runs, not in turn" in compared.out
     assert "drift cannot be told from an effect" in compared.out
 
 
-def test_groups_with_the_first_side_measured_again_are_judged(demo: Cli) -> None:
-    demo("bench", SDB, *SHORT, "--repeat", "3")
-    demo("set", SDB, "read_ahead=read-ahead", "--yes")
-    demo("bench", SDB, *SHORT, "--repeat", "3")
-    demo("undo", "--yes")
-    demo("bench", SDB, *SHORT, "--repeat", "3")
-    compared = demo("compare", "r1", "r4")
+def test_groups_with_the_first_side_measured_again_are_judged(groups: dict[str, Outcome]) -> None:
+    compared = groups["measured again"]
     assert compared.out.startswith("r4 is slower than r1")
     assert "the runs before and after it differ by" in compared.out
 
@@ -193,34 +225,8 @@ def test_two_ways_to_end_exclude_each_other(demo: Cli) -> None:
     assert (refused.status, "exclude each other" in refused.err) == (2, True)
 
 
-def test_an_experiment_that_was_stopped_goes_on(demo: Cli, state: Path) -> None:
-    words = argv("--demo", "--demo-speed", "20", *AHEAD[:3], "--runtime", "4", "--ramp", "0", "--yes")
-    with subprocess.Popen(words, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}) as running:
-        assert running.stderr is not None
-        for line in running.stderr:
-            if line.startswith(b"pair 2"):
-                running.send_signal(signal.SIGINT)
-                break
-        running.communicate(timeout=60)
-    ended = demo(*AHEAD, "--more", "e1", "--yes", "--json").json["experiment"]
-    assert (ended["id"], ended["status"], ended["pairs"]) == ("e1", "ok", 6)
-    complete = demo(*AHEAD, "--more", "e1", "--yes")
-    assert (complete.status, "e1 is complete" in complete.err) == (3, True)
-
-
-def test_repeats_of_the_same_are_called_so(demo: Cli) -> None:
-    demo("bench", SDB, *SHORT, "--repeat", "2")
-    assert "r2 repeats r1" in demo("compare", "r1", "r2").out
-
-
-def test_an_experiment_that_is_not_there_names_those_there_are(demo: Cli) -> None:
-    demo(*AHEAD, "--pairs", "1", "--yes")
-    missing = demo("compare", "e7")
-    assert (missing.status, "It has: e1" in missing.err) == (2, True)
-
-
-def test_ctrl_c_puts_the_setting_back(state: Path) -> None:
-    words = argv("--demo", "--demo-speed", "20", "ab", SDB, "read_ahead=read-ahead", "--runtime", "60", "--yes")
+def test_one_that_was_stopped_by_ctrl_c_puts_the_setting_back_and_goes_on(demo: Cli, state: Path) -> None:
+    words = argv("--demo", "--demo-speed", "20", *AHEAD[:3], *SHORT, "--yes")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as running:
         assert running.stderr is not None
@@ -231,9 +237,11 @@ def test_ctrl_c_puts_the_setting_back(state: Path) -> None:
         _, said = running.communicate(timeout=60)
     assert running.returncode == 130
     assert b"Read-ahead is none again" in said
-    shown = subprocess.run(argv(*FAST, "show", SDB, "--json"), capture_output=True, env=environment, timeout=60)
-    settings = json.loads(shown.stdout)["target"]["settings"]
-    assert next(one["now"] for one in settings if one["key"] == "read_ahead") == "none"
+    assert value_of(demo, "read_ahead") == "none"
+    ended = demo(*AHEAD, "--more", "e1", "--yes", "--json").json["experiment"]
+    assert (ended["id"], ended["status"], ended["pairs"]) == ("e1", "ok", 6)
+    complete = demo(*AHEAD, "--more", "e1", "--yes")
+    assert (complete.status, "e1 is complete" in complete.err) == (3, True)
 
 
 @pytest.fixture(scope="module")
@@ -294,6 +302,6 @@ def test_what_is_kept_is_kept_and_not_asked_again(demo: Cli, killed: Path) -> No
     assert "Nothing was left" in demo("recover").err
 
 
-def test_one_that_came_to_its_end_leaves_nothing(demo: Cli, state: Path) -> None:
-    demo(*AHEAD, "--pairs", "1", "--yes")
-    assert not [*state.glob("sessions/*/experiment.active")]
+def test_one_that_came_to_its_end_leaves_nothing(decided: tuple[Outcome, Path]) -> None:
+    logs = [*decided[1].glob("sessions/*/session.jsonl")]
+    assert (len(logs), [*decided[1].glob("sessions/*/experiment.active")]) == (1, [])

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from backends.hosts.simulated.rules import DEMO_KEY
-from tests.cli.conftest import Cli, Outcome, argv
+from tests.cli.conftest import Cli, Outcome, argv, run_here
 
 FAST = ("--demo", "--demo-speed", "500")
 RUN = ("--runtime", "20", "--ramp", "5")
@@ -185,29 +185,36 @@ def test_a_drive_at_its_warning_temperature_ends_the_run(demo: Cli, monkeypatch:
 SDC = "megaraid:/c1/v0"
 
 
-def together(demo: Cli, *words: str) -> Outcome:
-    return demo("bench", SDB, SDC, *RUN, *words)
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
+    """Two runs on two arrays at once, told in JSON and in words; and what is said of both."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAIDBENCH_STATE_DIR", str(tmp_path_factory.mktemp("together")))
+        said = {"json": run_here(*FAST, "bench", SDB, SDC, *RUN, "--json")}
+        said["csv"] = run_here(*FAST, "report", "--format", "csv")
+        said["words"] = run_here(*FAST, "bench", SDB, SDC, *RUN)
+        said["compared"] = run_here(*FAST, "compare", "r1", "r2")
+        return said
 
 
-def test_several_arrays_are_measured_at_once_with_a_row_each(demo: Cli) -> None:
-    run = together(demo, "--json").json["run"]
+def test_several_arrays_are_measured_at_once_with_a_row_each(together: dict[str, Outcome]) -> None:
+    run = together["json"].json["run"]
     rows = [(row["target"], row["device"], row["read"]["total_ios"] > 0) for row in run["targets"]]
     assert rows == [(SDB, "/dev/sdb", True), (SDC, "/dev/sdc", True)]
 
 
-def test_the_rows_of_several_arrays_add_up(demo: Cli) -> None:
-    run = together(demo, "--json").json["run"]
+def test_the_rows_of_several_arrays_add_up(together: dict[str, Outcome]) -> None:
+    run = together["json"].json["run"]
     assert sum(row["read"]["iops"] for row in run["targets"]) == pytest.approx(run["read"]["iops"], rel=1e-9)
 
 
-def test_the_table_of_figures_has_a_row_for_each_array(demo: Cli) -> None:
-    first = [line.split()[0] for line in together(demo).out.splitlines()[1:4]]
-    assert first == ["r1", SDB, SDC]
+def test_the_table_of_figures_has_a_row_for_each_array(together: dict[str, Outcome]) -> None:
+    first = [line.split()[0] for line in together["words"].out.splitlines()[1:4]]
+    assert first == ["r2", SDB, SDC]
 
 
-def test_the_csv_has_a_row_for_the_run_and_one_for_each_array(demo: Cli) -> None:
-    together(demo)
-    rows = list(csv.DictReader(io.StringIO(demo("report", "--format", "csv").out)))
+def test_the_csv_has_a_row_for_the_run_and_one_for_each_array(together: dict[str, Outcome]) -> None:
+    rows = list(csv.DictReader(io.StringIO(together["csv"].out)))
     whole, *parts = (float(row["read_iops"]) for row in rows)
     assert [(row["row"], row["device"]) for row in rows] == [
         ("run", ""),
@@ -217,9 +224,8 @@ def test_the_csv_has_a_row_for_the_run_and_one_for_each_array(demo: Cli) -> None
     assert sum(parts) == pytest.approx(whole, rel=1e-6)
 
 
-def test_two_runs_on_several_arrays_are_compared_array_by_array(demo: Cli) -> None:
-    together(demo), together(demo)
-    assert [line.split()[0] for line in demo("compare", "r1", "r2").out.splitlines()[-2:]] == [SDB, SDC]
+def test_two_runs_on_several_arrays_are_compared_array_by_array(together: dict[str, Outcome]) -> None:
+    assert [line.split()[0] for line in together["compared"].out.splitlines()[-2:]] == [SDB, SDC]
 
 
 @pytest.mark.parametrize(("words", "capped"), [((), True), (("--runtime", "60"), False)], ids=["no", "60"])

@@ -46,7 +46,7 @@ class Child:
     @property
     def alive(self) -> bool:
         """Whether it still runs."""
-        return any(self.pid == other.pid and self.started == other.started for other in _processes())
+        return any(self.started == now.started for now in _processes(str(self.pid)))
 
 
 class Terminal:
@@ -179,8 +179,8 @@ class Terminal:
             os.close(self.master)
 
 
-def _processes() -> Iterator[Child]:
-    for entry in Path("/proc").glob("[0-9]*"):
+def _processes(which: str = "[0-9]*") -> Iterator[Child]:
+    for entry in Path("/proc").glob(which):
         with contextlib.suppress(OSError, IndexError):
             name, _, rest = (entry / "stat").read_text(errors="replace").partition("(")[2].rpartition(")")
             words = rest.split()
