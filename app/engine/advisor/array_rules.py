@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from app.engine.advisor.facts import RunFacts
+from app.engine.advisor.fronts import ARC
 from app.engine.advisor.stripes import StripeCost, stripe_cost
+from app.engine.advisor.tier_rules import answers
 from app.engine.fio.sizes import format_size
 from app.engine.session.figures import Advice, MemberFigures
 from backends.model import Media
@@ -41,7 +43,7 @@ def unwritten(facts: RunFacts) -> Advice | None:
     if facts.written is False:
         said = f"{'Parts of ' if facts.scratch else ''}{facts.name} were never written"
         said = said if facts.scratch else f"{facts.name} was created again and has not been written since"
-    elif facts.media in _FLASH and not facts.content and not facts.scratch:
+    elif facts.media in _FLASH and not facts.content and not facts.scratch and not _before_disks(facts):
         said = f"Nothing is known to lie on {facts.name}"
     else:
         return None
@@ -53,17 +55,29 @@ def unwritten(facts: RunFacts) -> Advice | None:
     )
 
 
+def _before_disks(facts: RunFacts) -> bool:
+    """Whether it is a cache that is flash, and not all that lies behind."""
+    return facts.front is not None and facts.front.kind != ARC
+
+
 def cache_too_large(facts: RunFacts) -> Advice | None:
-    """An area that the controller's cache holds, in whole or in large part."""
-    area, cache = facts.area_bytes, facts.cache_bytes
-    if not area or not cache or area >= CACHE_FACTOR * cache or not facts.job.direct or not _cached(facts):
+    """An area that a cache holds, in whole or in large part."""
+    area, front = facts.area_bytes, facts.front
+    cache = facts.cache_bytes if front is None else front.size_bytes
+    if not area or not cache or area >= CACHE_FACTOR * cache:
+        return None
+    if not (facts.job.direct and _cached(facts) if front is None else answers(facts)):
         return None
     part = "all of it" if area <= cache else f"{units.fraction(cache / area)} of it"
+    words = "the controller's cache" if front is None else front.words
+    memory = front is not None and front.kind == ARC
+    tail = " Direct I/O does not pass by it before OpenZFS 2.3." if memory and facts.job.direct else ""
+    less = ", limit zfs_arc_max" if memory else ""
     return Advice(
         key="cache-larger-than-area",
-        message=f"The area of {units.size(area)} is small against the controller's cache of {units.size(cache)},"
-        f" which can hold {part}.",
-        do=f"Use {units.size(CACHE_FACTOR * cache)} or more, or say that it is the cache that is measured.",
+        message=f"The area of {units.size(area)} is small against {words} of {units.size(cache)},"
+        f" which can hold {part}.{tail}",
+        do=f"Use {units.size(CACHE_FACTOR * cache)} or more{less}, or say that it is the cache that is measured.",
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
+from app.engine.advisor.fronts import FrontCache
 from app.engine.fio.job import Job
 from app.engine.members.diskstats import DiskCounters
-from app.engine.session.figures import CpuFigures, MemberFigures
+from app.engine.session.figures import CacheFigures, CpuFigures, MemberFigures
 from backends.model import Level, Media, Protection, State, Task
 from backends.values import dataclass
 
@@ -98,6 +99,8 @@ class Measured:
     """Processor shares."""
     members: tuple[MemberFigures, ...] = ()
     """What the members of the array did."""
+    caches: tuple[CacheFigures, ...] = ()
+    """What the caches in the way counted; only of a run that is over."""
     device: DiskCounters | None = None
     """What the kernel counted on the whole disk in the measured time; of a run that goes on, of nearly all of it."""
     cpu_throttles: int = 0
@@ -132,6 +135,8 @@ class RunFacts:
     """Cache of the controller."""
     protection: Protection | None = None
     """What keeps that cache alive."""
+    front: FrontCache | None = None
+    """A cache of the kernel's before the device, or the memory of ZFS."""
     memory_bytes: int | None = None
     """The host's memory."""
     cores: int = 0

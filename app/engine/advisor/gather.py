@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from app.engine.advisor.facts import Condition, Geometry, Policy, RunFacts
+from app.engine.advisor.fronts import front_of
 from app.engine.advisor.history import written
 from app.engine.fio.job import Job
 from app.engine.session.state import Session
@@ -64,6 +65,10 @@ async def gather(host: Host, place: JobPlace, session: Session) -> RunFacts:
     members = _members(inventory, array)
     controller = _controller(inventory, things)
     takes, why = await _takes(host, place.device, place.job)
+    disk = None if place.device is None else kernel_name(place.device)
+    on_zfs = place.scratch and disk is None and inventory.holding(place.name) is not None
+    front = await front_of(host, disk, on_zfs=on_zfs)
+    card = None if front is not None else controller
     return RunFacts(
         job=place.job,
         name=place.name,
@@ -74,8 +79,9 @@ async def gather(host: Host, place: JobPlace, session: Session) -> RunFacts:
         media=_media(drives, members),
         physical_block=max((drive.physical_block or 0 for drive in (*drives, *members)), default=0) or None,
         array=None if array is None else geometry(array),
-        cache_bytes=None if controller is None else controller.cache_bytes,
-        protection=None if controller is None else controller.protection,
+        cache_bytes=None if card is None else card.cache_bytes,
+        protection=None if card is None else card.protection,
+        front=front,
         memory_bytes=None if session.machine is None else session.machine.memory_bytes,
         cores=0 if session.machine is None else session.machine.cores,
         governors=await governors(host),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from app.engine.advisor import array_rules, condition_rules, job_rules, measured_rules
+from app.engine.advisor import array_rules, condition_rules, job_rules, measured_rules, tier_rules
 from app.engine.advisor.facts import RunFacts
 from app.engine.session.figures import Advice
 
@@ -26,6 +26,10 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "battery-learning": condition_rules.learning,
         "array-degraded": condition_rules.degraded,
         "cache-larger-than-area": array_rules.cache_too_large,
+        "stream-bypasses-cache": tier_rules.stream_bypass,
+        "writecache-fills": tier_rules.fills,
+        "cache-cold": tier_rules.cold,
+        "zfs-sync": tier_rules.sync,
         "rate-not-held": measured_rules.rate_not_held,
         "depth-not-kept": measured_rules.depth_not_kept,
         "not-steady": measured_rules.not_steady,
@@ -35,6 +39,8 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "member-imbalance": array_rules.member_imbalance,
         "sector-misaligned": job_rules.sector_misaligned,
         "stripe-read-modify-write": array_rules.partial_stripes,
+        "zfs-block-size": tier_rules.block_size,
+        "zfs-compression": tier_rules.compression,
         "cache-not-full": array_rules.cache_not_full,
         "depth-beyond-device": array_rules.depth_beyond,
         "governor": condition_rules.governor,

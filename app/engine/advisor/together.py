@@ -37,6 +37,7 @@ def together(known: Sequence[RunFacts]) -> RunFacts:
         array=_alike([one.array for one in known]),
         cache_bytes=_alike([one.cache_bytes for one in known]),
         protection=_alike([one.protection for one in known]),
+        front=_alike([one.front for one in known]),
         takes=_sum(takes),
         takes_why=f"its {len(known)} targets together" if None not in takes else "",
         before=Condition(tasks=tuple(tasks.values())),

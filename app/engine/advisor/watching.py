@@ -120,6 +120,7 @@ class Watch:
             rounds=self._rounds(),
             cpu=figures.cpu,
             members=figures.members,
+            caches=figures.caches,
             device=device,
             cpu_throttles=max(0, slowed),
             drives_throttled=tuple([one for disk in self._devices for one in await too_warm(self._host, disk)]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from app.engine.session.figures import Advice
 from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
 from backends.errors import NotFoundError
+from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.machines.linux import linux_rack
 from backends.model import Scope, Target
 from backends.protocol import TellsTasks
-from tests.backends.simulated.asking import still_host
+from tests.backends.simulated.asking import FAST, still_host
 
 
 @pytest.fixture
@@ -79,3 +82,46 @@ async def test_a_card_that_is_not_there_has_no_work(bench: Workbench) -> None:
     assert isinstance(backend, TellsTasks)
     with pytest.raises(NotFoundError):
         await backend.tasks(Target(backend="megaraid", address="/c9/v9", scope=Scope.ARRAY))
+
+
+# -- the third rack: caches of the kernel, ZFS -----------------------------------------------------------------------
+
+
+@pytest.fixture
+async def tiers(tmp_path: Path) -> AsyncIterator[Workbench]:
+    """A workbench that knows the rack without controllers."""
+    paths = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c")
+    bench = Workbench(SimulatedHost(linux_rack(), speed=FAST, folders=("/tank/files",)), paths=paths)
+    await bench.open()
+    await bench.probe()
+    yield bench
+    bench.close()
+
+
+@pytest.mark.parametrize(
+    ("device", "words"),
+    [("/dev/zd0", "ZFS's cache in memory"), ("/dev/dm-5", "the dm-cache"), ("/dev/bcache0", "the cache of bcache")],
+)
+async def test_a_small_area_of_what_is_cached_is_said_before_it_is_read(
+    tiers: Workbench, device: str, words: str
+) -> None:
+    said = await tiers.foresee(wanted(device, size="4G"))
+    assert [words in each.message for each in said if each.key == "cache-larger-than-area"] == [True]
+
+
+async def test_a_file_of_a_dataset_is_judged_by_its_memory_and_its_records(tiers: Workbench) -> None:
+    request = replace(wanted("/tank/files", size="64M"), name="tank/files")
+    record = await tiers.measure(await tiers.prepare(request))
+    assert {"cache-larger-than-area", "zfs-block-size"} <= set(keys(record.figures.advice))
+    assert any("recordsize is 128k" in each.message for each in record.figures.advice)
+
+
+async def test_a_cold_arc_is_said_of_a_run_that_filled_it(tiers: Workbench) -> None:
+    record = await tiers.measure(await tiers.prepare(wanted("/dev/zd0", size="4G", runtime="10")))
+    assert "cache-cold" in keys(record.figures.advice)
+
+
+async def test_a_warm_cache_is_not(tiers: Workbench) -> None:
+    record = await tiers.measure(await tiers.prepare(wanted("/dev/dm-5", size="4G", runtime="10")))
+    assert "cache-cold" not in keys(record.figures.advice)
+    assert "member-imbalance" not in keys(record.figures.advice)
