@@ -102,11 +102,13 @@ def _identity(thing: Controller | Array | Drive) -> Identity:
         case Drive():
             return replace(blank, serial=thing.serial, wwn=thing.wwn, model=thing.model, size_bytes=thing.size_bytes)
         case Array():  # the serial number that it is known by is its card's
-            wwn = None if own is None else own.wwn
-            return replace(blank, name=thing.name or blank.name, wwn=wwn, size_bytes=thing.size_bytes)
+            wwn, model = (None, None) if own is None else (own.wwn, own.model)
+            return replace(blank, name=thing.name or blank.name, wwn=wwn, model=model, size_bytes=thing.size_bytes)
 
 
 def _words(device: Identity, word: str) -> str:
+    if device.model and not (_marks(device) or device.size_bytes or device.devno):
+        return device.model  # a filesystem, say: neither a disk nor of a size
     known = []
     if device.serial and (_plain(device.serial).endswith(word) or not _marks(device)):
         known = [f"serial number {device.serial}"]

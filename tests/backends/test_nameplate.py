@@ -30,6 +30,12 @@ def test_without_both_it_is_the_kernel_name() -> None:
     assert nameplate(Identity(name="loop7", size_bytes=1 << 20, backing="/x.img")).word == "loop7"
 
 
+def test_a_filesystem_is_called_one_and_neither_serial_number_nor_size_is_missed() -> None:
+    target = Target(backend="zfs", address="tank/files", scope=Scope.ARRAY)
+    found = Inventory(arrays=(Array(target=target, name="files", identity=Identity(name="x", model="ZFS filesystem")),))
+    assert nameplate_of(found, target).sentence == "zfs:tank/files is ZFS filesystem."
+
+
 @pytest.mark.parametrize("uuid", ["md.3aaa0122:29827cfa:5331ad66:ca767371", "dm.LVM-abcdefghijkl"])
 def test_the_uuid_of_an_array_is_no_label_that_anybody_could_read_off(uuid: str) -> None:
     assert nameplate(Identity(name="md0", wwn=uuid)).word == "md0"

@@ -8,7 +8,9 @@ from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
 from app.tui.screens.bench.screen import BenchScreen
-from tests.backends.simulated.asking import still_host
+from backends.hosts.simulated.host import SimulatedHost
+from backends.hosts.simulated.machines.linux import linux_rack
+from tests.backends.simulated.asking import FAST, still_host
 from tests.tui.stage import answer, paths_in, settled, text_of, until
 
 ARRAY = "megaraid:/c0/v1"
@@ -39,3 +41,21 @@ async def test_a_strip_size_staged_with_a_policy_is_applied_after_its_word_was_t
         await answer(pilot, "shift+tab", *"6ef362", "enter", "enter")
         await until(pilot, lambda: len(app.session.changes) == 2 and not app.staged)
         assert [change.end.result for change in app.session.changes if change.end] == ["verified", "verified"]
+
+
+async def test_a_filesystem_is_measured_by_a_file_in_its_folder_and_a_volume_is_no_array_of_a_card(
+    tmp_path: Path,
+) -> None:
+    bench = Workbench(SimulatedHost(linux_rack(), speed=FAST), paths=paths_in(tmp_path))
+    app = WorkbenchApp(bench, ScreenOptions(session=tmp_path / "session"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        await pilot.press("2")
+        await pilot.pause()
+        bench_screen = app.screen
+        assert isinstance(bench_screen, BenchScreen)
+        assert not (bench_screen.target_name or "").startswith("zfs:")
+        await pilot.press("1", "/", *"tank/files", "enter")
+        await until(pilot, lambda: "zfs:tank/files" in text_of(pilot) or "tank/files · filesystem" in text_of(pilot))
+        await pilot.press("m")
+        await until(pilot, lambda: bench_screen.where == "/tank/files")

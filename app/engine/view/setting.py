@@ -39,7 +39,7 @@ def now_cell(setting: Setting, reading: Reading) -> Cell:
         return Cell(now)
     effective = value_words(setting, reading, reading.effective)
     if not reading.overruled:
-        return Cell(f"{now}, in force {effective}")
+        return Cell(f"{effective} ({now})")
     joint = ": " if effective.startswith("not ") else ", in force "
     return Cell(f"{now}{joint}{effective}", Tone.ATTENTION, Mark.ATTENTION)
 

@@ -60,8 +60,8 @@ _LARGEST = "zfs_max_recordsize"
 _READ = ("type", "guid", "volblocksize", *INHERITED)
 """Properties that are read of a dataset."""
 
-SECONDS = 120.0
-"""After this a read is given up; a change is waited for, since ZFS may wait for a transaction group."""
+SECONDS = 60.0
+"""After this a read is given up: a suspended pool never answers. A change is waited for."""
 
 
 class Zfs:

@@ -26,6 +26,8 @@ NAME = "zfs"
 MODULE = Target(backend=NAME, address="/module", scope=Scope.CONTROLLER)
 """The kernel module; no pool's name begins like that."""
 
+_MODELS = {True: "ZFS volume", False: "ZFS filesystem"}
+
 MOST = 100
 """Filesystems of a pool that are listed at most."""
 
@@ -115,7 +117,7 @@ def _pool(
         why=status.why if status is not None else "",
         folder=dataset.mountpoint,
         members=members,
-        identity=Identity(name=clean(dataset.name), serial=clean(known["guid"])) if "guid" in known else None,
+        identity=Identity(name=clean(dataset.name), model="ZFS pool", serial=clean(known.get("guid", "")) or None),
         tasks=status.tasks if status is not None else (),
         facts=tuple(_pool_facts(dataset, known, status, hidden)),
     )
@@ -159,7 +161,7 @@ def _dataset(
         device=device,
         folder=dataset.mountpoint,
         members=members if volume else (),
-        identity=identity(node) if node is not None else None,
+        identity=identity(node) if node is not None else Identity(name=clean(dataset.name), model=_MODELS[volume]),
         uses=picture.uses(node.name) if node is not None else (),
         facts=tuple(_dataset_facts(dataset, device)),
     )

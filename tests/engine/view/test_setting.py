@@ -54,6 +54,12 @@ def test_what_is_set_and_not_in_force_reads_as_a_sentence() -> None:
     assert now_cell(CACHE, Reading(now="on", effective="not in force")).text == "on: not in force"
 
 
+def test_a_value_that_leaves_it_to_another_one_shows_that_first_and_is_no_fault() -> None:
+    assert now_cell(CACHE, Reading(now="inherit", effective="wt", follows=True, choices=CHOICES)) == Cell(
+        "write-through (inherit)"
+    )
+
+
 def test_a_value_that_is_in_force_needs_no_word() -> None:
     assert now_cell(CACHE, Reading(now="wt", effective="wt", choices=CHOICES)) == Cell("write-through")
 

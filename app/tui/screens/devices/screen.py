@@ -442,13 +442,15 @@ class DevicesScreen(WorkbenchScreen):
         self.say("Looking for hardware again.")
 
     def action_measure(self) -> None:
-        """Take the device to the Bench screen."""
+        """Take the device, or the folder of a filesystem, to the Bench screen."""
         thing = self._thing()
-        device = getattr(thing, "device", None)
-        if thing is None or device is None:
+        device, folder = getattr(thing, "device", None), getattr(thing, "folder", None)
+        if thing is not None and device is not None:
+            self.workbench_app.measure_device(str(thing.target), device)
+        elif folder is not None:
+            self.workbench_app.measure_device(folder, folder)
+        else:
             self.say("This has no block device to measure.", severity="warning")
-            return
-        self.workbench_app.measure_device(str(thing.target), device)
 
 
 def title_words(thing: Thing) -> str:
