@@ -26,6 +26,9 @@ def _concerned(inventory: Inventory, target: Target) -> Iterator[Array | Drive]:
     if thing is None:
         return
     yield thing
+    if isinstance(thing, Array) and thing.device is None:  # a pool, a volume of a card that the kernel does not have
+        members = (inventory.find(str(member)) for member in thing.members)
+        yield from (member for member in members if isinstance(member, Array | Drive))
     yield from inventory.at(thing.device) if thing.device is not None else ()
     home = inventory.find(str(thing.array)) if isinstance(thing, Drive) and thing.array is not None else None
     if isinstance(home, Array):

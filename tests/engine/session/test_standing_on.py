@@ -54,6 +54,12 @@ def test_a_layer_below_names_what_stands_on_it(target: Target) -> None:
     assert above(FOUND, target) == ("vg0/mail", "mounted on /var/mail")
 
 
+def test_a_pool_names_what_stands_on_its_disks() -> None:
+    pool = Array(target=Target(backend="zfs", address="tank", scope=Scope.ARRAY), members=(KERNEL, FREE))
+    found = replace(_FOUND, arrays=(pool,))
+    assert above(found, pool.target) == ("vg0/mail", "mounted on /var/mail")
+
+
 def test_a_thing_of_which_only_the_uses_are_known_names_those_that_stand_on_it() -> None:
     assert above(FOUND, LV) == ("mounted on /var/mail",)
 
