@@ -42,8 +42,8 @@ def quarters() -> Iterator[None]:
     ticks = count()
     plain = MemberMeter.__init__
 
-    def init(self: MemberMeter, host: FakeHost, members: tuple[object, ...], *, clock: object = None) -> None:
-        plain(self, host, members, clock=lambda: next(ticks) * 0.25)  # type: ignore[arg-type]
+    def init(self: MemberMeter, *words: object, clock: object = None) -> None:
+        plain(self, *words, clock=lambda: next(ticks) * 0.25)  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MemberMeter, "__init__", init)

@@ -38,6 +38,10 @@ TARGETS: dict[str, Target] = {
         modules=("app/engine/session/journal.py",),
         tests=("tests/engine/session/test_journal.py", "tests/engine/session/test_earlier_versions.py"),
     ),
+    "layers": Target(
+        modules=tuple(f"backends/topology/{name}.py" for name in ("layers", "lvm", "pools")),
+        tests=("tests/backends/test_layers.py", "tests/backends/test_guard_verdict.py"),
+    ),
     "scratch": Target(
         modules=("app/engine/measure/scratch_mark.py", "app/engine/measure/scratch_hold.py"),
         tests=("tests/engine/measure/test_scratch.py",),
