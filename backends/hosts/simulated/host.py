@@ -130,8 +130,13 @@ class SimulatedHost(MadeUpHost):
     def _counted(self) -> str:
         """What the kernel counted of every disk, what runs now included."""
         nodes = self._linux()
-        numbers = {name: nodes.nodes[node].devno or "" for node, name in nodes.names.items() if node == f"/dev/{name}"}
-        return diskstats(numbers, self._file.rack.totals, self._counts.totals)
+        found = {node.removeprefix("/dev/"): disk for node, disk in nodes.names.items() if "/" not in node[5:]}
+        last = {disk: name for name, disk in found.items()}  # a partitioned disk keeps its data on its last partition
+        before, now = (
+            dict(each) | {name: each[disk] for disk, name in last.items() if disk in each}
+            for each in (self._file.rack.totals, self._counts.totals)
+        )
+        return diskstats({name: nodes.nodes[f"/dev/{name}"].devno or "" for name in found}, before, now)
 
     def _keep_counts(self) -> None:
         """A job is over: what it did is part of the rack."""

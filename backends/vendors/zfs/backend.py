@@ -34,6 +34,7 @@ from backends.vendors.zfs.facts import (
     ListedDataset,
     ZfsKind,
     ZfsValue,
+    is_name,
     parse_arcstats,
     parse_datasets,
     parse_pools,
@@ -41,7 +42,17 @@ from backends.vendors.zfs.facts import (
     parse_values,
     rows,
 )
-from backends.vendors.zfs.inventory import MODULE, NAME, PoolsFound, arrays, controller, listed, node_of, own_names
+from backends.vendors.zfs.inventory import (
+    MODULE,
+    NAME,
+    PoolsFound,
+    arrays,
+    controller,
+    link_of,
+    listed,
+    node_of,
+    own_names,
+)
 from backends.vendors.zfs.parameters import (
     FOLDER,
     PARAMETERS,
@@ -204,7 +215,7 @@ class Zfs:
 
     async def _nodes(self, datasets: Iterable[ListedDataset]) -> dict[str, str]:
         volumes = [one.name for one in datasets if one.kind is ZfsKind.VOLUME]
-        links = await asyncio.gather(*(self._host.link(f"/dev/zvol/{name}") for name in volumes))
+        links = await asyncio.gather(*(self._host.link(link_of(name)) for name in volumes))
         return {name: node for name, link in zip(volumes, links, strict=True) if (node := node_of(link)) is not None}
 
     async def _keep(self, found: PoolsFound) -> None:
@@ -226,7 +237,7 @@ class Zfs:
     async def _view(self, target: Target) -> DatasetView:
         """A dataset as it is. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
         name = target.address
-        if target.backend != NAME or not name or not name[0].isalnum() or set(name) & set("@#\t\n"):
+        if target.backend != NAME or not is_name(name):
             raise not_found(target)
         try:
             answers = await asyncio.gather(self._get(_READ, (name,)), self._pool(name.split("/")[0]))
@@ -256,7 +267,7 @@ class Zfs:
         """Those of its pool, since values are inherited, and those of the disk that a volume is."""
         guid = view.pool.get("guid", ZfsValue(text="")).text
         pool = f"zfs-{clean(guid, 40) or clean(view.name.split('/')[0], 100)}"
-        node = node_of(await self._host.link(f"/dev/zvol/{view.name}")) if view.kind is ZfsKind.VOLUME else None
+        node = node_of(await self._host.link(link_of(view.name))) if view.kind is ZfsKind.VOLUME else None
         return pool if node is None else f"{pool}\n{await lock_of(self._host, kernel_name(node))}"
 
     def _tool(self) -> str:

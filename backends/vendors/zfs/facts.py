@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
+from backends.text import clean
 from backends.topology.tree import number
 from backends.values import dataclass
 
@@ -55,6 +57,14 @@ class ListedDataset:
         return self.name.split("/", 1)[0]
 
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]*(?:[ /][A-Za-z0-9_.:-]+)*")
+
+
+def is_name(text: str) -> bool:
+    """Whether a pool, filesystem or volume can be called so (module/zcommon/zfs_namecheck.c)."""
+    return len(text) < 256 and _NAME.fullmatch(text) is not None
+
+
 DATASET_COLUMNS = ("name", "type", "mountpoint", "mounted", "volsize", "volblocksize")
 """What is listed of every dataset."""
 
@@ -77,12 +87,12 @@ def parse_datasets(text: str) -> tuple[ListedDataset, ...]:
         ListedDataset(
             name=name,
             kind=ZfsKind.POOL if "/" not in name else kinds[kind],
-            mountpoint=where if mounted == "yes" and where.startswith("/") else None,
+            mountpoint=where if mounted == "yes" and where.startswith("/") and clean(where, 4096) == where else None,
             size_bytes=number(size),
             block_bytes=number(block),
         )
         for name, kind, where, mounted, size, block in rows(text, len(DATASET_COLUMNS))
-        if kind in kinds
+        if kind in kinds and is_name(name)
     )
 
 

@@ -204,6 +204,11 @@ def own_names(lines: Iterable[tuple[str, ...]], known: Collection[str]) -> froze
     return frozenset(line[0] for line in lines if line[0] in known)
 
 
+def link_of(name: str) -> str:
+    """The link that udev makes to a volume's block device: a blank is a plus there (cmd/zvol_id)."""
+    return f"/dev/zvol/{name.replace(' ', '+')}"
+
+
 def node_of(link: str | None) -> str | None:
     """The block device that a link below /dev/zvol leads to; None for anything else."""
     name = (link or "").rpartition("/")[2]

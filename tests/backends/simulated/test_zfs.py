@@ -113,3 +113,13 @@ async def test_a_volume_is_a_disk_and_the_disks_of_the_pool_are_in_use(rack: Rac
     assert picture.uses("zd0") == ()
     assert {use.kind for use in picture.uses("sdn")} == {"zfs"}
     assert kernel(rack).links["/dev/zvol/tank/vm"] == "/dev/zd0"
+
+
+async def test_what_the_pool_does_is_counted_on_the_partitions_that_it_lies_on(rack: Rack) -> None:
+    rack.totals["sdn"] = [5.0, 40.0, 2.0, 16.0, 9.0, 11.0]
+    rows = {row.split()[2]: row.split()[3:] for row in (await still(rack)).splitlines()}
+    assert rows["sdn1"] == rows["sdn"] != rows["sdo1"] == rows["sdo"]
+
+
+async def still(rack: Rack) -> str:
+    return await SimulatedHost(rack, speed=FAST).read("/proc/diskstats") or ""

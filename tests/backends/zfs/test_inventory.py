@@ -12,6 +12,7 @@ from backends.hosts.simulated.zfs.pool import VOLUME, Dataset
 from backends.model import Array, Level, State
 from backends.registry import Machine
 from backends.vendors.zfs.backend import Zfs
+from backends.vendors.zfs.facts import is_name, parse_datasets
 from backends.vendors.zfs.inventory import MOST, target_of
 from tests.backends.simulated.asking import FAST
 from tests.backends.zfs.texts import RESILVERING
@@ -136,3 +137,43 @@ async def test_a_machine_without_the_module_is_left_alone() -> None:
     found = await Machine.of(SimulatedHost(rack, speed=FAST)).probe()
     targets = [*(one.target for one in found.controllers), *(one.target for one in found.arrays)]
     assert not [one for one in targets if one.backend == "zfs"]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        ("tank", True),
+        ("tank/a_b.c:d-e", True),
+        ("my pool/some files", True),
+        ("tank/", False),
+        ("/tank", False),
+        ("-r", False),
+        ("tank//a", False),
+        ("tank/\x1b[31m", False),
+        ("tank/[red]", False),
+        ("tank@snap", False),
+        ("tank/ä", False),
+        ("a" * 256, False),
+    ],
+)
+def test_only_what_zfs_allows_is_a_name(name: str, is_one: bool) -> None:
+    assert is_name(name) is is_one
+    assert bool(parse_datasets(f"{name}\tfilesystem\t/x\tyes\t-\t-\n")) is is_one
+
+
+def test_a_mountpoint_that_holds_an_escape_is_no_folder() -> None:
+    (found,) = parse_datasets("tank\tfilesystem\t/tank/\x1b]0;x\x07\tyes\t-\t-\n")
+    assert found.mountpoint is None
+
+
+async def test_a_volume_whose_name_has_blanks_is_found_by_its_link(rack: Rack) -> None:
+    rack.pools["tank"].datasets["tank/my vm"] = Dataset(guid=5, kind=VOLUME, size_bytes=1 << 30, node="zd16")
+    host = SimulatedHost(rack, speed=FAST)
+    link = host.link
+
+    async def made_by_udev(path: str) -> str | None:
+        return await link(path.replace("+", " "))
+
+    host.link = made_by_udev  # type: ignore[method-assign]
+    found = {one.name: one.device for one in (await Zfs(host).inventory()).arrays}
+    assert found["tank/my vm"] == "/dev/zd16"
