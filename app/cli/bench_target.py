@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from typing import TYPE_CHECKING
@@ -33,6 +34,9 @@ async def resolve(bench: Workbench, text: str) -> tuple[str, str]:
         return await _known(bench, text)
     if _ON_A_CARD.fullmatch(text) and await bench.host.stat(text) is None:
         return await _device(bench, text)
+    if "/" in text and not text.startswith(("/", ".", "~")) and await bench.host.stat(text) is None:
+        with contextlib.suppress(NotFoundError):  # as `devices` writes it: `vg0/mail`
+            return await _device(bench, text)
     if "/" in text or text in (".", ".."):
         return _path(text)
     try:

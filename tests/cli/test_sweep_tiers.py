@@ -42,3 +42,34 @@ def test_every_mode_is_as_fast_as_the_part_that_serves(cli: Cli) -> None:
     assert verdicts["dm-cache, write-through", "random read"] == "faster"
     assert verdicts["dm-cache, passthrough", "random read"] == "slower"
     assert verdicts["writecache", "random write"] == "faster"
+
+
+@pytest.mark.parametrize("name", ["vg0/mail", "lvm:vg0/mail", "tank/vm", "/dev/vg0/mail"])
+def test_a_volume_is_found_as_the_list_writes_it(cli: Cli, name: str) -> None:
+    assert cli(*LINUX, "show", name).status == 0
+    done = cli(*LINUX, "bench", name, "--profile", "randread-4k", "--runtime", "2", "--ramp", "0", "--json")
+    assert (done.status, done.json["run"]["status"]) == (0, "ok")
+
+
+def test_a_path_that_is_no_volume_is_a_path(cli: Cli) -> None:
+    done = cli(*LINUX, "bench", "vg0/nothing", "--profile", "randread-4k")
+    assert done.status != 0
+    assert "There is no folder" in done.err
+
+
+def test_a_filesystem_is_measured_in_its_folder(cli: Cli) -> None:
+    words = ("--profile", "randread-4k", "--runtime", "2", "--ramp", "0", "--size", "64M", "--json")
+    done = cli(*LINUX, "bench", "tank/files", *words)
+    assert done.status == 0, done.err
+    keys = {each["key"] for each in done.json["run"]["advice"]}
+    assert {"cache-larger-than-area", "zfs-block-size"} <= keys
+
+
+def test_write_back_is_told_from_write_through(cli: Cli) -> None:
+    job = ("--profile", "randwrite-4k", "--size", "2G", "--runtime", "5", "--ramp", "1")
+    done = cli(
+        *LINUX, "ab", "vg0/mail", "cache_mode=write-back", *job, "--pairs", "3", "--yes", "--confirm", "dm-5", "--json"
+    )
+    assert done.status == 0, done.err
+    rows = done.json["experiment"]["figures"]
+    assert next(row["verdict"] for row in rows if row["figure"] == "iops") == "faster"

@@ -78,12 +78,12 @@ def cold(facts: RunFacts) -> Advice | None:
     could = min(1.0, front.size_bytes / area)
     if not shares or max(shares) >= WARM * could:
         return None
-    slowly = ", dm-cache after many" if front.kind == DM_CACHE else ""
+    slowly = " many times" if front.kind == DM_CACHE else ""
     return Advice(
         key="cache-cold",
         message=f"{_first(front.words)} served {units.fraction(max(shares))} of the reads and could hold"
         f" {units.fraction(could)} of the area: it was still filling.",
-        do=f"Read the area before{slowly}, or lengthen the ramp until the share stays as it is.",
+        do=f"Read all of the area{slowly} before, or lengthen the ramp until the share stays as it is.",
     )
 
 

@@ -72,14 +72,14 @@ class Hardware(Recorder):
         """
         inventory = self.session.inventory if not self.session.probing else await self.probe()
         found = inventory.find(address)
-        if found is None and address.startswith("/"):
+        if found is None and ":" not in address and "/" not in address:
+            found = inventory.find(f"/dev/{address}")
+        if found is None and ":" not in address:
             named = (inventory.find(f"{vendor}:{address}") for vendor in self.machine.backends)
             found = next((thing for thing in named if thing is not None), None)
         if found is None and address.startswith("/"):
             real = await self.host.link(address)
             found = inventory.find(real) if real else None
-        if found is None and ":" not in address and "/" not in address:
-            found = inventory.find(f"/dev/{address}")
         if found is None:
             things: tuple[Controller | Array | Drive, ...] = (
                 *inventory.arrays,
