@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -20,15 +23,22 @@ TO_READ_AHEAD = ("down", "down", "enter", "down")
 """From the start to the setting."""
 
 
-@pytest.fixture
-async def rack(tmp_path: Path) -> AsyncIterator[Pilot[int]]:
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[Pilot[int]]:
     """The workbench as `make demo` opens it, all found."""
     app = WorkbenchApp(
-        Workbench(still_host(), paths=paths_in(tmp_path)),
-        ScreenOptions(session=tmp_path / "session", trial_seconds=10.0, config=tmp_path / "config.toml"),
+        Workbench(still_host(), paths=paths_in(folder)),
+        ScreenOptions(session=folder / "session", trial_seconds=10.0, config=folder / "config.toml"),
     )
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
+        yield pilot
+
+
+@pytest.fixture
+async def rack(tmp_path: Path) -> AsyncIterator[Pilot[int]]:
+    """One for a test alone."""
+    async with opened(tmp_path) as pilot:
         yield pilot
 
 
@@ -44,13 +54,12 @@ async def press(pilot: Pilot[int], *keys: str) -> int:
     return len(keys)
 
 
-async def apply(pilot: Pilot[int], key: str) -> int:
-    """The review and its answer."""
-    await pilot.press("a")
+async def answered(pilot: Pilot[int], key: str) -> int:
+    """The answer to the review; how many keys that were."""
     await answer(pilot, key)
     await until(pilot, lambda: not any(worker.group == "write" for worker in pilot.app.workers))
     await settled(pilot)
-    return 2
+    return 1
 
 
 def in_force(pilot: Pilot[int]) -> str | None:
@@ -59,46 +68,77 @@ def in_force(pilot: Pilot[int]) -> str | None:
     return None if end is None else end.now
 
 
-async def test_the_whole_rack_is_on_one_screen(rack: Pilot[int]) -> None:
-    shown = text_in(rack, "#devices")
-    assert [name in shown for name in ("system", "ssd", "flash", "vmstore", "archive", "md0", "nvme0n1")] == [True] * 7
+@dataclass(frozen=True)
+class Walk:
+    """To a setting, through its review, back to the list, and the change taken back."""
+
+    list: str
+    """The devices at the start."""
+    review: str
+    """The question, folded and unfolded."""
+    unfolded: str
+    keys: int
+    """Pressed from the start until the value was in force."""
+    changed: str | None
+    in_the_list: str
+    """The value as the list has it then."""
+    undone: str | None
+    """In force after two more keys."""
+    degraded: str | None
+    """Where one more key leads."""
 
 
-async def test_one_key_finds_the_degraded_array(rack: Pilot[int]) -> None:
-    await press(rack, "exclamation_mark")
-    assert devices(rack).selected == "megaraid:/c2/v0"
+async def walk(folder: Path) -> Walk:
+    async with opened(folder) as pilot:
+        first = text_in(pilot, "#devices")
+        keys = await press(pilot, *TO_READ_AHEAD, "space", "a")
+        await until(pilot, lambda: len(pilot.app.screen_stack) > 1)
+        review = text_of(pilot)
+        await pilot.press("u")
+        await pilot.pause()
+        unfolded = text_of(pilot)
+        keys += await answered(pilot, "enter")
+        changed = in_force(pilot)
+        await press(pilot, "escape")
+        at = devices(pilot).shown.index("read-ahead")
+        row = next(row for row in devices(pilot).rows if row.key == SSD)
+        in_the_list = row.cells[at].text  # type: ignore[union-attr]
+        await pilot.press("u")
+        await answer(pilot, "enter")
+        await until(pilot, lambda: len(app_of(pilot).session.changes) == 2 and in_force(pilot) is not None)
+        undone = in_force(pilot)
+        await press(pilot, "exclamation_mark")
+        return Walk(first, review, unfolded, keys, changed, in_the_list, undone, devices(pilot).selected)
 
 
-async def test_read_ahead_is_changed_with_eight_keys_at_most_and_taken_back_with_two(rack: Pilot[int]) -> None:
-    changed = await press(rack, *TO_READ_AHEAD, "space") + await apply(rack, "enter")
-    assert (in_force(rack), changed <= 8) == ("read-ahead", True)
-    await rack.press("u")
-    await answer(rack, "enter")
-    await until(rack, lambda: len(app_of(rack).session.changes) == 2 and in_force(rack) == "none")
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> Walk:
+    return asyncio.run(walk(tmp_path_factory.mktemp("rack")))
 
 
-async def test_the_review_says_in_words_what_of_which_array_moves_where(rack: Pilot[int]) -> None:
-    await press(rack, *TO_READ_AHEAD, "space", "a")
-    await until(rack, lambda: len(rack.app.screen_stack) > 1)
-    assert "Read-ahead of ssd: none → read-ahead" in text_of(rack)
+def test_the_whole_rack_is_on_one_screen(walked: Walk) -> None:
+    names = ("system", "ssd", "flash", "vmstore", "archive", "md0", "nvme0n1")
+    assert [name in walked.list for name in names] == [True] * 7
 
 
-async def test_the_review_unfolds_how_it_is_taken_back(rack: Pilot[int]) -> None:
-    await press(rack, *TO_READ_AHEAD, "space", "a")
-    await until(rack, lambda: len(rack.app.screen_stack) > 1)
-    folded = "undo: " in text_of(rack)
-    await rack.press("u")
-    await rack.pause()
-    assert (folded, "undo: " in text_of(rack)) == (False, True)
+def test_one_key_finds_the_degraded_array(walked: Walk) -> None:
+    assert walked.degraded == "megaraid:/c2/v0"
 
 
-async def test_the_list_shows_the_new_value_after_a_change(rack: Pilot[int]) -> None:
-    await press(rack, *TO_READ_AHEAD, "space")
-    await apply(rack, "enter")
-    await press(rack, "escape")
-    rows = {row.key: row for row in devices(rack).rows}
-    at = devices(rack).shown.index("read-ahead")
-    assert rows[SSD].cells[at].text == "read-ahead"  # type: ignore[union-attr]
+def test_read_ahead_is_changed_with_eight_keys_at_most_and_taken_back_with_two(walked: Walk) -> None:
+    assert (walked.changed, walked.keys <= 8, walked.undone) == ("read-ahead", True, "none")
+
+
+def test_the_review_says_in_words_what_of_which_array_moves_where(walked: Walk) -> None:
+    assert "Read-ahead of ssd: none → read-ahead" in walked.review
+
+
+def test_the_review_unfolds_how_it_is_taken_back(walked: Walk) -> None:
+    assert ("undo: " in walked.review, "undo: " in walked.unfolded) == (False, True)
+
+
+def test_the_list_shows_the_new_value_after_a_change(walked: Walk) -> None:
+    assert walked.in_the_list == "read-ahead"
 
 
 async def test_a_trial_of_the_rack_takes_itself_back(rack: Pilot[int]) -> None:

@@ -157,38 +157,52 @@ async def test_a_path_that_steers_the_terminal_is_shown_as_text(table: Table) ->
         assert text_of(pilot).replace("\n", "").isprintable()
 
 
-@pytest.fixture
-def real(tmp_path: Path) -> Iterator[Terminal]:
-    """The real program, open."""
-    with terminal(tmp_path) as made:
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    """The real program, open: whoever looks at it leaves a screen in front."""
+    with terminal(tmp_path_factory.mktemp("real")) as made:
         made.wait_for(" REC ")
         yield made
 
 
+def toured(made: Terminal) -> bytes:
+    """What has been sent to the terminal after all screens and the keys."""
+    made.keys("2", "3", "5", "?")
+    made.wait_for("Keys (esc closes)")
+    made.drain()
+    raw = made.raw
+    made.keys("\x1b")
+    made.wait(lambda: "Keys (esc closes)" not in made.text, "the end of the keys")
+    return raw
+
+
 def test_only_known_sequences_reach_the_terminal(real: Terminal) -> None:
-    real.keys("2", "3", "5", "?")
-    real.wait_for("Keys (esc closes)")
-    real.drain()
+    raw = toured(real)
     known = rb"\x1b\[[0-9;?<>=]*[ -/]*[@-~]|\x1b\](?:22;default|10;\?|11;\?)(?:\x07|\x1b\\)|\x1b[=>78]"
-    rest = re.sub(known, b"", real.raw).decode()
+    rest = re.sub(known, b"", raw).decode()
     assert [ascii(char) for char in rest if not char.isprintable() and char not in "\r\n"] == []
 
 
-@pytest.mark.parametrize("env", [{"LC_ALL": "C"}, {"TERM": "linux"}], ids=["c-locale", "console"])
-def test_where_signs_cannot_be_drawn_only_ascii_reaches_the_terminal(tmp_path: Path, env: dict[str, str]) -> None:
-    with terminal(tmp_path, env=env) as made:
+@pytest.fixture(scope="module")
+def on_the_console(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What has been sent to a console after all screens."""
+    with terminal(tmp_path_factory.mktemp("console"), env={"TERM": "linux", "COLORTERM": ""}) as made:
         made.wait_for(" REC ")
-        made.keys("2", "3", "5", "?")
-        made.wait_for("Keys (esc closes)")
-        assert made.raw.isascii()
+        return toured(made)
 
 
-def test_a_terminal_of_sixteen_colours_is_asked_for_no_other(tmp_path: Path) -> None:
-    with terminal(tmp_path, env={"TERM": "linux", "COLORTERM": ""}) as made:
+def test_on_a_console_only_ascii_reaches_the_terminal(on_the_console: bytes) -> None:
+    assert on_the_console.isascii()
+
+
+def test_where_the_locale_is_c_only_ascii_reaches_the_terminal(tmp_path: Path) -> None:
+    with terminal(tmp_path, env={"LC_ALL": "C"}) as made:
         made.wait_for(" REC ")
-        made.keys("2", "3", "5")
-        made.wait_for("session")
-        assert re.search(rb"[34]8;[25];", made.raw) is None
+        assert toured(made).isascii()
+
+
+def test_a_terminal_of_sixteen_colours_is_asked_for_no_other(on_the_console: bytes) -> None:
+    assert re.search(rb"[34]8;[25];", on_the_console) is None
 
 
 @pytest.mark.parametrize(("env", "words"), [({"TERM": "dumb"}, "TERM is dumb"), ({"TERM": ""}, "TERM is dumb")])
@@ -201,6 +215,7 @@ def test_a_terminal_that_cannot_move_its_cursor_is_told_in_a_sentence(
 
 
 def test_a_resize_is_followed(real: Terminal) -> None:
+    real.keys("1")
     real.resize(40, 10)
     real.wait_for("40x10")
     real.resize(120, 40)
