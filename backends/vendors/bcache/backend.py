@@ -64,8 +64,7 @@ class Bcache:
         wish = wanted(target, setting, (await self._readings(device))[key], value, wanted_value)
         path, before = device.path(key), wish.now.now
         write = Write(path=path, text=kernel_word(key, wish.value))
-        known = before is not None and before != "unknown"
-        undo = (Write(path=path, text=kernel_word(key, before)),) if before is not None and known else ()
+        undo = () if before in (None, "unknown") else (replace(write, text=kernel_word(key, before or "")),)
         lock = await lock_of(self._host, device.name)
         if key in OF_SET:  # one for all that the set serves
             lock = f"bcache-{device.set_uuid}\n{lock}"

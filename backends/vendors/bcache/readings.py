@@ -36,12 +36,12 @@ def _reading(device: BcacheFacts, key: str, why_not: str | None, redundant: bool
     if not device.attached and key != CACHE_MODE.key:
         why_not = NO_CACHE
     now, choices, span = _legal(key, raw, redundant)
-    idle = key == CACHE_MODE.key and not device.attached
+    idle = key == CACHE_MODE.key and not device.attached and now not in (None, "none")
     return Reading(
         now=now,
         raw=clean(raw) if raw is not None else None,
-        effective="none" if idle and now not in (None, "none") else None,
-        why_effective=NO_CACHE if idle and now not in (None, "none") else None,
+        effective="none" if idle else None,
+        why_effective=NO_CACHE if idle else None,
         choices=choices,
         span=span,
         availability=Availability(why_not=why_not),
@@ -53,7 +53,7 @@ def _legal(key: str, raw: str | None, redundant: bool) -> tuple[str | None, tupl
     unread = None if raw is None else "unknown"
     if key == SEQUENTIAL_CUTOFF.key:
         size = parse_size(raw)
-        offered = sorted({0, *CUTOFFS} if size is None else {0, *CUTOFFS, size})
+        offered = sorted({0, *CUTOFFS, size or 0})
         return (unread if size is None else str(size)), tuple(map(_cutoff, offered)), None
     if key in SPANS:
         count, span = number(raw), SPANS[key]

@@ -90,6 +90,46 @@ async def test_without_a_cache_the_mode_is_not_in_force_and_the_rest_is_not_appl
     assert mode.availability.available
 
 
+async def test_without_a_cache_no_mode_is_nothing_to_be_told_apart() -> None:
+    host = files(alone)
+    host.files[f"{OWN}/cache_mode"] = "writethrough writeback writearound [none]"
+    assert (await Bcache(host).read(BCACHE0))["cache_mode"].effective is None
+    del host.files[f"{OWN}/cache_mode"]
+    assert (await Bcache(host).read(BCACHE0))["cache_mode"].effective is None
+
+
+async def test_without_a_cache_write_back_is_still_a_risk() -> None:
+    assert (await Bcache(files(alone)).plan(BCACHE0, "cache_mode", "write-back")).risk is Risk.POWER_LOSS
+
+
+@pytest.mark.parametrize(("key", "now"), [("cache_mode", "writethrough new-one"), ("sequential_cutoff", "4,0M")])
+async def test_what_is_not_understood_is_not_put_back(key: str, now: str) -> None:
+    host = files()
+    host.files[f"{OWN}/{key}"] = now
+    reading = (await Bcache(host).read(BCACHE0))[key]
+    assert (reading.now, reading.raw) == ("unknown", now)
+    assert (await Bcache(host).plan(BCACHE0, key, reading.choices[0].value)).undo == ()
+
+
+async def test_a_cutoff_has_words_and_so_has_none() -> None:
+    choices = {one.value: one for one in (await Bcache(files()).read(BCACHE0))["sequential_cutoff"].choices}
+    assert (choices["0"].label, choices["0"].help) == ("no limit", "Streams are cached as well.")
+    assert (choices["4194304"].label, choices["65536"].label) == ("4 MiB", "64 KiB")
+    assert choices["65536"].help.startswith("Streams go past")
+
+
+async def test_no_more_bytes_are_cut_off_at_than_the_kernel_counts() -> None:
+    most = (1 << 32) - 1
+    assert (await Bcache(files()).plan(BCACHE0, "sequential_cutoff", str(most))).writes[0].text == str(most)
+    with pytest.raises(InvalidValueError):
+        await Bcache(files()).plan(BCACHE0, "sequential_cutoff", str(most + 1))
+
+
+async def test_other_numbers_that_are_too_large_are_no_cut() -> None:
+    with pytest.raises(InvalidValueError, match="cannot be 61 here"):
+        await Bcache(files()).plan(BCACHE0, "writeback_rate_update_seconds", "61")
+
+
 @pytest.mark.parametrize("asked", [41, 200, 10**18])
 async def test_a_share_that_the_kernel_would_cut_is_told_before(asked: int) -> None:
     with pytest.raises(InvalidValueError, match=rf"would be 40, not {asked}: the kernel cuts it"):
@@ -121,6 +161,9 @@ async def test_any_number_of_bytes_may_be_cut_off_at_and_is_expected_as_it_will_
 @example(1000 << 20)
 @example(1000 << 10)
 @example(102)
+@example(512)
+@example(1023)
+@example((1000 << 20) + (700 << 10))
 def test_a_size_read_back_is_what_was_expected_and_reads_the_same_when_it_is_put_back(count: int) -> None:
     told = parse_size(human(count))
     assert told == told_size(count)
