@@ -90,6 +90,14 @@ async def test_without_a_cache_the_mode_is_not_in_force_and_the_rest_is_not_appl
     assert mode.availability.available
 
 
+@pytest.mark.parametrize("link", ["/sys/devices/virtual/sdm/other", "/bcache", "/sys//bcache", ""])
+async def test_a_link_that_leads_elsewhere_names_no_disk(link: str) -> None:
+    host = files()
+    host.links[OWN] = host.links[f"{SET}/cache0"] = link
+    array = await found(host)
+    assert (array.members, facts(array)["Cache device"]) == ((), "none")
+
+
 async def test_without_a_cache_no_mode_is_nothing_to_be_told_apart() -> None:
     host = files(alone)
     host.files[f"{OWN}/cache_mode"] = "writethrough writeback writearound [none]"
@@ -162,6 +170,8 @@ async def test_any_number_of_bytes_may_be_cut_off_at_and_is_expected_as_it_will_
 @example(1000 << 10)
 @example(102)
 @example(512)
+@example(999 << 10)
+@example(999 << 20)
 @example(1023)
 @example((1000 << 20) + (700 << 10))
 def test_a_size_read_back_is_what_was_expected_and_reads_the_same_when_it_is_put_back(count: int) -> None:
