@@ -73,3 +73,9 @@ def test_write_back_is_told_from_write_through(cli: Cli) -> None:
     assert done.status == 0, done.err
     rows = done.json["experiment"]["figures"]
     assert next(row["verdict"] for row in rows if row["figure"] == "iops") == "faster"
+
+
+def test_a_run_keeps_what_was_inherited_by_its_value(cli: Cli) -> None:
+    words = ("--profile", "randread-4k", "--runtime", "2", "--ramp", "0", "--json")
+    settings = cli(*LINUX, "bench", "tank/vm", *words).json["run"]["settings"]
+    assert (settings["compression"], settings["sync"], settings["volblocksize"]) == ("lz4", "standard", "8192")

@@ -269,4 +269,8 @@ class Measuring(Hardware):
 
 
 def _now(readings: _Readings) -> dict[str, str]:
-    return {key: reading.now for key, (_, reading) in readings.items() if reading.now is not None}
+    """What is set; of what is left to something else (`inherit`) what that says."""
+    found = {
+        key: (reading.effective if reading.follows else None) or reading.now for key, (_, reading) in readings.items()
+    }
+    return {key: value for key, value in found.items() if value is not None}

@@ -15,6 +15,10 @@ _BESIDE_WRITES = 0.12
 """What is added to it, by the share of writes."""
 
 
+_ALIKE = 0.01
+"""How far the work of two drives may differ that everything waits for alike."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HalfLoad:
     """What one drive of a mirror gets of what the mirror is asked for."""
@@ -93,6 +97,8 @@ def _read_shares(layout: Layout, work: IoPattern, first: Demand, second: Demand)
 
 def in_flight(loads: tuple[HalfLoad, HalfLoad], iops: float, population: float) -> tuple[float, float]:
     """Requests at each drive: those that do not wait at the other are at the one that everything waits for."""
+    if math.isclose(loads[0].busy_us, loads[1].busy_us, rel_tol=_ALIKE):
+        return population / 2, population / 2
     slow = int(loads[1].busy_us >= loads[0].busy_us)
     free = min(population, iops * loads[1 - slow].alone_us / 1e6) if loads[1 - slow].busy_us else 0.0
     return (free, population - free) if slow else (population - free, free)

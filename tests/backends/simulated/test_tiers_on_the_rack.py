@@ -218,3 +218,12 @@ def test_what_caches_hold_is_part_of_the_rack_on_disk(rack: Rack) -> None:
     again = loaded(json.loads(json.dumps(dumped(rack))))
     assert again.cache_counts("dm-5") == rack.cache_counts("dm-5")
     assert (again.cache_counts("dm-5").read_hits, set(again.caches)) == (7.0, {"bcache0", "zd0"})
+
+
+@pytest.mark.parametrize("device", ["md3", "zd0"])
+async def test_like_disks_of_a_mirror_are_as_busy(host: SimulatedHost, tmp_path: Path, device: str) -> None:
+    await iops(host, tmp_path, device, "randread")
+    rows = await counted(host, DISKSTATS)
+    first, second = (int(rows[name][13]) for name in (("sdk", "sdl") if device == "md3" else ("sdn", "sdo")))
+    assert first == pytest.approx(second, rel=0.01)
+    assert first > 1000
