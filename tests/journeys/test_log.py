@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -11,14 +13,15 @@ from textual.pilot import Pilot
 from app.engine.session.events import CommandRan
 from backends.errors import RaidbenchError
 from tests.engine import sessions
+from tests.tui.conftest import stillness
 from tests.tui.stage import answer, app_of, notices, opened, set_table, text_in, text_of, until
 from widgets.log_view import LogView
 
 
-@pytest.fixture
-async def log(tmp_path: Path, still: None) -> AsyncIterator[Pilot[int]]:
+@asynccontextmanager
+async def logged(folder: Path) -> AsyncIterator[Pilot[int]]:
     """A change, a run, a note, and commands that only read."""
-    table = set_table(tmp_path)
+    table = set_table(folder)
     read = CommandRan(at=1001.0, line="storcli show", mutates=False, seconds=0.1, returncode=0, output="cache on")
     assert table.options.session is not None
     events = (sessions.started(), read, *sessions.change(), *sessions.run(), sessions.note("fan is loud"))
@@ -30,25 +33,47 @@ async def log(tmp_path: Path, still: None) -> AsyncIterator[Pilot[int]]:
         yield pilot
 
 
-def kinds(pilot: Pilot[int]) -> set[str]:
-    return {entry.kind for entry in pilot.app.screen.query_one(LogView).entries}
+@pytest.fixture
+async def log(tmp_path: Path, still: None) -> AsyncIterator[Pilot[int]]:
+    """One for a test alone."""
+    async with logged(tmp_path) as pilot:
+        yield pilot
 
 
-async def test_what_was_only_read_is_left_out_and_counted(log: Pilot[int]) -> None:
-    assert ("storcli show" in text_of(log), " more with f" in text_of(log)) == (False, True)
+Seen = list[tuple[str, set[str]]]
+
+
+async def filters(folder: Path) -> Seen:
+    """The screen and the kinds of its entries, after no f, one, two, three and four."""
+    seen: Seen = []
+    async with logged(folder) as pilot:
+        pilot.app.notify("Something happened.")
+        await pilot.pause()
+        for _ in range(5):
+            kinds = {entry.kind for entry in pilot.app.screen.query_one(LogView).entries}
+            seen.append((text_of(pilot), kinds - {"devices", "problem"}))
+            await pilot.press("f")
+            await pilot.pause()
+    return seen
+
+
+@pytest.fixture(scope="module")
+def filtered(tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    with stillness():
+        return asyncio.run(filters(tmp_path_factory.mktemp("filtered")))
+
+
+def test_what_was_only_read_is_left_out_and_counted(filtered: Seen) -> None:
+    text, _ = filtered[0]
+    assert ("storcli show" in text, " more with f" in text) == (False, True)
 
 
 @pytest.mark.parametrize(
     ("times", "shown"),
     [(1, {"change"}), (2, {"run"}), (3, {"notice"}), (4, {"session", "command", "change", "run", "note", "notice"})],
 )
-async def test_f_goes_on_to_changes_runs_what_was_said_and_everything(
-    log: Pilot[int], times: int, shown: set[str]
-) -> None:
-    log.app.notify("Something happened.")
-    await log.press(*"f" * times)
-    await log.pause()
-    assert kinds(log) - {"devices", "problem"} == shown
+def test_f_goes_on_to_changes_runs_what_was_said_and_everything(filtered: Seen, times: int, shown: set[str]) -> None:
+    assert filtered[times][1] == shown
 
 
 async def test_n_goes_to_the_next_match(log: Pilot[int]) -> None:
