@@ -15,6 +15,7 @@ from textual.widgets import Button, Input
 from textual.widgets.button import ButtonVariant
 
 from widgets.plain.text import clean
+from widgets.sparse_screen import CalmScreen
 
 Result = TypeVar("Result")
 
@@ -25,7 +26,7 @@ GRACE: Final = 0.5
 """Seconds after opening in which a dialog takes no answer but escape."""
 
 
-class GuardedDialog(ModalScreen[Result]):
+class GuardedDialog(ModalScreen[Result], CalmScreen[Result]):
     """A dialog deaf to all answers but escape for half a second after it came up."""
 
     # Focus on the first button would make a waiting Enter an answer.

@@ -6,8 +6,9 @@ from typing import TypeVar
 
 from rich.console import Console
 from rich.control import Control
+from textual import events
 from textual._compositor import Compositor, CompositorUpdate
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.strip import Strip
 
@@ -92,18 +93,43 @@ def _fill(
     return rest
 
 
-class SparseScreen(Screen[Result]):
+class CalmScreen(Screen[Result]):
+    """A screen that is laid out and drawn when all is there, where Textual (8.2) does it at every step on the way.
+
+    That one draws a screen that comes to the front, whatever it holds by then, and once more with what its widgets make
+    of their size, and all of it again; it lays it out anew when it is told of the size that it has.
+    """
+
+    _to_be_drawn = False
+
+    def _on_screen_resume(self, event: events.ScreenResume) -> None:
+        # Textual's own handler is called after this one, by itself.
+        self._to_be_drawn = True  # by the timer, which Textual's sets going
+
+    def _on_timer_update(self) -> None:
+        self._to_be_drawn = False
+        super()._on_timer_update()
+
+    def _screen_resized(self, size: Size) -> None:
+        if size != self._compositor.size:
+            super()._screen_resized(size)
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        self._layout_required = False  # but for what asks for it from now on
+        super()._refresh_layout(size, scroll)
+
+    def _compositor_refresh(self) -> None:
+        if self._to_be_drawn or self.app._batch_count:
+            return
+        whole = self.size.region in self._compositor._dirty_regions
+        super()._compositor_refresh()
+        if whole:
+            self._repaint_required = False
+
+
+class SparseScreen(CalmScreen[Result]):
     """A screen for live widgets: on a slow line a new sample costs bytes for its own cells only."""
 
     def __init__(self, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name=name, id=id, classes=classes)
         self._compositor = SparseCompositor()
-
-    def _compositor_refresh(self) -> None:
-        """Draw, unless that is held back: what changed in the meantime is then drawn once, with what comes after it."""
-        if self.app._batch_count:
-            return  # Textual (8.2) renders all the same, and shows it to nobody
-        whole = self.size.region in self._compositor._dirty_regions
-        super()._compositor_refresh()
-        if whole:
-            self._repaint_required = False

@@ -8,8 +8,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 
+from widgets.sparse_screen import CalmScreen
 
-class Sheet(ModalScreen[None]):
+
+class Sheet(ModalScreen[None], CalmScreen[None]):
     """A sheet with something that scrolls. Subclasses compose it, and leave `BESIDE` lines to the rest."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

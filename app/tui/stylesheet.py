@@ -67,6 +67,8 @@ class NarrowedStylesheet(Stylesheet):
             for known in (self._narrowed, self._asked, self._asked_by_parts, self._seen, self._seen_by_parts):
                 known.clear()
         if isinstance(node, (App, Widget)):  # and no component class, which is a node of its own each time
+            if not isinstance(node.css_path_nodes[0], App):
+                return  # it stands nowhere yet: where it comes to stand it is styled
             seen = _seen(node, self._asked_by(self._names(node)))
             if self._seen.get(node) == seen and self._seen_by_parts.get(node) == self._seen_of_parts(node):
                 return

@@ -8,11 +8,13 @@ import pyte
 import pytest
 from rich.console import Console
 from textual._compositor import Compositor
-from textual.geometry import Region
+from textual.geometry import Region, Size
+from textual.screen import Screen
 
 from tests.headless import UPDATE
 from tests.widgets.stage import Stage, screen_text
 from widgets.details import Detail, Details, FactGroup
+from widgets.question import KeyedAnswer, QuestionDialog
 
 
 def facts(value: str) -> tuple[FactGroup, ...]:
@@ -62,3 +64,34 @@ async def test_nothing_is_drawn_while_updates_are_held_back_and_all_of_it_afterw
         await pilot.pause()
         assert drawn
         assert "klmnopqrst" in screen_text(app)
+
+
+async def test_a_dialog_is_drawn_whole_once_and_not_laid_out_anew_for_the_size_that_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[Compositor] = []
+    sizes: list[Screen[Any]] = []
+    render, lay_out = Compositor.render_full_update, Screen._refresh_layout
+
+    def counted(one: Compositor, simplify: bool = False) -> object:
+        drawn.append(one)
+        return render(one, simplify)
+
+    def resized(screen: Screen[Any], size: Size | None = None, scroll: bool = False) -> None:
+        sizes.extend([screen] if size is not None else [])
+        lay_out(screen, size, scroll)
+
+    monkeypatch.setattr(Compositor, "render_update", UPDATE)
+    monkeypatch.setattr(Compositor, "render_full_update", counted)
+    monkeypatch.setattr(Screen, "_refresh_layout", resized)
+    app = Stage(Details(facts("abcdefghij")))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.pause()
+        app.push_screen(QuestionDialog("Keep?", (KeyedAnswer(key="y", label="Yes", value="yes"),)))
+        await pilot.pause()
+        assert drawn.count(app.screen._compositor) == 1
+        assert sizes.count(app.screen) == 1
+        await pilot.resize_terminal(70, 20)
+        await pilot.pause()
+        assert sizes.count(app.screen) == 2
+        assert app.screen.size == (70, 20)

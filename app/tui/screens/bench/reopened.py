@@ -20,9 +20,10 @@ from app.tui.screens.bench.run_graphs import RunGraphs
 from app.tui.screens.bench.summary import summary_lines
 from app.tui.screens.bench.target_line import job_line, target_line
 from backends.text import clean_lines
+from widgets.sparse_screen import CalmScreen
 
 
-class RunScreen(GraphKeys, ModalScreen[None]):
+class RunScreen(GraphKeys, ModalScreen[None], CalmScreen[None]):
     """The graphs of a finished run over the whole terminal; f has every figure, esc goes back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
