@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
@@ -18,6 +19,21 @@ from widgets.text_field import TextField
 
 DEFAULT = "default"
 """What an empty choice is called."""
+
+
+class FieldRow(Horizontal):
+    """A field behind its label, which is bright where the field has another value than before."""
+
+    other: reactive[bool] = reactive(False)
+    """Whether it has."""
+
+    def __init__(self, field: JobField, value: str) -> None:
+        super().__init__((ChoiceField if field.choices else StepInput)(field, value))
+        self._label = field.label
+
+    def render(self) -> Content:
+        """The label: the row draws it, which takes no widget."""
+        return Content.styled(self._label, "bold $text-accent" if self.other else "")
 
 
 class ChoiceField(Widget, can_focus=True):

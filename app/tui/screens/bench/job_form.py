@@ -13,7 +13,7 @@ from textual.widgets import Button, Input, Static
 
 from app.engine.fio.fields import FIELDS, JobField
 from app.engine.fio.job import Job, check
-from app.tui.screens.bench.form_fields import DEFAULT, ChoiceField, StepInput
+from app.tui.screens.bench.form_fields import DEFAULT, ChoiceField, FieldRow
 from widgets.guard import Clock, GuardedDialog
 
 
@@ -29,13 +29,11 @@ class JobForm(GuardedDialog[Job | None]):
     DEFAULT_CSS = """
     JobForm {
         align: center middle;
-        & .field { height: 1; }
-        & .field Static { width: 18; height: 1; }
-        & .field.-other Static { color: $text-accent; text-style: bold; }
-        & .field Input { width: 1fr; border: none; height: 1; padding: 0 1; background: $boost; }
-        & .field Input:focus { background: $primary-muted; }
-        & .complaint { height: auto; color: $text-error; padding-left: 18; display: none; }
-        & .complaint.-open { display: block; }
+        & FieldRow { height: 1; }
+        & FieldRow > * { margin-left: 18; }
+        & FieldRow Input { width: 1fr; border: none; height: 1; padding: 0 1; background: $boost; }
+        & FieldRow Input:focus { background: $primary-muted; }
+        & .complaint { height: auto; color: $text-error; padding-left: 18; }
         & #form-help { height: 2; color: $text-muted; margin-top: 1; }
         & #form-summary { height: 2; text-style: bold; }
         & #form-difference { height: 2; color: $text-accent; }
@@ -50,23 +48,22 @@ class JobForm(GuardedDialog[Job | None]):
         self.told: set[str] = set()
         """Fields that were changed by hand, whatever they hold in the end."""
         self._texts = job.texts()
+        self._rows: dict[str, FieldRow] = {}
+        self._complaints: dict[str, Static] = {}
         self._name, self._base = ("", self._texts) if base is None else (base[0], base[1].texts())
 
     def compose(self) -> ComposeResult:
         """A line for each field, what it makes, the answers."""
+        self._rows = {field.key: FieldRow(field, self._texts[field.key]) for field in FIELDS}
         with Vertical(classes="sheet"):
             yield Static(
                 "The job (ctrl+s takes it, esc leaves; space or + - change a value)",
                 classes="sheet-title",
                 markup=False,
             )
-            with VerticalScroll(classes="sheet-scroll", can_focus=False):
-                for field in FIELDS:
-                    with Horizontal(classes="field", id=f"row-{field.key}"):
-                        yield Static(field.label, markup=False)
-                        kind = ChoiceField if field.choices else StepInput
-                        yield kind(field, self._texts[field.key])
-                    yield Static("", classes="complaint", id=f"complaint-{field.key}", markup=False)
+            with VerticalScroll(classes="sheet-scroll", can_focus=False) as scroll:
+                scroll.styles.max_height = self._room(self.app.size.height)
+                yield from self._rows.values()
             yield Static("", id="form-help", markup=False)
             yield Static("", id="form-summary", markup=False)
             yield Static("", id="form-difference", markup=False)
@@ -82,7 +79,12 @@ class JobForm(GuardedDialog[Job | None]):
 
     def on_resize(self) -> None:
         """Leaves room for what stands below the fields."""
-        self.query_one(VerticalScroll).styles.max_height = max(3, self.size.height * 96 // 100 - 11)
+        self.query_one(VerticalScroll).styles.max_height = self._room(self.size.height)
+
+    @staticmethod
+    def _room(height: int) -> int:
+        """Lines for the fields on a terminal of so many."""
+        return max(3, height * 96 // 100 - 11)
 
     def on_descendant_focus(self) -> None:
         """A sentence on the field one is in."""
@@ -91,7 +93,7 @@ class JobForm(GuardedDialog[Job | None]):
         for field in FIELDS:
             if field.key == key:
                 legal = f" One of {', '.join(field.choices)}." if field.choices else ""
-                self.query_one("#form-help", Static).update(field.help + legal)
+                self.query_one("#form-help", Static).update(field.help + legal, layout=False)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -110,15 +112,23 @@ class JobForm(GuardedDialog[Job | None]):
     def _judge(self) -> dict[str, str]:
         problems = dict(check(self._texts))
         for field in FIELDS:
-            complaint = self.query_one(f"#complaint-{field.key}", Static)
-            text = problems.get(field.key, "")
-            complaint.update(text)
-            complaint.set_class(bool(text), "-open")
-            self.query_one(f"#row-{field.key}").set_class(self._differs(field), "-other")
+            self._complain(field.key, problems.get(field.key, ""))
+            self._rows[field.key].other = self._differs(field)
         wrong = f"not a job yet: {', '.join(field.label for field in FIELDS if field.key in problems)}"
-        self.query_one("#form-summary", Static).update(wrong if problems else Job.from_fields(self._texts).describe())
-        self.query_one("#form-difference", Static).update(self._difference())
+        summary = wrong if problems else Job.from_fields(self._texts).describe()
+        self.query_one("#form-summary", Static).update(summary, layout=False)
+        self.query_one("#form-difference", Static).update(self._difference(), layout=False)
         return problems
+
+    def _complain(self, key: str, text: str) -> None:
+        """Say below a field what is wrong with it; "" for nothing."""
+        line = self._complaints.get(key)
+        if line is None and text:
+            line = self._complaints[key] = Static(id=f"complaint-{key}", classes="complaint", markup=False)
+            self.mount(line, after=self._rows[key])
+        if line is not None and line.content != text:
+            line.update(text)
+            line.display = bool(text)
 
     def _differs(self, field: JobField) -> bool:
         return self._texts[field.key].strip() != self._base[field.key]
