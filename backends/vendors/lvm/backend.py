@@ -29,7 +29,7 @@ from backends.identity import Identity
 from backends.model import Inventory, Problem, Target, Task
 from backends.settings import Reading, Setting
 from backends.text import clean, clean_lines
-from backends.topology import Topology, look
+from backends.topology import look
 from backends.topology.tree import page_bytes
 from backends.vendors.lvm.facts import LVS, TABLES, LoadedTable, LvFacts, parse_lvs, parse_tables
 from backends.vendors.lvm.inventory import (
@@ -37,7 +37,6 @@ from backends.vendors.lvm.inventory import (
     array_of,
     by_group,
     is_shown,
-    kernel_name_of,
     nodes_of,
     plain_arrays,
     tasks_of,
@@ -184,10 +183,16 @@ class Lvm:
             lvchange=lvchange,
             lvconvert=self._host.which(("lvconvert",)),
             why_not=await denial_of(self._host, lvchange),
-            redundant=cache is not None and _survives(cache, group, on, await look(self._host)),
+            redundant=cache is not None and (_is_raid(cache, group) or await self._on_arrays(on)),
             cache_on=", ".join(on),
             page_bytes=self._page,
         )
+
+    async def _on_arrays(self, nodes: tuple[str, ...]) -> bool:
+        """Whether each of these is an md array that outlives a disk."""
+        names = [(await self._host.link(one) or one).removeprefix("/dev/") for one in nodes]
+        levels = await self._host.read_many([f"/sys/block/{name}/md/level" for name in names])
+        return bool(names) and len(levels) == len(names) and all(one in _REDUNDANT for one in levels.values())
 
     async def _take(self, step: Write) -> None:
         # without udev nobody would tell it that a node is there (dmsetup(8), ENVIRONMENT); it warns of our lock's file
@@ -206,22 +211,13 @@ def _identity(view: LvView) -> Identity:
     return Identity(name=volume.address, wwn=f"dm.{name}")
 
 
-def _survives(cache: LvFacts, group: Mapping[str, LvFacts], on: tuple[str, ...], picture: Topology) -> bool:
-    """Whether a cache outlives one disk: it is a RAID itself, or every disk beneath is an array that does."""
+def _is_raid(cache: LvFacts, group: Mapping[str, LvFacts]) -> bool:
+    """Whether a cache outlives a disk by itself: data and metadata are RAIDs, or lie on one that is a hidden volume."""
     parts = [group.get(cache.told.get(one, "").strip("[]")) for one in ("data_lv", "metadata_lv")]
     whole = [part for part in parts if part is not None] or [cache]
-    if all(part.level in _REDUNDANT or _all_images(part, group) for part in whole):
-        return True
-    names = [kernel_name_of(one, picture) for one in on]
-    nodes = [picture.tree.nodes.get(picture.tree.disk_of(name)) for name in names if name is not None]
-    levels = [node.attributes.get("md/level") for node in nodes if node is not None]
-    return bool(on) and len(levels) == len(on) and all(level in _REDUNDANT for level in levels)
-
-
-def _all_images(part: LvFacts, group: Mapping[str, LvFacts]) -> bool:
-    """Whether a cache volume lies on a RAID that is a hidden volume itself."""
-    lower = [group[one] for one in part.places if one in group]
-    return bool(lower) and all(one.level in _REDUNDANT for one in lower)
+    lower = ([group[one] for one in part.places if one in group] for part in whole)
+    return all(one.level in _REDUNDANT or (below and all(each.level in _REDUNDANT for each in below))
+               for one, below in zip(whole, lower, strict=True))  # fmt: skip
 
 
 def _in_order(view: LvView, values: Mapping[str, str]) -> list[str]:

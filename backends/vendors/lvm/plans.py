@@ -28,14 +28,15 @@ _VALUES = re.compile(
 def change_of(view: LvView, wish: Wanted, identity: Identity, lock: str) -> Change:
     """The change of one setting."""
     key, before = wish.setting.key, wish.now.now
-    back = steps(view, key, before) if before not in (None, "unknown") else ()
-    change = wish.change(steps(view, key, wish.value), back, identity, lock, _risk(wish))
+    back = steps(view, key, before, wish.value) if before not in (None, "unknown") else ()
+    change = wish.change(steps(view, key, wish.value, before), back, identity, lock, _risk(wish))
     return replace(change, risk_text=_text(view, wish, change.risk))
 
 
-def steps(view: LvView, key: str, value: str | None) -> tuple[Write, ...]:
-    """The commands that set a value, in their order.
+def steps(view: LvView, key: str, value: str | None, before: str | None) -> tuple[Write, ...]:
+    """The commands that set a value, in their order. `before`: the value that is set then.
 
+    An automatic read-ahead only ever raises the queue's: what was more is taken back to none first (tried).
     A tunable of a writecache has no way back to its default but clearing all of them (lvmcache(7)); the others are
     set again. `--yes` answers the questions whether to clear them, whether to use write-back although a damaged cache
     volume cannot be repaired, and whether to reshape.
@@ -44,6 +45,8 @@ def steps(view: LvView, key: str, value: str | None) -> tuple[Write, ...]:
     if key == "stripe_size":
         words: tuple[str, ...] = ("--yes", "--stripesize", f"{int(word) // 1024}k", volume.address)
         return (Write(argv=(view.lvconvert or "lvconvert", *words)),)
+    if (key, word) == ("lv_read_ahead", "auto") and before not in ("none", "auto"):
+        return _lvchange(view, "--readahead", "none"), _lvchange(view, "--readahead", "auto")
     if key in OPTIONS or (option := key.partition(".")[0]) in OPTIONS:
         option = OPTIONS[key.partition(".")[0]]
         sure = ("--yes",) if (key, word) == ("cache_mode", "write-back") else ()

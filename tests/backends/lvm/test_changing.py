@@ -112,7 +112,7 @@ def lines(writes: tuple[Write, ...]) -> list[str]:
             "lv_read_ahead",
             "1024",
             ["lvchange --readahead 2048 vg0/spare"],
-            ["lvchange --readahead auto vg0/spare"],
+            ["lvchange --readahead none vg0/spare", "lvchange --readahead auto vg0/spare"],
         ),
         (
             MIRROR,

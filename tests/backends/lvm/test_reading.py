@@ -13,7 +13,7 @@ from backends.vendors.lvm.backend import Lvm
 from backends.vendors.lvm.facts import LoadedTable, parse_lvs, parse_tables
 from backends.vendors.lvm.inventory import health, tasks_of
 from backends.vendors.lvm.readings import readings
-from tests.backends.lvm.machines import CACHES, KINDS, done, host, view, volumes
+from tests.backends.lvm.machines import CACHES, KINDS, done, host, target, view, volumes
 
 
 async def test_every_volume_that_somebody_made_is_shown_once() -> None:
@@ -241,11 +241,24 @@ def test_a_table_is_read_by_its_kind() -> None:
     assert (tables["vg0-fr"].write_behind, tables["vg0-fr"].cache_mode) == (None, None)
 
 
-async def test_a_cache_that_survives_a_disk_makes_write_back_no_risk() -> None:
-    alone = view(CACHES, "pm")
-    mirrored = replace(alone, redundant=True)
-    risks = [
-        {one.value: one.risk for one in readings(shown)["cache_mode"].choices}["write-back"]
-        for shown in (alone, mirrored)
-    ]
-    assert risks == [Risk.POWER_LOSS, Risk.NONE]
+@pytest.mark.parametrize(
+    ("raids", "risk"),
+    [((), Risk.POWER_LOSS), (("cdata",), Risk.POWER_LOSS), (("cdata", "cmeta"), Risk.NONE)],
+    ids=["neither", "only the data", "both"],
+)
+async def test_a_cache_whose_data_and_metadata_are_raids_makes_write_back_no_risk(
+    raids: tuple[str, ...], risk: Risk
+) -> None:
+    rows = CACHES[0].split("\n")
+    for part in raids:
+        at = next(at for at, row in enumerate(rows) if f'"lv_name":"[cpool_cpool_{part}]"' in row)
+        rows[at] = rows[at].replace('"lv_layout":"', '"lv_layout":"raid,raid1,')
+    reading = (await Lvm(host("\n".join(rows), CACHES[1])).read(target("vg0/pm")))["cache_mode"]
+    assert next(one.risk for one in reading.choices if one.value == "write-back") is risk
+
+
+@pytest.mark.parametrize(("level", "risk"), [("raid1", Risk.NONE), ("raid0", Risk.POWER_LOSS)])
+async def test_a_cache_on_an_array_is_as_safe_as_that(level: str, risk: Risk) -> None:
+    made = host(*CACHES, files={"/sys/block/nvme3n1/md/level": level, "/sys/block/nvme1n1/md/level": level})
+    reading = (await Lvm(made).read(target("vg0/pm")))["cache_mode"]
+    assert next(one.risk for one in reading.choices if one.value == "write-back") is risk

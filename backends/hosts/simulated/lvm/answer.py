@@ -116,10 +116,9 @@ def _part(volume: LvmVolume, node: DmNode) -> Row:
 
 def _own(volume: LvmVolume, now: float) -> Row:
     sectors = volume.read_ahead
-    ahead = {"auto": "131072", "none": "0"}.get(sectors) or str(int(sectors) * 512)
     row = {
-        "lv_read_ahead": sectors if sectors in ("auto", "none") else ahead,
-        "lv_kernel_read_ahead": ahead,
+        "lv_read_ahead": {"auto": "auto", "none": "0"}.get(sectors) or str(int(sectors) * 512),
+        "lv_kernel_read_ahead": str(volume.queue_sectors * 512),
         "lv_layout": volume.kind,
         "segtype": volume.kind,
     }

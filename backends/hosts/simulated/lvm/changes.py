@@ -172,7 +172,8 @@ def _read_ahead(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Said 
         return Said(text=f"  Invalid argument for --readahead: {value}\n", code=3)
     if value == volume.read_ahead:
         return f"  Read ahead is already {value} for {{name}}.\n"
-    volume.read_ahead = value
+    own = {"auto": max(256, volume.queue_sectors), "none": 0}  # by itself LVM only ever raises what the queue has
+    volume.read_ahead, volume.queue_sectors = value, own[value] if value in own else int(value)
     return Said(text=_CHANGED)
 
 

@@ -17,7 +17,7 @@ def put_group(found: Kernel, rack: Rack, group: LvmGroup) -> None:
             name, number = node.kernel, f"254:{node.number}"
             own = node.number == volume.number
             told = {"dm/name": group.dm_name(node), "dm/uuid": group.dm_uuid(node), "dm/suspended": "0"}
-            ahead = {"auto": "256", "none": "0"}.get(volume.read_ahead, volume.read_ahead) if own else "256"
+            ahead = volume.queue_sectors if own else 256
             folder = put_stacked(
                 found,
                 rack,
@@ -25,7 +25,7 @@ def put_group(found: Kernel, rack: Rack, group: LvmGroup) -> None:
                 number,
                 size_bytes=node.size_bytes,
                 sequence=_LISTED + node.number,
-                queue={"read_ahead_kb": str(int(ahead) // 2)},
+                queue={"read_ahead_kb": str(ahead // 2)},
                 own=told,
                 below=node.slaves,
             )

@@ -87,6 +87,8 @@ class LvmVolume:
     """Tunables that were set."""
     read_ahead: str = "auto"
     """`auto`, `none` or sectors."""
+    queue_sectors: int = 256
+    """Read-ahead that its queue has."""
     stripe_bytes: int = 0
     """Bytes on one image before the next one follows."""
     write_mostly: list[str] = field(default_factory=list)
