@@ -62,6 +62,10 @@ TARGETS: dict[str, Target] = {
         modules=tuple(f"backends/vendors/bcache/{name}.py" for name in ("backend", "facts", "readings")),
         tests=("tests/backends/bcache/test_backend.py",),
     ),
+    "zfs": Target(
+        modules=("backends/vendors/zfs/plans.py",),
+        tests=("tests/backends/zfs/test_changing.py",),
+    ),
     "nvme": Target(modules=("backends/vendors/nvme/running.py",), tests=("tests/backends/nvme",)),
     "scsi": Target(modules=("backends/vendors/scsi/running.py",), tests=("tests/backends/scsi",)),
     "smartarray": Target(

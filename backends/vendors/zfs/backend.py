@@ -283,7 +283,7 @@ class Zfs:
             raise RefusedError(_WITHOUT_TOOLS.message, hint=_WITHOUT_TOOLS.hint)
         done = await self._host.run(Command(argv=(tool, *words), timeout=SECONDS))
         if done.returncode != 0 or done.truncated:
-            said = "its answer is too long" if done.truncated else _words(done)
+            said = "its answer is too long." if done.truncated else _words(done)
             raise ToolFailedError(f"{program} {words[0]} failed: {said}", evidence=f"{done.stdout[:4000]}{done.stderr}")
         return done.stdout
 

@@ -56,7 +56,7 @@ def heirs(target: str, values: Iterable[tuple[str, ZfsValue]]) -> tuple[str, ...
     if own is None:
         return ()
     source = f"inherited from {target}" if own.source in OWN else own.source
-    return tuple(name for name, value in found.items() if value.source == source and value.text != "-")
+    return tuple(name for name, value in found.items() if value.source == source)
 
 
 def heirs_words(names: tuple[str, ...]) -> tuple[str, ...]:

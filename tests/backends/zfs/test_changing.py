@@ -16,10 +16,12 @@ from backends.errors import (
     RefusedError,
     ToolFailedError,
 )
+from backends.host import Command, Completed
 from backends.hosts.simulated.host import SimulatedHost
 from backends.hosts.simulated.machines.linux import linux_rack
 from backends.hosts.simulated.rack import Rack
 from backends.hosts.simulated.zfs.pool import VOLUME, Dataset
+from backends.identity import Identity
 from backends.model import Target
 from backends.settings import Risk
 from backends.vendors.zfs.backend import Zfs
@@ -156,11 +158,36 @@ async def test_steps_that_are_none_of_ours_are_refused(zfs: Zfs, rack: Rack, ste
     assert rack.pools == linux_rack().pools
 
 
+@pytest.mark.parametrize("after", ["disabled tank", "disabled,atime=on", "", "$(x)"])
+async def test_a_value_that_no_setting_has_is_refused_though_its_step_says_the_same(
+    zfs: Zfs, rack: Rack, after: str
+) -> None:
+    step = Write(argv=(ZFS, "set", f"sync={after}", "tank/files"))
+    change = replace(await zfs.plan(FILES, "sync", "disabled"), after=after, writes=(step,))
+    with pytest.raises(RefusedError):
+        await zfs.apply(change)
+    assert rack.pools == linux_rack().pools
+
+
+class Lying(SimulatedHost):
+    """Tells of a source that no zfs knows."""
+
+    async def run(self, command: Command) -> Completed:
+        done = await super().run(command)
+        return replace(done, stdout=done.stdout.replace("\tlocal\n", "\twritten in the stars\n"))
+
+
+async def test_a_value_of_a_source_that_is_not_known_has_no_way_back(rack: Rack) -> None:
+    change = await Zfs(Lying(rack, speed=FAST)).plan(FILES, "atime", "on")
+    assert (change.before, change.undo) == ("unknown", ())
+
+
 @pytest.mark.parametrize(
     "writes",
     [
         (),
-        (Write(path="/sys/module/zfs/parameters/zfs_txg_timeout", text="7"),),
+        (Write(path=f"{FOLDER}zfs_txg_timeout", text=str(8 << 30)),),
+        (Write(path=f"{FOLDER}zfs_arc_max", text="all"), Write(path=f"{FOLDER}zfs_arc_max", text=str(8 << 30))),
         (Write(path="/sys/module/zfs/parameters/../../../../etc/passwd", text="7"),),
         (Write(path=f"{FOLDER}zfs_arc_max", text="8"),),
         (Write(argv=(ZFS, "set", "sync=disabled", "tank")),),
@@ -173,6 +200,13 @@ async def test_steps_of_the_module_only_write_its_own_parameter(
     with pytest.raises(RefusedError):
         await zfs.apply(change)
     assert (rack.zfs, rack.pools) == (linux_rack().zfs, linux_rack().pools)
+
+
+async def test_another_version_of_the_module_is_another(zfs: Zfs, rack: Rack) -> None:
+    change = await zfs.plan(MODULE, "zfs_txg_timeout", "9")
+    with pytest.raises(AnotherDeviceError):
+        await zfs.apply(replace(change, identity=Identity(name="zfs", model="2.3.0-1")))
+    assert rack.zfs == linux_rack().zfs
 
 
 async def test_a_limit_of_the_cache_that_was_automatic_is_so_again_in_truth(zfs: Zfs, rack: Rack) -> None:

@@ -117,6 +117,16 @@ async def test_a_tool_that_fails_is_a_problem_in_its_words() -> None:
     assert found.controllers[0].model == "OpenZFS"
 
 
+async def test_an_answer_that_was_cut_is_none() -> None:
+    host = Failing(linux_rack(), speed=FAST)
+    host.said = Completed(returncode=0, stdout=RESILVERING, stderr="", truncated=True)
+    found = await Zfs(host).inventory()
+    assert (found.arrays, [problem.message for problem in found.problems]) == (
+        (),
+        ["zpool status failed: its answer is too long."],
+    )
+
+
 class Toolless(SimulatedHost):
     """Has the module without its programs."""
 
