@@ -41,7 +41,7 @@ LONGEST_WAIT = 3600.0
 
 _NEVER_NEEDED = ("backends.conformance", "app.engine.change.watchdog")
 _OTHER_HOSTS = ("backends.hosts.simulated", "backends.hosts.recorded", "backends.hosts.streams")
-_LATE = ("cattrs", "importlib.metadata")
+_LATE = ("cattrs", "importlib.metadata", "tomllib")
 """What modules of ours import when they first need it."""
 
 
