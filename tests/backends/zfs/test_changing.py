@@ -170,11 +170,43 @@ async def test_a_value_that_no_setting_has_is_refused_though_its_step_says_the_s
 
 
 class Lying(SimulatedHost):
-    """Tells of a source that no zfs knows."""
+    """Says one thing otherwise."""
+
+    old, new = "\tlocal\n", "\twritten in the stars\n"
 
     async def run(self, command: Command) -> Completed:
         done = await super().run(command)
-        return replace(done, stdout=done.stdout.replace("\tlocal\n", "\twritten in the stars\n"))
+        return replace(done, stdout=done.stdout.replace(self.old, self.new))
+
+
+def lying(rack: Rack, old: str, new: str) -> Zfs:
+    host = Lying(rack, speed=FAST)
+    host.old, host.new = old, new
+    return Zfs(host)
+
+
+async def test_what_a_mount_option_overrides_is_not_set(rack: Rack) -> None:
+    with pytest.raises(BlockedError, match="mounted anew"):
+        await lying(rack, "\tlocal\n", "\ttemporary\n").plan(FILES, "atime", "on")
+
+
+@pytest.mark.parametrize(
+    ("feature", "key", "value"),
+    [("zstd_compress", "compression", "zstd"), ("large_blocks", "recordsize", str(256 << 10))],
+)
+async def test_what_the_pool_has_no_feature_for_is_not_offered(
+    zfs: Zfs, rack: Rack, feature: str, key: str, value: str
+) -> None:
+    assert (await zfs.plan(FILES, key, value)).after == value
+    with pytest.raises(InvalidValueError):
+        await lying(rack, f"@{feature}\tenabled", f"@{feature}\tdisabled").plan(FILES, key, value)
+
+
+async def test_small_blocks_go_to_special_devices_only_where_there_are_any(zfs: Zfs, rack: Rack) -> None:
+    with pytest.raises(NotFoundError):
+        await zfs.plan(FILES, "special_small_blocks", "4096")
+    special = lying(rack, "@allocation_classes\tenabled", "@allocation_classes\tactive")
+    assert (await special.plan(FILES, "special_small_blocks", "4096")).after == "4096"
 
 
 async def test_a_value_of_a_source_that_is_not_known_has_no_way_back(rack: Rack) -> None:
