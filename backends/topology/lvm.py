@@ -81,8 +81,7 @@ def lvm_words(tree: Tree, node: Node) -> dict[str, str]:
         name = lvm_name(above) if above is not None else None
         if above is None or name is None:
             continue
-        inside = own is not None and own.group == name.group
-        role = own.role if own is not None and inside else name.role
+        role = (own if own is not None and own.group == name.group else name).role
         first.setdefault(name.group, holder)
         groups.setdefault(name.group, {}).setdefault("" if role == "data" else role, []).extend(_seen(tree, above))
     return {first[group]: _words(group, roles, own) for group, roles in groups.items()}

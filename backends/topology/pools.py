@@ -101,10 +101,10 @@ def parse_status(text: str) -> tuple[Vdev, ...]:
         if colon and front == "pool":
             pool, role, inside = rest.strip(), "", False
         elif colon and front in ("config", "errors"):
-            inside = front == "config"
-        elif inside and pool and len(words) == 1 and words[0] in _CLASSES:
+            inside = bool(pool) and front == "config"
+        elif inside and len(words) == 1 and words[0] in _CLASSES:
             role = _CLASSES[words[0]]
-        elif inside and pool and words and words[0].startswith("/"):
+        elif inside and words and words[0].startswith("/"):
             found.append(Vdev(pool=pool, path=words[0], role=role))
     return tuple(found)
 
@@ -130,7 +130,7 @@ async def _status(host: Host) -> tuple[Vdev, ...] | None:
     if tool is None:
         return None
     try:
-        done = await host.run(Command(argv=(tool, *STATUS[1:]), timeout=20))
+        done = await host.run(Command(argv=(tool, *STATUS[1:]), timeout=5))
     except RaidbenchError:
         return None
     return parse_status(done.stdout) if done.returncode == 0 and not done.truncated else None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from backends.errors import ToolTimeoutError
 from backends.guard import Intent, judge
 from backends.host import THIS_MACHINE, Command, Completed, FileStat
 from backends.topology import look
@@ -65,6 +66,7 @@ class Machine(FakeHost):
         self.files["/proc/1/task/1/fd/0"] = ""
         self.reached = THIS_MACHINE
         self.asked: list[tuple[str, ...]] = []
+        self.hanging = False
         self.add("vda")
 
     def add(self, name: str, *below: str, **own: str) -> None:
@@ -85,6 +87,8 @@ class Machine(FakeHost):
 
     async def run(self, command: Command) -> Completed:
         self.asked.append(command.argv)
+        if self.hanging:
+            raise ToolTimeoutError(f"{command.argv[0]} gave no answer.")
         return await super().run(command)
 
 
@@ -149,6 +153,13 @@ async def test_what_lvm_has_is_named_with_its_role(name: str) -> None:
 @pytest.mark.parametrize("name", ["dm-0", "dm-5", "dm-9", "dm-12", "dm-15"])
 async def test_a_volume_that_nothing_uses_is_free(name: str) -> None:
     assert (await look(volumes())).uses(name) == ()
+
+
+async def test_a_part_of_a_volume_that_is_not_active_is_told_by_its_own_name() -> None:
+    host = Machine()
+    host.add("sda")
+    host.add("dm-0", "sda", **lvm("vg0-pool_tdata", "-tdata"))
+    assert await said(host, "sda") == "/dev/sda is a physical volume of vg0 (vg0/pool)."
 
 
 async def test_a_group_with_many_volumes_is_told_with_some_of_them() -> None:
@@ -302,6 +313,12 @@ async def test_where_zpool_does_not_tell_every_disk_counts_as_in_use(status: str
     words = "zpool does not tell what the imported pools are made of (cache, tank), so it counts as in use."
     assert words in await said(host, "sdh")
     assert "ZFS member while pools are imported (cache, tank)" in await said(host, "sdh")
+
+
+async def test_a_zpool_that_gives_no_answer_tells_nothing() -> None:
+    host = pools()
+    host.hanging = True
+    assert "zpool does not tell what the imported pools are made of" in await said(host, "sdh")
 
 
 async def test_the_mark_of_a_pool_that_is_not_imported_is_not_its_use() -> None:
