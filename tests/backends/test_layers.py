@@ -9,9 +9,9 @@ import pytest
 from backends.errors import ToolTimeoutError
 from backends.guard import Intent, judge
 from backends.host import THIS_MACHINE, Command, Completed, FileStat
-from backends.topology import look
+from backends.topology import Node, look
 from backends.topology.facts import inspect
-from backends.topology.pools import parse_status
+from backends.topology.pools import is_volume, parse_status
 from backends.topology.signatures import group_in
 from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
 
@@ -335,6 +335,12 @@ async def test_a_volume_lies_on_the_disks_of_its_pool_and_is_free_all_the_same()
 
 async def test_a_volume_of_which_nothing_tells_the_pool_lies_on_the_disks_of_all() -> None:
     assert {"/dev/sda", "/dev/sdg"} <= (await look(pools())).kin("zd16")
+
+
+@pytest.mark.parametrize(("name", "volume"), [("zd0", True), ("zd16", True), ("zdx", False), ("md1", False)])
+def test_a_volume_of_a_pool_is_known_by_its_name(name: str, volume: bool) -> None:
+    assert is_volume(Node(name=name, devno="230:0", size_bytes=1)) is volume
+    assert not is_volume(Node(name=name, devno="230:1", size_bytes=1, parent="zd0"))
 
 
 async def test_a_volume_in_use_is_refused() -> None:
