@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from backends.hosts.simulated.caches import CacheCounts, fullness
+from backends.hosts.simulated.caching import flow_of
 from backends.hosts.simulated.layout import CacheKind, CacheMode, IoPattern, Layout
 from tests.backends.simulated.tiers import READS, STREAM, WRITES, G, K, M, cached, pooled
 
@@ -149,3 +150,14 @@ def test_a_job_is_as_fast_as_before_until_a_hundredth_of_it_changes() -> None:
     layouts = [cached(BCACHE, held_bytes=held) for held in (2 * G, 2 * G + M, 3 * G)]
     first, second, third = (fullness(layout, READS) for layout in layouts)
     assert first == second != third
+
+
+def test_a_write_through_dm_cache_has_nothing_unwritten() -> None:
+    assert after(cached(DM, THROUGH), WRITES, writes=1000).dirty_bytes == 0
+
+
+@pytest.mark.parametrize("mode", [THROUGH, BACK])
+def test_a_dm_cache_takes_only_writes_to_what_it_holds(mode: CacheMode) -> None:
+    cache = cached(DM, mode, held_bytes=2 * G).cache
+    assert cache is not None
+    assert flow_of(cache, 8 * G, WRITES).fast_writes == 0.25

@@ -64,3 +64,10 @@ async def test_a_size_that_is_not_told_is_unknown() -> None:
     names = {"/sys/block/dm-1/dm/name": "vg-lv_corig", "/sys/block/dm-2/dm/name": "vg-fast_cvol-cdata"}
     host = FakeHost({"/sys/block/dm-0/slaves/dm-1": "", "/sys/block/dm-0/slaves/dm-2": "", **names})
     assert await front_of(host, "dm-0", on_zfs=False) == FrontCache(kind=DM_CACHE)
+
+
+async def test_of_two_caches_of_which_one_does_not_tell_the_size_is_unknown() -> None:
+    parts = {f"/sys/block/bcache0/slaves/{one}": "" for one in ("sda", "sdb", "sdm")}
+    sets = {f"/sys/block/{one}/bcache/set": "" for one in ("sda", "sdb")}
+    host = FakeHost({**parts, **sets, "/sys/block/sda/size": "8"})
+    assert await front_of(host, "bcache0", on_zfs=False) == FrontCache(kind=BCACHE)
