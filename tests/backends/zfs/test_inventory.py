@@ -68,10 +68,12 @@ async def test_of_thousands_of_filesystems_few_are_listed_and_the_rest_counted(r
     datasets |= {f"tank/files/home{at}": Dataset(guid=1000 + at) for at in range(4000)}
     datasets |= {f"tank/files/vm{at}": Dataset(guid=9000 + at, kind=VOLUME, node=f"zd{at * 16}") for at in (1, 2)}
     datasets["tank/files/home7"].values["recordsize"] = "16384"
+    datasets["tank/plain"] = Dataset(guid=7)
     host = Counting(rack, speed=FAST)
     found = await Zfs(host).inventory()
     names = [one.name for one in found.arrays]
-    assert names == ["tank", "tank/files", "tank/vm", "tank/files/home7", "tank/files/vm1", "tank/files/vm2"]
+    own = ["tank/files/home7", "tank/files/vm1", "tank/files/vm2", "tank/plain"]
+    assert names == ["tank", "tank/files", "tank/vm", *own]
     assert facts(found.arrays[0])["Filesystems"].startswith("3999 more")
     assert host.runs < 8
 
