@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -20,6 +21,7 @@ from app.tui.screens.bench.screen import BenchScreen
 from app.tui.screens.runs.compare import CompareScreen
 from app.tui.screens.runs.screen import RunsScreen
 from tests.engine import sessions
+from tests.tui.conftest import stillness
 from tests.tui.stage import Table, opened, set_table, settled, text_of, until
 
 STREAM = Path(__file__).parents[1] / "engine" / "fio" / "streams" / "mixed.stdout"
@@ -86,31 +88,57 @@ async def comparing(table: Table, size: str = "large") -> AsyncIterator[Pilot[in
         yield pilot
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_the_verdict_is_in_sight_before_any_key_at_every_size(table: Table, size: str) -> None:
+@dataclass(frozen=True)
+class Walk:
+    """What the comparison said, and where the keys led from it."""
+
+    first: str
+    back: Mapping[str, type[object]]
+    """The screen after each key that goes back."""
+    again: type[object]
+    """The screen of the runs after a look at another."""
+
+
+async def walk(table: Table, size: str) -> Walk:
+    """By both ways back to the list, and over the Bench screen."""
     async with comparing(table, size) as pilot:
-        shown = text_of(pilot)
-    assert [words in shown for words in ("SLOWER", "read IOPS -19.9 %", "between -20.", "•", "read p99")] == [True] * 5
-
-
-async def test_it_says_what_is_compared_with_what(table: Table) -> None:
-    async with comparing(table) as pilot:
-        assert "r2 against r1: Read-ahead 4096 KiB against 128 KiB" in text_of(pilot)
-
-
-@pytest.mark.parametrize("key", ["escape", "h"])
-async def test_back_is_one_step_to_the_list(table: Table, key: str) -> None:
-    async with comparing(table) as pilot:
-        await pilot.press(key)
-        await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen))
-
-
-async def test_another_screen_and_back_finds_the_comparison_as_it_was(table: Table) -> None:
-    async with comparing(table) as pilot:
+        first, back = text_of(pilot), {}
+        for key in ("escape", "h") if size == "large" else ():
+            await pilot.press(key)
+            await until(pilot, lambda: not isinstance(pilot.app.screen, CompareScreen))
+            back[key] = type(pilot.app.screen)
+            await compared(pilot)
         await pilot.press("2")
         await until(pilot, lambda: isinstance(pilot.app.screen, BenchScreen))
         await pilot.press("3")
-        await until(pilot, lambda: isinstance(pilot.app.screen, CompareScreen))
+        await until(pilot, lambda: not isinstance(pilot.app.screen, BenchScreen))
+        return Walk(first, back, type(pilot.app.screen))
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Walk]:
+    """By the size of the terminal."""
+    with stillness():
+        return {size: asyncio.run(walk(ab_table(tmp_path_factory.mktemp(size)), size)) for size in SIZES}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_verdict_is_in_sight_before_any_key_at_every_size(walked: Mapping[str, Walk], size: str) -> None:
+    shown = walked[size].first
+    assert [words in shown for words in ("SLOWER", "read IOPS -19.9 %", "between -20.", "•", "read p99")] == [True] * 5
+
+
+def test_it_says_what_is_compared_with_what(walked: Mapping[str, Walk]) -> None:
+    assert "r2 against r1: Read-ahead 4096 KiB against 128 KiB" in walked["large"].first
+
+
+@pytest.mark.parametrize("key", ["escape", "h"])
+def test_back_is_one_step_to_the_list(walked: Mapping[str, Walk], key: str) -> None:
+    assert walked["large"].back[key] is RunsScreen
+
+
+def test_another_screen_and_back_finds_the_comparison_as_it_was(walked: Mapping[str, Walk]) -> None:
+    assert walked["large"].again is CompareScreen
 
 
 async def test_v_shows_all_latencies_by_percentile_and_again_over_time(table: Table) -> None:
