@@ -39,9 +39,10 @@ async def walk(folder: Path) -> LinuxWalk:
         await settled(pilot)
         devices = text_in(pilot, "#devices")
         shown = pilot.app.screen.query_one(DeviceList)
-        while shown.selected != "lvm:vg0/mail":
-            await pilot.press("down")
-            await settled(pilot)
+        for _ in shown.rows:
+            if shown.selected != "lvm:vg0/mail":
+                await pilot.press("down")
+                await settled(pilot)
         await pilot.press("m")
         await until(pilot, lambda: "vg0/mail" in text_of(pilot) and "r runs the job" in text_of(pilot))
         await until(pilot, lambda: "dm-cache" in text_of(pilot))
