@@ -20,7 +20,7 @@ from backends.topology import look
 from backends.vendors.zfs.inventory import MODULE, target_of
 from tests.lab.disks import Disks, wait_until
 from tests.lab.hardware import DISK_BYTES
-from tests.lab.machine.zfs_module import in_guest
+from tests.lab.machine.zfs_module import ORDER, in_guest
 from tests.lab.running import run
 from tests.lab.uses import partition
 
@@ -39,6 +39,7 @@ def pool(disks: Disks) -> Iterator[str]:
     """A mirror `lab` with a filesystem that has a value of its own, and a volume."""
     in_guest(Path(BUILT))
     with ExitStack() as made:
+        made.callback(run, "rmmod", *reversed(ORDER), status=None)  # the tests after this are on a machine without it
         parts = []
         for name in ("nvme0", "nvme1"):
             disks[name].wipe()
