@@ -184,6 +184,23 @@ async def test_a_target_that_lvm_did_not_make_is_told_by_its_name() -> None:
     assert await said(host, "sda") == "/dev/sda: /dev/dm-0 (a-b) is built on it."
 
 
+async def test_what_lvm_has_beside_another_target_is_told_with_it() -> None:
+    host = Machine()
+    host.add("sda")
+    host.add("dm-0", "sda", dm__name="crypt")
+    host.add("dm-1", "sda", **lvm("vg0-db"))
+    told = "/dev/sda is a physical volume of vg0 (vg0/db). /dev/sda: /dev/dm-0 (crypt) is built on it."
+    assert await said(host, "sda") == told
+
+
+async def test_four_volumes_of_a_group_are_all_told() -> None:
+    host = Machine()
+    host.add("sda")
+    for number in range(4):
+        host.add(f"dm-{number}", "sda", **lvm(f"vg0-lv{number}"))
+    assert await said(host, "sda") == "/dev/sda is a physical volume of vg0 (vg0/lv0, vg0/lv1, vg0/lv2, vg0/lv3)."
+
+
 async def test_a_name_of_a_group_steers_no_terminal() -> None:
     host = Machine()
     host.add("sda")
@@ -220,6 +237,12 @@ BCACHE = {
 @pytest.mark.parametrize("name", BCACHE)
 async def test_what_bcache_has_is_named_with_its_role(name: str) -> None:
     assert await said(cached(), name) == BCACHE[name]
+
+
+async def test_another_target_on_a_device_of_bcache_is_told_by_its_name() -> None:
+    host = cached()
+    host.add("dm-0", "sdc", dm__name="own")
+    assert "/dev/sdc: /dev/dm-0 (own) is built on it." in await said(host, "sdc")
 
 
 async def test_a_bcache_device_that_nothing_uses_is_free() -> None:
