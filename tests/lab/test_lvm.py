@@ -7,7 +7,9 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from backends.settings import Effect
 from tests.lab.disks import Disk, Disks, wait_until
 from tests.lab.making import Dm, dm_node, dm_target
 from tests.lab.results import Results
-from tests.lab.running import Outcome, run
+from tests.lab.running import ROOT, Outcome, run
 
 pytestmark = pytest.mark.vendors("block", "lvm")
 
@@ -56,6 +58,7 @@ def volumes(slow: Dm) -> Iterator[None]:
     for disk in fast:
         disk.wipe()
     one, two, three = (disk.device for disk in fast)
+    run("pvcreate", "--yes", "--pvmetadatacopies=0", slow.device)  # LVM's own writes are not to wait
     run("vgcreate", "--yes", "--physicalextentsize=1M", GROUP, one, two, three, slow.device)
     plain = ("--yes", "--zero=n", "--wipesignatures=n")
     for name, words in {
@@ -273,6 +276,62 @@ async def test_the_mode_is_changed_and_taken_back_under_load(
     assert during == ("writeback, kernel writeback", None)
     assert mode("mail") == "writethrough, kernel writethrough"
     assert table.add("Arrays", "LVM, cache", "mode changed and taken back under a load", "fio without an error", ok=ok)
+
+
+@contextmanager
+def dirty(slow: Dm) -> Iterator[None]:
+    """The cache has blocks that the slow drive has not, and each of them takes long to get there: smq begins by itself
+    when nothing was written for a second."""
+    fio = load(
+        "mail", "--rw=write", "--bs=64k", "--iodepth=8", "--direct=1", "--size=12M", "--time_based", "--runtime=600"
+    )
+    try:
+        wait_until(lambda: int(told("mail", "cache_dirty_blocks")) > 64, "the cache is dirty", 150)
+        slow.load(delay(20_000))
+    finally:
+        fio.kill()
+        fio.communicate()
+    try:
+        yield
+    finally:
+        slow.load(delay(0))
+
+
+def flushing() -> bool:
+    """Whether LVM has loaded the policy for it."""
+    return "cleaner" in table_of("mail").split()
+
+
+def raidbench_process(*words: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "app", *words],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+@pytest.mark.seconds(500)
+def test_a_program_killed_in_a_flush_leaves_it_to_its_end_and_recover_puts_the_mode_back(
+    raidbench: Callable[..., Outcome], volumes: None, slow: Dm, table: Results
+) -> None:
+    run("lvchange", "--yes", "--cachemode", "writeback", f"{GROUP}/mail")
+    with dirty(slow):
+        killed = raidbench_process("set", str(target("mail")), "cache_mode=write-through", "--yes")
+        wait_until(lambda: killed.poll() is not None or flushing(), "the flush is under way", 150)
+        killed.kill()
+        out, _ = killed.communicate()
+        assert flushing(), out
+    wait_until(lambda: not run("pgrep", "-x", "lvchange", status=None).strip(), "LVM comes to its end", 120)
+    assert mode("mail") == "writethrough, kernel writethrough", out
+    recovered = raidbench("recover", "--restore")
+    after = mode("mail")
+    run("lvchange", "--cachemode", "writethrough", f"{GROUP}/mail")
+    ok = recovered.status == 0 and after == "writeback, kernel writeback"
+    row = ("LVM, raidbench killed in a flush", "recover", "the flush ended, then the old mode is back")
+    assert table.add("Faults", *row, ok=ok), (recovered, after)
 
 
 STRIPES = """
