@@ -86,6 +86,6 @@ def test_a_file_is_made_anew_for_what_counts_for_new_data_only(cli: Cli, setting
 def test_a_run_on_a_filesystem_has_its_settings_and_what_is_in_force(cli: Cli) -> None:
     assert cli(*LINUX, "bench", FILES, *SHORT).status == 0
     (run,) = cli(*LINUX, "runs", "--json").json["runs"]
-    assert run["settings"]["recordsize"] == "inherit"
+    assert run["settings"]["recordsize"] == "131072"
     assert run["provenance"]["in_force_recordsize"] == "131072"
     assert run["settings"]["atime"] == "off"

@@ -31,8 +31,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "lab.md"
 RESULTS = "results.json"
 
-_ONE = ("boot", "terminal", "controllers", "sweep", "guard", "inventory", "layers", "scratch")
-_OTHER = ("arrays", "faults", "lying", "members", "reshape", "scsi", "unit", "nvme")
+_ONE = ("boot", "terminal", "controllers", "sweep", "bcache", "guard", "inventory", "layers", "scratch")
+_OTHER = ("arrays", "faults", "lvm", "lying", "members", "reshape", "scsi", "unit", "nvme")
 """What each of two guests begins with, in this order. Files not named here come last, and whoever is ready first takes
 them; then what the other has not begun yet."""
 
