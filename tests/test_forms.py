@@ -26,7 +26,7 @@ from tests.priv.helping import NOBODY, PYTHON, needs_python, needs_root
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("app", "backends", "widgets")
 
-pytestmark = [pytest.mark.slow, needs_python]
+pytestmark = [pytest.mark.exhaustive, needs_python]
 
 ARCHIVE = """\
 import sys

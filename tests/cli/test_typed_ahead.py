@@ -15,6 +15,8 @@ from tests.cli.typing_ahead import COMMANDS, DIALOGS, KEYS, TYPED, answer_to, an
 from tests.widgets.stage import Clock
 from widgets.guard import GRACE, GuardedDialog
 
+pytestmark = pytest.mark.exhaustive
+
 QUESTIONS = {where + str(number): (by, words) for number, (where, by, words) in enumerate(questions())}
 
 

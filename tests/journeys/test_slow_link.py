@@ -13,6 +13,8 @@ import pytest
 from app.tui.pace import QUESTION
 from tests.journeys.terminal import PROGRAM, Terminal
 
+pytestmark = pytest.mark.exhaustive
+
 RATE = 2048
 """Bytes a second."""
 

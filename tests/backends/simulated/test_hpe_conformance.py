@@ -24,6 +24,8 @@ from backends.vendors.smcli.inventory import system_target
 from backends.vendors.smcli.inventory import volume_target as lun_target
 from tests.backends.simulated.asking import FAST, NOW
 
+pytestmark = pytest.mark.exhaustive
+
 
 def still_hpe(clock: Clock = lambda: NOW) -> Rack:
     """The second rack, at a moment that does not pass; its DS4700 takes every size of a cache block."""

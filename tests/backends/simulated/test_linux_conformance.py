@@ -19,6 +19,8 @@ from backends.vendors.mdraid.backend import MdRaid
 from backends.vendors.scsi.backend import ScsiBackend
 from tests.backends.simulated.asking import FAST, NOW
 
+pytestmark = pytest.mark.exhaustive
+
 
 def host() -> SimulatedHost:
     return SimulatedHost(linux_rack(lambda: NOW), speed=FAST)
