@@ -133,7 +133,7 @@ CHOICES = {
         "writearound": Choice(
             value="write-around", label="write-around", help="To the disk; only reads fill the cache."
         ),
-        "none": Choice(value="none", label="none", help="Past the cache, reads too; what is in it stays."),
+        "none": Choice(value="none", label="none", help="Nothing new comes in; what is in it is still read there."),
     },
     WRITEBACK_RUNNING.key: {
         "1": Choice(value="on", label="on", help="Unwritten data go to the disk."),
