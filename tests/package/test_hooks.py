@@ -20,6 +20,8 @@ from tools.package import system
 WATCHDOG = "app.engine.change.watchdog"
 REMOVALS = [("deb", "remove"), ("deb", "upgrade"), ("deb", "failed-upgrade"), ("rpm", "0")]
 
+pytestmark = pytest.mark.exhaustive
+
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:

@@ -13,7 +13,7 @@ from app.cli.main import cli as group
 from tests.backends.megaraid.chassis import VOLUMES, said_by
 from tests.backends.megaraid.programs import install, lines_of
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive
 
 
 def started(folder: Path, tool: str, *words: str) -> tuple[int, str]:
