@@ -88,7 +88,7 @@ cast: ## play the loop anew for screenshots/loop.cast, on simulated hardware
 
 build: ## build wheel and sdist into dist/ and try the wheel away from the sources
 	$(SETUP) test
-	rm -f dist/*.whl dist/*.tar.gz
+	rm -f dist/raidbench-*.whl dist/raidbench-*.tar.gz
 	@sh tools/bootstrap uv build -q --build-constraints tools/locked/build.txt --require-hashes --out-dir dist
 	$(PYTHON) -m pytest -q tests/test_wheel.py
 
