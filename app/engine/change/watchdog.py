@@ -41,8 +41,8 @@ LONGEST_WAIT = 3600.0
 
 _NEVER_NEEDED = ("backends.conformance", "app.engine.change.watchdog")
 _OTHER_HOSTS = ("backends.hosts.simulated", "backends.hosts.recorded", "backends.hosts.streams")
-_LATE = ("cattrs", "importlib.metadata", "tomllib")
-"""What modules of ours import when they first need it."""
+_LATE = ("cattrs", "encodings.ascii", "importlib.metadata", "tomllib")
+"""What modules of ours import when they first need it, or open a file with."""
 
 
 async def watch(paths: Paths, session: str, until: float, found: Mapping[str, Finds | Sets]) -> str:

@@ -300,12 +300,15 @@ def asked(module):  # at its head or anywhere in it
     found = ast.parse(open(module.__file__).read())
     types = {id(one) for node in ast.walk(found) if isinstance(node, ast.If) for one in ast.walk(node)
              if ast.unparse(node.test) == "TYPE_CHECKING"}
-    for node in ast.walk(found):
+    for node in ast.walk(found):  # a codec is a module, too
         if isinstance(node, ast.Import) and id(node) not in types:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and id(node) not in types:
             yield node.module
             yield from (name for alias in node.names if is_module(name := f"{node.module}.{alias.name}"))
+
+        elif isinstance(node, ast.keyword) and node.arg == "encoding" and isinstance(node.value, ast.Constant):
+            yield "encodings." + node.value.value.replace("-", "_")
 
 def is_module(name):
     try:

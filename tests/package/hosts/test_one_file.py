@@ -69,7 +69,7 @@ def test_doctor_says_what_is_missing_and_how_to_get_it(host: Host) -> None:
     without = host.run(
         f"mv /usr/bin/fio /usr/bin/fio.away; {RAIDBENCH} doctor; mv /usr/bin/fio.away /usr/bin/fio"
     ).stdout
-    assert all(f"{command} install fio" in without for command in ("apt", "dnf", "zypper"))
+    assert "apt-get install fio" in without
 
 
 def test_the_demo_is_that_of_the_checkout(host: Host, tmp_path: Path) -> None:
