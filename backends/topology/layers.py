@@ -44,12 +44,8 @@ SET = MemberMark(verb="is", words="a member of a RAID or multipath set", remove=
 _PV = MemberMark(layer="lvm", words="a physical volume", named="a physical volume of {}", remove="pvremove")
 
 MARKS = {
-    "LVM2_member": MemberMark(
-        layer="lvm", words="a physical volume", named="a physical volume of {}", remove="pvremove"
-    ),
-    "LVM1_member": MemberMark(
-        layer="lvm", words="a physical volume", named="a physical volume of {}", remove="pvremove"
-    ),
+    "LVM2_member": _PV,
+    "LVM1_member": _PV,
     "bcache": MemberMark(layer="bcache", words="a backing or cache device of bcache", remove="wipefs"),
     "zfs_member": MemberMark(
         layer="zfs", words="a part of a ZFS pool", named="a part of the ZFS pool {}", remove="zpool labelclear"
